@@ -1,0 +1,79 @@
+/** The errors that a layer above catches by class. Everything else is a defect and is caught nowhere. */
+
+/** A flag, an argument or an input that cannot be used; the CLI exits with 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** A setting is missing or wrong; the CLI exits with 3. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+export type ProviderErrorKind = "auth" | "rate" | "context" | "refused" | "network" | "server" | "stall";
+
+/** A model call failed. `message` holds no key and no header. */
+export class ProviderError extends Error {
+  override readonly name = "ProviderError";
+  readonly kind: ProviderErrorKind;
+  readonly retryable: boolean;
+  readonly status: number | null;
+  /** Milliseconds the server asked to wait, or null. */
+  readonly retryAfterMs: number | null;
+  constructor(
+    message: string,
+    facts: {
+      readonly kind: ProviderErrorKind;
+      readonly retryable: boolean;
+      readonly status?: number | null;
+      readonly retryAfterMs?: number | null;
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, { cause: facts.cause });
+    this.kind = facts.kind;
+    this.retryable = facts.retryable;
+    this.status = facts.status ?? null;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+  }
+}
+
+export type StoreErrorKind = "busy" | "full" | "readonly" | "corrupt" | "newer" | "unavailable";
+
+/** The database cannot be used; `message` names the path and the mend. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  constructor(message: string, readonly kind: StoreErrorKind, options?: ErrorOptions) {
+    super(message, options);
+  }
+}
+
+/** The sandbox child ended or was killed; `why` is fit for the model. */
+export class SandboxGone extends Error {
+  override readonly name = "SandboxGone";
+  constructor(readonly why: string) {
+    super(`Sandbox ended: ${why}`);
+  }
+}
+
+/** A host function refused or failed; `message` and `hint` are fit for the model. */
+export class HostCallError extends Error {
+  override readonly name = "HostCallError";
+  constructor(
+    message: string,
+    readonly facts: { readonly namespace: string; readonly symbol: string; readonly hint?: string },
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The conversation is running a query already. */
+export class BusyError extends Error {
+  override readonly name = "BusyError";
+}
+
+/** The caller's signal was aborted. */
+export class Cancelled extends Error {
+  override readonly name = "Cancelled";
+}

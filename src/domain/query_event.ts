@@ -1,0 +1,45 @@
+import type { BlockResult } from "./block_result.ts";
+import type { QueryResult } from "./query_result.ts";
+import type { Usage } from "./usage.ts";
+
+export type IterationOutcome = "executed" | "empty" | "failed" | "refused" | "final";
+
+/** What happened, without the envelope that `Emitter` adds. Exactly one of the last three ends a query. */
+export type QueryEventBody =
+  | { readonly type: "started"; readonly conversationId: string; readonly request: string; readonly model: string }
+  | { readonly type: "thinking"; readonly delta: string }
+  | { readonly type: "code"; readonly block: number; readonly delta: string }
+  | { readonly type: "block_started"; readonly block: number; readonly code: string }
+  | { readonly type: "block_finished"; readonly block: number; readonly result: BlockResult }
+  | {
+    readonly type: "host_call";
+    readonly block: number;
+    readonly name: string;
+    readonly phase: "start" | "end";
+    readonly ms?: number;
+    readonly ok?: boolean;
+  }
+  | { readonly type: "nudge"; readonly lines: readonly string[] }
+  | { readonly type: "usage"; readonly usage: Usage }
+  | {
+    readonly type: "iteration_finished";
+    readonly outcome: IterationOutcome;
+    readonly reason: string | null;
+    readonly ms: number;
+  }
+  | { readonly type: "answer_delta"; readonly delta: string }
+  | { readonly type: "final" | "failed" | "cancelled"; readonly result: QueryResult };
+
+/** One event of a query as every channel gets it; `--output jsonl` and SSE carry it unchanged. */
+export type QueryEvent = QueryEventBody & {
+  /** 1-based and without gaps within a query. */
+  readonly seq: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly queryId: string;
+  /** 1-based; null outside an iteration. */
+  readonly iteration: number | null;
+};
+
+/** Never throws to the engine; a channel that fails loses its own events only. */
+export type Emit = (event: QueryEvent) => void;

@@ -1,0 +1,54 @@
+import type { Usage } from "./usage.ts";
+
+export type QueryStatus = "done" | "error" | "interrupted";
+
+/** Why a query ended; docs/architecture.md maps each to its status. */
+export type QueryReason =
+  | "answered"
+  | "max_iterations"
+  | "error_budget"
+  | "limit_cost"
+  | "limit_tokens"
+  | "limit_time"
+  | "provider"
+  | "cancelled"
+  | "process_lost"
+  | "defect";
+
+export type AnswerType = "text" | "markdown";
+export type Confidence = "high" | "medium" | "low";
+
+/** What a query came to, however it ended. `answer` is never empty. */
+export interface QueryResult {
+  readonly status: QueryStatus;
+  readonly reason: QueryReason;
+  readonly answer: string;
+  readonly answerType: AnswerType;
+  readonly confidence: Confidence;
+  readonly queryId: string;
+  readonly conversationId: string;
+  readonly iterations: number;
+  readonly usage: Usage;
+  /** Null where the model's price is not known. */
+  readonly costUsd: number | null;
+  readonly ms: number;
+  readonly notes: readonly string[];
+}
+
+const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
+  answered: "done",
+  max_iterations: "error",
+  error_budget: "error",
+  limit_cost: "error",
+  limit_tokens: "error",
+  limit_time: "error",
+  provider: "error",
+  defect: "error",
+  cancelled: "interrupted",
+  process_lost: "interrupted",
+};
+
+/** The stored status that belongs to a reason. */
+export function statusOf(reason: QueryReason): QueryStatus {
+  return STATUS[reason];
+}

@@ -1,0 +1,22 @@
+/** Tokens of one or more model calls as the provider counted them; null where it did not say. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  /** The part of `input` that came from a prefix cache. */
+  readonly cached: number;
+  /** The part of `output` that was native reasoning. */
+  readonly reasoning: number;
+  readonly calls: number;
+}
+
+export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, reasoning: 0, calls: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cached: a.cached + b.cached,
+    reasoning: a.reasoning + b.reasoning,
+    calls: a.calls + b.calls,
+  };
+}

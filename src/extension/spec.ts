@@ -1,0 +1,114 @@
+/** All that an extension may import. */
+import { z } from "zod";
+
+export { z };
+
+/** What an extension sees of the conversation it runs in. */
+export interface EnvironmentView {
+  readonly envId: string;
+  readonly conversationId: string;
+  /** 0 at top level. */
+  readonly depth: number;
+  /** Real path of the workspace. */
+  readonly workspace: string;
+  /** Aborts with the block's deadline or the query's end; present in calls and hooks. */
+  readonly signal?: AbortSignal;
+  readonly maxIterations?: number;
+}
+
+export interface NudgeContext {
+  readonly environment: EnvironmentView;
+  /** 0-based. */
+  readonly iteration: number;
+  readonly currentMaxIterations: number;
+  readonly prevExpressions:
+    | readonly {
+      readonly code: string;
+      readonly preview: string;
+      readonly error?: string;
+      readonly stdout: string;
+      readonly stderr: string;
+      readonly executionTimeMs: number;
+      readonly timedOut: boolean;
+      readonly repaired: boolean;
+    }[]
+    | null;
+  readonly prevIteration: number;
+  readonly userVarCount: number;
+}
+
+/** A host function: the call's environment first, then the model's arguments. May throw; the message is shown. */
+// deno-lint-ignore no-explicit-any
+export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
+
+interface HookInput {
+  readonly env: EnvironmentView;
+  readonly fn: HostFunction;
+  readonly args: readonly unknown[];
+}
+interface HookChanges {
+  readonly env?: EnvironmentView;
+  readonly fn?: HostFunction;
+  readonly args?: readonly unknown[];
+}
+export type Before = (input: HookInput) => (HookChanges & { readonly result?: unknown }) | Promise<unknown>;
+export type After = (
+  input: HookInput & { readonly result: unknown },
+) => (HookChanges & { readonly result?: unknown }) | Promise<unknown>;
+export type OnError = (
+  input: HookInput & { readonly error: unknown },
+) => (HookChanges & { readonly result?: unknown; readonly error?: unknown }) | Promise<unknown>;
+
+export interface FunctionOptions {
+  readonly doc: string;
+  /** A zod tuple: the argument list, validated before the call and printed as the signature. */
+  readonly args: z.ZodType;
+  /** TypeScript text of what the promise resolves to. */
+  readonly returns: string;
+  readonly examples?: readonly string[];
+  readonly before?: Before;
+  readonly after?: After;
+  readonly onError?: OnError;
+}
+
+export interface FunctionSymbol extends FunctionOptions {
+  readonly kind: "function";
+  readonly name: string;
+  readonly fn: HostFunction;
+}
+export interface ValueSymbol {
+  readonly kind: "value";
+  readonly name: string;
+  readonly value: unknown;
+  readonly doc: string;
+}
+
+export interface Extension {
+  readonly namespace: string;
+  readonly alias: { readonly ns: string; readonly alias: string };
+  readonly doc: string;
+  readonly group?: string;
+  readonly subgroup?: string;
+  readonly version: string;
+  readonly author?: string;
+  readonly license?: string;
+  readonly requires?: readonly string[];
+  readonly activate?: (env: EnvironmentView) => boolean | Promise<boolean>;
+  readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
+  readonly nudge?: (ctx: NudgeContext) => string | null;
+  readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
+  readonly allow?: {
+    readonly net?: readonly string[];
+    readonly read?: readonly string[];
+    readonly write?: readonly string[];
+    readonly env?: readonly string[];
+  };
+}
+
+export function fn(name: string, run: HostFunction, options: FunctionOptions): FunctionSymbol {
+  return { kind: "function", name, fn: run, ...options };
+}
+
+export function value(name: string, constant: unknown, options: { readonly doc: string }): ValueSymbol {
+  return { kind: "value", name, value: constant, doc: options.doc };
+}

@@ -1,0 +1,222 @@
+import type { BlockResult } from "../domain/block_result.ts";
+import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
+import type { Usage } from "../domain/usage.ts";
+import type { VariableImage, VariableSummary } from "../domain/variable.ts";
+
+/** One branch of a conversation: a row of `conversation_state`. */
+export interface Branch {
+  readonly conversationId: string;
+  readonly branchId: string;
+  readonly title: string;
+  /** Real path of the workspace that it belongs to. */
+  readonly workspace: string;
+  readonly createdAt: number;
+}
+
+/** The process that runs a query, so that another one can tell whether it still exists. */
+export interface ProcessOwner {
+  readonly host: string;
+  readonly pid: number;
+  /** Start time of the process in clock ticks since boot ("" where unknown): pids are used again. */
+  readonly started: string;
+}
+
+export interface NewQuery {
+  readonly branchId: string;
+  readonly text: string;
+  readonly provider: string;
+  readonly model: string;
+  /** Handover and caller instructions of this run. */
+  readonly promptEnrichment: string;
+  readonly runLabel: string | null;
+  readonly owner: ProcessOwner;
+}
+
+export interface QueryEnd {
+  readonly status: QueryStatus;
+  readonly reason: QueryReason;
+  readonly answer: string;
+  readonly answerType: AnswerType;
+  readonly confidence: Confidence;
+  readonly iterations: number;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  readonly ms: number;
+  readonly notes: readonly string[];
+}
+
+export interface StoredQuery extends QueryEnd {
+  readonly queryId: string;
+  readonly conversationId: string;
+  readonly text: string;
+  readonly running: boolean;
+  readonly createdAt: number;
+}
+
+/** One attempt at a model call, failed ones included. */
+export interface ModelTrace {
+  readonly provider: string;
+  readonly model: string;
+  readonly ok: boolean;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly usage: Usage | null;
+  readonly ms: number;
+  /** What had to be repaired to read the reply. */
+  readonly repairs: readonly string[];
+}
+
+/** What is known when a reply is complete, before its blocks run. */
+export interface NewIteration {
+  readonly queryId: string;
+  /** 0-based. */
+  readonly position: number;
+  readonly systemPrompt: string;
+  /** The message list that was sent, as JSON. */
+  readonly userPrompt: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly response: string;
+  readonly thinking: string;
+  readonly traces: readonly ModelTrace[];
+  readonly modelMs: number;
+  /** Texts of the blocks that are about to run. */
+  readonly blocks: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface StoredBlock {
+  readonly code: string;
+  readonly result: BlockResult;
+  readonly reads: readonly string[];
+  readonly literal: boolean;
+  /** Codec bytes of its value where kept, else null. */
+  readonly value: Uint8Array<ArrayBuffer> | null;
+  /** Versions this block made. */
+  readonly saved: readonly VariableImage[];
+}
+
+export interface IterationEnd {
+  readonly status: "done" | "error" | "interrupted";
+  readonly blocks: readonly StoredBlock[];
+  /** Versions of `$query`, `$reasoning` and `$answer`: name and text. */
+  readonly system: readonly { readonly name: string; readonly text: string }[];
+  readonly error: string | null;
+  readonly empty: boolean;
+  /** Running totals of the query so far, merged into its metadata. */
+  readonly totals: { readonly iterations: number; readonly usage: Usage; readonly costUsd: number | null };
+  /** Merged into the iteration's metadata: outcome, refusal, attempts line, budget after it … */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface StoredIteration {
+  readonly iterationId: string;
+  readonly queryId: string;
+  readonly position: number;
+  readonly status: QueryStatus | "running";
+  readonly thinking: string;
+  readonly response: string;
+  readonly error: string | null;
+  readonly blocks: readonly StoredBlock[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly createdAt: number;
+}
+
+/** A variable of a branch: its newest version without the value. */
+export interface VariableHead {
+  readonly name: string;
+  readonly kind: VariableImage["kind"];
+  /** Number of versions, which is what the model sees as `v3`. */
+  readonly versions: number;
+  readonly scope: "live" | "forgotten" | "system";
+  readonly summary: VariableSummary;
+  readonly reason: string;
+  /** The block that defined it. */
+  readonly code: string;
+  readonly createdAt: number;
+}
+
+export interface VariableVersion {
+  /** 1-based. */
+  readonly version: number;
+  readonly image: VariableImage;
+  readonly code: string;
+  readonly createdAt: number;
+}
+
+/** Handover: what the query before left. */
+export interface PreviousTurn {
+  readonly text: string;
+  /** At most the last two, oldest first. */
+  readonly thinkings: readonly string[];
+  readonly answer: string;
+  readonly status: QueryStatus;
+}
+
+/** All of Vis's memory. Every method may reject with `StoreError`; nothing is half written when it does. Owned by
+ * `app.ts`, which closes it last. */
+export interface Store {
+  /** Where the database is: a path or ":memory:". */
+  readonly location: string;
+
+  createConversation(facts: {
+    readonly title: string;
+    readonly channel: string;
+    readonly workspace: string;
+    readonly externalId?: string;
+  }): Promise<Branch>;
+  /** The newest branch of a conversation, or null. An unambiguous prefix of at least 8 characters of the id will do. */
+  findConversation(conversationId: string): Promise<Branch | null>;
+  /** The conversation of this workspace with the newest query, or null. */
+  latestConversation(workspace: string): Promise<Branch | null>;
+  listConversations(options: { readonly limit: number }): Promise<readonly (Branch & { queries: number })[]>;
+
+  /** Stores the query as running; returns its id (`query_state.id`). */
+  beginQuery(query: NewQuery): Promise<string>;
+  /** Ends a query once; a second call changes nothing. */
+  endQuery(queryId: string, end: QueryEnd): Promise<void>;
+  query(queryId: string): Promise<StoredQuery | null>;
+  /** Oldest first. */
+  queries(branchId: string): Promise<readonly StoredQuery[]>;
+  previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
+  /** Ends every running query whose process no longer exists as interrupted (process_lost); `alive` decides. Running
+   * iterations of theirs end as interrupted as well. Returns how many queries. */
+  sweepLost(alive: (owner: ProcessOwner) => boolean): Promise<number>;
+
+  /** One row, status running, with reply and blocks. Returns its id. */
+  beginIteration(iteration: NewIteration): Promise<string>;
+  /** Blocks, variables, edges, system variables and totals in one transaction. */
+  endIteration(iterationId: string, end: IterationEnd): Promise<void>;
+  /** A model call that gave no reply: one row with status error, in one transaction. */
+  failIteration(
+    iteration: Omit<NewIteration, "response" | "blocks">,
+    end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
+  ): Promise<string>;
+  iterations(queryId: string): Promise<readonly StoredIteration[]>;
+
+  /** Every variable of the branch, newest first, system ones included. */
+  variables(branchId: string): Promise<readonly VariableHead[]>;
+  /** Newest versions of the live user variables, in the order in which they must be restored. */
+  liveImages(branchId: string): Promise<readonly VariableImage[]>;
+  /** Oldest first; empty when there is none of that name. */
+  variableVersions(branchId: string, name: string): Promise<readonly VariableVersion[]>;
+  setScope(branchId: string, names: readonly string[], scope: "live" | "forgotten"): Promise<void>;
+
+  /** Full-text search over requests, blocks and answers, best first. */
+  search(
+    text: string,
+    options: { readonly limit: number },
+  ): Promise<readonly { ownerTable: string; ownerId: string; field: string; snippet: string }[]>;
+  /** Quick structural check of the file: problems in words, empty when none. */
+  check(): Promise<readonly string[]>;
+  /** The log table; never rejects. */
+  log(entry: {
+    readonly level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+    readonly event: string;
+    readonly data: Readonly<Record<string, unknown>>;
+    readonly conversationId?: string;
+    readonly queryId?: string;
+    readonly iterationId?: string;
+  }): Promise<void>;
+  close(): Promise<void>;
+}

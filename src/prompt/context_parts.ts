@@ -1,0 +1,65 @@
+import type { BlockResult } from "../domain/block_result.ts";
+import type { VariableHead } from "../persistence/store.ts";
+
+/** One executed block as the journal shows it. */
+export interface JournalEntry {
+  readonly code: string;
+  readonly result: BlockResult;
+}
+
+/** The caps of one context message, in characters, rows or lines. Defaults are protocol.md's. */
+export interface ContextCaps {
+  readonly journalChars: number;
+  readonly previewChars: number;
+  readonly stdoutChars: number;
+  readonly stderrChars: number;
+  readonly errorChars: number;
+  readonly thinkingChars: number;
+  readonly attempts: number;
+  readonly attemptsChars: number;
+  readonly indexRows: number;
+  readonly indexChars: number;
+  readonly inlineChars: number;
+  readonly notesChars: number;
+}
+
+export const DEFAULT_CAPS: ContextCaps = {
+  journalChars: 24_000,
+  previewChars: 6_000,
+  stdoutChars: 4_000,
+  stderrChars: 2_000,
+  errorChars: 2_000,
+  thinkingChars: 4_000,
+  attempts: 12,
+  attemptsChars: 1_500,
+  indexRows: 150,
+  indexChars: 12_000,
+  inlineChars: 120,
+  notesChars: 3_000,
+};
+
+/** Everything that one iteration's context message is made of. */
+export interface ContextParts {
+  /** 1-based. */
+  readonly iteration: number;
+  readonly budget: number;
+  readonly notes: readonly string[];
+  /** Handover in the first iteration of a later query, else null. */
+  readonly handover:
+    | { readonly request: string; readonly thinkings: readonly string[]; readonly answer: string }
+    | null;
+  /** Thinking of the newest iteration that had any, "" where none. */
+  readonly thinking: string;
+  readonly journal: readonly JournalEntry[];
+  /** 1-based iteration that the journal shows, null where there is none. */
+  readonly journalIteration: number | null;
+  /** One line per earlier iteration, oldest first. */
+  readonly attempts: readonly string[];
+  /** Rendered `<var_index>` body, cached by the caller by revision. */
+  readonly index: string;
+  /** Nudge lines, each starting with `[system_nudge]`. */
+  readonly nudges: readonly string[];
+  readonly caps: ContextCaps;
+}
+
+export type IndexedVariable = Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">;

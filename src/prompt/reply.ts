@@ -1,0 +1,33 @@
+import type { AnswerType, Confidence } from "../domain/query_result.ts";
+import type { ReasoningLevel } from "../providers/provider.ts";
+
+/** One block as the model asked for it. */
+export interface ReplyBlock {
+  readonly expr: string;
+  /** The model's estimate in milliseconds, unclamped; null where it gave none. */
+  readonly timeMs: number | null;
+}
+
+export interface ReplyFinal {
+  readonly answer: string;
+  readonly answerType: AnswerType;
+  readonly confidence: Confidence;
+}
+
+/** A reply that could be read. */
+export interface Reply {
+  readonly thinking: string;
+  readonly code: readonly ReplyBlock[];
+  readonly next: {
+    readonly model: "cost" | "speed" | "intelligence" | null;
+    readonly reasoning: ReasoningLevel | null;
+  };
+  readonly final: ReplyFinal | null;
+  /** What had to be done to read it, in words; empty for a clean reply. */
+  readonly repairs: readonly string[];
+}
+
+/** `ok: false` carries the exact reason and the expected shape, fit for the next context. */
+export type ParsedReply =
+  | { readonly ok: true; readonly reply: Reply }
+  | { readonly ok: false; readonly reason: string };

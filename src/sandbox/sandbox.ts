@@ -1,0 +1,108 @@
+import type { BlockResult } from "../domain/block_result.ts";
+import type { VariableImage } from "../domain/variable.ts";
+import type { Grants } from "./grants.ts";
+
+/** Which walls hold, as the child itself found after setting them. */
+export interface Walls {
+  readonly realm: boolean;
+  readonly permissions: boolean;
+  readonly process: boolean;
+  /** Landlock's ABI (0: absent) and whether the system call filter is installed. */
+  readonly kernel: { readonly landlock: number; readonly seccomp: boolean };
+  /** What could not be set, in plain words. */
+  readonly failed: readonly string[];
+}
+
+export interface SandboxLimits {
+  /** Heap and buffers over what the idle child maps, in bytes. */
+  readonly memoryBytes: number;
+  /** Kept of stdout + stderr of one block, in bytes; the rest is counted. */
+  readonly outputBytes: number;
+  /** After a block's deadline, before the child is killed. */
+  readonly graceMs: number;
+  /** Caps of one value's preview, in characters. */
+  readonly previewChars: number;
+}
+
+/** A function call from the sandbox. `signal` aborts when the block's deadline passes or the query ends. */
+export interface HostCall {
+  /** "fs.readFile", or a bare name for the functions in scope by default. */
+  readonly name: string;
+  readonly args: readonly unknown[];
+  /** 0-based index of the block that started it. */
+  readonly block: number;
+  readonly signal: AbortSignal;
+}
+
+export interface SandboxOptions {
+  /** Names that the realm gets: "alias.name" or a bare name. */
+  readonly functions: readonly string[];
+  /** "alias.name" to a constant that the codec covers. */
+  readonly constants: Readonly<Record<string, unknown>>;
+  /** May throw: the error's name, message and `hint` reach the model, never its stack. */
+  readonly onCall: (call: HostCall) => Promise<unknown>;
+  readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
+  readonly limits: SandboxLimits;
+  readonly grants: Grants;
+  readonly signal?: AbortSignal;
+}
+
+export interface BlockRun {
+  readonly code: string;
+  /** 1-based iteration and 0-based index of the block, for `results[i]` and for positions in errors. */
+  readonly iteration: number;
+  readonly index: number;
+  readonly deadlineMs: number;
+  /** Aborting cancels the block; its outcome is then "cancelled". Variables are kept where the loop can be stopped. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RunReport {
+  readonly result: BlockResult;
+  /** New versions that this block made, functions and data alike, in order of definition. */
+  readonly saved: readonly VariableImage[];
+  /** Names that the block refers to and does not define. */
+  readonly reads: readonly string[];
+  /** Codec bytes of the block's value where they are at most 1 MiB, else null. */
+  readonly value: Uint8Array<ArrayBuffer> | null;
+  /** True for a block that is a data literal alone. */
+  readonly literal: boolean;
+  /** Stray errors and rejections since the last report, bounded. */
+  readonly notes: readonly string[];
+}
+
+/** How a final answer's text resolved (protocol.md, "Finals", step 2). */
+export type RenderReport =
+  | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
+
+export interface RestoreReport {
+  readonly name: string;
+  readonly how: "data" | "eval" | "skipped" | "lost";
+  readonly reason: string;
+}
+
+/** One confined child. Methods other than `close` reject with `SandboxGone` once the child has ended; `run` never
+ * rejects: it reports the outcome "killed" or "memory" instead. One call of `run` or `render` at a time. */
+export interface Sandbox {
+  readonly pid: number;
+  readonly walls: Walls;
+  /** Milliseconds from spawn to ready. */
+  readonly startMs: number;
+  /** True once the child has ended, by itself or killed. */
+  readonly ended: boolean;
+  run(block: BlockRun): Promise<RunReport>;
+  render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
+  /** Binds data, evaluates sources in the order of `requires` with host calls off. */
+  restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]>;
+  /** Sets a name that is not the user's (`$query`) or a user variable; the value goes through the codec. */
+  bind(name: string, value: unknown, options?: { readonly user?: boolean }): Promise<void>;
+  /** The value of a variable through the codec; rejects with RangeError over `maxBytes`. */
+  read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
+  /** Removes user variables from the scope; unknown names are ignored. */
+  forget(names: readonly string[]): Promise<void>;
+  /** Cancels timers and pending host calls; called when a query ends. */
+  endQuery(): Promise<void>;
+  /** Kills the child and waits for its end; removes its working folder. Idempotent. */
+  close(): Promise<void>;
+}
