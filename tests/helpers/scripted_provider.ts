@@ -1,0 +1,217 @@
+import { Cancelled } from "../../src/domain/errors.ts";
+import type { Usage } from "../../src/domain/usage.ts";
+import {
+  type Capabilities,
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  UNKNOWN_MODEL,
+} from "../../src/providers/provider.ts";
+
+export interface ScriptedReplyParts {
+  readonly text: string;
+  /** Native reasoning, streamed before the text. */
+  readonly reasoning?: string;
+  /** Missing fields are counted from the texts (4 characters a token). */
+  readonly usage?: Partial<Usage>;
+  /** Waited before the first event; an abort ends the wait. */
+  readonly delayMs?: number;
+  /** Characters per event (default 16). */
+  readonly chunk?: number;
+  readonly finish?: string;
+  /** Thrown after everything above was streamed, in place of the end. */
+  readonly failAfter?: Error;
+}
+
+/** One model reply. A function computes it from what was asked; an error is thrown instead of a reply. */
+export type ScriptedReply =
+  | string
+  | Error
+  | ScriptedReplyParts
+  | ((request: ScriptedRequest) => string | Error | ScriptedReplyParts);
+
+/** What one call was asked with. */
+export interface ScriptedRequest {
+  readonly model: string;
+  readonly reasoning: ModelRequest["reasoning"];
+  readonly messages: ModelRequest["messages"];
+  /** Message texts in order. */
+  readonly texts: readonly string[];
+  /** The text of the last message: the iteration's context. */
+  readonly context: string;
+  /** UTF-8 bytes of all texts. */
+  readonly bytes: number;
+}
+
+export interface ScriptedProvider extends Provider {
+  /** Every call so far, oldest first, refused and failed ones included. */
+  readonly requests: readonly ScriptedRequest[];
+  /** Replies not used yet; 0 at the end of a test that scripted exactly enough. */
+  readonly remaining: number;
+  /** Calls whose stream was aborted or left before its end. */
+  readonly aborted: number;
+  /** Adds replies at the end of the queue. */
+  push(...replies: readonly ScriptedReply[]): void;
+}
+
+export interface ScriptedOptions {
+  readonly name?: string;
+  readonly model?: string;
+  readonly capabilities?: Partial<Capabilities>;
+  /** In place of an error once the queue is empty. */
+  readonly otherwise?: ScriptedReply;
+}
+
+/** A provider that plays a queue of replies and records what it was asked. */
+export function scriptedProvider(
+  replies: readonly ScriptedReply[],
+  options: ScriptedOptions = {},
+): ScriptedProvider {
+  return new Scripted(replies, options);
+}
+
+/** A reply in the shape of the reply schema: code blocks and, where given, a final. */
+export function replyJson(
+  code: string | readonly string[],
+  rest: { readonly thinking?: string; readonly final?: string | object; readonly next?: object } = {},
+): string {
+  const blocks = (typeof code === "string" ? [code] : code).map((expr) => ({ expr, timeMs: 3000 }));
+  const final = typeof rest.final === "string"
+    ? { answer: rest.final, answerType: "text", confidence: "high" }
+    : rest.final;
+  return JSON.stringify({
+    thinking: rest.thinking ?? "",
+    code: blocks,
+    ...(rest.next ? { next: rest.next } : {}),
+    ...(final ? { final } : {}),
+  });
+}
+
+class Scripted implements ScriptedProvider {
+  readonly name: string;
+  readonly defaultModel: string;
+  readonly #capabilities: Capabilities;
+  readonly #queue: ScriptedReply[];
+  readonly #otherwise: ScriptedReply | null;
+  readonly #requests: ScriptedRequest[] = [];
+  #aborted = 0;
+
+  constructor(replies: readonly ScriptedReply[], options: ScriptedOptions) {
+    this.name = options.name ?? "scripted";
+    this.defaultModel = options.model ?? "script";
+    this.#capabilities = { ...UNKNOWN_MODEL, ...options.capabilities };
+    this.#queue = [...replies];
+    this.#otherwise = options.otherwise ?? null;
+  }
+
+  get requests(): readonly ScriptedRequest[] {
+    return this.#requests;
+  }
+
+  get remaining(): number {
+    return this.#queue.length;
+  }
+
+  get aborted(): number {
+    return this.#aborted;
+  }
+
+  push(...replies: readonly ScriptedReply[]): void {
+    this.#queue.push(...replies);
+  }
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    let ended = false;
+    try {
+      throwIfAborted(request.signal);
+      const asked = record(request);
+      this.#requests.push(asked);
+      yield* this.#play(asked, request);
+      ended = true;
+    } catch (error) {
+      ended = !(error instanceof Cancelled);
+      throw error;
+    } finally {
+      if (!ended) this.#aborted++;
+    }
+  }
+
+  models(options: { readonly signal: AbortSignal }): Promise<readonly string[]> {
+    if (options.signal.aborted) return Promise.reject(new Cancelled("Cancelled"));
+    return Promise.resolve([this.defaultModel]);
+  }
+
+  capabilities(_model: string): Capabilities {
+    return this.#capabilities;
+  }
+
+  async *#play(asked: ScriptedRequest, request: ModelRequest): AsyncGenerator<ModelEvent> {
+    const reply = this.#next(asked);
+    if (reply.delayMs) await wait(reply.delayMs, request.signal);
+    for (const delta of pieces(reply.reasoning ?? "", reply.chunk)) {
+      throwIfAborted(request.signal);
+      yield { type: "reasoning", delta };
+    }
+    for (const delta of pieces(reply.text, reply.chunk)) {
+      throwIfAborted(request.signal);
+      yield { type: "text", delta };
+    }
+    throwIfAborted(request.signal);
+    if (reply.failAfter) throw reply.failAfter;
+    const usage = { ...countUsage(asked, reply), ...reply.usage };
+    yield { type: "end", usage, model: request.model, finish: reply.finish ?? "stop" };
+  }
+
+  #next(asked: ScriptedRequest): ScriptedReplyParts {
+    const scripted = this.#queue.shift() ?? this.#otherwise;
+    if (scripted === null) {
+      const number = this.#requests.length;
+      throw new Error(
+        `Cannot reply: request ${number} came after the last scripted reply. Its context was:\n${asked.context}`,
+      );
+    }
+    const reply = typeof scripted === "function" ? scripted(asked) : scripted;
+    if (reply instanceof Error) throw reply;
+    return typeof reply === "string" ? { text: reply } : reply;
+  }
+}
+
+function record(request: ModelRequest): ScriptedRequest {
+  const texts = request.messages.map((message) => message.text);
+  return {
+    model: request.model,
+    reasoning: request.reasoning,
+    messages: request.messages,
+    texts,
+    context: texts.at(-1) ?? "",
+    bytes: texts.reduce((sum, text) => sum + new TextEncoder().encode(text).byteLength, 0),
+  };
+}
+
+function countUsage(asked: ScriptedRequest, reply: ScriptedReplyParts): Usage {
+  const reasoning = Math.ceil((reply.reasoning ?? "").length / 4);
+  const input = asked.texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);
+  return { input, output: Math.ceil(reply.text.length / 4) + reasoning, cached: 0, reasoning, calls: 1 };
+}
+
+function* pieces(text: string, size = 16): Generator<string> {
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new Cancelled("Cancelled");
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(new Cancelled("Cancelled"));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}
