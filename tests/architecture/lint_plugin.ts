@@ -1,0 +1,27 @@
+/** House rules that the built-in linter does not have; deno.json loads them. */
+import { envOnlyInApp } from "./rules/env_only_in_app.ts";
+import { errorMessage } from "./rules/error_message.ts";
+import { maxFunctionLines } from "./rules/max_function_lines.ts";
+import { maxPositionalParams } from "./rules/max_positional_params.ts";
+import { noConsole } from "./rules/no_console.ts";
+import { noModuleLet } from "./rules/no_module_let.ts";
+import { noPrivateKeyword } from "./rules/no_private_keyword.ts";
+import { noReexport } from "./rules/no_reexport.ts";
+import { sqlOnlyInPersistence } from "./rules/sql_only_in_persistence.ts";
+
+const plugin: Deno.lint.Plugin = {
+  name: "vis",
+  rules: {
+    "sql-only-in-persistence": sqlOnlyInPersistence,
+    "env-only-in-app": envOnlyInApp,
+    "error-message": errorMessage,
+    "no-private-keyword": noPrivateKeyword,
+    "max-function-lines": maxFunctionLines,
+    "no-module-let": noModuleLet,
+    "no-console": noConsole,
+    "no-reexport": noReexport,
+    "max-positional-params": maxPositionalParams,
+  },
+};
+
+export default plugin;

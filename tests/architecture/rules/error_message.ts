@@ -1,0 +1,34 @@
+import { placeOf } from "./_place.ts";
+
+const CONTRACTION = /\w(n't|'(re|ve|ll|d|m))\b|\b(it|that|there|what|here|let|who)'s\b/i;
+
+/** The text of a message as far as it is known; an expression inside counts as a word with a capital. */
+function textOf(node: Deno.lint.Node | undefined): string | undefined {
+  if (node?.type === "Literal" && typeof node.value === "string") return node.value;
+  if (node?.type === "TemplateLiteral") return node.quasis.map((part) => part.raw).join("X");
+  return undefined;
+}
+
+function faultsOf(text: string): string[] {
+  return [
+    ...(/^[A-Z]/.test(text) ? [] : ["Error message does not start with a capital"]),
+    ...(/\.$|\. /.test(text) ? ["Error message has a full stop"] : []),
+    ...(CONTRACTION.test(text) ? ["Error message has a contraction"] : []),
+  ];
+}
+
+/** `new XError("Cannot <action>: <current value>")`: the first argument, wherever the error is made. */
+export const errorMessage: Deno.lint.Rule = {
+  create(context) {
+    if (placeOf(context).path.startsWith("tests/")) return {};
+    return {
+      NewExpression(node) {
+        if (node.callee.type !== "Identifier" || !node.callee.name.endsWith("Error")) return;
+        const [first] = node.arguments;
+        const text = textOf(first);
+        if (!first || text === undefined) return;
+        for (const message of faultsOf(text)) context.report({ node: first, message });
+      },
+    };
+  },
+};
