@@ -1,4 +1,5 @@
 /** House rules that the built-in linter does not have; deno.json loads them. */
+import { camelCase } from "./rules/camel_case.ts";
 import { envOnlyInApp } from "./rules/env_only_in_app.ts";
 import { errorMessage } from "./rules/error_message.ts";
 import { maxFunctionLines } from "./rules/max_function_lines.ts";
@@ -12,6 +13,7 @@ import { sqlOnlyInPersistence } from "./rules/sql_only_in_persistence.ts";
 const plugin: Deno.lint.Plugin = {
   name: "vis",
   rules: {
+    "camel-case": camelCase,
     "sql-only-in-persistence": sqlOnlyInPersistence,
     "env-only-in-app": envOnlyInApp,
     "error-message": errorMessage,
