@@ -1,4 +1,4 @@
-const NAME = /^[_$]*([A-Z][A-Z0-9]*(_[A-Z0-9]+)*|[a-zA-Z0-9$]+)$/;
+const NAME = /^[_$]*([A-Z][A-Z0-9]*(_[A-Z0-9]+)*|[a-zA-Z0-9$]*)$/;
 
 function* namesOf(pattern: Deno.lint.Node | null): Generator<Deno.lint.Identifier> {
   if (pattern?.type === "Identifier") yield pattern;
@@ -19,9 +19,9 @@ export const camelCase: Deno.lint.Rule = {
         if (!NAME.test(node.name)) context.report({ node, message: `"${node.name}" is not in camel case` });
       }
     };
-    const checkFunction = (node: { id?: Deno.lint.Node | null; params: readonly Deno.lint.Node[] }): void => {
+    const checkFunction = (node: { id?: Deno.lint.Node | null; params: readonly Deno.lint.Parameter[] }): void => {
       check(node.id ?? null);
-      node.params.forEach(check);
+      for (const one of node.params) check(one.type === "TSParameterProperty" ? one.parameter : one);
     };
     const checkMember = (node: { key: Deno.lint.Node }): void => check(node.key);
     return {
