@@ -1,5 +1,6 @@
 /** All that an extension may import. */
 import { z } from "zod";
+import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
 export { z };
 
@@ -61,10 +62,12 @@ export type OnError = (
 
 export interface FunctionOptions {
   readonly doc: string;
-  /** A zod tuple: the argument list, validated before the call and printed as the signature. */
+  /** A zod tuple: the argument list, validated before the call and printed as the signature. An item's name is its
+   * `.describe("path")`. */
   readonly args: z.ZodType;
   /** TypeScript text of what the promise resolves to. */
   readonly returns: string;
+  /** Made from the argument list where absent. */
   readonly examples?: readonly string[];
   readonly before?: Before;
   readonly after?: After;
@@ -83,8 +86,11 @@ export interface ValueSymbol {
   readonly doc: string;
 }
 
+/** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
 export interface Extension {
+  /** Unique: the key for replacing and for `requires`. */
   readonly namespace: string;
+  /** Symbols exist only under it: `fs.readFile`. */
   readonly alias: { readonly ns: string; readonly alias: string };
   readonly doc: string;
   readonly group?: string;
@@ -93,10 +99,13 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
+  /** Asked at each query; false leaves symbols, prompt and nudge out. */
   readonly activate?: (env: EnvironmentView) => boolean | Promise<boolean>;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   readonly nudge?: (ctx: NudgeContext) => string | null;
+  /** The ones used most first: an extension with many shows those in the prompt and names the rest. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
+  /** Grants to the sandbox itself; most extensions need none. */
   readonly allow?: {
     readonly net?: readonly string[];
     readonly read?: readonly string[];
@@ -111,4 +120,14 @@ export function fn(name: string, run: HostFunction, options: FunctionOptions): F
 
 export function value(name: string, constant: unknown, options: { readonly doc: string }): ValueSymbol {
   return { kind: "value", name, value: constant, doc: options.doc };
+}
+
+/** Throws TypeError naming the key and the extension; returns the extension with every optional key filled in. */
+export function validate(spec: Extension): NormalExtension {
+  return validateExtension(spec);
+}
+
+/** What an extension's module exports as its default. Throws as `validate` does. */
+export function defineExtension(spec: Extension): NormalExtension {
+  return validateExtension(spec);
 }

@@ -1,0 +1,165 @@
+import { HostCallError } from "../domain/errors.ts";
+import type { Log } from "../logging/log.ts";
+import { callView } from "./call_view.ts";
+import { invokeSymbol } from "./hooks.ts";
+import { installOrder } from "./install_order.ts";
+import { ownNudge } from "./own_nudge.ts";
+import { promptBlock, symbolDoc } from "./prompt_block.ts";
+import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext } from "./spec.ts";
+import { type NormalExtension, validateExtension } from "./validate_extension.ts";
+
+/** What the extensions that are active in one query give it. */
+export interface ActiveExtensions {
+  /** In install order. */
+  readonly list: readonly { readonly namespace: string; readonly version: string }[];
+  /** "fs.readFile" */
+  readonly functions: readonly string[];
+  /** "alias.name" to its constant. */
+  readonly constants: Readonly<Record<string, unknown>>;
+  /** The union of what they ask for; the shape of the sandbox's `Grants`. */
+  readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
+  /** One per extension, grouped by group and subgroup, to be joined by blank lines. */
+  readonly blocks: readonly string[];
+  /** Never throw; null where there is nothing to say now. */
+  readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
+  /** Rejects with HostCallError only. */
+  call(name: string, args: readonly unknown[], options: CallOptions): Promise<unknown>;
+  /** Text about "fs.readFile", or about the whole of "fs"; null for what is not active. */
+  doc(name: string): string | null;
+}
+
+export interface CallOptions {
+  readonly env: EnvironmentView;
+  readonly signal: AbortSignal;
+}
+
+export interface RegistryOptions {
+  readonly log: Log;
+  /** Milliseconds, monotonic; for the log. */
+  readonly now?: () => number;
+}
+
+interface Active {
+  readonly extension: NormalExtension;
+  readonly block: string;
+}
+
+/** All extensions of the process. Which of them a query sees is asked at its begin. */
+export class ExtensionRegistry {
+  readonly #extensions = new Map<string, NormalExtension>();
+  readonly #log: Log;
+  readonly #now: () => number;
+  #order: readonly NormalExtension[] | null = null;
+
+  constructor(options: RegistryOptions) {
+    this.#log = options.log;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Adds an extension, or replaces the one with its namespace. Throws TypeError for one that is not valid and Error
+   * for an alias that another one has. */
+  register(extension: Extension): void {
+    const normal = validateExtension(extension);
+    const { alias } = normal.alias;
+    const holder = [...this.#extensions.values()].find((other) => other.alias.alias === alias);
+    if (holder && holder.namespace !== normal.namespace) {
+      throw new Error(`Cannot register extension ${normal.namespace}: alias ${alias} belongs to ${holder.namespace}`);
+    }
+    this.#extensions.set(normal.namespace, normal);
+    this.#order = null;
+  }
+
+  /** Everything registered, required ones first. Throws Error naming the chain of a missing or circular requirement. */
+  installOrder(): readonly Extension[] {
+    return this.#installed();
+  }
+
+  /** Asks every extension whether it is active and renders its prompt. One that throws is logged and left out.
+   * Throws as `installOrder` does. */
+  async activate(env: EnvironmentView): Promise<ActiveExtensions> {
+    const asked = await Promise.all(this.#installed().map((extension) => this.#ask(extension, env)));
+    return this.#collect(asked.filter((one) => one !== null));
+  }
+
+  #installed(): readonly NormalExtension[] {
+    this.#order ??= installOrder([...this.#extensions.values()]);
+    return this.#order;
+  }
+
+  async #ask(extension: NormalExtension, env: EnvironmentView): Promise<Active | null> {
+    let phase = "activate";
+    try {
+      if (await extension.activate(env) !== true) return null;
+      phase = "prompt";
+      return { extension, block: promptBlock(extension, await extension.prompt(env)) };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#log.error("extension.failed", { ext: extension.namespace, phase, error: message });
+      return null;
+    }
+  }
+
+  #collect(active: readonly Active[]): ActiveExtensions {
+    const extensions = active.map(({ extension }) => extension);
+    const functions = new Map<string, { readonly extension: NormalExtension; readonly symbol: FunctionSymbol }>();
+    const constants: Record<string, unknown> = {};
+    for (const extension of extensions) {
+      for (const symbol of extension.symbols) {
+        const name = `${extension.alias.alias}.${symbol.name}`;
+        if (symbol.kind === "function") functions.set(name, { extension, symbol });
+        else constants[name] = symbol.value;
+      }
+    }
+    return {
+      list: extensions.map(({ namespace, version }) => ({ namespace, version })),
+      functions: [...functions.keys()],
+      constants,
+      grants: grantsOf(extensions),
+      blocks: grouped(active).map(({ block }) => block),
+      nudges: extensions.filter(({ nudge }) => nudge).map((extension) => ownNudge(extension, this.#log)),
+      call: async (name, args, { env, signal }) => {
+        const found = functions.get(name);
+        if (!found) throw unknownFunction(name, [...functions.keys()]);
+        const view = callView(env, signal);
+        return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now });
+      },
+      doc: (name) => docOf(name, active),
+    };
+  }
+}
+
+function grantsOf(extensions: readonly NormalExtension[]): ActiveExtensions["grants"] {
+  const union = (key: "net" | "read" | "write" | "env"): readonly string[] => [
+    ...new Set(extensions.flatMap(({ allow }) => allow?.[key] ?? [])),
+  ];
+  return { net: union("net"), read: union("read"), write: union("write"), env: union("env") };
+}
+
+/** In install order, members of one group and subgroup brought together at the first one's place. */
+function grouped(active: readonly Active[]): readonly Active[] {
+  const groups = Map.groupBy(active, ({ extension }) => extension.group);
+  return [...groups.values()].flatMap((group) =>
+    [...Map.groupBy(group, ({ extension }) => extension.subgroup).values()].flat()
+  );
+}
+
+function docOf(name: string, active: readonly Active[]): string | null {
+  for (const { extension, block } of active) {
+    const { alias } = extension.alias;
+    if (name === alias) return `${extension.doc}\n${block}`;
+    const symbol = extension.symbols.find((one) => `${alias}.${one.name}` === name);
+    if (symbol) return symbolDoc(alias, symbol);
+  }
+  return null;
+}
+
+function unknownFunction(name: string, known: readonly string[]): HostCallError {
+  const [alias = "", symbol = name] = name.split(".");
+  const there = known.filter((one) => one.startsWith(`${alias}.`));
+  const hint = there.length > 0 ? `${alias} has ${there.join(", ")}` : "";
+  return new HostCallError(`Cannot call ${name}: no such function is active`, {
+    namespace: alias,
+    symbol,
+    ...(hint ? { hint } : {}),
+  });
+}

@@ -1,0 +1,149 @@
+import { z } from "zod";
+import type { EnvironmentView, Extension } from "./spec.ts";
+
+/** An extension as the registry holds it: optional keys have their defaults, `prompt` is a function. */
+export interface NormalExtension extends Extension {
+  readonly group: string;
+  readonly subgroup: string;
+  readonly requires: readonly string[];
+  readonly activate: (env: EnvironmentView) => boolean | Promise<boolean>;
+  readonly prompt: (env: EnvironmentView) => string | Promise<string>;
+  readonly symbols: NonNullable<Extension["symbols"]>;
+}
+
+const NAMESPACE = /^[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*$/;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
+/** `then` would make the alias a promise; the others reach what every object inherits. */
+const UNUSABLE_SYMBOLS = ["then", "constructor", "prototype", "__proto__", "toJSON"];
+/** Names that every sandbox has, and words of the language. */
+const TAKEN_ALIASES = new Set(
+  ("answer conversationCode conversationHistory doc forget print requestMoreIterations restoreVar results shape " +
+    "varDiff varHistory vars console globalThis undefined Infinity NaN Math JSON Intl Reflect Atomics crypto performance " +
+    "await break case catch class const continue debugger default delete do else enum export extends false finally for " +
+    "function if implements import in instanceof interface let new null package private protected public return static " +
+    "super switch this throw true try typeof var void while with yield arguments eval").split(" "),
+);
+
+const isFunction = (value: unknown): boolean => typeof value === "function";
+const func = z.custom<(...args: unknown[]) => unknown>(isFunction, "must be a function");
+const text = z.string("must be a string").refine((value) => value.trim() !== "", "must not be blank");
+const word = (pattern: RegExp, example: string) =>
+  z.string("must be a string").regex(pattern, `must look like ${example}`);
+const names = z.array(text, "must be a list of strings");
+
+const FunctionShape = z.strictObject({
+  kind: z.literal("function"),
+  name: word(IDENTIFIER, '"readFile"'),
+  fn: func,
+  doc: text,
+  args: z.custom<z.ZodType>(isTuple, "must be a zod tuple: z.tuple([…])"),
+  returns: text,
+  examples: z.array(text).optional(),
+  before: func.optional(),
+  after: func.optional(),
+  onError: func.optional(),
+});
+const ValueShape = z.strictObject({
+  kind: z.literal("value"),
+  name: word(IDENTIFIER, '"maxResults"'),
+  value: z.custom<unknown>((value) => value !== undefined && !isFunction(value), "must be a constant"),
+  doc: text,
+});
+
+const ExtensionShape = z.strictObject({
+  namespace: word(NAMESPACE, '"com.acme.search"'),
+  alias: z.strictObject({
+    ns: word(NAMESPACE, '"vis.ext.search"'),
+    alias: word(IDENTIFIER, '"search"').refine((name) => !TAKEN_ALIASES.has(name), "is a name that the sandbox uses"),
+  }, 'must be {ns: "vis.ext.search", alias: "search"}'),
+  doc: text,
+  group: text.optional(),
+  subgroup: text.optional(),
+  version: word(VERSION, '"1.0.0"'),
+  author: text.optional(),
+  license: text.optional(),
+  requires: names.optional(),
+  activate: func.optional(),
+  prompt: z.union([z.string(), func], "must be a string or a function").optional(),
+  nudge: func.optional(),
+  symbols: z.array(z.discriminatedUnion("kind", [FunctionShape, ValueShape], "must be made by fn() or value()"))
+    .optional(),
+  allow: z.strictObject({
+    net: names.optional(),
+    read: names.optional(),
+    write: names.optional(),
+    env: names.optional(),
+  }).optional(),
+});
+
+/** Checks everything that can be checked without other extensions. Throws TypeError that names key and extension. */
+export function validateExtension(spec: Extension): NormalExtension {
+  const checked = ExtensionShape.safeParse(spec);
+  const found = checked.success ? faultOf(spec) : describe(checked.error, spec);
+  if (found !== null) throw new TypeError(`Cannot use extension ${nameOf(spec)}: ${found}`);
+  const group = spec.group ?? "general";
+  return {
+    ...spec,
+    group,
+    subgroup: spec.subgroup ?? group,
+    requires: spec.requires ?? [],
+    activate: spec.activate ?? (() => true),
+    prompt: asFunction(spec.prompt),
+    symbols: spec.symbols ?? [],
+  };
+}
+
+function asFunction(prompt: Extension["prompt"]): NormalExtension["prompt"] {
+  return typeof prompt === "function" ? prompt : () => prompt ?? "";
+}
+
+/** What a shape cannot say: names that clash. */
+function faultOf(spec: Extension): string | null {
+  const seen = new Set<string>();
+  for (const { name } of spec.symbols ?? []) {
+    if (UNUSABLE_SYMBOLS.includes(name)) return `symbols.${name} is a name that every object uses`;
+    if (seen.has(name)) return `symbols.${name} is defined twice`;
+    seen.add(name);
+  }
+  if (spec.requires?.includes(spec.namespace)) return "requires names the extension itself";
+  return null;
+}
+
+function describe(error: z.ZodError, spec: unknown): string {
+  return error.issues.slice(0, 5).map((issue) => {
+    if (issue.code === "unrecognized_keys") return `${keyOf([...issue.path, issue.keys[0] ?? ""], spec)} is not known`;
+    const missing = issue.code === "invalid_type" && valueAt(spec, issue.path) === undefined;
+    return `${keyOf(issue.path, spec)} ${missing ? "is missing" : reason(issue.message)}`;
+  }).join("; ");
+}
+
+function reason(message: string): string {
+  return /^[a-z]/.test(message) ? message : `is wrong (${message})`;
+}
+
+/** "symbols.find.doc" in place of "symbols.0.doc". */
+function keyOf(path: readonly PropertyKey[], spec: unknown): string {
+  return path.map((part, at) => {
+    const name = typeof part === "number" ? valueAt(spec, [...path.slice(0, at + 1), "name"]) : undefined;
+    return typeof name === "string" && name !== "" ? name : String(part);
+  }).join(".") || "the specification";
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root;
+  for (const part of path) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = Object.getOwnPropertyDescriptor(value, part)?.value;
+  }
+  return value;
+}
+
+function nameOf(spec: unknown): string {
+  const name = valueAt(spec, ["namespace"]);
+  return typeof name === "string" && name !== "" ? name : "without a namespace";
+}
+
+function isTuple(value: unknown): boolean {
+  return value instanceof z.ZodTuple;
+}
