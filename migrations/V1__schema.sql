@@ -1,0 +1,468 @@
+-- Schema of Vis, version 1. Never edited once released: a change is a new file V<n>__name.sql.
+--
+-- Ids are UUIDv7 text, times milliseconds since the epoch, metadata JSON. A text of more than 1 KB stands in `content`
+-- once, and the column holds `sha256:<hex of its hash>`; the views `<table>_full` read as if it stood in the column.
+-- A BLOB column holds its bytes, or such a reference as TEXT.
+
+-- ---------------------------------------------------------------- long texts and values, each stored once
+
+-- raw: the bytes themselves (UTF-8 for texts). chunks: a JSON array of the hashes of the pieces, in order.
+CREATE TABLE content (
+  hash TEXT PRIMARY KEY CHECK (length(hash) = 64),
+  encoding TEXT NOT NULL CHECK (encoding IN ('raw', 'chunks')),
+  bytes BLOB NOT NULL
+);
+
+CREATE VIEW content_full AS SELECT
+  c.hash,
+  CASE c.encoding WHEN 'raw' THEN c.bytes ELSE (
+    SELECT CAST(group_concat(p.bytes, '' ORDER BY j.key) AS BLOB)
+    FROM json_each(CAST(c.bytes AS TEXT)) j JOIN content p ON p.hash = j.value
+  ) END AS bytes
+FROM content c;
+
+-- ---------------------------------------------------------------- conversations
+
+CREATE TABLE conversation_soul (
+  id TEXT PRIMARY KEY NOT NULL,
+  metadata TEXT,
+  created_at INTEGER NOT NULL,
+  CHECK (metadata IS NULL OR json_valid(metadata) OR metadata GLOB 'sha256:*')
+);
+CREATE INDEX idx_conv_soul_created ON conversation_soul (created_at DESC);
+
+CREATE TABLE conversation_state (
+  id TEXT PRIMARY KEY NOT NULL,
+  conversation_soul_id TEXT NOT NULL REFERENCES conversation_soul (id) ON DELETE CASCADE,
+  parent_state_id TEXT REFERENCES conversation_state (id) ON DELETE CASCADE,
+  title TEXT,
+  version INTEGER NOT NULL CHECK (version >= 0),
+  metadata TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (conversation_soul_id, version),
+  CHECK (metadata IS NULL OR json_valid(metadata) OR metadata GLOB 'sha256:*')
+);
+CREATE INDEX idx_conv_state_parent ON conversation_state (parent_state_id);
+
+-- The process that runs a turn on a branch.
+CREATE TABLE lease (
+  conversation_state_id TEXT PRIMARY KEY NOT NULL REFERENCES conversation_state (id) ON DELETE CASCADE,
+  host TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  started TEXT NOT NULL,
+  acquired_at INTEGER NOT NULL,
+  heartbeat_at INTEGER NOT NULL
+);
+
+-- ---------------------------------------------------------------- queries
+
+CREATE TABLE query_soul (
+  id TEXT PRIMARY KEY NOT NULL,
+  conversation_state_id TEXT NOT NULL REFERENCES conversation_state (id) ON DELETE CASCADE,
+  title TEXT,
+  query TEXT,
+  metadata TEXT,
+  created_at INTEGER NOT NULL,
+  CHECK (metadata IS NULL OR json_valid(metadata) OR metadata GLOB 'sha256:*')
+);
+CREATE INDEX idx_query_soul_state ON query_soul (conversation_state_id, created_at);
+
+CREATE TABLE query_state (
+  id TEXT PRIMARY KEY NOT NULL,
+  query_soul_id TEXT NOT NULL REFERENCES query_soul (id) ON DELETE CASCADE,
+  forked_from_query_state_id TEXT REFERENCES query_state (id) ON DELETE SET NULL,
+  version INTEGER NOT NULL CHECK (version >= 0),
+  llm_provider TEXT,
+  llm_root_model TEXT,
+  prompt_enrichment TEXT,
+  subtitle TEXT,
+  run_label TEXT,
+  status TEXT NOT NULL CHECK (status IN ('running', 'done', 'error', 'interrupted')),
+  metadata TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (query_soul_id, version),
+  CHECK (metadata IS NULL OR json_valid(metadata) OR metadata GLOB 'sha256:*')
+);
+CREATE INDEX idx_query_state_forked ON query_state (forked_from_query_state_id);
+CREATE INDEX idx_query_state_running ON query_state (status) WHERE status = 'running';
+
+-- ---------------------------------------------------------------- iterations
+
+CREATE TABLE iteration (
+  id TEXT PRIMARY KEY NOT NULL,
+  query_state_id TEXT NOT NULL REFERENCES query_state (id) ON DELETE CASCADE,
+  position INTEGER NOT NULL CHECK (position >= 0),
+  status TEXT NOT NULL CHECK (status IN ('running', 'done', 'error', 'interrupted')),
+  llm_system_prompt TEXT,
+  llm_user_prompt TEXT,
+  llm_provider TEXT,
+  llm_model TEXT,
+  llm_response TEXT,
+  llm_traces TEXT,
+  llm_full_duration_ms INTEGER CHECK (llm_full_duration_ms IS NULL OR llm_full_duration_ms >= 0),
+  llm_thinking TEXT,
+  llm_error TEXT,
+  llm_returned_empty_expressions INTEGER NOT NULL DEFAULT 0 CHECK (llm_returned_empty_expressions IN (0, 1)),
+  metadata TEXT,
+  created_at INTEGER NOT NULL,
+  finished_at INTEGER,
+  UNIQUE (query_state_id, position),
+  CHECK (metadata IS NULL OR json_valid(metadata) OR metadata GLOB 'sha256:*')
+);
+CREATE INDEX idx_iteration_query_created ON iteration (query_state_id, created_at);
+
+-- ---------------------------------------------------------------- expressions: blocks and variables
+
+CREATE TABLE expression_soul (
+  id TEXT PRIMARY KEY NOT NULL,
+  conversation_state_id TEXT NOT NULL REFERENCES conversation_state (id) ON DELETE CASCADE,
+  kind TEXT NOT NULL CHECK (kind IN ('var', 'call', 'literal')),
+  state_mode TEXT NOT NULL CHECK (state_mode IN ('stateless', 'stateful')),
+  name TEXT,
+  metadata TEXT,
+  created_at INTEGER NOT NULL,
+  CHECK (kind <> 'literal' OR state_mode = 'stateless'),
+  CHECK (metadata IS NULL OR json_valid(metadata) OR metadata GLOB 'sha256:*')
+);
+CREATE INDEX idx_expression_soul_kind ON expression_soul (conversation_state_id, kind, created_at);
+CREATE UNIQUE INDEX uq_expression_soul_state_name ON expression_soul (conversation_state_id, name)
+WHERE name IS NOT NULL;
+
+CREATE TABLE expression_dependency (
+  id TEXT PRIMARY KEY NOT NULL,
+  conversation_state_id TEXT NOT NULL REFERENCES conversation_state (id) ON DELETE CASCADE,
+  downstream_expression_soul_id TEXT NOT NULL REFERENCES expression_soul (id) ON DELETE CASCADE,
+  upstream_expression_soul_id TEXT NOT NULL REFERENCES expression_soul (id) ON DELETE CASCADE,
+  metadata TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (downstream_expression_soul_id, upstream_expression_soul_id),
+  CHECK (downstream_expression_soul_id <> upstream_expression_soul_id),
+  CHECK (metadata IS NULL OR json_valid(metadata) OR metadata GLOB 'sha256:*')
+);
+CREATE INDEX idx_expression_dependency_up ON expression_dependency (upstream_expression_soul_id);
+CREATE INDEX idx_expression_dependency_state ON expression_dependency (conversation_state_id);
+
+CREATE TRIGGER expression_dependency_insert BEFORE INSERT ON expression_dependency
+WHEN (
+  SELECT count(*) FROM expression_soul
+  WHERE id IN (new.downstream_expression_soul_id, new.upstream_expression_soul_id)
+    AND conversation_state_id = new.conversation_state_id
+) <> 2 AND new.downstream_expression_soul_id <> new.upstream_expression_soul_id
+BEGIN
+  SELECT RAISE(ABORT, 'expression_dependency: both endpoints must be in the branch of the edge');
+END;
+
+CREATE TRIGGER expression_dependency_update BEFORE UPDATE ON expression_dependency
+WHEN (
+  SELECT count(*) FROM expression_soul
+  WHERE id IN (new.downstream_expression_soul_id, new.upstream_expression_soul_id)
+    AND conversation_state_id = new.conversation_state_id
+) <> 2 AND new.downstream_expression_soul_id <> new.upstream_expression_soul_id
+BEGIN
+  SELECT RAISE(ABORT, 'expression_dependency: both endpoints must be in the branch of the edge');
+END;
+
+-- An edge stays within its branch when a soul is moved, too.
+CREATE TRIGGER expression_soul_branch BEFORE UPDATE OF conversation_state_id ON expression_soul
+WHEN new.conversation_state_id <> old.conversation_state_id
+BEGIN
+  SELECT RAISE(ABORT, 'expression_soul: the branch of an expression is fixed');
+END;
+
+CREATE TABLE expression_state (
+  id TEXT PRIMARY KEY NOT NULL,
+  expression_soul_id TEXT NOT NULL REFERENCES expression_soul (id) ON DELETE CASCADE,
+  iteration_id TEXT NOT NULL REFERENCES iteration (id) ON DELETE CASCADE,
+  version INTEGER NOT NULL CHECK (version >= 0),
+  success INTEGER NOT NULL DEFAULT 1 CHECK (success IN (0, 1)),
+  -- Not length(): that counts up to the first NUL only.
+  expr TEXT CHECK (expr IS NULL OR trim(expr, char(9, 10, 11, 12, 13, 32)) <> ''),
+  result BLOB,
+  error BLOB,
+  stdout TEXT,
+  stderr TEXT,
+  duration_ms INTEGER CHECK (duration_ms IS NULL OR duration_ms >= 0),
+  metadata TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (expression_soul_id, version),
+  CHECK ((success = 1 AND error IS NULL) OR (success = 0 AND error IS NOT NULL)),
+  CHECK (metadata IS NULL OR json_valid(metadata) OR metadata GLOB 'sha256:*')
+);
+CREATE INDEX idx_expression_state_iteration ON expression_state (iteration_id);
+
+CREATE TRIGGER expression_state_first_insert BEFORE INSERT ON expression_state
+WHEN new.version <> 0
+  AND NOT EXISTS (SELECT 1 FROM expression_state WHERE expression_soul_id = new.expression_soul_id)
+BEGIN
+  SELECT RAISE(ABORT, 'expression_state: the first version is 0');
+END;
+
+CREATE TRIGGER expression_state_first_update BEFORE UPDATE OF expression_soul_id, version ON expression_state
+WHEN new.version <> 0
+  AND NOT EXISTS (
+    SELECT 1 FROM expression_state WHERE expression_soul_id = new.expression_soul_id AND id <> old.id
+  )
+BEGIN
+  SELECT RAISE(ABORT, 'expression_state: the first version is 0');
+END;
+
+CREATE TRIGGER expression_state_stateless_insert BEFORE INSERT ON expression_state
+WHEN new.version <> 0
+  AND (SELECT state_mode FROM expression_soul WHERE id = new.expression_soul_id) = 'stateless'
+BEGIN
+  SELECT RAISE(ABORT, 'expression_state: a stateless expression has version 0 only');
+END;
+
+CREATE TRIGGER expression_state_stateless_update BEFORE UPDATE OF expression_soul_id, version ON expression_state
+WHEN new.version <> 0
+  AND (SELECT state_mode FROM expression_soul WHERE id = new.expression_soul_id) = 'stateless'
+BEGIN
+  SELECT RAISE(ABORT, 'expression_state: a stateless expression has version 0 only');
+END;
+
+CREATE TRIGGER expression_soul_stateless BEFORE UPDATE OF state_mode ON expression_soul
+WHEN new.state_mode = 'stateless'
+  AND EXISTS (SELECT 1 FROM expression_state WHERE expression_soul_id = new.id AND version > 0)
+BEGIN
+  SELECT RAISE(ABORT, 'expression_state: a stateless expression has version 0 only');
+END;
+
+-- ---------------------------------------------------------------- log
+
+CREATE TABLE log (
+  id TEXT PRIMARY KEY NOT NULL,
+  level TEXT NOT NULL CHECK (level IN ('trace', 'debug', 'info', 'warn', 'error', 'fatal')),
+  event TEXT NOT NULL,
+  data TEXT,
+  conversation_soul_id TEXT REFERENCES conversation_soul (id) ON DELETE CASCADE,
+  conversation_state_id TEXT REFERENCES conversation_state (id) ON DELETE CASCADE,
+  query_soul_id TEXT REFERENCES query_soul (id) ON DELETE CASCADE,
+  query_state_id TEXT REFERENCES query_state (id) ON DELETE CASCADE,
+  iteration_id TEXT REFERENCES iteration (id) ON DELETE CASCADE,
+  expression_soul_id TEXT REFERENCES expression_soul (id) ON DELETE CASCADE,
+  expression_state_id TEXT REFERENCES expression_state (id) ON DELETE CASCADE,
+  created_at INTEGER NOT NULL,
+  CHECK (data IS NULL OR json_valid(data) OR data GLOB 'sha256:*')
+);
+CREATE INDEX idx_log_level ON log (level, created_at);
+CREATE INDEX idx_log_created ON log (created_at);
+CREATE INDEX idx_log_event ON log (event, created_at);
+CREATE INDEX idx_log_conversation_soul ON log (conversation_soul_id) WHERE conversation_soul_id IS NOT NULL;
+CREATE INDEX idx_log_conversation_state ON log (conversation_state_id) WHERE conversation_state_id IS NOT NULL;
+CREATE INDEX idx_log_query_soul ON log (query_soul_id) WHERE query_soul_id IS NOT NULL;
+CREATE INDEX idx_log_query_state ON log (query_state_id) WHERE query_state_id IS NOT NULL;
+CREATE INDEX idx_log_iteration ON log (iteration_id) WHERE iteration_id IS NOT NULL;
+CREATE INDEX idx_log_expression_soul ON log (expression_soul_id) WHERE expression_soul_id IS NOT NULL;
+CREATE INDEX idx_log_expression_state ON log (expression_state_id) WHERE expression_state_id IS NOT NULL;
+
+-- ---------------------------------------------------------------- the tables with their long texts in place
+
+CREATE VIEW conversation_soul_full AS SELECT
+  t.id,
+  CASE WHEN t.metadata GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.metadata, 8)) ELSE t.metadata END AS metadata,
+  t.created_at
+FROM conversation_soul t;
+
+CREATE VIEW conversation_state_full AS SELECT
+  t.id,
+  t.conversation_soul_id,
+  t.parent_state_id,
+  CASE WHEN t.title GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.title, 8)) ELSE t.title END AS title,
+  t.version,
+  CASE WHEN t.metadata GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.metadata, 8)) ELSE t.metadata END AS metadata,
+  t.created_at
+FROM conversation_state t;
+
+CREATE VIEW query_soul_full AS SELECT
+  t.id,
+  t.conversation_state_id,
+  CASE WHEN t.title GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.title, 8)) ELSE t.title END AS title,
+  t.query,
+  CASE WHEN t.metadata GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.metadata, 8)) ELSE t.metadata END AS metadata,
+  t.created_at
+FROM query_soul t;
+
+CREATE VIEW query_state_full AS SELECT
+  t.id,
+  t.query_soul_id,
+  t.forked_from_query_state_id,
+  t.version,
+  t.llm_provider,
+  t.llm_root_model,
+  CASE WHEN t.prompt_enrichment GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.prompt_enrichment, 8)) ELSE t.prompt_enrichment END AS prompt_enrichment,
+  CASE WHEN t.subtitle GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.subtitle, 8)) ELSE t.subtitle END AS subtitle,
+  CASE WHEN t.run_label GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.run_label, 8)) ELSE t.run_label END AS run_label,
+  t.status,
+  CASE WHEN t.metadata GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.metadata, 8)) ELSE t.metadata END AS metadata,
+  t.created_at
+FROM query_state t;
+
+CREATE VIEW iteration_full AS SELECT
+  t.id,
+  t.query_state_id,
+  t.position,
+  t.status,
+  CASE WHEN t.llm_system_prompt GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.llm_system_prompt, 8)) ELSE t.llm_system_prompt END AS llm_system_prompt,
+  CASE WHEN t.llm_user_prompt GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.llm_user_prompt, 8)) ELSE t.llm_user_prompt END AS llm_user_prompt,
+  t.llm_provider,
+  t.llm_model,
+  CASE WHEN t.llm_response GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.llm_response, 8)) ELSE t.llm_response END AS llm_response,
+  CASE WHEN t.llm_traces GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.llm_traces, 8)) ELSE t.llm_traces END AS llm_traces,
+  t.llm_full_duration_ms,
+  CASE WHEN t.llm_thinking GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.llm_thinking, 8)) ELSE t.llm_thinking END AS llm_thinking,
+  CASE WHEN t.llm_error GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.llm_error, 8)) ELSE t.llm_error END AS llm_error,
+  t.llm_returned_empty_expressions,
+  CASE WHEN t.metadata GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.metadata, 8)) ELSE t.metadata END AS metadata,
+  t.created_at,
+  t.finished_at
+FROM iteration t;
+
+CREATE VIEW expression_soul_full AS SELECT
+  t.id,
+  t.conversation_state_id,
+  t.kind,
+  t.state_mode,
+  t.name,
+  CASE WHEN t.metadata GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.metadata, 8)) ELSE t.metadata END AS metadata,
+  t.created_at
+FROM expression_soul t;
+
+CREATE VIEW expression_dependency_full AS SELECT
+  t.id,
+  t.conversation_state_id,
+  t.downstream_expression_soul_id,
+  t.upstream_expression_soul_id,
+  CASE WHEN t.metadata GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.metadata, 8)) ELSE t.metadata END AS metadata,
+  t.created_at
+FROM expression_dependency t;
+
+CREATE VIEW log_full AS SELECT
+  t.id,
+  t.level,
+  t.event,
+  CASE WHEN t.data GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.data, 8)) ELSE t.data END AS data,
+  t.conversation_soul_id,
+  t.conversation_state_id,
+  t.query_soul_id,
+  t.query_state_id,
+  t.iteration_id,
+  t.expression_soul_id,
+  t.expression_state_id,
+  t.created_at
+FROM log t;
+
+-- A variable of kind data has no text of its own: it reads as the text of the block that made it.
+CREATE VIEW expression_state_full AS SELECT
+  t.id,
+  t.expression_soul_id,
+  t.iteration_id,
+  t.version,
+  t.success,
+  coalesce(t.expr, (SELECT b.expr FROM expression_state b WHERE b.id = json_extract(CASE WHEN t.metadata GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.metadata, 8)) ELSE t.metadata END, '$.block'))) AS expr,
+  CASE WHEN typeof(t.result) = 'text' THEN (SELECT f.bytes FROM content_full f WHERE f.hash = substr(t.result, 8)) ELSE t.result END AS result,
+  CASE WHEN typeof(t.error) = 'text' THEN (SELECT f.bytes FROM content_full f WHERE f.hash = substr(t.error, 8)) ELSE t.error END AS error,
+  CASE WHEN t.stdout GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.stdout, 8)) ELSE t.stdout END AS stdout,
+  CASE WHEN t.stderr GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.stderr, 8)) ELSE t.stderr END AS stderr,
+  t.duration_ms,
+  CASE WHEN t.metadata GLOB 'sha256:*' THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(t.metadata, 8)) ELSE t.metadata END AS metadata,
+  t.created_at
+FROM expression_state t;
+
+-- ---------------------------------------------------------------- search
+
+CREATE VIRTUAL TABLE search USING fts5(
+  owner_table UNINDEXED, owner_id UNINDEXED, field UNINDEXED, text,
+  tokenize = 'porter unicode61 remove_diacritics 2'
+);
+
+-- Which row of `search` belongs to which text, so that a change or a deletion need not walk the whole index.
+CREATE TABLE search_entry (
+  id INTEGER PRIMARY KEY,
+  owner_table TEXT NOT NULL,
+  owner_id TEXT NOT NULL,
+  field TEXT NOT NULL,
+  UNIQUE (owner_id, owner_table, field)
+);
+
+CREATE TRIGGER search_entry_delete AFTER DELETE ON search_entry
+BEGIN
+  DELETE FROM search WHERE rowid = old.id;
+END;
+
+CREATE TRIGGER search_query_insert AFTER INSERT ON query_soul WHEN new.query IS NOT NULL
+BEGIN
+  INSERT INTO search_entry (owner_table, owner_id, field) VALUES ('query_soul', new.id, 'query');
+  INSERT INTO search (rowid, owner_table, owner_id, field, text)
+  SELECT id, owner_table, owner_id, field, new.query FROM search_entry
+  WHERE owner_id = new.id AND owner_table = 'query_soul' AND field = 'query';
+END;
+
+CREATE TRIGGER search_query_update AFTER UPDATE OF id, query ON query_soul
+BEGIN
+  DELETE FROM search_entry WHERE owner_id = old.id AND owner_table = 'query_soul' AND field = 'query';
+  INSERT INTO search_entry (owner_table, owner_id, field)
+  SELECT 'query_soul', new.id, 'query' WHERE new.query IS NOT NULL;
+  INSERT INTO search (rowid, owner_table, owner_id, field, text)
+  SELECT id, owner_table, owner_id, field, new.query FROM search_entry
+  WHERE owner_id = new.id AND owner_table = 'query_soul' AND field = 'query';
+END;
+
+CREATE TRIGGER search_query_delete AFTER DELETE ON query_soul
+BEGIN
+  DELETE FROM search_entry WHERE owner_id = old.id AND owner_table = 'query_soul' AND field = 'query';
+END;
+
+CREATE TRIGGER search_expr_insert AFTER INSERT ON expression_state WHEN new.expr IS NOT NULL
+BEGIN
+  INSERT INTO search_entry (owner_table, owner_id, field) VALUES ('expression_state', new.id, 'expr');
+  INSERT INTO search (rowid, owner_table, owner_id, field, text)
+  SELECT id, owner_table, owner_id, field, new.expr FROM search_entry
+  WHERE owner_id = new.id AND owner_table = 'expression_state' AND field = 'expr';
+END;
+
+CREATE TRIGGER search_expr_update AFTER UPDATE OF id, expr ON expression_state
+BEGIN
+  DELETE FROM search_entry WHERE owner_id = old.id AND owner_table = 'expression_state' AND field = 'expr';
+  INSERT INTO search_entry (owner_table, owner_id, field)
+  SELECT 'expression_state', new.id, 'expr' WHERE new.expr IS NOT NULL;
+  INSERT INTO search (rowid, owner_table, owner_id, field, text)
+  SELECT id, owner_table, owner_id, field, new.expr FROM search_entry
+  WHERE owner_id = new.id AND owner_table = 'expression_state' AND field = 'expr';
+END;
+
+CREATE TRIGGER search_expr_delete AFTER DELETE ON expression_state
+BEGIN
+  DELETE FROM search_entry WHERE owner_id = old.id AND owner_table = 'expression_state' AND field = 'expr';
+END;
+
+-- The answer of a query is a part of its metadata.
+CREATE TRIGGER search_answer_insert AFTER INSERT ON query_state WHEN new.metadata IS NOT NULL
+BEGIN
+  INSERT INTO search_entry (owner_table, owner_id, field)
+  SELECT 'query_state', id, 'answer' FROM query_state_full
+  WHERE id = new.id AND json_extract(metadata, '$.answer') <> '';
+  INSERT INTO search (rowid, owner_table, owner_id, field, text)
+  SELECT e.id, e.owner_table, e.owner_id, e.field, json_extract(f.metadata, '$.answer')
+  FROM search_entry e JOIN query_state_full f ON f.id = e.owner_id
+  WHERE e.owner_id = new.id AND e.owner_table = 'query_state' AND e.field = 'answer';
+END;
+
+CREATE TRIGGER search_answer_update AFTER UPDATE OF id, metadata ON query_state
+WHEN new.metadata IS NOT old.metadata OR new.id <> old.id
+BEGIN
+  DELETE FROM search_entry WHERE owner_id = old.id AND owner_table = 'query_state' AND field = 'answer';
+  INSERT INTO search_entry (owner_table, owner_id, field)
+  SELECT 'query_state', id, 'answer' FROM query_state_full
+  WHERE id = new.id AND json_extract(metadata, '$.answer') <> '';
+  INSERT INTO search (rowid, owner_table, owner_id, field, text)
+  SELECT e.id, e.owner_table, e.owner_id, e.field, json_extract(f.metadata, '$.answer')
+  FROM search_entry e JOIN query_state_full f ON f.id = e.owner_id
+  WHERE e.owner_id = new.id AND e.owner_table = 'query_state' AND e.field = 'answer';
+END;
+
+CREATE TRIGGER search_answer_delete AFTER DELETE ON query_state
+BEGIN
+  DELETE FROM search_entry WHERE owner_id = old.id AND owner_table = 'query_state' AND field = 'answer';
+END;
+
+CREATE VIEW search_full AS SELECT owner_table, owner_id, field, text FROM search;
