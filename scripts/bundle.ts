@@ -1,0 +1,70 @@
+/** `deno task build`: the sandbox's child and its worker, each one self-contained file. The confined worker can read
+ * no files, and analysing the modules of an unbundled child costs 60 ms at every start. */
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ROOT } from "./_project.ts";
+import { run } from "./_run.ts";
+
+/** File in `build/sandbox/` to its source. */
+export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
+  "child.js": "src/sandbox/child/main.ts",
+  "worker.js": "src/sandbox/child/worker.ts",
+};
+
+/** Set to the moment before the sources were read; `bin/vis` builds again when a source is newer. */
+export const STAMP = "build/sandbox/.stamp";
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+async function sameBytes(a: string, b: string): Promise<boolean> {
+  if (!await exists(b)) return false;
+  const [one, other] = await Promise.all([Deno.readFile(a), Deno.readFile(b)]);
+  return one.length === other.length && one.every((byte, at) => byte === other[at]);
+}
+
+/** Bundles `entry` into `output` with a rename, so that a reader sees the old file or the new one. */
+async function bundleFile(entry: string, output: string): Promise<void> {
+  const fresh = `${output}.${Deno.pid}.new`;
+  const { code, stderr } = await run(["bundle", "--quiet", "-o", fresh, entry], { cwd: ROOT, quiet: true });
+  if (code !== 0) throw new Error(`Cannot bundle ${entry}: ${stderr.trim()}`);
+  if (await sameBytes(fresh, output)) await Deno.remove(fresh);
+  else await Deno.rename(fresh, output);
+}
+
+async function stampTime(): Promise<number> {
+  return await Deno.stat(join(ROOT, STAMP)).then((info) => info.mtime?.getTime() ?? 0, () => 0);
+}
+
+/** Builds the bundles; one build at a time, and none where another process finished one while this one waited. */
+export async function bundleSandbox(): Promise<void> {
+  const asked = Date.now();
+  await Deno.mkdir(join(ROOT, "build/sandbox"), { recursive: true });
+  using lock = await Deno.open(join(ROOT, "build/.lock"), { create: true, write: true });
+  await lock.lock(true);
+  if (await stampTime() >= asked) return;
+  const stamp = join(ROOT, `${STAMP}.${Deno.pid}`);
+  await Deno.writeTextFile(stamp, "");
+  await Promise.all(
+    Object.entries(SANDBOX_ENTRIES).map(([file, entry]) => bundleFile(entry, join(ROOT, "build/sandbox", file))),
+  );
+  await Deno.rename(stamp, join(ROOT, STAMP));
+}
+
+/** Brings every package that the program may load at some time, so that later runs need no registry. */
+async function fetchPackages(): Promise<void> {
+  const { code, stderr } = await run(["cache", "--quiet", "main.ts"], { cwd: ROOT, quiet: true });
+  if (code !== 0) throw new Error(`Cannot get the packages of main.ts: ${stderr.trim()}`);
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { packages: { type: "boolean", default: false } } });
+  try {
+    if (values.packages) await fetchPackages();
+    await bundleSandbox();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    Deno.exit(1);
+  }
+}

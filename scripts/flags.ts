@@ -1,0 +1,18 @@
+/** What the program runs with, from source and compiled. `bin/vis` says the same in sh; a test compares them. */
+
+/** Takes `eval` and every Function constructor away, in the main process as well. */
+export const V8_FLAGS: readonly string[] = ["--disallow-code-generation-from-strings"];
+
+/** The heap that a compiled program gives each of its processes: the flag is baked in, one value for all. It is below
+ * the sandbox's memory budget, so that a runaway block ends soon instead of collecting garbage for seconds. */
+export const COMPILED_HEAP_MIB = 384;
+
+export const PERMISSIONS: readonly string[] = [
+  "--allow-read",
+  "--allow-write",
+  "--allow-env",
+  "--allow-net",
+  "--allow-run",
+  "--allow-sys",
+  "--allow-ffi",
+];

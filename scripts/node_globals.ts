@@ -1,0 +1,18 @@
+/** The first module of the executable. Deno gives Node's globals only to files inside npm packages; once bundled, a
+ * package's code is one file with ours, where `setTimeout()` would return a number and `process` be missing. */
+import { Buffer } from "node:buffer";
+import process from "node:process";
+import * as timers from "node:timers";
+
+const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = timers;
+Object.assign(globalThis, {
+  setTimeout,
+  clearTimeout,
+  setInterval,
+  clearInterval,
+  setImmediate,
+  clearImmediate,
+  process,
+  Buffer,
+  global: globalThis,
+});

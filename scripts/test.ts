@@ -1,0 +1,55 @@
+/** `deno task test [paths or flags of deno test]`: builds what the tests need, runs them, ends with one line of counts.
+ * Exits with 1 when a test failed, when the run broke off and when there was no test at all. */
+import { bundleSandbox } from "./bundle.ts";
+import { V8_FLAGS } from "./flags.ts";
+import { ROOT } from "./_project.ts";
+import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
+
+const TAIL_CHARS = 16_384;
+
+async function writeAll(bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await Deno.stdout.write(bytes.subarray(at));
+}
+
+/** Runs `deno test` under the flags of the program and passes its output on as it comes. A run that broke off, or
+ * whose exit code says more than its counts, has at least one failure. */
+export async function runTests(args: readonly string[]): Promise<Counts> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["test", "-A", "--no-check", "--no-prompt", "--parallel", `--v8-flags=${V8_FLAGS.join(",")}`, ...args],
+    cwd: ROOT,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const decoder = new TextDecoder();
+  let tail = "";
+  for await (const chunk of child.stdout) {
+    await writeAll(chunk);
+    tail = (tail + decoder.decode(chunk, { stream: true })).slice(-TAIL_CHARS);
+  }
+  const { code } = await child.status;
+  const counts = parseSummary(tail);
+  if (!counts) console.error(`The test run broke off with exit code ${code}`);
+  const { passed, failed, skipped } = counts ?? { passed: 0, failed: 0, skipped: 0 };
+  return { passed, skipped, failed: code === 0 && counts ? failed : Math.max(1, failed) };
+}
+
+/** Builds, runs, and counts a build that failed or a run without tests as a failure. */
+export async function testAll(args: readonly string[]): Promise<Counts> {
+  try {
+    await bundleSandbox();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+  const counts = await runTests(args);
+  if (counts.passed + counts.failed > 0) return counts;
+  console.error("No test ran");
+  return { ...counts, failed: 1 };
+}
+
+if (import.meta.main) {
+  const counts = await testAll(Deno.args);
+  console.log(summaryLine(counts));
+  Deno.exitCode = counts.failed ? 1 : 0;
+}
