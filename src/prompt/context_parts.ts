@@ -62,4 +62,7 @@ export interface ContextParts {
   readonly caps: ContextCaps;
 }
 
-export type IndexedVariable = Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">;
+/** `code`, the block that defined it, is shown for lost variables. */
+export type IndexedVariable =
+  & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
+  & Partial<Pick<VariableHead, "code">>;

@@ -1,0 +1,125 @@
+import type { BlockOutcome, BlockResult } from "../domain/block_result.ts";
+import type { ContextCaps, JournalEntry } from "./context_parts.ts";
+import { fairShares } from "./_fair_shares.ts";
+import { safeCut, safeLine } from "./_safe_text.ts";
+
+/** The model wrote the code itself; the head and the tail remind it. */
+const CODE_CHARS = 2_000;
+const MAX_ROWS = 100;
+const SLOW_MS = 5_000;
+/** Arrows, labels, times and line feeds of one row. */
+const ROW_OVERHEAD = 90;
+
+type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
+
+interface Piece {
+  readonly text: string;
+  readonly cap: number;
+  /** Where the whole of it can be had. */
+  readonly more: string;
+}
+
+interface Row {
+  readonly number: number;
+  readonly result: BlockResult;
+  readonly facts: readonly string[];
+  readonly pieces: { readonly code: Piece; readonly outcome: Piece; readonly stdout: Piece; readonly stderr: Piece };
+}
+
+/** The rows of one iteration, within `journalChars`. */
+export function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps): string {
+  const gap = Math.max(0, entries.length - MAX_ROWS);
+  const first = gap > 0 ? MAX_ROWS / 2 : entries.length;
+  const shown = entries.flatMap((entry, at) => at < first || at >= first + gap ? [rowOf({ ...entry, at }, caps)] : []);
+  const overhead = shown.reduce(
+    (sum, row) => sum + ROW_OVERHEAD + row.facts.join("").length + 8 * row.facts.length,
+    80,
+  );
+  const shares = fairShares(shown.map(needOf), caps.journalChars - overhead);
+  const lines = shown.map((row, at) => renderRow(row, shares[at] ?? 0));
+  if (gap > 0) lines.splice(first, 0, `  … ${gap} blocks left out: results[${first}] to results[${first + gap - 1}] …`);
+  return lines.join("\n");
+}
+
+function rowOf({ code, result, at }: JournalEntry & { readonly at: number }, caps: JournalCaps): Row {
+  const failed = result.error !== null || !result.ok;
+  return {
+    number: at + 1,
+    result,
+    facts: factsOf(result),
+    pieces: {
+      code: { text: code.trim(), cap: CODE_CHARS, more: "" },
+      outcome: failed
+        ? { text: errorText(result), cap: caps.errorChars, more: "" }
+        : { text: valueText(result), cap: caps.previewChars, more: `, all in results[${at}]` },
+      stdout: { text: result.stdout.trimEnd(), cap: caps.stdoutChars, more: "" },
+      stderr: { text: result.stderr.trimEnd(), cap: caps.stderrChars, more: "" },
+    },
+  };
+}
+
+function needOf({ pieces }: Row): number {
+  return Object.values(pieces).reduce((sum, piece) => sum + Math.min(piece.text.length, piece.cap), 0);
+}
+
+function renderRow({ number, result, facts, pieces }: Row, share: number): string {
+  const list = [pieces.code, pieces.outcome, pieces.stdout, pieces.stderr];
+  const shares = fairShares(list.map(({ text, cap }) => Math.min(text.length, cap)), share);
+  const [code = "", outcome = "", stdout = "", stderr = ""] = list.map(({ text, more }, at) =>
+    safeCut(text, { cap: shares[at] ?? 0, inline: true, more })
+  );
+  const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result.ms)}`];
+  if (stdout) lines.push(`      stdout: ${stdout}`);
+  if (stderr) lines.push(`      stderr: ${stderr}`);
+  for (const fact of facts) lines.push(`      ${fact}`);
+  return lines.join("\n");
+}
+
+const LABELS: Readonly<Record<BlockOutcome, string>> = {
+  value: "",
+  none: "",
+  error: "ERROR ",
+  refused: "REFUSED ",
+  timeout: "TIMEOUT ",
+  killed: "KILLED ",
+  memory: "OUT OF MEMORY ",
+  cancelled: "CANCELLED ",
+};
+
+function labelOf({ ok, outcome, type, size, preview }: BlockResult): string {
+  if (!ok) return LABELS[outcome] || "ERROR ";
+  const sized = size !== null && (type === "Array" && size > 0 || preview.length > 200);
+  return sized && !preview.startsWith(type) ? `${safeLine(type, 60)}(${size}) ` : "";
+}
+
+function valueText({ outcome, preview, type }: BlockResult): string {
+  return outcome === "none" ? "ok" : preview || type || "ok";
+}
+
+function errorText({ error, outcome }: BlockResult): string {
+  if (error === null) return outcome === "timeout" ? "no result in time" : "no result";
+  const where = error.line === null ? "" : ` (line ${error.line}${error.column === null ? "" : `:${error.column}`})`;
+  const detail = error.excerpt || (error.line === null ? error.stack : "");
+  return `${error.name}: ${error.message}${where}${detail ? `\n${detail}` : ""}`;
+}
+
+function timeOf(ms: number): string {
+  if (ms < 10) return "";
+  const text = ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`;
+  return `  (${text}${ms >= SLOW_MS ? " SLOW" : ""})`;
+}
+
+function factsOf({ repaired, dropped, lost, pending, timedOut, outcome }: BlockResult): string[] {
+  const facts: string[] = [];
+  if (timedOut && outcome !== "timeout") facts.push("timed out");
+  if (repaired !== null) facts.push(`repaired before it ran: ${safeLine(repaired, 200)}`);
+  if (dropped > 0) facts.push(`${dropped} more characters of output were not kept`);
+  if (pending.length > 0) facts.push(`still pending: ${safeLine(names(pending), 200)}`);
+  if (lost.length > 0) facts.push(`lost variables: ${safeLine(names(lost), 300)}`);
+  return facts;
+}
+
+function names(list: readonly string[]): string {
+  const shown = list.slice(0, 20).join(", ");
+  return list.length > 20 ? `${shown}, … ${list.length - 20} more` : shown;
+}

@@ -1,0 +1,23 @@
+import type { ModelMessage } from "../providers/provider.ts";
+
+/** The messages of one call. The first three are the same bytes over all iterations of a query, so that prefix caches
+ * hold; only `context` changes. With `alternatingRoles` the same texts are one user message. */
+export function assembleMessages(
+  { system, request, schema, context, alternatingRoles }: {
+    readonly system: string;
+    readonly request: string;
+    readonly schema: string;
+    readonly context: string;
+    readonly alternatingRoles: boolean;
+  },
+): ModelMessage[] {
+  if (alternatingRoles) {
+    return [{ role: "user", text: [system, request, schema, context].join("\n\n") }];
+  }
+  return [
+    { role: "system", text: system },
+    { role: "user", text: request },
+    { role: "user", text: schema, cache: true },
+    { role: "user", text: context },
+  ];
+}

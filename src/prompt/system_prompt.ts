@@ -1,0 +1,39 @@
+import { CORE_INSTRUCTIONS } from "./_core_instructions.ts";
+
+/** What the model may know of where it runs; read once per query, so that the prompt stays the same bytes. */
+export interface PromptEnvironment {
+  readonly cwd: string;
+  readonly platform: string;
+  readonly home: string;
+  readonly user: string;
+  readonly shell: string;
+  /** YYYY-MM-DD. */
+  readonly date: string;
+}
+
+/** The system message. The loop, the inspectors and `vis prompt` all call this function, and nothing else makes one. */
+export function assembleSystemPrompt(
+  { environment, instructions, extensions }: {
+    readonly environment: PromptEnvironment;
+    /** The caller's own instructions, "" where there are none. */
+    readonly instructions: string;
+    /** Rendered blocks of the active extensions, in order. */
+    readonly extensions: readonly { readonly block: string }[];
+  },
+): string {
+  const blocks = extensions.map(({ block }) => block.trim()).filter((block) => block !== "");
+  return [
+    CORE_INSTRUCTIONS,
+    environmentBlock(environment),
+    instructions.trim() === "" ? "" : `# Instructions of the caller\n${instructions.trim()}`,
+    blocks.length === 0 ? "" : `# Extensions\n${blocks.join("\n\n")}`,
+  ].filter((part) => part !== "").join("\n\n");
+}
+
+function environmentBlock({ cwd, platform, home, user, shell, date }: PromptEnvironment): string {
+  const facts = { cwd, platform, home, user, shell, date };
+  const lines = Object.entries(facts).map(([key, value]) =>
+    `${key}: ${value.replace(/\s+/g, " ").trim() || "unknown"}`
+  );
+  return `# Environment\n${lines.join("\n")}\nPaths are relative to cwd.`;
+}

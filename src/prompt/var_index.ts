@@ -1,0 +1,118 @@
+import type { ContextCaps, IndexedVariable } from "./context_parts.ts";
+import { groupNumbered, type NameGroup } from "./_numbered_names.ts";
+import { safeLine } from "./_safe_text.ts";
+
+const NAME_CHARS = 100;
+const SHAPE_CHARS = 200;
+const DOC_CHARS = 80;
+const STATEMENT_CHARS = 100;
+const NAMES_CHARS = 2_000;
+const FORGOTTEN_CHARS = 1_000;
+const DECLARATIONS = new Set(["const", "let", "var", "function", "class"]);
+
+/** The body of `<var_index>`: every variable, in the order given (newest first), small values as they are. What does
+ * not fit into `indexRows` rows and `indexChars` characters shrinks to names. */
+export function renderVarIndex(
+  variables: readonly IndexedVariable[],
+  caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,
+): string {
+  const live = variables.filter((variable) => variable.scope === "live");
+  const groups = groupNumbered(live, caps.inlineChars);
+  const lines: string[] = [];
+  let chars = 0;
+  let shown = 0;
+  for (const group of groups) {
+    if (shown >= caps.indexRows) break;
+    const line = group.numbered === null ? row(group.newest, caps.inlineChars) : groupRow(group, group.numbered);
+    chars += line.length + 1;
+    if (chars > caps.indexChars) break;
+    lines.push(line);
+    shown++;
+  }
+  lines.push(...olderNames(groups.slice(shown).flatMap((group) => group.members)));
+  lines.push(...systemLine(variables.filter((variable) => variable.scope === "system")));
+  lines.push(...forgottenLine(variables.filter((variable) => variable.scope === "forgotten")));
+  return lines.join("\n");
+}
+
+function row(variable: IndexedVariable, inlineChars: number): string {
+  const { kind, summary, versions, reason, code } = variable;
+  const name = nameOf(variable);
+  const comment = [`v${versions}`];
+  if (kind === "pending") comment.push("pending: await it");
+  if (kind === "lost") {
+    const made = code?.trim() ? `; made by: ${safeLine(code, STATEMENT_CHARS)}` : "";
+    comment.push(`lost: ${safeLine(reason, SHAPE_CHARS) || "its value could not be kept"}${made}`);
+  }
+  if (summary.doc !== "") comment.push(safeLine(summary.doc, DOC_CHARS));
+  const facts = comment.join(" ");
+  if (kind === "function" || kind === "class") {
+    const shape = safeLine(summary.shape, SHAPE_CHARS);
+    return `${kind} ${shape.startsWith(name) ? shape : name} …  // ${facts}`;
+  }
+  const inline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars
+    ? safeLine(summary.inline, inlineChars)
+    : null;
+  const value = inline === null ? `: ${shapeOf(variable)}` : ` = ${inline}`;
+  return `${declarationOf(variable)} ${name}${value}  // ${facts}`;
+}
+
+function groupRow(
+  { newest, members }: NameGroup,
+  numbered: { readonly names: string; readonly count: number },
+): string {
+  const { kind, summary } = newest;
+  const versions = members.map((member) => member.versions);
+  const [low, high] = [Math.min(...versions), Math.max(...versions)];
+  const marks = [low === high ? `v${low}` : `v${low} to v${high}`];
+  if (kind === "pending") marks.push("pending: await them");
+  if (kind === "lost") marks.push(`lost: ${safeLine(newest.reason, SHAPE_CHARS)}`);
+  if (summary.doc !== "") marks.push(safeLine(summary.doc, DOC_CHARS));
+  const word = kind === "function" || kind === "class" ? kind : declarationOf(newest);
+  return `${word} ${numbered.names}: ${shapeOf(newest)} ×${numbered.count}  // ${marks.join(" ")}`;
+}
+
+function olderNames(rest: readonly IndexedVariable[]): string[] {
+  if (rest.length === 0) return [];
+  const line = listWithin(rest.map(nameOf), NAMES_CHARS - 8);
+  const more = rest.length - line.count;
+  return [`older: ${line.text}`, ...(more > 0 ? [`+${more} more: await vars()`] : [])];
+}
+
+function systemLine(system: readonly IndexedVariable[]): string[] {
+  if (system.length === 0) return [];
+  const versions = system.filter(({ versions }) => versions > 1).map((v) => `${v.versions} versions of ${nameOf(v)}`);
+  return [`${system.map(nameOf).join(" ")}  // ${["system", ...versions].join("; ")}`];
+}
+
+function forgottenLine(forgotten: readonly IndexedVariable[]): string[] {
+  const [newest] = forgotten;
+  if (newest === undefined) return [];
+  const { text, count } = listWithin(forgotten.map((v) => `${nameOf(v)}(v${v.versions})`), FORGOTTEN_CHARS);
+  const more = forgotten.length > count ? ` +${forgotten.length - count} more: await vars()` : "";
+  return [`forgotten: ${text}${more}  // await restoreVar(${JSON.stringify(nameOf(newest))})`];
+}
+
+/** As many of the items as fit into `limit` characters with blanks between them. */
+function listWithin(items: readonly string[], limit: number): { readonly text: string; readonly count: number } {
+  let chars = 0;
+  let count = 0;
+  for (const item of items) {
+    chars += item.length + 1;
+    if (chars > limit) break;
+    count++;
+  }
+  return { text: items.slice(0, count).join(" "), count };
+}
+
+function nameOf({ name }: IndexedVariable): string {
+  return safeLine(name, NAME_CHARS);
+}
+
+function shapeOf({ summary, kind }: IndexedVariable): string {
+  return safeLine(summary.shape, SHAPE_CHARS) || safeLine(summary.type, SHAPE_CHARS) || kind;
+}
+
+function declarationOf({ summary }: IndexedVariable): string {
+  return DECLARATIONS.has(summary.declaration) ? summary.declaration : "const";
+}
