@@ -1,7 +1,7 @@
 import type { BlockOutcome, BlockResult } from "../domain/block_result.ts";
 import type { ContextCaps, JournalEntry } from "./context_parts.ts";
 import { fairShares } from "./_fair_shares.ts";
-import { safeCut, safeLine } from "./_safe_text.ts";
+import { headAndTail, safeCut, safeLine } from "./_safe_text.ts";
 
 /** The model wrote the code itself; the head and the tail remind it. */
 const CODE_CHARS = 2_000;
@@ -12,9 +12,9 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
+/** A part of a row: already cut to its own cap and safe. */
 interface Piece {
   readonly text: string;
-  readonly cap: number;
   /** Where the whole of it can be had. */
   readonly more: string;
 }
@@ -48,25 +48,29 @@ function rowOf({ code, result, at }: JournalEntry & { readonly at: number }, cap
     result,
     facts: factsOf(result),
     pieces: {
-      code: { text: code.trim(), cap: CODE_CHARS, more: "" },
+      code: piece(code.trim(), { cap: CODE_CHARS }),
       outcome: failed
-        ? { text: errorText(result), cap: caps.errorChars, more: "" }
-        : { text: valueText(result), cap: caps.previewChars, more: `, all in results[${at}]` },
-      stdout: { text: result.stdout.trimEnd(), cap: caps.stdoutChars, more: "" },
-      stderr: { text: result.stderr.trimEnd(), cap: caps.stderrChars, more: "" },
+        ? piece(errorText(result), { cap: caps.errorChars })
+        : piece(valueText(result), { cap: caps.previewChars, more: `, all in results[${at}]` }),
+      stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars }),
+      stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars }),
     },
   };
 }
 
+function piece(text: string, { cap, more = "" }: { readonly cap: number; readonly more?: string }): Piece {
+  return { text: safeCut(text, { cap, inline: true, more }), more };
+}
+
 function needOf({ pieces }: Row): number {
-  return Object.values(pieces).reduce((sum, piece) => sum + Math.min(piece.text.length, piece.cap), 0);
+  return Object.values(pieces).reduce((sum, piece) => sum + piece.text.length, 0);
 }
 
 function renderRow({ number, result, facts, pieces }: Row, share: number): string {
   const list = [pieces.code, pieces.outcome, pieces.stdout, pieces.stderr];
-  const shares = fairShares(list.map(({ text, cap }) => Math.min(text.length, cap)), share);
+  const shares = fairShares(list.map(({ text }) => text.length), share);
   const [code = "", outcome = "", stdout = "", stderr = ""] = list.map(({ text, more }, at) =>
-    safeCut(text, { cap: shares[at] ?? 0, inline: true, more })
+    headAndTail(text, { cap: shares[at] ?? 0, more })
   );
   const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result.ms)}`];
   if (stdout) lines.push(`      stdout: ${stdout}`);

@@ -30,7 +30,7 @@ function keyOf({ name, kind, summary, reason }: IndexedVariable, inlineChars: nu
   if (parts === null || inlined) return null;
   const { declaration, type, size, shape, doc } = summary;
   const look = kind === "function" || kind === "class" ? shape.replace(name, "") : shape;
-  const padded = parts.digits.startsWith("0") ? parts.digits.length : 0;
+  const padded = /^0\d/.test(parts.digits) ? parts.digits.length : 0;
   return JSON.stringify([parts.head, padded, parts.tail, kind, declaration, type, size, look, doc, reason]);
 }
 

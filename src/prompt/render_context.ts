@@ -8,6 +8,7 @@ const ATTEMPT_CHARS = 160;
 const NUDGE = "[system_nudge]";
 const NUDGE_CHARS = 200;
 const MAX_NUDGES = 20;
+const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = 'Reply now with one JSON object in the format above: {"thinking", "code", "next", "final"}.';
 
@@ -37,9 +38,10 @@ function section(tag: string, body: string): string {
 }
 
 function notes(lines: readonly string[], { notesChars }: ContextCaps): string {
-  const texts = lines.map((line) => line.trim()).filter((line) => line !== "").slice(0, 50);
+  const texts = lines.slice(0, MAX_NOTES).map((line) => safeCut(line.trim(), { cap: notesChars, inline: true }))
+    .filter((line) => line !== "");
   const shares = fairShares(texts.map((text) => text.length), notesChars - 3 * texts.length);
-  return texts.map((text, at) => `- ${safeCut(text, { cap: shares[at] ?? 0, inline: true })}`).join("\n");
+  return texts.map((text, at) => `- ${headAndTail(text, { cap: shares[at] ?? 0 })}`).join("\n");
 }
 
 function thinking({ thinking, caps }: ContextParts): string {
