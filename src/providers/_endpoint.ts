@@ -1,0 +1,103 @@
+import { ConfigError } from "../domain/errors.ts";
+
+/** Shorter secrets are not looked for in texts: replacing them would garble ordinary words. */
+const SHORTEST_SECRET = 6;
+const SHORTEST_HEADER_SECRET = 8;
+
+/** Where requests go, in two forms: what is sent, and what may be shown. */
+export class Endpoint {
+  /** Without credentials, query, trailing slash or a pasted `/chat/completions`. */
+  readonly base: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly hasKey: boolean;
+  readonly #secrets: readonly RegExp[];
+
+  /** Throws `ConfigError` for an address or a key that no request can be made with. */
+  constructor(options: { baseUrl: string; apiKey: string; headers?: Readonly<Record<string, string>> }) {
+    const url = parse(options.baseUrl);
+    const apiKey = options.apiKey.trim();
+    const login = url.username === "" ? "" : `${decode(url.username)}:${decode(url.password)}`;
+    this.base = url.origin + url.pathname.replace(/\/+$/, "").replace(/\/chat\/completions$/, "").replace(/\/+$/, "");
+    this.query = Object.fromEntries(url.searchParams);
+    this.headers = {
+      ...(login ? { authorization: `Basic ${btoa(login)}` } : {}),
+      ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+      ...lowerCased(options.headers ?? {}),
+    };
+    checkHeaders(this.headers);
+    this.hasKey = this.headers.authorization !== undefined;
+    const inHeaders = Object.values(this.headers).filter((text) => text.length >= SHORTEST_HEADER_SECRET);
+    const hidden = [
+      ...[apiKey, decode(url.password), url.password, login && btoa(login), ...Object.values(this.query)],
+      ...[...inHeaders, ...inHeaders.map((text) => text.replace(/^\w+ +/, ""))],
+    ];
+    this.#secrets = hidden
+      .flatMap((secret) => [secret, encodeURIComponent(secret)])
+      .filter((secret) => secret.length >= SHORTEST_SECRET)
+      .sort((a, b) => b.length - a.length)
+      .map(patternOf);
+  }
+
+  /** The address of a path under the base, query included. */
+  url(path: string): string {
+    const query = new URLSearchParams(this.query).toString();
+    return `${this.base}${path}${query === "" ? "" : `?${query}`}`;
+  }
+
+  /** True where the path says which version of the API it is, as most servers want. */
+  get hasVersion(): boolean {
+    return /\/v\d+\w*(\/|$)/.test(this.base);
+  }
+
+  /** Text from outside, fit for a message: no key, no control characters, one line, at most 500 characters. */
+  clean(text: string): string {
+    let shown = text.slice(0, 20_000);
+    for (const secret of this.#secrets) shown = shown.replace(secret, "[hidden]");
+    // deno-lint-ignore no-control-regex
+    shown = shown.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
+    const kept = [...shown.slice(0, 1100)].slice(0, 500).join("");
+    return kept.length < shown.length ? `${kept}…` : kept;
+  }
+}
+
+function parse(baseUrl: string): URL {
+  const text = baseUrl.trim();
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== "") return url;
+  const shown = text.replace(/^.*@/, "").replace(/[?#].*$/s, "").slice(0, 200);
+  throw new ConfigError(
+    `Cannot use the base URL "${shown}": set VIS_BASE_URL to an address like http://127.0.0.1:8080/v1`,
+  );
+}
+
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (/^[\t\x20-\x7e]*$/.test(value) && /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name)) continue;
+    const what = name === "authorization" ? "the key" : `the header "${name.slice(0, 60)}"`;
+    throw new ConfigError(
+      `Cannot send ${what}: it holds a line break or a character outside ASCII; check VIS_API_KEY and the headers`,
+    );
+  }
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Finds a secret however many times it was escaped as JSON. */
+function patternOf(secret: string): RegExp {
+  const parts = [...secret].map((char) => {
+    if (char === "\\") return "\\\\+";
+    return (/["'/]/.test(char) ? "\\\\*" : "") + char.replace(/[$()*+.?[\]^{|}]/, "\\$&");
+  });
+  return new RegExp(parts.join(""), "gi");
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,14 @@
+import type { Usage } from "../domain/usage.ts";
+
+/** One attempt at a model call, failed ones included; the same shape as the store's. */
+export interface ModelTrace {
+  readonly provider: string;
+  readonly model: string;
+  readonly ok: boolean;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly usage: Usage | null;
+  readonly ms: number;
+  /** What had to be repaired to read the reply; the reader of the reply fills it in. */
+  readonly repairs: readonly string[];
+}

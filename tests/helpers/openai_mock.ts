@@ -1,0 +1,361 @@
+/** A real HTTP server that speaks OpenAI's chat completions, with switches for everything that goes wrong. */
+import { Buffer } from "node:buffer";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+
+export interface MockReply {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly reasoningField?: "reasoning_content" | "reasoning";
+  readonly refusal?: string;
+  /** Null: the server does not count. Default: counted from the texts, 4 characters a token. */
+  readonly usage?: Readonly<Record<string, unknown>> | null;
+  /** Characters per event (default 24). */
+  readonly chunk?: number;
+  readonly finish?: string;
+  /** Before the first token, after the headers were sent. */
+  readonly delayMs?: number;
+  /** Sent in place of a reply; 200 with `body` replaces the reply as well. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The error object of a `status` over 399. */
+  readonly error?: Readonly<Record<string, unknown>>;
+  readonly fault?: MockFault;
+  /** Model that the reply says it is from. */
+  readonly model?: string;
+}
+
+export type MockFault =
+  /** The connection is reset in the middle of the stream. */
+  | "cut"
+  /** The stream ends in the middle, cleanly. */
+  | "ends_early"
+  /** No finish reason, but `[DONE]`. */
+  | "no_finish"
+  | "garbage_chunk"
+  /** A JSON chunk of another shape, then the rest of the reply. */
+  | "ping"
+  /** An error object in the middle of the stream. */
+  | "error_chunk"
+  | "html"
+  | "empty"
+  /** Text that is neither events nor JSON. */
+  | "prose"
+  /** Answers with one JSON object although a stream was asked for. */
+  | "not_streamed"
+  /** Nothing, not even headers, until the client leaves. */
+  | "no_headers"
+  /** Headers and then nothing until the client leaves. */
+  | "no_token"
+  /** Half of the text and then nothing until the client leaves. */
+  | "silence"
+  /** Every byte in a write of its own. */
+  | "bytewise";
+
+export interface MockRequest {
+  /** 0-based. */
+  readonly index: number;
+  readonly method: string;
+  /** With query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  // deno-lint-ignore no-explicit-any
+  readonly body: any;
+  /** Message texts in order. */
+  readonly texts: readonly string[];
+  /** The text of the last message: the iteration's context. */
+  readonly context: string;
+  /** Bytes of the whole body. */
+  readonly bytes: number;
+}
+
+export type MockHandler = (request: MockRequest) => string | MockReply | Promise<string | MockReply>;
+
+export interface MockOptions {
+  /** One reply for all requests, or a queue; an empty queue answers 500 and says so. */
+  readonly reply?: string | MockReply | readonly (string | MockReply)[];
+  readonly handler?: MockHandler;
+  readonly models?: readonly string[];
+  /** Any other key gets 401. */
+  readonly key?: string;
+  /** Called for each chat request before it is answered. */
+  readonly onRequest?: (request: MockRequest) => void;
+}
+
+export interface OpenAiMock {
+  /** Ends in /v1. */
+  readonly baseUrl: string;
+  /** Chat requests so far. */
+  readonly requests: readonly MockRequest[];
+  /** Requests for the list of models so far. */
+  readonly modelRequests: number;
+  /** Replies that the client left before their end. */
+  readonly left: number;
+  /** Resolves once `left` is at least this; rejects after 2 s. */
+  waitForLeft(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startOpenAiMock(options: MockOptions): Promise<OpenAiMock> {
+  const mock = new Mock(options);
+  await mock.listen();
+  return mock;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | AsyncGenerator<Uint8Array>;
+}
+
+class Mock implements OpenAiMock {
+  readonly requests: MockRequest[] = [];
+  modelRequests = 0;
+  left = 0;
+  readonly #options: MockOptions;
+  readonly #queue: (string | MockReply)[] | null;
+  readonly #server: Server;
+  readonly #waiting = new Set<() => void>();
+  readonly #stop = new AbortController();
+
+  constructor(options: MockOptions) {
+    this.#options = options;
+    this.#queue = isList(options.reply) ? [...options.reply] : null;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  get baseUrl(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("The mock does not listen");
+    return `http://127.0.0.1:${address.port}/v1`;
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => void this.#server.listen(0, "127.0.0.1", () => resolve()));
+  }
+
+  async waitForLeft(count: number): Promise<void> {
+    const giveUp = AbortSignal.timeout(2000);
+    while (this.left < count) {
+      await new Promise<void>((resolve, reject) => {
+        this.#waiting.add(resolve);
+        giveUp.addEventListener("abort", () => reject(new Error(`Only ${this.left} of ${count} replies were left`)));
+      });
+    }
+  }
+
+  close(): Promise<void> {
+    this.#stop.abort();
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.on("close", () => {
+      gone.abort();
+      if (!response.writableFinished && !this.#stop.signal.aborted) this.#leave();
+    });
+    const signal = AbortSignal.any([gone.signal, this.#stop.signal]);
+    const answer = await this.#answer(request, signal);
+    response.writeHead(answer.status, answer.headers);
+    if (typeof answer.body === "string") return void response.end(answer.body);
+    response.flushHeaders();
+    try {
+      for await (const bytes of answer.body) await new Promise((resolve) => response.write(bytes, resolve));
+      response.end();
+    } catch {
+      response.destroy();
+    }
+  }
+
+  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
+    const path = request.url ?? "/";
+    const { pathname } = new URL(path, "http://mock");
+    const { authorization } = request.headers;
+    if (this.#options.key !== undefined && authorization !== `Bearer ${this.#options.key}`) {
+      const message = `Incorrect API key provided: ${authorization ?? "none"}.`;
+      return failure(401, { message, type: "invalid_request_error" });
+    }
+    if (pathname === "/v1/models") {
+      this.modelRequests++;
+      const data = (this.#options.models ?? ["mock-1"]).map((id) => ({ id, object: "model" }));
+      return json(200, { object: "list", data });
+    }
+    if (pathname !== "/v1/chat/completions") return failure(404, { message: `Unknown path ${pathname}` });
+    const asked = await readRequest(request, { index: this.requests.length, path });
+    this.requests.push(asked);
+    this.#options.onRequest?.(asked);
+    const reply = await this.#reply(asked);
+    return await answerOf(typeof reply === "string" ? { text: reply } : reply, { asked, signal });
+  }
+
+  #reply(asked: MockRequest): string | MockReply | Promise<string | MockReply> {
+    if (this.#options.handler) return this.#options.handler(asked);
+    const { reply } = this.#options;
+    if (this.#queue === null && reply !== undefined && !isList(reply)) return reply;
+    return this.#queue?.shift() ?? { status: 500, error: { message: "The mock has no scripted reply left" } };
+  }
+
+  #leave(): void {
+    this.left++;
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+}
+
+async function answerOf(reply: MockReply, call: { asked: MockRequest; signal: AbortSignal }): Promise<Answer> {
+  const { fault } = reply;
+  if (fault === "no_headers") await pause(Infinity, call.signal);
+  const events = { "content-type": "text/event-stream", ...reply.headers };
+  if (reply.status !== undefined && reply.body === undefined) {
+    return failure(reply.status, reply.error ?? { message: `Mock failure ${reply.status}` }, reply.headers);
+  }
+  if (reply.body !== undefined) {
+    const headers = { "content-type": "application/json", ...reply.headers };
+    return { status: reply.status ?? 200, headers, body: reply.body };
+  }
+  if (fault === "html") {
+    const headers = { "content-type": "text/html; charset=utf-8" };
+    return { status: 200, headers, body: "<!doctype html><html><body>Welcome to nginx</body></html>" };
+  }
+  if (fault === "empty") return { status: 200, headers: events, body: "" };
+  if (fault === "prose") return { status: 200, headers: { "content-type": "text/plain" }, body: "It works!" };
+  if (call.asked.body.stream !== true || fault === "not_streamed") return json(200, whole(reply, call.asked));
+  return { status: 200, headers: events, body: play(reply, call) };
+}
+
+async function* play(
+  reply: MockReply,
+  call: { asked: MockRequest; signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  const { fault } = reply;
+  const bytes = new TextEncoder();
+  // A first comment makes the headers leave at once, as a slow server's would.
+  yield bytes.encode(": stream\n\n");
+  if (fault === "no_token") await pause(Infinity, call.signal);
+  if (reply.delayMs) await pause(reply.delayMs, call.signal);
+  const events = [...chunks(reply, call.asked)];
+  const half = Math.ceil(events.length / 2);
+  for (const [at, event] of events.entries()) {
+    if (at === half) {
+      if (fault === "silence") await pause(Infinity, call.signal);
+      if (fault === "ends_early") return;
+      if (fault === "garbage_chunk") yield bytes.encode(`data: {"choices": [{"delta": {"cont\n\n`);
+      if (fault === "ping") yield bytes.encode(`data: {"type":"ping"}\n\n`);
+      if (fault === "error_chunk") {
+        yield bytes.encode(
+          `data: ${JSON.stringify({ error: reply.error ?? { message: "Overloaded", code: 503 } })}\n\n`,
+        );
+        return;
+      }
+    }
+    // What was written before a reset may be lost with it: let it arrive first.
+    if (fault === "cut" && at >= half) {
+      await pause(20, call.signal);
+      throw new Error("Connection reset by the mock");
+    }
+    const line = bytes.encode(`data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`);
+    if (fault !== "bytewise") yield line;
+    else for (const byte of line) yield Uint8Array.of(byte);
+  }
+}
+
+function* chunks(reply: MockReply, asked: MockRequest): Generator<object | string> {
+  const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000 };
+  const base = { ...head, model: reply.model ?? asked.body.model };
+  const delta = (fields: object, finish: string | null = null) => ({
+    ...base,
+    choices: [{ index: 0, delta: fields, finish_reason: finish }],
+  });
+  yield delta({ role: "assistant", content: "" });
+  for (const part of pieces(reply.reasoning ?? "", reply.chunk)) {
+    yield delta({ [reply.reasoningField ?? "reasoning_content"]: part });
+  }
+  for (const part of pieces(reply.text ?? "", reply.chunk)) yield delta({ content: part });
+  for (const part of pieces(reply.refusal ?? "", reply.chunk)) yield delta({ refusal: part });
+  if (reply.fault !== "no_finish") yield delta({}, reply.finish ?? "stop");
+  if (asked.body.stream_options?.include_usage && reply.usage !== null) {
+    yield { ...base, choices: [], usage: usageOf(reply, asked) };
+  }
+  yield "[DONE]";
+}
+
+function whole(reply: MockReply, asked: MockRequest): object {
+  const message = {
+    role: "assistant",
+    content: reply.text ?? "",
+    ...(reply.reasoning ? { [reply.reasoningField ?? "reasoning_content"]: reply.reasoning } : {}),
+    ...(reply.refusal ? { refusal: reply.refusal } : {}),
+  };
+  return {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1_700_000_000,
+    model: reply.model ?? asked.body.model,
+    choices: [{ index: 0, message, finish_reason: reply.finish ?? "stop" }],
+    ...(reply.usage === null ? {} : { usage: usageOf(reply, asked) }),
+  };
+}
+
+function usageOf(reply: MockReply, asked: MockRequest): object {
+  if (reply.usage) return reply.usage;
+  const input = asked.texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);
+  const output = Math.ceil(((reply.text ?? "").length + (reply.reasoning ?? "").length) / 4);
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+}
+
+async function readRequest(
+  request: IncomingMessage,
+  facts: { readonly index: number; readonly path: string },
+): Promise<MockRequest> {
+  const parts: Uint8Array[] = [];
+  for await (const part of request) parts.push(part);
+  const raw = Buffer.concat(parts);
+  const body = JSON.parse(raw.toString("utf8"));
+  const texts = (body.messages ?? []).map((message: { content: string | { text?: string }[] }) =>
+    typeof message.content === "string" ? message.content : message.content.map((part) => part.text ?? "").join("\n")
+  );
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
+  return {
+    ...facts,
+    method: request.method ?? "",
+    headers: Object.fromEntries(headers),
+    body,
+    texts,
+    context: texts.at(-1) ?? "",
+    bytes: raw.byteLength,
+  };
+}
+
+function json(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
+}
+
+function failure(
+  status: number,
+  error: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return json(status, { error: { type: null, code: null, ...error } }, headers);
+}
+
+function* pieces(text: string, size = 24): Generator<string> {
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = Number.isFinite(ms) ? setTimeout(resolve, ms) : undefined;
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    }, { once: true });
+  });
+}
+
+function isList(reply: MockOptions["reply"]): reply is readonly (string | MockReply)[] {
+  return Array.isArray(reply);
+}
