@@ -1,0 +1,58 @@
+import project from "../deno.json" with { type: "json" };
+import { denoIo } from "./app/deno_io.ts";
+import { respawn } from "./app/respawn.ts";
+import type { Services, VersionFacts } from "./channels/channel.ts";
+import type { ShippedIndex } from "./extension/loader.ts";
+
+/** The only place that reads the environment. */
+const environment = (): Record<string, string> => Deno.env.toObject();
+
+function versionFacts(): VersionFacts {
+  const { deno, v8 } = Deno.version;
+  return { vis: project.version, deno, v8, compiled: Deno.build.standalone, target: Deno.build.target };
+}
+
+/** Builds what a channel asks for, when it asks: `vis version` loads no database, provider or sandbox. */
+function services(shipped: ShippedIndex): Services {
+  return {
+    version: versionFacts(),
+    open: async (request) => {
+      const { openSession } = await import("./app/open_session.ts");
+      return await openSession(request, { env: environment(), shipped });
+    },
+    doctor: async (request) => {
+      const { doctor } = await import("./app/doctor.ts");
+      return await doctor(request, { env: environment(), shipped });
+    },
+    respawn,
+  };
+}
+
+/** Runs the program and ends the process with its exit code. */
+export async function main(args: readonly string[], shipped: ShippedIndex): Promise<void> {
+  if (args[0] === "__sandbox_child") return await (await import("./sandbox/child/main.ts")).childMain();
+  const env = environment();
+  const io = denoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" });
+  if (env["VIS_LOG"]) {
+    const { startLogging } = await import("./logging/log.ts");
+    startLogging({ level: levelOf(env["VIS_LOG"]), write: (line) => io.stderr(`${line}\n`) });
+  }
+  const { runCli } = await import("./channels/cli/cli.ts");
+  Deno.exit(await runCli(services(shipped), io).catch((error: unknown) => defect(error, { io, env })));
+}
+
+function levelOf(text: string): "debug" | "info" | "warning" | "error" {
+  if (text === "debug" || text === "info" || text === "error") return text;
+  return "warning";
+}
+
+/** One sentence for the user; the stack only where a log was asked for. */
+function defect(
+  error: unknown,
+  { io, env }: { readonly io: ReturnType<typeof denoIo>; readonly env: Readonly<Record<string, string>> },
+): number {
+  const message = error instanceof Error ? error.message : String(error);
+  io.stderr(`vis: ${message} (a defect: VIS_LOG=debug shows where; nothing that was stored is lost)\n`);
+  if (env["VIS_LOG"] && error instanceof Error) io.stderr(`${error.stack}\n`);
+  return 1;
+}

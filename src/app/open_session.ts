@@ -1,0 +1,105 @@
+import type { OpenRequest, Session } from "../channels/channel.ts";
+import { Conversations } from "../conversation/conversations.ts";
+import { ConfigError } from "../domain/errors.ts";
+import { loadShipped, type ShippedIndex } from "../extension/loader.ts";
+import { ExtensionRegistry } from "../extension/registry.ts";
+import { createLog } from "../logging/log.ts";
+import { openStore } from "../persistence/open_store.ts";
+import { DEFAULT_CAPS } from "../prompt/context_parts.ts";
+import { openSandbox } from "../sandbox/host.ts";
+import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
+import { missingWalls } from "../sandbox/missing_walls.ts";
+import { buildRouter } from "./build_router.ts";
+import { isAlive, thisProcess } from "./process_owner.ts";
+import { type Environment, readSettings, type Settings } from "./settings.ts";
+
+export interface SessionParts {
+  readonly env: Environment;
+  readonly shipped: ShippedIndex;
+}
+
+/** Builds everything one channel needs, in order, and closes it in reverse. */
+export async function openSession(request: OpenRequest, { env, shipped }: SessionParts): Promise<Session> {
+  const settings = await readSettings(request, env);
+  const router = await buildRouter(settings);
+  const store = await openStore({ path: settings.database });
+  try {
+    const swept = await store.sweepLost(isAlive);
+    const registry = await buildRegistry(shipped);
+    const conversations = new Conversations({
+      store,
+      registry,
+      router,
+      log: createLog("conversation"),
+      openSandbox: (options) => startSandbox(options, settings),
+      now: Date.now,
+      owner: thisProcess(),
+      settings: querySettings(settings, env),
+    });
+    const { provider, model } = router.current();
+    return {
+      conversations,
+      workspace: settings.workspace,
+      provider: provider.name,
+      model,
+      database: settings.database,
+      swept,
+      close: async () => {
+        await conversations.closeAll();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function buildRegistry(shipped: ShippedIndex): Promise<ExtensionRegistry> {
+  const log = createLog("extension");
+  const registry = new ExtensionRegistry({ log });
+  const { loaded } = await loadShipped(shipped, { log });
+  for (const extension of loaded) registry.register(extension);
+  return registry;
+}
+
+/** A confined child within the configured limits; throws `ConfigError` when a required wall does not hold. */
+export async function startSandbox(
+  options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "onCall">,
+  { config }: Pick<Settings, "config">,
+): Promise<Sandbox> {
+  const sandbox = await openSandbox({
+    ...options,
+    limits: {
+      memoryBytes: config.sandbox.memoryMiB * 1024 * 1024,
+      outputBytes: 1024 * 1024,
+      graceMs: 500,
+      previewChars: config.context.previewChars,
+    },
+  });
+  const missing = missingWalls(sandbox.walls, config.sandbox.require);
+  if (missing.length === 0) return sandbox;
+  await sandbox.close();
+  const why = sandbox.walls.failed.length > 0 ? ` (${sandbox.walls.failed.join("; ")})` : "";
+  throw new ConfigError(`Cannot run blocks: sandbox.require names walls that do not hold: ${missing.join(", ")}${why}`);
+}
+
+function querySettings({ config, workspace, home }: Settings, env: Environment) {
+  const { iterations, ceiling, costUsd, tokens, wallMs } = config.budget;
+  const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
+  return {
+    budget: iterations,
+    ceiling,
+    limits: { costUsd, tokens, wallMs },
+    deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
+    caps: { ...DEFAULT_CAPS, ...config.context },
+    instructions: "",
+    machine: {
+      cwd: workspace,
+      platform: `${Deno.build.os} ${Deno.build.arch}`,
+      home: env["HOME"] ?? home,
+      user: env["USER"] ?? env["USERNAME"] ?? "",
+      shell: env["SHELL"] ?? "",
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { join, resolve } from "node:path";
+import type { OpenRequest } from "../channels/channel.ts";
+import { loadConfig, type LoadedConfig } from "../config/load.ts";
+import { ConfigError, UsageError } from "../domain/errors.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where things are and how they are set, from flags, environment and file. */
+export interface Settings extends LoadedConfig {
+  readonly home: string;
+  readonly database: string;
+  /** Real path. */
+  readonly workspace: string;
+}
+
+/** Throws `ConfigError` for settings and `UsageError` for a workspace that cannot be used. */
+export async function readSettings(request: OpenRequest, env: Environment): Promise<Settings> {
+  const home = visHome(env);
+  const path = join(home, "config.jsonc");
+  const text = await readOptional(path);
+  const loaded = await loadConfig({
+    file: text === null ? null : { path, text },
+    env,
+    flags: { model: request.model, provider: request.provider, maxIterations: request.maxIterations },
+  });
+  const told = request.db ?? env["VIS_DB"];
+  const database = told === ":memory:" ? told : told ? resolve(told) : join(home, "vis.db");
+  return { ...loaded, home, database, workspace: await realFolder(request.cwd ?? Deno.cwd()) };
+}
+
+function visHome(env: Environment): string {
+  if (env["VIS_HOME"]) return resolve(env["VIS_HOME"]);
+  const appData = Deno.build.os === "windows" ? env["APPDATA"] : undefined;
+  if (appData) return join(appData, "vis");
+  const home = env["HOME"] ?? env["USERPROFILE"];
+  if (home) return join(home, ".vis");
+  throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+}
+
+async function readOptional(path: string): Promise<string | null> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw new ConfigError(`Cannot read ${path}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function realFolder(path: string): Promise<string> {
+  try {
+    const real = await Deno.realPath(path);
+    if ((await Deno.stat(real)).isDirectory) return real;
+  } catch {
+    throw new UsageError(`Cannot use workspace: ${path} does not exist`);
+  }
+  throw new UsageError(`Cannot use workspace: ${path} is not a folder`);
+}

@@ -1,0 +1,66 @@
+import type { Conversations } from "../conversation/conversations.ts";
+
+/** What a channel says about how it wants to work; everything else comes from the configuration. */
+export interface OpenRequest {
+  readonly db?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly maxIterations?: number | undefined;
+}
+
+/** Vis opened on one database and one workspace. Whoever opened it closes it, last. */
+export interface Session {
+  readonly conversations: Conversations;
+  /** Real path. */
+  readonly workspace: string;
+  readonly provider: string;
+  readonly model: string;
+  /** Where the database is. */
+  readonly database: string;
+  /** Queries of processes that no longer exist, ended as interrupted when this session opened. */
+  readonly swept: number;
+  close(): Promise<void>;
+}
+
+export interface VersionFacts {
+  readonly vis: string;
+  readonly deno: string;
+  readonly v8: string;
+  readonly compiled: boolean;
+  readonly target: string;
+}
+
+export interface CheckResult {
+  readonly name: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly found: string;
+  /** What to do about it, "" where nothing is to be done. */
+  readonly mend: string;
+}
+
+/** What `app.ts` hands to a channel. Building is its business: a channel only asks. */
+export interface Services {
+  readonly version: VersionFacts;
+  /** Rejects with `ConfigError`, `UsageError` (a folder that is none) or `StoreError`. */
+  open(request: OpenRequest): Promise<Session>;
+  doctor(request: OpenRequest): Promise<readonly CheckResult[]>;
+  /** Runs this program again with other arguments on the same terminal; resolves with its exit code. */
+  respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
+}
+
+/** The terminal or pipe a channel talks to. */
+export interface Io {
+  readonly args: readonly string[];
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  readonly stdinIsTerminal: boolean;
+  readonly stderrIsTerminal: boolean;
+  /** Whether colours are wanted: a terminal, and no NO_COLOR. */
+  readonly stdoutColor: boolean;
+  readonly stderrColor: boolean;
+  readonly columns: () => number;
+  readStdin(): Promise<string>;
+  /** Calls `run` at each Ctrl-C or SIGTERM until the returned function is called. */
+  onInterrupt(run: () => void): () => void;
+}

@@ -1,0 +1,125 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { Io, Services } from "../channel.ts";
+import { describeError } from "./exit_code.ts";
+import type { RunFlags } from "./run_command.ts";
+
+/** What a command needs besides its flags. */
+interface Context {
+  readonly services: Services;
+  readonly io: Io;
+  /** Told by the command that ran. */
+  finish(code: number): void;
+}
+
+/** Parses the command line and runs one command. Resolves with the exit code; throws only for defects. */
+export async function runCli(services: Services, io: Io): Promise<number> {
+  let code = 0;
+  const program = build({ services, io, finish: (told) => code = told });
+  try {
+    await program.parseAsync([...io.args], { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const told = describeError(error);
+    if (!told) throw error;
+    if (wantsJson(io.args)) io.stdout(`${JSON.stringify({ error: told })}\n`);
+    io.stderr(`vis: ${told.message}\n`);
+    return told.code;
+  }
+}
+
+function wantsJson(args: readonly string[]): boolean {
+  return args.includes("--output=json") || args[args.indexOf("--output") + 1] === "json" && args.includes("--output");
+}
+
+function build(context: Context): Command {
+  const { services, io } = context;
+  const program = new Command("vis")
+    .description("An agent in one executable: the model writes TypeScript, a sandbox runs it.")
+    .version(versionText(services), "-V, --version", "print the version")
+    .helpCommand("help [command]", "show the help of a command")
+    .showSuggestionAfterError()
+    .showHelpAfterError("(vis help shows all commands)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: io.stdout,
+      writeErr: io.stderr,
+      outputError: (text, write) => write(text.replace(/^error: /, "vis: ")),
+      getErrHasColors: () => io.stderrColor,
+      getOutHasColors: () => false,
+    });
+  program.action(() => program.outputHelp());
+  addRun(program, context);
+  addDemo(program, context);
+  addDoctor(program, context);
+  program.command("version").description("print the version of vis and of its runtime").action(() => {
+    io.stdout(`${versionText(services)}\n`);
+  });
+  return program;
+}
+
+function versionText({ version }: Services): string {
+  const { vis, deno, v8, target, compiled } = version;
+  return `vis ${vis} (deno ${deno}, v8 ${v8}, ${target}${compiled ? ", compiled" : ""})`;
+}
+
+function addRun(program: Command, { services, io, finish }: Context): void {
+  program.command("run")
+    .description("run one query: progress on stderr, the answer alone on stdout; reads stdin too")
+    .argument("[prompt...]", "what you want; what is piped in stands below it")
+    .option("-c, --continue", "go on with the newest conversation of this workspace")
+    .option("--conversation <id>", "go on with this conversation (8 characters of its id will do)")
+    .option("--model <name>", "model to use (VIS_MODEL)")
+    .option("--provider <name>", "provider to use: openai or demo (VIS_PROVIDER)")
+    .option("--max-iterations <n>", "iterations the query may use before it asks for more", positiveInteger)
+    .addOption(
+      new Option("--output <format>", "what stdout gets").choices(["text", "json", "jsonl"]).default("text"),
+    )
+    .option("--db <path>", "database file, or :memory: (VIS_DB)")
+    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option("-q, --quiet", "no progress on stderr", false)
+    .option("-v, --verbose", "whole blocks and results on stderr", false)
+    .addHelpText("after", RUN_EXAMPLES)
+    .action(async (words: string[], flags: RunFlags) => {
+      const { readPrompt } = await import("./read_prompt.ts");
+      const prompt = await readPrompt(words, io);
+      const { runCommand } = await import("./run_command.ts");
+      finish(await runCommand(prompt, { services, io, flags }));
+    });
+}
+
+const RUN_EXAMPLES = `
+Examples:
+  vis run "Which files here mention TODO, and how often?"
+  vis run -c "And which of them is the oldest?"
+  git diff | vis run "Review this" --output json
+
+Exit codes: 0 answer, 1 the query failed or ran out, 2 usage, 3 configuration, 130 cancelled.
+Environment: VIS_BASE_URL, VIS_API_KEY, VIS_MODEL, VIS_PROVIDER, VIS_HOME, VIS_DB, VIS_LOG.`;
+
+function addDemo(program: Command, { services, io, finish }: Context): void {
+  program.command("demo")
+    .description("run the main job with scripted policies: no key, no network")
+    .addOption(new Option("--resume <dir>").hideHelp())
+    .action(async (flags: { resume?: string }) => {
+      const { demoCommand } = await import("./demo_command.ts");
+      finish(await demoCommand({ services, io, resume: flags.resume ?? null }));
+    });
+}
+
+function addDoctor(program: Command, { services, io, finish }: Context): void {
+  program.command("doctor")
+    .description("check this machine: walls of the sandbox (tried, not guessed), database, provider")
+    .option("--db <path>", "database file (VIS_DB)")
+    .option("--json", "print the checks as JSON", false)
+    .action(async (flags: { db?: string; json: boolean }) => {
+      const { doctorCommand } = await import("./doctor_command.ts");
+      finish(await doctorCommand({ services, io, flags }));
+    });
+}
+
+function positiveInteger(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1.");
+  return n;
+}

@@ -1,0 +1,16 @@
+import { ConfigError, StoreError, UsageError } from "../../domain/errors.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
+
+/** 0 answer; 1 the query failed or ran out; 2 usage; 3 configuration or no provider; 130 cancelled. */
+export function exitCodeOf(result: QueryResult): number {
+  if (result.status === "done") return 0;
+  return result.reason === "cancelled" ? 130 : 1;
+}
+
+/** The exit code and the one sentence for an error that reached the channel; null for a defect. */
+export function describeError(error: unknown): { readonly code: number; readonly message: string } | null {
+  if (error instanceof UsageError) return { code: 2, message: error.message };
+  if (error instanceof ConfigError) return { code: 3, message: error.message };
+  if (error instanceof StoreError) return { code: 3, message: error.message };
+  return null;
+}

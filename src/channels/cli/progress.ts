@@ -1,0 +1,108 @@
+import pc from "picocolors";
+import type { BlockResult } from "../../domain/block_result.ts";
+import { oneLine } from "../../domain/clip.ts";
+import type { QueryEvent } from "../../domain/query_event.ts";
+import type { Io } from "../channel.ts";
+
+/** Shows a running query on stderr: a line per block and its outcome, and on a terminal a live line below them that
+ * disappears. `verbose` shows whole blocks and results. */
+export class Progress {
+  readonly #io: Io;
+  readonly #verbose: boolean;
+  readonly #color: ReturnType<typeof pc.createColors>;
+  #live = false;
+  #blocks = 0;
+
+  constructor(io: Io, options: { readonly verbose: boolean }) {
+    this.#io = io;
+    this.#verbose = options.verbose;
+    this.#color = pc.createColors(io.stderrColor);
+  }
+
+  show(event: QueryEvent): void {
+    const at = event.iteration === null ? "" : `[${event.iteration}] `;
+    switch (event.type) {
+      case "thinking":
+        return this.#status(`${at}thinking…`);
+      case "code":
+        return this.#status(`${at}writing block ${event.block + 1}…`);
+      case "block_started":
+        this.#blocks++;
+        this.#code(at, event.code);
+        return this.#status(`${at}running block ${event.block + 1}…`);
+      case "block_finished":
+        return this.#result(event.result);
+      case "host_call":
+        return event.phase === "start" ? this.#status(`${at}${event.name}…`) : undefined;
+      case "nudge":
+        return;
+      case "usage":
+        return;
+      case "iteration_finished":
+        return this.#finished(at, event);
+      case "final":
+      case "failed":
+      case "cancelled":
+        return this.clear();
+      case "started":
+      case "answer_delta":
+        return;
+    }
+  }
+
+  /** Removes the live line. */
+  clear(): void {
+    if (this.#live) this.#io.stderr("\r\x1b[2K");
+    this.#live = false;
+  }
+
+  /** A line of its own on stderr. */
+  line(text: string): void {
+    this.clear();
+    this.#io.stderr(`${text}\n`);
+  }
+
+  #status(text: string): void {
+    if (!this.#io.stderrIsTerminal) return;
+    this.clear();
+    this.#io.stderr(this.#color.dim(oneLine(text, Math.max(20, this.#io.columns() - 1))));
+    this.#live = true;
+  }
+
+  #code(at: string, code: string): void {
+    if (!this.#verbose) return this.line(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, 100))}`);
+    const lines = code.trimEnd().split("\n");
+    for (const [index, line] of lines.entries()) {
+      this.line(`${this.#color.dim(index === 0 ? at : " ".repeat(at.length))}${this.#color.cyan(line)}`);
+    }
+  }
+
+  #result(result: BlockResult): void {
+    const time = this.#color.dim(` ${Math.round(result.ms)} ms`);
+    const width = this.#verbose ? 2000 : 100;
+    if (result.stdout && this.#verbose) this.#indented(result.stdout.trimEnd(), this.#color.dim);
+    if (result.ok) {
+      const text = result.outcome === "none" ? "" : this.#verbose ? result.preview : oneLine(result.preview, width);
+      return this.#indented(`${this.#color.green("✓")} ${text.slice(0, width)}${time}`);
+    }
+    const { error } = result;
+    const text = error ? `${error.name}: ${error.message}` : result.outcome;
+    this.#indented(`${this.#color.red("✗")} ${oneLine(text, 300)}${time}`);
+  }
+
+  #indented(text: string, paint: (text: string) => string = (same) => same): void {
+    for (const line of text.split("\n")) this.line(`    ${paint(line)}`);
+  }
+
+  #finished(at: string, event: Extract<QueryEvent, { type: "iteration_finished" }>): void {
+    const blocks = this.#blocks;
+    this.#blocks = 0;
+    if (event.outcome === "failed" && blocks > 0) return;
+    if (event.outcome === "failed" || event.outcome === "refused") {
+      const word = event.outcome === "failed" ? "no usable reply" : "answer refused";
+      this.line(`${this.#color.dim(at)}${this.#color.yellow(`${word}: ${oneLine(event.reason ?? "", 200)}`)}`);
+    } else if (event.outcome === "empty") {
+      this.line(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { Conversation } from "../../conversation/conversations.ts";
+import { oneLine } from "../../domain/clip.ts";
+import type { QueryEvent } from "../../domain/query_event.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
+import type { Io, OpenRequest, Services, Session } from "../channel.ts";
+import { exitCodeOf } from "./exit_code.ts";
+import { Progress } from "./progress.ts";
+
+export interface RunFlags extends OpenRequest {
+  readonly continue?: boolean | undefined;
+  readonly conversation?: string | undefined;
+  readonly output: "text" | "json" | "jsonl";
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+}
+
+/** `vis run`: one query. The answer alone goes to stdout. Resolves with the exit code. */
+export async function runCommand(
+  prompt: string,
+  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RunFlags },
+): Promise<number> {
+  const session = await services.open(flags);
+  const progress = new Progress(io, { verbose: flags.verbose });
+  const controller = new AbortController();
+  const stop = io.onInterrupt(() => controller.abort());
+  try {
+    const branch = await chooseBranch(prompt, { session, flags });
+    if (!flags.quiet) await announce(progress, { session, branch, flags });
+    const result = await session.conversations.send(branch, prompt, {
+      signal: controller.signal,
+      refuseWhenBusy: true,
+      emit: (event) => show(event, { io, flags, progress }),
+    });
+    progress.clear();
+    print(result, { io, flags });
+    if (!flags.quiet) progress.line(summary(result));
+    return exitCodeOf(result);
+  } finally {
+    stop();
+    await session.close();
+  }
+}
+
+function show(
+  event: QueryEvent,
+  { io, flags, progress }: { readonly io: Io; readonly flags: RunFlags; readonly progress: Progress },
+): void {
+  if (flags.output === "jsonl") io.stdout(`${JSON.stringify(event)}\n`);
+  if (!flags.quiet) progress.show(event);
+}
+
+async function chooseBranch(
+  prompt: string,
+  { session, flags }: { readonly session: Session; readonly flags: RunFlags },
+): Promise<Conversation> {
+  const { conversations, workspace } = session;
+  if (flags.conversation) return await conversations.byId(flags.conversation);
+  const latest = flags.continue ? await conversations.latest(workspace) : null;
+  return latest ?? await conversations.create({ title: prompt, channel: "cli", workspace });
+}
+
+async function announce(
+  progress: Progress,
+  { session, branch, flags }: { readonly session: Session; readonly branch: Conversation; readonly flags: RunFlags },
+): Promise<void> {
+  const resumed = flags.continue || flags.conversation ? await session.conversations.queries(branch) : [];
+  const last = resumed.at(-1);
+  if (last?.reason === "process_lost") progress.line(`The last query was interrupted: ${oneLine(last.answer, 200)}`);
+  const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, 13)}`;
+  progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
+}
+
+function print(result: QueryResult, { io, flags }: { readonly io: Io; readonly flags: RunFlags }): void {
+  if (flags.output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
+  if (flags.output === "text") io.stdout(result.answer.endsWith("\n") ? result.answer : `${result.answer}\n`);
+}
+
+function summary(result: QueryResult): string {
+  const { iterations, usage, costUsd, ms, reason, status } = result;
+  const parts = [
+    `${iterations} iteration${iterations === 1 ? "" : "s"}`,
+    `${(ms / 1000).toFixed(1)} s`,
+    `${usage.input} in + ${usage.output} out tokens`,
+  ];
+  if (costUsd !== null && costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
+  if (status !== "done") parts.unshift(`${status}: ${reason}`);
+  return `${parts.join(" · ")}${result.notes.length > 0 ? `\n${result.notes.join("\n")}` : ""}`;
+}

@@ -1,0 +1,69 @@
+import { ConfigError } from "../domain/errors.ts";
+import type { Config } from "./schema.ts";
+
+/** What the environment and the flags say; undefined where they say nothing. Flags win over the environment, which
+ * wins over the file. */
+export interface ConfigSources {
+  /** Text of `$VIS_HOME/config.jsonc`, null where there is none. */
+  readonly file: { readonly path: string; readonly text: string } | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: {
+    readonly model?: string | undefined;
+    readonly provider?: string | undefined;
+    readonly maxIterations?: number | undefined;
+  };
+}
+
+/** Settings and the key, which is no setting: it is never printed, stored or logged. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly apiKey: string | null;
+}
+
+/** Joins the layers and checks the result; throws `ConfigError` that names the key and the layer. */
+export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
+  const { ConfigSchema } = await import("./schema.ts");
+  const { file, env, flags } = sources;
+  const parsed = ConfigSchema.safeParse(file ? parseFile(file) : {});
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const key = issue?.code === "unrecognized_keys" ? issue.keys.join(", ") : issue?.path.join(".") ?? "";
+    throw new ConfigError(`Cannot use ${file?.path}: ${key || "the file"}: ${issue?.message ?? "is wrong"}`);
+  }
+  const base = parsed.data;
+  const config: Config = {
+    ...base,
+    model: flags.model ?? nonEmpty(env["VIS_MODEL"]) ?? base.model,
+    provider: flags.provider ?? nonEmpty(env["VIS_PROVIDER"]) ?? base.provider,
+    baseUrl: baseUrl(nonEmpty(env["VIS_BASE_URL"])) ?? base.baseUrl,
+    budget: { ...base.budget, iterations: flags.maxIterations ?? base.budget.iterations },
+  };
+  return { config, apiKey: nonEmpty(env["VIS_API_KEY"]) ?? nonEmpty(env["OPENAI_API_KEY"]) ?? null };
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text?.trim() ? text.trim() : undefined;
+}
+
+function baseUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new ConfigError(`Cannot use VIS_BASE_URL: ${text} is not an http or https URL (http://127.0.0.1:8080/v1)`);
+}
+
+function parseFile(file: { readonly path: string; readonly text: string }): unknown {
+  try {
+    return JSON.parse(stripComments(file.text));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`Cannot read ${file.path}: ${why}`);
+  }
+}
+
+/** Blanks out comments and trailing commas outside strings, so that positions in errors stay right. */
+function stripComments(text: string): string {
+  const blank = (found: string): string => found.replace(/[^\n]/g, " ");
+  return text
+    .replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (found) => found[0] === '"' ? found : blank(found))
+    .replace(/"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g, (found) => found[0] === '"' ? found : " ");
+}

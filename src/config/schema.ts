@@ -1,0 +1,39 @@
+import { z } from "zod";
+
+const positive = z.number().int().positive();
+
+/** Every setting with its default. The sentence of each field is its documentation. */
+export const ConfigSchema = z.strictObject({
+  model: z.string().nullable().default(null).describe("Model used where none is asked for"),
+  provider: z.string().nullable().default(null).describe("Provider used where none is asked for: openai or demo"),
+  baseUrl: z.url().nullable().default(null).describe("Base URL of an OpenAI-compatible server, with its /v1"),
+  budget: z.strictObject({
+    iterations: positive.default(4).describe("Iterations a query may use before it must ask for more"),
+    ceiling: positive.nullable().default(null).describe("Most iterations a query may reach; null for no limit"),
+    costUsd: z.number().positive().nullable().default(null).describe("Most a query may cost in US dollars"),
+    tokens: positive.nullable().default(null).describe("Most tokens a query may use, input and output"),
+    wallMs: positive.nullable().default(null).describe("Longest a query may take in milliseconds"),
+  }).prefault({}),
+  sandbox: z.strictObject({
+    require: z.array(z.enum(["realm", "permissions", "process", "kernel"])).default([])
+      .describe("Walls without which no block runs"),
+    memoryMiB: positive.default(512).describe("Memory of a sandbox over its idle size, in MiB"),
+    timeoutMs: positive.default(120_000).describe("Time limit of a block that names none, in milliseconds"),
+    timeoutMinMs: positive.default(3_000).describe("Shortest time limit of a block in milliseconds"),
+    timeoutMaxMs: positive.default(1_800_000).describe("Longest time limit of a block in milliseconds"),
+  }).prefault({}),
+  context: z.strictObject({
+    journalChars: positive.default(24_000).describe("Most characters of the journal"),
+    previewChars: positive.default(6_000).describe("Most characters of one value in the journal"),
+    stdoutChars: positive.default(4_000).describe("Most characters of one block's output in the journal"),
+    stderrChars: positive.default(2_000).describe("Most characters of one block's error output in the journal"),
+    errorChars: positive.default(2_000).describe("Most characters of one error in the journal"),
+    thinkingChars: positive.default(4_000).describe("Most characters of the prior thinking"),
+    attempts: positive.default(12).describe("Most lines about earlier iterations"),
+    indexRows: positive.default(150).describe("Most rows of the variable index"),
+    indexChars: positive.default(12_000).describe("Most characters of the variable index"),
+    inlineChars: positive.default(120).describe("Longest value that the variable index shows whole"),
+  }).prefault({}),
+});
+
+export type Config = z.infer<typeof ConfigSchema>;

@@ -1,0 +1,107 @@
+import { oneLine } from "../domain/clip.ts";
+import { BusyError, UsageError } from "../domain/errors.ts";
+import type { Emit } from "../domain/query_event.ts";
+import type { QueryResult } from "../domain/query_result.ts";
+import { Environment, type EnvironmentParts } from "../environment/environment.ts";
+import type { Branch, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
+import { type QueryParts, runQuery } from "../query/run_query.ts";
+import { Lock } from "./lock.ts";
+
+/** One branch of a conversation, as channels pass it around. */
+export type Conversation = Branch;
+
+/** What the conversation layer builds environments and queries from. */
+export type ConversationParts =
+  & Omit<EnvironmentParts, "branch">
+  & Omit<QueryParts, "environment" | "store" | "log" | "now">;
+
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+  /** Refuse with `BusyError` instead of waiting when a query runs in this conversation. */
+  readonly refuseWhenBusy?: boolean;
+  readonly label?: string;
+}
+
+/** Longest request in characters; what is longer belongs into a file or the variable `context`. */
+export const MAX_REQUEST_CHARS = 4_000_000;
+
+/** The one door for channels: every live conversation of this process. Owns their environments; `closeAll` ends
+ * them. The store is not closed here. */
+export class Conversations {
+  readonly #parts: ConversationParts;
+  readonly #live = new Map<string, { readonly environment: Promise<Environment>; readonly lock: Lock }>();
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+  }
+
+  get #store(): Store {
+    return this.#parts.store;
+  }
+
+  async create(
+    facts: { readonly title: string; readonly channel: string; readonly workspace: string },
+  ): Promise<Branch> {
+    return await this.#store.createConversation({ ...facts, title: oneLine(facts.title, 100) });
+  }
+
+  /** Throws `UsageError` when there is none of that id. */
+  async byId(id: string): Promise<Branch> {
+    const branch = await this.#store.findConversation(id);
+    if (!branch) throw new UsageError(`Cannot find conversation: ${id}`);
+    return branch;
+  }
+
+  /** The conversation of a workspace with the newest query, or null. */
+  async latest(workspace: string): Promise<Branch | null> {
+    return await this.#store.latestConversation(workspace);
+  }
+
+  async queries(branch: Branch): Promise<readonly StoredQuery[]> {
+    return await this.#store.queries(branch.branchId);
+  }
+
+  async iterations(queryId: string): Promise<readonly StoredIteration[]> {
+    return await this.#store.iterations(queryId);
+  }
+
+  async variables(branch: Branch): Promise<readonly VariableHead[]> {
+    return await this.#store.variables(branch.branchId);
+  }
+
+  /** Runs one query. Rejects with `UsageError` for an empty or oversized request, `BusyError`, `ConfigError` and
+   * `StoreError`; every other end is a result. */
+  async send(branch: Branch, request: string, options: SendOptions): Promise<QueryResult> {
+    if (request.trim() === "") throw new UsageError("Cannot run an empty request: say what you want");
+    if (request.length > MAX_REQUEST_CHARS) {
+      throw new UsageError(`Cannot run a request of ${request.length} characters: the limit is ${MAX_REQUEST_CHARS}`);
+    }
+    const { environment, lock } = this.#open(branch);
+    if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
+    return await lock.run(async () =>
+      await runQuery(request, { ...this.#parts, environment: await environment }, options)
+    );
+  }
+
+  async close(branchId: string): Promise<void> {
+    const live = this.#live.get(branchId);
+    this.#live.delete(branchId);
+    const environment = await live?.environment.catch(() => null);
+    await environment?.close();
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#live.keys()].map((id) => this.close(id)));
+  }
+
+  #open(branch: Branch): { readonly environment: Promise<Environment>; readonly lock: Lock } {
+    const known = this.#live.get(branch.branchId);
+    if (known) return known;
+    const environment = Environment.open({ ...this.#parts, branch });
+    environment.catch(() => this.#live.delete(branch.branchId));
+    const live = { environment, lock: new Lock() };
+    this.#live.set(branch.branchId, live);
+    return live;
+  }
+}

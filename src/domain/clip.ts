@@ -1,0 +1,13 @@
+/** Keeps the head of a text and says how much was left out. Never cuts a surrogate pair. */
+export function clip(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const kept = Math.max(0, limit - 24);
+  const head = text.slice(0, kept).replace(/[\ud800-\udbff]$/, "");
+  return `${head}… (+${text.length - head.length} chars)`;
+}
+
+/** The first words of a text on one line. */
+export function oneLine(text: string, limit: number): string {
+  const flat = text.slice(0, limit * 4).replace(/\s+/g, " ").trim();
+  return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}

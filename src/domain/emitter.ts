@@ -1,0 +1,32 @@
+import type { Emit, QueryEvent, QueryEventBody } from "./query_event.ts";
+
+/** Puts the envelope around the events of one query. A channel that throws loses its events, never the query. */
+export class Emitter {
+  readonly #emit: Emit;
+  readonly #queryId: string;
+  readonly #now: () => number;
+  #seq = 0;
+  /** 1-based; null outside an iteration. Set by the query engine. */
+  iteration: number | null = null;
+
+  constructor(emit: Emit, queryId: string, now: () => number) {
+    this.#emit = emit;
+    this.#queryId = queryId;
+    this.#now = now;
+  }
+
+  send(body: QueryEventBody): void {
+    const event: QueryEvent = {
+      ...body,
+      seq: ++this.#seq,
+      at: this.#now(),
+      queryId: this.#queryId,
+      iteration: this.iteration,
+    };
+    try {
+      this.#emit(event);
+    } catch {
+      // A surface that cannot show an event must not end the work behind it.
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { HostCallError } from "../domain/errors.ts";
+import type { AnswerType, Confidence } from "../domain/query_result.ts";
+import { readable } from "../domain/readable.ts";
+import type { HostCall } from "../sandbox/sandbox.ts";
+import type { QueryScope } from "./query_scope.ts";
+
+/** Variables and history as the functions in scope by default see them. */
+export interface BuiltinSource {
+  readonly vars: () => unknown;
+  readonly varHistory: (name: string) => Promise<unknown>;
+  readonly varDiff: (name: string, versions: { readonly from: number; readonly to: number }) => Promise<unknown>;
+  readonly restoreVar: (name: string, version: number | null) => Promise<unknown>;
+  readonly forget: (names: readonly string[]) => Promise<unknown>;
+  readonly conversationHistory: (count: number) => Promise<unknown>;
+  readonly conversationCode: (query: string | null) => Promise<unknown>;
+  readonly doc: (name: string) => string | null;
+}
+
+interface Builtin {
+  readonly signature: string;
+  readonly run: (call: HostCall, source: BuiltinSource, scope: QueryScope) => unknown;
+}
+
+const BUILTINS: Readonly<Record<string, Builtin>> = {
+  requestMoreIterations: {
+    signature: "requestMoreIterations(n: number): Promise<{granted: number, budget: number}>",
+    run: (call, _source, scope) => scope.requestMore(count(call, "requestMoreIterations")),
+  },
+  answer: {
+    signature: 'answer(value, options?: {type?: "text"|"markdown", confidence?: "high"|"medium"|"low"}): Promise<void>',
+    run: answer,
+  },
+  vars: {
+    signature: "vars(): Promise<Array<{name, kind, type, size, versions, scope, doc}>>",
+    run: (_, s) => s.vars(),
+  },
+  varHistory: {
+    signature: "varHistory(name: string): Promise<Array<{version, value, code, createdAt}>>",
+    run: (call, source) => source.varHistory(text(call, 0)),
+  },
+  varDiff: {
+    signature: "varDiff(name: string, version1: number, version2: number): Promise<string>",
+    run: (call, source) => source.varDiff(text(call, 0), { from: integer(call, 1), to: integer(call, 2) }),
+  },
+  restoreVar: {
+    signature: "restoreVar(name: string, version?: number): Promise<{name, version}>",
+    run: (call, source) => source.restoreVar(text(call, 0), call.args[1] === undefined ? null : integer(call, 1)),
+  },
+  forget: {
+    signature: "forget(...names: string[]): Promise<{forgotten: string[]}>",
+    run: (call, source) => source.forget(call.args.flat().map((_, at, all) => name(all[at]))),
+  },
+  conversationHistory: {
+    signature: "conversationHistory(n?: number): Promise<Array<{request, answer, status, iterations, createdAt}>>",
+    run: (call, source) => source.conversationHistory(call.args[0] === undefined ? 20 : integer(call, 0)),
+  },
+  conversationCode: {
+    signature: "conversationCode(queryId?: string): Promise<Array<{iteration, code, ok, preview}>>",
+    run: (call, source) => source.conversationCode(call.args[0] === undefined ? null : text(call, 0)),
+  },
+  doc: { signature: "doc(f): Promise<string>", run: doc },
+};
+
+/** Names of the host functions that every sandbox has. */
+export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
+
+/** Runs one of them; throws `HostCallError` for arguments that do not fit and outside a query. */
+export async function callBuiltin(
+  call: HostCall,
+  { source, scope }: { readonly source: BuiltinSource; readonly scope: QueryScope },
+): Promise<unknown> {
+  const builtin = Object.hasOwn(BUILTINS, call.name) ? BUILTINS[call.name] : undefined;
+  if (!builtin) throw refused(call.name, `Cannot call ${call.name}: no function of that name is in scope`);
+  return await builtin.run(call, source, scope);
+}
+
+function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void {
+  if (call.args.length === 0) throw refused("answer", "Cannot answer without a value: answer(value)");
+  const options = call.args[1];
+  const read = (key: string): unknown =>
+    typeof options === "object" && options !== null ? Object.getOwnPropertyDescriptor(options, key)?.value : undefined;
+  const type: AnswerType = read("type") === "text" ? "text" : "markdown";
+  const told = read("confidence");
+  const confidence: Confidence = told === "medium" || told === "low" ? told : "high";
+  scope.answer(readable(call.args[0]), { type, confidence, block: call.block });
+}
+
+function doc(call: HostCall, source: BuiltinSource): string {
+  const asked = text(call, 0);
+  const builtin = Object.hasOwn(BUILTINS, asked) ? BUILTINS[asked]?.signature : undefined;
+  const found = builtin ?? source.doc(asked);
+  if (found) return found;
+  throw refused("doc", `Cannot describe ${asked}: no host function of that name`, "doc(fs.readFile)");
+}
+
+function refused(symbol: string, message: string, hint?: string): HostCallError {
+  return new HostCallError(message, { namespace: "vis", symbol, ...(hint ? { hint } : {}) });
+}
+
+function signatureOf(call: HostCall): string {
+  return BUILTINS[call.name]?.signature ?? call.name;
+}
+
+function text(call: HostCall, at: number): string {
+  const value = call.args[at];
+  if (typeof value === "string" && value.length > 0) return value;
+  throw refused(call.name, `Cannot call ${call.name}: argument ${at + 1} must be a name, usage: ${signatureOf(call)}`);
+}
+
+function name(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw refused("forget", `Cannot forget: names must be strings, usage: forget("rows", "tmp")`);
+}
+
+function integer(call: HostCall, at: number): number {
+  const value = call.args[at];
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  throw refused(
+    call.name,
+    `Cannot call ${call.name}: argument ${at + 1} must be a whole number, usage: ${signatureOf(call)}`,
+  );
+}
+
+function count(call: HostCall, symbol: string): number {
+  const n = integer(call, 0);
+  if (n >= 1) return n;
+  throw refused(symbol, `Cannot request ${n} iterations: ask for at least 1`);
+}

@@ -1,0 +1,244 @@
+import type { Log } from "../logging/log.ts";
+import { newId } from "../domain/id.ts";
+import type { VariableImage } from "../domain/variable.ts";
+import type { ActiveExtensions, ExtensionRegistry } from "../extension/registry.ts";
+import type { EnvironmentView } from "../extension/spec.ts";
+import type { Branch, Store } from "../persistence/store.ts";
+import type {
+  BlockRun,
+  HostCall,
+  RenderReport,
+  RunReport,
+  Sandbox,
+  SandboxOptions,
+  Walls,
+} from "../sandbox/sandbox.ts";
+import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
+import { conversationCode, conversationHistory, find, varDiff, varHistory } from "./history.ts";
+import type { QueryScope } from "./query_scope.ts";
+import { SandboxSession } from "./sandbox_session.ts";
+import { VariableIndex } from "./variable_index.ts";
+
+export interface EnvironmentParts {
+  readonly branch: Branch;
+  readonly store: Store;
+  readonly registry: ExtensionRegistry;
+  readonly log: Log;
+  /** Starts a confined child; throws when a required wall is missing. */
+  readonly openSandbox: (
+    options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "onCall">,
+  ) => Promise<Sandbox>;
+  readonly now: () => number;
+}
+
+/** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation
+ * layer, which closes it; the store stays open. */
+export class Environment {
+  readonly envId = newId();
+  readonly branch: Branch;
+  readonly store: Store;
+  readonly index: VariableIndex;
+  readonly #parts: EnvironmentParts;
+  readonly #session: SandboxSession;
+  readonly #system = new Map<string, string>();
+  /** Names to forget when the iteration is stored. */
+  readonly #forgotten = new Set<string>();
+  readonly #notes: string[] = [];
+  #active: ActiveExtensions | null = null;
+  #boundTo = "";
+  #scope: QueryScope | null = null;
+
+  protected constructor(parts: EnvironmentParts, index: VariableIndex) {
+    this.#parts = parts;
+    this.branch = parts.branch;
+    this.store = parts.store;
+    this.index = index;
+    this.#session = new SandboxSession({
+      open: () => this.#openSandbox(),
+      stored: () => parts.store.liveImages(parts.branch.branchId),
+      system: () => this.#system,
+      onLost: (lost) => this.#lose(lost),
+    });
+  }
+
+  /** Reads the variables of the branch; no child is started yet. */
+  static async open(parts: EnvironmentParts): Promise<Environment> {
+    const heads = await parts.store.variables(parts.branch.branchId);
+    const environment = new Environment(parts, new VariableIndex(heads, parts.now));
+    for (const name of ["$reasoning", "$answer"]) {
+      if (!heads.some((head) => head.name === name)) continue;
+      const versions = await parts.store.variableVersions(parts.branch.branchId, name);
+      environment.#system.set(name, versions.at(-1)?.image.source ?? "");
+    }
+    return environment;
+  }
+
+  /** Asks every extension whether it is active, then starts the child in the background. */
+  async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
+    this.#scope = scope;
+    const active = await this.#parts.registry.activate(this.view());
+    const bound = JSON.stringify([active.functions, active.grants, Object.keys(active.constants)]);
+    if (bound !== this.#boundTo) await this.#session.stop();
+    this.#boundTo = bound;
+    this.#active = active;
+    this.#session.ready().catch(() => {}); // a failure shows when the first block needs it
+    return active;
+  }
+
+  async endQuery(): Promise<void> {
+    this.#scope = null;
+    await this.#session.living?.endQuery().catch(() => {});
+  }
+
+  /** The view that extensions get, with the keys of the running query. */
+  view(signal?: AbortSignal): EnvironmentView {
+    const scope = this.#scope;
+    const { conversationId, workspace } = this.branch;
+    const base = { envId: this.envId, conversationId, depth: 0, workspace };
+    if (!scope) return base;
+    return { ...base, signal: signal ?? scope.signal, maxIterations: scope.budget() };
+  }
+
+  get extensions(): readonly { readonly namespace: string; readonly version: string }[] {
+    return this.#active?.list ?? [];
+  }
+
+  /** Walls of the living child, null where none lives. */
+  get walls(): Walls | null {
+    return this.#session.living?.walls ?? null;
+  }
+
+  /** Starts and restores the child now; rejects with the reason when it cannot run. */
+  async ready(): Promise<Walls> {
+    return (await this.#session.ready()).walls;
+  }
+
+  /** Runs a block and takes its new versions into the index. Rejects only when no child can be started. */
+  async run(block: BlockRun): Promise<RunReport> {
+    const report = await this.#session.run(block);
+    for (const image of report.saved) {
+      this.index.saved(image, block.code);
+      this.#forgotten.delete(image.name);
+    }
+    for (const name of report.result.lost) this.index.lost(name, "its value could not be kept");
+    return report;
+  }
+
+  async render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
+    return await (await this.#session.ready()).render(template, options);
+  }
+
+  /** Sets a system variable in the index and, where a child lives, in its scope. */
+  async bindSystem(name: string, text: string): Promise<void> {
+    this.#system.set(name, text);
+    this.index.system(name, text);
+    await this.#session.living?.bind(name, text).catch(() => {});
+  }
+
+  /** The iteration is stored: what was forgotten in it lasts. */
+  async iterationStored(): Promise<void> {
+    this.#session.stored();
+    if (this.#forgotten.size === 0) return;
+    await this.store.setScope(this.branch.branchId, [...this.#forgotten], "forgotten");
+    this.#forgotten.clear();
+  }
+
+  /** Notes for the model since the last call: lost variables and the like. */
+  takeNotes(): readonly string[] {
+    return this.#notes.splice(0);
+  }
+
+  async close(): Promise<void> {
+    await this.#session.close();
+  }
+
+  #openSandbox(): Promise<Sandbox> {
+    const active = this.#active;
+    return this.#parts.openSandbox({
+      functions: [...BUILTIN_NAMES, ...active?.functions ?? []],
+      constants: active?.constants ?? {},
+      grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
+      onCall: (call) => this.#call(call),
+    });
+  }
+
+  async #call(call: HostCall): Promise<unknown> {
+    const scope = this.#scope;
+    if (!scope) throw new Error(`Cannot call ${call.name}: no query is running`);
+    const { block, name } = call;
+    const begun = performance.now();
+    scope.onCall({ block, name, phase: "start" });
+    let ok = false;
+    try {
+      const result = BUILTIN_NAMES.includes(name)
+        ? await callBuiltin(call, { source: this.#builtins, scope })
+        : await this.#active?.call(name, call.args, { env: this.view(call.signal), signal: call.signal });
+      ok = true;
+      return result;
+    } finally {
+      scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ok });
+    }
+  }
+
+  readonly #builtins: BuiltinSource = {
+    vars: () =>
+      this.index.all().map(({ name, kind, versions, scope, summary }) => {
+        const { type, size, doc } = summary;
+        return { name, kind, type, size, versions, scope, doc };
+      }),
+    varHistory: (name) => varHistory(this.store, { branchId: this.branch.branchId, name }),
+    varDiff: (name, versions) => varDiff(this.store, { branchId: this.branch.branchId, name, ...versions }),
+    restoreVar: (name, version) => this.#restoreVar(name, version),
+    forget: (names) => this.#forget(names),
+    conversationHistory: (count) => conversationHistory(this.store, { branchId: this.branch.branchId, count }),
+    conversationCode: (queryId) => conversationCode(this.store, { branchId: this.branch.branchId, queryId }),
+    doc: (name) => this.#active?.doc(name) ?? null,
+  };
+
+  async #forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
+    const known = names.filter((name) => this.index.get(name)?.scope === "live");
+    await this.#session.living?.forget(known);
+    this.#session.forget(known);
+    for (const name of known) {
+      this.#forgotten.add(name);
+      this.index.setScope(name, "forgotten");
+    }
+    return { forgotten: known };
+  }
+
+  async #restoreVar(name: string, version: number | null): Promise<{ name: string; version: number }> {
+    const found = find(await this.store.variableVersions(this.branch.branchId, name), name, version);
+    const [report] = await (await this.#session.ready()).restore([found.image]);
+    if (report?.how === "lost") throw new Error(`Cannot restore ${name}: ${report.reason}`);
+    this.#forgotten.delete(name);
+    this.index.setScope(name, "live");
+    await this.store.setScope(this.branch.branchId, [name], "live");
+    return { name, version: found.version };
+  }
+
+  #lose(lost: readonly { readonly name: string; readonly reason: string }[]): void {
+    for (const { name, reason } of lost) {
+      const head = this.index.get(name);
+      this.index.lost(name, reason);
+      this.#notes.push(`Variable ${name} could not be restored: ${reason}${head ? `; made by: ${oneLine(head)}` : ""}`);
+    }
+    this.#parts.log.warn("variables_lost", {
+      conversationId: this.branch.conversationId,
+      names: lost.map((l) => l.name),
+    });
+  }
+
+  /** Names that were forgotten since the last stored iteration. */
+  get forgottenNow(): ReadonlySet<string> {
+    return this.#forgotten;
+  }
+
+  /** A version that is not stored yet, for tests and inspectors. */
+  unsaved(name: string): VariableImage | null {
+    return this.#session.unsaved(name);
+  }
+}
+
+function oneLine(head: { readonly code: string }): string {
+  return head.code.replace(/\s+/g, " ").slice(0, 120);
+}

@@ -1,0 +1,91 @@
+import { createTwoFilesPatch } from "diff";
+import { HostCallError } from "../domain/errors.ts";
+import { clip } from "../domain/clip.ts";
+import { readable } from "../domain/readable.ts";
+import type { VariableImage } from "../domain/variable.ts";
+import type { Store, VariableVersion } from "../persistence/store.ts";
+import { decode } from "../sandbox/codec.ts";
+
+const MAX_DIFF_CHARS = 200_000;
+
+/** The value of a stored version as data: functions and classes as their source, lost ones as null. */
+export function valueOf(image: VariableImage): unknown {
+  if (image.kind === "function" || image.kind === "class") return image.source;
+  if (image.kind === "lost" || image.kind === "pending" || image.bytes.length === 0) return null;
+  const table = decode(image.bytes);
+  if (image.root === null) return table;
+  return typeof table === "object" && table !== null
+    ? Object.getOwnPropertyDescriptor(table, image.root)?.value
+    : undefined;
+}
+
+/** Every stored version, oldest first, as the model sees it. */
+export async function varHistory(store: Store, at: { readonly branchId: string; readonly name: string }): Promise<
+  readonly { version: number; value: unknown; code: string; createdAt: number }[]
+> {
+  const versions = await store.variableVersions(at.branchId, at.name);
+  return versions.map(({ version, image, code, createdAt }) => ({ version, value: valueOf(image), code, createdAt }));
+}
+
+/** A unified diff of two versions as text. */
+export async function varDiff(
+  store: Store,
+  at: { readonly branchId: string; readonly name: string; readonly from: number; readonly to: number },
+): Promise<string> {
+  const versions = await store.variableVersions(at.branchId, at.name);
+  const [before, after] = [find(versions, at.name, at.from), find(versions, at.name, at.to)];
+  const [old, now] = [readable(valueOf(before.image)), readable(valueOf(after.image))];
+  if (old.length + now.length > MAX_DIFF_CHARS) {
+    const size = `${old.length} and ${now.length} characters`;
+    throw refused("varDiff", `Cannot diff ${at.name}: ${size} are too much, compare parts with varHistory`);
+  }
+  const names = [`${at.name} v${at.from}`, `${at.name} v${at.to}`] as const;
+  const diff = createTwoFilesPatch(...names, old, now, "", "", { timeout: 1000 });
+  return diff ?? `--- ${names[0]}\n+++ ${names[1]}\n(the texts differ too much for a diff)`;
+}
+
+/** The version asked for, else the newest; throws with the versions that exist. */
+export function find(versions: readonly VariableVersion[], name: string, version: number | null): VariableVersion {
+  const found = version === null ? versions.at(-1) : versions.find((one) => one.version === version);
+  if (found) return found;
+  const known = versions.length === 0 ? "it has none" : `it has 1 to ${versions.length}`;
+  throw refused("restoreVar", `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
+}
+
+/** The newest `count` queries of the branch, oldest first. */
+export async function conversationHistory(store: Store, at: { readonly branchId: string; readonly count: number }) {
+  const queries = await store.queries(at.branchId);
+  return queries.slice(-Math.max(1, at.count)).map((query) => ({
+    queryId: query.queryId,
+    request: clip(query.text, 1000),
+    answer: clip(query.answer, 1000),
+    status: query.running ? "running" : query.status,
+    iterations: query.iterations,
+    createdAt: query.createdAt,
+  }));
+}
+
+/** The blocks of a query, by default the newest finished one. */
+export async function conversationCode(
+  store: Store,
+  at: { readonly branchId: string; readonly queryId: string | null },
+) {
+  const queries = await store.queries(at.branchId);
+  const query = at.queryId === null
+    ? queries.findLast((one) => !one.running)
+    : queries.find((one) => one.queryId === at.queryId);
+  if (!query) throw refused("conversationCode", `Cannot find query: ${at.queryId ?? "no query has ended yet"}`);
+  const iterations = await store.iterations(query.queryId);
+  return iterations.flatMap((iteration) =>
+    iteration.blocks.map(({ code, result }) => ({
+      iteration: iteration.position + 1,
+      code,
+      ok: result.ok,
+      preview: clip(result.ok ? result.preview : result.error?.message ?? "", 500),
+    }))
+  );
+}
+
+function refused(symbol: string, message: string): HostCallError {
+  return new HostCallError(message, { namespace: "vis", symbol });
+}

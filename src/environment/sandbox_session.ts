@@ -1,0 +1,96 @@
+import type { VariableImage } from "../domain/variable.ts";
+import type { BlockRun, RunReport, Sandbox } from "../sandbox/sandbox.ts";
+
+export interface SessionSource {
+  /** Starts a confined child; rejects when it cannot, or when a required wall is missing. */
+  readonly open: () => Promise<Sandbox>;
+  /** Newest stored versions of the live variables, in restore order. */
+  readonly stored: () => Promise<readonly VariableImage[]>;
+  /** Names and texts of the system variables. */
+  readonly system: () => ReadonlyMap<string, string>;
+  /** Told after each restore that lost something. */
+  readonly onLost: (lost: readonly { readonly name: string; readonly reason: string }[]) => void;
+}
+
+/** Keeps one child alive for a conversation: starts it on first need and again after it ended, with the variables as
+ * of the last finished block. Owns the child; `close` ends it. */
+export class SandboxSession {
+  readonly #source: SessionSource;
+  #opening: Promise<Sandbox> | null = null;
+  #sandbox: Sandbox | null = null;
+  /** Versions made since the last stored iteration, by name; null for a forgotten name. */
+  readonly #unsaved = new Map<string, VariableImage | null>();
+  #closed = false;
+
+  constructor(source: SessionSource) {
+    this.#source = source;
+  }
+
+  /** The living child, or null where none is. */
+  get living(): Sandbox | null {
+    return this.#sandbox && !this.#sandbox.ended ? this.#sandbox : null;
+  }
+
+  /** The child, started and restored. Callers at the same time share one start. */
+  ready(): Promise<Sandbox> {
+    const living = this.living;
+    if (living) return Promise.resolve(living);
+    this.#opening ??= this.#open().finally(() => this.#opening = null);
+    return this.#opening;
+  }
+
+  async run(block: BlockRun): Promise<RunReport> {
+    const sandbox = await this.ready();
+    const report = await sandbox.run(block);
+    for (const image of report.saved) this.#unsaved.set(image.name, image);
+    return report;
+  }
+
+  forget(names: readonly string[]): void {
+    for (const name of names) this.#unsaved.set(name, null);
+  }
+
+  /** A version that is not stored yet. */
+  unsaved(name: string): VariableImage | null {
+    return this.#unsaved.get(name) ?? null;
+  }
+
+  /** The iteration is stored: what it made need not be remembered here. */
+  stored(): void {
+    this.#unsaved.clear();
+  }
+
+  /** Ends the child; the next use starts another one. */
+  async stop(): Promise<void> {
+    const sandbox = this.#sandbox ?? await this.#opening?.catch(() => null);
+    this.#sandbox = null;
+    await sandbox?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.stop();
+  }
+
+  async #open(): Promise<Sandbox> {
+    const previous = this.#sandbox;
+    this.#sandbox = null;
+    const [sandbox, stored] = await Promise.all([this.#source.open(), this.#source.stored(), previous?.close()]);
+    try {
+      const images = [...stored.filter((image) => !this.#unsaved.has(image.name)), ...this.#unsaved.values()]
+        .filter((image) => image !== null);
+      for (const [name, text] of this.#source.system()) await sandbox.bind(name, text);
+      if (images.length > 0) {
+        const reports = await sandbox.restore(images);
+        const lost = reports.filter((report) => report.how === "lost");
+        if (lost.length > 0) this.#source.onLost(lost);
+      }
+    } catch (error) {
+      await sandbox.close();
+      throw error;
+    }
+    if (this.#closed) await sandbox.close();
+    this.#sandbox = sandbox;
+    return sandbox;
+  }
+}

@@ -1,0 +1,96 @@
+import { Cancelled, ProviderError } from "../domain/errors.ts";
+import type { ModelTrace } from "../persistence/store.ts";
+import { parseReply } from "../prompt/parse_reply.ts";
+import type { ParsedReply } from "../prompt/reply.ts";
+import { ReplyStream } from "../prompt/stream_reply.ts";
+import type { ModelMessage } from "../providers/provider.ts";
+import { costOf } from "../providers/usage_cost.ts";
+import { NO_USAGE, type Usage } from "../domain/usage.ts";
+import type { IterationFrame, IterationInput } from "./iteration.ts";
+
+/** What one model call gave, however it went. */
+export interface Asked {
+  /** The raw reply, null where none arrived. */
+  readonly text: string | null;
+  readonly parsed: ParsedReply;
+  readonly thinking: string;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  readonly provider: string;
+  readonly model: string;
+  readonly traces: readonly ModelTrace[];
+  readonly ms: number;
+  /** The call failed in a way that asking again cannot mend. */
+  readonly fatal: boolean;
+}
+
+/** Asks the model once (the router retries), streaming thinking and code to the channels. Throws only `Cancelled`
+ * and defects. */
+export async function askModel(
+  frame: IterationFrame,
+  { messages, reasoning }: { readonly messages: readonly ModelMessage[] } & Pick<IterationInput, "reasoning">,
+): Promise<Asked> {
+  const begun = performance.now();
+  const current = frame.router.current();
+  const traces: ModelTrace[] = [];
+  const stream = new ReplyStream();
+  const events = forwardTo(frame, stream);
+  const base = () => ({ traces, ms: performance.now() - begun, provider: current.provider.name, model: current.model });
+  try {
+    const answer = await frame.router.ask({ messages, reasoning }, {
+      signal: frame.signal,
+      onEvent: events.on,
+      onAttempt: (attempt) => traces.push({ ...attempt, repairs: [] }),
+    });
+    const parsed = parseReply(answer.text);
+    const told = parsed.ok ? parsed.reply.thinking : "";
+    if (!events.thought() && told !== "" && !events.streamed()) frame.emitter.send({ type: "thinking", delta: told });
+    const last = traces.at(-1);
+    if (last && parsed.ok) traces[traces.length - 1] = { ...last, repairs: parsed.reply.repairs };
+    return {
+      ...base(),
+      text: answer.text,
+      parsed,
+      thinking: answer.reasoning || told,
+      usage: answer.usage,
+      costUsd: costOf(answer.usage, current.capabilities.price),
+      provider: answer.provider,
+      model: answer.model,
+      fatal: false,
+    };
+  } catch (error) {
+    if (frame.signal.aborted) throw new Cancelled("Query cancelled");
+    if (!(error instanceof ProviderError)) throw error;
+    const parsed = { ok: false, reason: error.message } as const;
+    const common = { parsed, text: null, thinking: "", usage: NO_USAGE, costUsd: null };
+    return { ...base(), ...common, fatal: isInfrastructure(error) };
+  }
+}
+
+/** Another call with the same prefix cannot help: the router has tried what there was to try. */
+function isInfrastructure(error: ProviderError): boolean {
+  return error.kind !== "refused" && error.kind !== "context" || error.status === 404;
+}
+
+function forwardTo(frame: IterationFrame, stream: ReplyStream) {
+  let native = false;
+  let streamed = false;
+  return {
+    /** Native reasoning arrived, which wins over the reply's own thinking. */
+    thought: () => native,
+    streamed: () => streamed,
+    on: (event: { readonly type: string; readonly delta?: string }): void => {
+      if (event.delta === undefined) return;
+      if (event.type === "reasoning") {
+        native = true;
+        return frame.emitter.send({ type: "thinking", delta: event.delta });
+      }
+      const found = stream.push(event.delta);
+      if (found.thinking && !native) {
+        streamed = true;
+        frame.emitter.send({ type: "thinking", delta: found.thinking });
+      }
+      for (const { block, delta } of found.code) frame.emitter.send({ type: "code", block, delta });
+    },
+  };
+}

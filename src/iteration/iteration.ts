@@ -1,0 +1,83 @@
+import type { Emitter } from "../domain/emitter.ts";
+import type { AnswerType, Confidence } from "../domain/query_result.ts";
+import type { Usage } from "../domain/usage.ts";
+import type { Environment } from "../environment/environment.ts";
+import type { Log } from "../logging/log.ts";
+import type { ContextParts, JournalEntry } from "../prompt/context_parts.ts";
+import type { Reply } from "../prompt/reply.ts";
+import type { ReasoningLevel } from "../providers/provider.ts";
+import type { Router } from "../providers/router.ts";
+
+/** What stays the same over all iterations of a query. */
+export interface IterationFrame {
+  readonly environment: Environment;
+  readonly router: Router;
+  readonly emitter: Emitter;
+  readonly log: Log;
+  readonly queryId: string;
+  /** Byte-identical over the query: the provider's prefix cache depends on it. */
+  readonly system: string;
+  readonly request: string;
+  readonly deadlines: { readonly defaultMs: number; readonly minMs: number; readonly maxMs: number };
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+}
+
+/** What one iteration gets. */
+export interface IterationInput {
+  /** 0-based row of the query. */
+  readonly position: number;
+  readonly context: ContextParts;
+  readonly reasoning: ReasoningLevel;
+  /** True for the one call after the budget: only an answer is wanted, no block runs. */
+  readonly last: boolean;
+  /** The reason the last final was refused, null where it was not. */
+  readonly refusedBefore: string | null;
+  /** Set by `answer(value)` in a block of this iteration. */
+  readonly offered: () => OfferedAnswer | null;
+  /** Running totals of the query with this call's usage added. */
+  readonly addUsage: (call: CallCost) => {
+    readonly iterations: number;
+    readonly usage: Usage;
+    readonly costUsd: number | null;
+  };
+  /** System variables to store with this iteration besides `$reasoning` and `$answer`. */
+  readonly system: readonly { readonly name: string; readonly text: string }[];
+}
+
+export interface CallCost {
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  /** The iteration counts as one of the query's. */
+  readonly counts: boolean;
+}
+
+export interface OfferedAnswer {
+  readonly text: string;
+  readonly type: AnswerType;
+  readonly confidence: Confidence;
+  /** 0-based index of the block that offered it. */
+  readonly block: number;
+}
+
+export interface AcceptedFinal {
+  readonly answer: string;
+  readonly answerType: AnswerType;
+  readonly confidence: Confidence;
+  readonly notes: readonly string[];
+}
+
+interface Common {
+  readonly thinking: string;
+  readonly entries: readonly JournalEntry[];
+  readonly repairs: readonly string[];
+  readonly next: Reply["next"];
+}
+
+/** How an iteration ended; `query/` decides what follows. */
+export type IterationResult =
+  | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
+  | (Common & { readonly kind: "executed" | "empty" })
+  | (Common & { readonly kind: "refused"; readonly reason: string })
+  | (Common & { readonly kind: "failed"; readonly reason: string; readonly fatal: boolean })
+  | { readonly kind: "cancelled" };

@@ -1,0 +1,105 @@
+import type { IterationOutcome } from "../domain/query_event.ts";
+import type { ReplyBlock } from "../prompt/reply.ts";
+import type { ModelMessage } from "../providers/provider.ts";
+import type { Asked } from "./ask_model.ts";
+import type { Executed } from "./execute_blocks.ts";
+import type { IterationFrame, IterationInput } from "./iteration.ts";
+
+/** Writes one iteration: its row when the reply is complete, everything else in one transaction at its end. */
+export class Recorder {
+  readonly #frame: IterationFrame;
+  readonly #input: IterationInput;
+  readonly #asked: Asked;
+  readonly #messages: readonly ModelMessage[];
+  #id: string | null = null;
+
+  constructor(
+    frame: IterationFrame,
+    { input, asked, messages }: {
+      readonly input: IterationInput;
+      readonly asked: Asked;
+      readonly messages: readonly ModelMessage[];
+    },
+  ) {
+    this.#frame = frame;
+    this.#input = input;
+    this.#asked = asked;
+    this.#messages = messages;
+  }
+
+  async begin(blocks: readonly ReplyBlock[]): Promise<void> {
+    const { environment } = this.#frame;
+    const row = { ...this.#row(), response: this.#asked.text ?? "", blocks: blocks.map(({ expr }) => expr) };
+    this.#id = await environment.store.beginIteration(row);
+    const { thinking } = this.#asked;
+    if (thinking) await environment.bindSystem("$reasoning", thinking);
+  }
+
+  async end(
+    { status, outcome, executed, reason, answer }: {
+      readonly status: "done" | "error" | "interrupted";
+      readonly outcome: IterationOutcome;
+      readonly executed: Executed;
+      readonly reason: string | null;
+      readonly answer: string | null;
+    },
+  ): Promise<void> {
+    if (this.#id === null) throw new Error("Cannot end an iteration that was not begun");
+    const { environment } = this.#frame;
+    if (answer !== null) await environment.bindSystem("$answer", answer);
+    const { costUsd, usage } = this.#asked;
+    await environment.store.endIteration(this.#id, {
+      status,
+      blocks: executed.blocks,
+      system: this.#system(answer),
+      error: reason,
+      empty: executed.blocks.length === 0 && answer === null,
+      totals: this.#input.addUsage({ usage, costUsd, counts: status === "done" }),
+      metadata: { outcome, notes: executed.notes, walls: environment.walls },
+    });
+    await environment.iterationStored();
+  }
+
+  /** A reply that could not be read, or none at all. */
+  async fail(reason: string): Promise<void> {
+    const { text, usage, costUsd } = this.#asked;
+    if (text !== null) {
+      await this.begin([]);
+      const executed = { entries: [], blocks: [], notes: [] };
+      return await this.end({ status: "error", outcome: "failed", executed, reason, answer: null });
+    }
+    await this.#frame.environment.store.failIteration(this.#row(), {
+      error: reason,
+      system: this.#system(null),
+      totals: this.#input.addUsage({ usage, costUsd, counts: false }),
+      metadata: { outcome: "failed" },
+    });
+  }
+
+  #row() {
+    const { provider, model, thinking, traces, ms } = this.#asked;
+    const sent = this.#messages.map(({ role, text }) => ({ role, content: text }));
+    const requestBytes = this.#messages.reduce((sum, { text }) => sum + new TextEncoder().encode(text).length, 0);
+    return {
+      queryId: this.#frame.queryId,
+      position: this.#input.position,
+      systemPrompt: this.#frame.system,
+      userPrompt: JSON.stringify(sent.filter(({ role }) => role !== "system")),
+      provider,
+      model,
+      thinking,
+      traces,
+      modelMs: ms,
+      metadata: { extensions: this.#frame.environment.extensions, requestBytes, last: this.#input.last },
+    };
+  }
+
+  #system(answer: string | null): readonly { readonly name: string; readonly text: string }[] {
+    const { thinking } = this.#asked;
+    return [
+      ...this.#input.system,
+      ...(thinking ? [{ name: "$reasoning", text: thinking }] : []),
+      ...(answer !== null ? [{ name: "$answer", text: answer }] : []),
+    ];
+  }
+}

@@ -1,0 +1,123 @@
+import { Cancelled } from "../domain/errors.ts";
+import type { IterationOutcome } from "../domain/query_event.ts";
+import { assembleMessages } from "../prompt/messages.ts";
+import { renderContext } from "../prompt/render_context.ts";
+import type { Reply } from "../prompt/reply.ts";
+import { describeReply } from "../prompt/reply_schema.ts";
+import type { ModelMessage } from "../providers/provider.ts";
+import { type Asked, askModel } from "./ask_model.ts";
+import { executeBlocks, type Executed } from "./execute_blocks.ts";
+import type { IterationFrame, IterationInput, IterationResult } from "./iteration.ts";
+import { Recorder } from "./recorder.ts";
+import { type Settled, settleFinal } from "./settle_final.ts";
+
+const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
+const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
+
+/** One model round trip: assemble, ask, execute, record. Everything it did is stored when it returns. Throws only
+ * `ConfigError`, `StoreError` and defects. */
+export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<IterationResult> {
+  const begun = performance.now();
+  const messages = messagesOf(frame, input);
+  let asked: Asked;
+  try {
+    asked = await askModel(frame, { messages, reasoning: input.reasoning });
+  } catch (error) {
+    if (error instanceof Cancelled) return { kind: "cancelled" };
+    throw error;
+  }
+  frame.emitter.send({ type: "usage", usage: asked.usage });
+  const recorder = new Recorder(frame, { input, asked, messages });
+  const result = asked.parsed.ok
+    ? await act(frame, { input, asked, reply: asked.parsed.reply, recorder })
+    : await giveUp(asked, { reason: asked.parsed.reason, recorder });
+  if (result.kind === "cancelled") return result;
+  const reason = result.kind === "failed" || result.kind === "refused" ? result.reason : null;
+  frame.emitter.send({
+    type: "iteration_finished",
+    outcome: outcomeOf(result.kind),
+    reason,
+    ms: performance.now() - begun,
+  });
+  return result;
+}
+
+function messagesOf(frame: IterationFrame, { context }: IterationInput): readonly ModelMessage[] {
+  if (context.nudges.length > 0) frame.emitter.send({ type: "nudge", lines: context.nudges });
+  return assembleMessages({
+    system: frame.system,
+    request: frame.request,
+    schema: describeReply(),
+    context: renderContext(context),
+    alternatingRoles: frame.router.current().capabilities.alternatingRoles,
+  });
+}
+
+/** No usable reply: a failed iteration whose reason reaches the model in its next call. */
+async function giveUp(
+  asked: Asked,
+  { reason, recorder }: { readonly reason: string; readonly recorder: Recorder },
+): Promise<IterationResult> {
+  await recorder.fail(reason);
+  const { thinking, fatal } = asked;
+  return { kind: "failed", reason, fatal, thinking, entries: [], repairs: [], next: NO_NEXT };
+}
+
+async function act(
+  frame: IterationFrame,
+  { input, asked, reply, recorder }: {
+    readonly input: IterationInput;
+    readonly asked: Asked;
+    readonly reply: Reply;
+    readonly recorder: Recorder;
+  },
+): Promise<IterationResult> {
+  const blocks = input.last ? [] : reply.code;
+  await recorder.begin(blocks);
+  const executed = blocks.length > 0 ? await executeBlocks(frame, { blocks, iteration: input.position + 1 }) : NOTHING;
+  const { thinking } = asked;
+  if (frame.signal.aborted) {
+    await recorder.end({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", answer: null });
+    return { kind: "cancelled" };
+  }
+  const settled = await settleFinal(frame, {
+    offered: input.offered(),
+    final: reply.final,
+    executed,
+    refusedBefore: input.refusedBefore,
+  });
+  const result = conclude({ settled, executed, reply, thinking });
+  await recorder.end({
+    status: result.kind === "failed" ? "error" : "done",
+    outcome: outcomeOf(result.kind),
+    executed,
+    reason: settled?.kind === "refused" ? settled.reason : null,
+    answer: settled?.kind === "accepted" ? settled.final.answer : null,
+  });
+  return result;
+}
+
+function conclude(
+  { settled, executed, reply, thinking }: {
+    readonly settled: Settled | null;
+    readonly executed: Executed;
+    readonly reply: Reply;
+    readonly thinking: string;
+  },
+): Exclude<IterationResult, { readonly kind: "cancelled" }> {
+  const { entries } = executed;
+  const common = { thinking, entries, repairs: reply.repairs, next: reply.next };
+  if (settled?.kind === "accepted") return { ...common, kind: "final", final: settled.final };
+  const failed = entries.find(({ result }) => !result.ok);
+  if (failed && entries.every(({ result }) => !result.ok)) {
+    const { error, outcome } = failed.result;
+    const reason = `every block failed: ${error ? `${error.name}: ${error.message}` : outcome}`;
+    return { ...common, kind: "failed", reason, fatal: false };
+  }
+  if (settled?.kind === "refused") return { ...common, kind: "refused", reason: settled.reason };
+  return { ...common, kind: entries.length > 0 ? "executed" : "empty" };
+}
+
+function outcomeOf(kind: Exclude<IterationResult["kind"], "cancelled">): IterationOutcome {
+  return kind;
+}

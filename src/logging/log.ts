@@ -1,0 +1,40 @@
+import { configureSync, getLogger, type LogRecord, resetSync } from "@logtape/logtape";
+
+export type LogLevel = "debug" | "info" | "warning" | "error" | "fatal";
+
+/** What engines log through: an event name that machines can match, and data. Never a key, never a message text of
+ * the user's. Silent until `startLogging` was called. */
+export interface Log {
+  debug(event: string, data?: Record<string, unknown>): void;
+  info(event: string, data?: Record<string, unknown>): void;
+  warn(event: string, data?: Record<string, unknown>): void;
+  error(event: string, data?: Record<string, unknown>): void;
+}
+
+/** A log under a category below "vis". */
+export function createLog(category: string): Log {
+  const logger = getLogger(["vis", category]);
+  return {
+    debug: (event, data = {}) => logger.debug(event, data),
+    info: (event, data = {}) => logger.info(event, data),
+    warn: (event, data = {}) => logger.warn(event, data),
+    error: (event, data = {}) => logger.error(event, data),
+  };
+}
+
+/** Sends records at or above `level` to `write`, one JSON line each. Called once, by `app.ts`. */
+export function startLogging(options: { readonly level: LogLevel; readonly write: (line: string) => void }): void {
+  const sink = (record: LogRecord): void => {
+    const { timestamp, level, category, rawMessage, properties } = record;
+    const event = typeof rawMessage === "string" ? rawMessage : rawMessage.join("");
+    options.write(JSON.stringify({ time: timestamp, level, category: category.join("."), event, ...properties }));
+  };
+  resetSync();
+  configureSync({
+    sinks: { lines: sink },
+    loggers: [
+      { category: ["logtape", "meta"], lowestLevel: "fatal", sinks: [] },
+      { category: ["vis"], lowestLevel: options.level, sinks: ["lines"] },
+    ],
+  });
+}

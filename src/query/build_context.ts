@@ -1,0 +1,75 @@
+import type { Environment } from "../environment/environment.ts";
+import { builtinNudges, type NudgeFacts } from "../nudges/builtin.ts";
+import { collectNudges } from "../nudges/collect.ts";
+import type { Repetition } from "../nudges/repetition.ts";
+import type { ContextCaps, ContextParts } from "../prompt/context_parts.ts";
+import { renderVarIndex } from "../prompt/var_index.ts";
+import type { ActiveExtensions } from "../extension/registry.ts";
+import type { Log } from "../logging/log.ts";
+import type { QueryState } from "./query_state.ts";
+
+export interface ContextSource {
+  readonly environment: Environment;
+  readonly active: ActiveExtensions;
+  readonly state: QueryState;
+  readonly repetition: Repetition;
+  readonly caps: ContextCaps;
+  readonly handover: ContextParts["handover"];
+  readonly log: Log;
+}
+
+/** The parts of the next context message. Takes the notes that are due: they are shown once. */
+export async function buildContext(source: ContextSource): Promise<ContextParts> {
+  const { environment, state, caps } = source;
+  const notes = [...state.notes.splice(0), ...environment.takeNotes()];
+  const fresh = state.thinking === "" && state.journal === null;
+  return {
+    iteration: state.used + 1,
+    budget: state.budget,
+    notes,
+    handover: fresh ? source.handover : null,
+    thinking: state.thinking,
+    journal: state.journal?.entries ?? [],
+    journalIteration: state.journal?.iteration ?? null,
+    attempts: state.attempts.slice(-caps.attempts),
+    index: environment.index.rendered((heads) => renderVarIndex(heads, caps)),
+    nudges: await nudges(source),
+    caps,
+  };
+}
+
+async function nudges({ environment, active, state, repetition, log }: ContextSource): Promise<string[]> {
+  const facts: NudgeFacts = {
+    used: state.used,
+    budget: state.budget,
+    userVariables: environment.index.userCount(),
+    offender: repetition.offender(),
+    repaired: state.repaired,
+  };
+  const entries = state.journal?.entries ?? null;
+  const context = {
+    environment: environment.view(),
+    iteration: state.used,
+    currentMaxIterations: state.budget,
+    prevExpressions: entries?.map(({ code, result }) => ({
+      code,
+      preview: result.preview,
+      ...(result.error ? { error: `${result.error.name}: ${result.error.message}` } : {}),
+      stdout: result.stdout,
+      stderr: result.stderr,
+      executionTimeMs: result.ms,
+      timedOut: result.timedOut,
+      repaired: result.repaired !== null,
+    })) ?? null,
+    prevIteration: state.journal ? state.journal.iteration - 1 : -1,
+    userVarCount: environment.index.userCount(),
+  };
+  const told = await Promise.all(
+    active.nudges.map(async ({ namespace, nudge }) => ({ namespace, text: await nudge(context) })),
+  );
+  return collectNudges({
+    lines: builtinNudges(facts),
+    extensionNudges: told.map(({ namespace, text }) => ({ namespace, nudge: () => text })),
+    onWarn: (warning) => log.warn("nudge_skipped", { ...warning }),
+  });
+}

@@ -1,0 +1,54 @@
+import { clip } from "../domain/clip.ts";
+import type { QueryReason } from "../domain/query_result.ts";
+
+/** The answer of a query that has none of its own: what ended it, how far it came, what to do. Never empty. */
+export function fallbackAnswer(facts: {
+  readonly reason: Exclude<QueryReason, "answered">;
+  readonly iterations: number;
+  readonly budget: number;
+  readonly thinking: string;
+  readonly errors: readonly string[];
+}): string {
+  const { reason, iterations, budget, thinking, errors } = facts;
+  const lines = [headline(reason, { iterations, budget, error: errors.at(-1) ?? "" })];
+  if (thinking) lines.push(`Last reasoning: ${clip(thinking, 800)}`);
+  if (reason === "error_budget") lines.push(...errors.slice(-3).map((error) => `Error: ${clip(error, 300)}`));
+  const advice = ADVICE[reason];
+  if (advice) lines.push(advice);
+  return lines.join("\n");
+}
+
+const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
+  max_iterations: "Ask again with more iterations (--max-iterations), or for a smaller step; all variables are kept.",
+  error_budget: "Ask in another way, or for a smaller step; all variables are kept.",
+  limit_cost: "Raise budget.costUsd, or ask for a smaller step; all variables are kept.",
+  limit_tokens: "Raise budget.tokens, or ask for a smaller step; all variables are kept.",
+  limit_time: "Raise budget.wallMs, or ask for a smaller step; all variables are kept.",
+};
+
+function headline(
+  reason: Exclude<QueryReason, "answered">,
+  { iterations, budget, error }: { readonly iterations: number; readonly budget: number; readonly error: string },
+): string {
+  const done = `${iterations} iteration${iterations === 1 ? "" : "s"}`;
+  switch (reason) {
+    case "max_iterations":
+      return `No answer within the budget of ${budget} iterations.`;
+    case "error_budget":
+      return `No answer: too many errors in a row after ${done}.`;
+    case "limit_cost":
+      return `No answer: the cost limit was reached after ${done}.`;
+    case "limit_tokens":
+      return `No answer: the token limit was reached after ${done}.`;
+    case "limit_time":
+      return `No answer: the time limit was reached after ${done}.`;
+    case "provider":
+      return error || "The model could not be reached.";
+    case "cancelled":
+      return `Cancelled after ${done}; what was done is kept.`;
+    case "process_lost":
+      return `Interrupted: the process that ran it ended after ${done}; what was done is kept.`;
+    case "defect":
+      return `The query ended because of a defect in Vis after ${done}; what was done is kept.`;
+  }
+}

@@ -1,0 +1,77 @@
+import type { Emitter } from "../domain/emitter.ts";
+import type { QueryScope } from "../environment/query_scope.ts";
+import type { ActiveExtensions } from "../extension/registry.ts";
+import type { IterationFrame } from "../iteration/iteration.ts";
+import type { ContextParts } from "../prompt/context_parts.ts";
+import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
+import type { QueryState } from "./query_state.ts";
+import type { QueryParts } from "./run_query.ts";
+
+/** Longer requests are shown head and tail; all of it stands in `$query`. */
+const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
+
+/** What the loop of one query works on. */
+export interface Prepared {
+  readonly frame: IterationFrame;
+  readonly active: ActiveExtensions;
+  readonly state: QueryState;
+  readonly handover: ContextParts["handover"];
+  readonly parts: QueryParts;
+  readonly request: string;
+  readonly begun: number;
+}
+
+/** Activates extensions, starts the sandbox in the background, makes the stable prefix and the handover. */
+export async function prepare(
+  request: string,
+  { parts, state, queryId, emitter, begun, signal }: {
+    readonly parts: QueryParts;
+    readonly state: QueryState;
+    readonly queryId: string;
+    readonly emitter: Emitter;
+    readonly begun: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<Prepared> {
+  const { environment, router, settings, log, now } = parts;
+  const scope: QueryScope = {
+    queryId,
+    signal,
+    budget: () => state.budget,
+    requestMore: (n) => state.requestMore(n),
+    answer: (text, facts) => state.offer({ text, ...facts }),
+    onCall: (call) => emitter.send({ type: "host_call", ...call }),
+  };
+  const active = await environment.beginQuery(scope);
+  await environment.bindSystem("$query", request);
+  const system = assembleSystemPrompt({
+    environment: { ...settings.machine, date: new Date(begun).toISOString().slice(0, 10) },
+    instructions: settings.instructions,
+    extensions: active.blocks.map((block) => ({ block })),
+  });
+  const before = await environment.store.previousTurn(environment.branch.branchId, queryId);
+  const frame: IterationFrame = {
+    environment,
+    router,
+    emitter,
+    log,
+    queryId,
+    system,
+    request: requestText(request),
+    deadlines: settings.deadlines,
+    signal,
+    now,
+  };
+  const handover = before && { request: before.text, thinkings: before.thinkings, answer: before.answer };
+  return { frame, active, state, handover, parts, request, begun };
+}
+
+/** The request as message 2 shows it: whole, or head and tail of one that would fill every call. */
+export function requestText(request: string): string {
+  const { limit, head, tail } = SHOWN_REQUEST;
+  if (request.length <= limit) return request;
+  const first = request.slice(0, head).replace(/[\ud800-\udbff]$/, "");
+  const last = request.slice(-tail).replace(/^[\udc00-\udfff]/, "");
+  const left = request.length - first.length - last.length;
+  return `${first}\n\n[… ${left} of ${request.length} characters are not shown: the whole request is the string $query; read it in code …]\n\n${last}`;
+}

@@ -1,0 +1,155 @@
+import type { AcceptedFinal, IterationInput, IterationResult } from "../iteration/iteration.ts";
+import { runIteration } from "../iteration/run_iteration.ts";
+import { clip } from "../domain/clip.ts";
+import type { QueryReason } from "../domain/query_result.ts";
+import { Repetition } from "../nudges/repetition.ts";
+import { attemptLine } from "../prompt/attempts.ts";
+import { buildContext } from "./build_context.ts";
+import { limitReached } from "./limits.ts";
+import type { Prepared } from "./prepare.ts";
+import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
+import { reasoningLevel } from "./reasoning_level.ts";
+
+type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
+
+/** The decisions between iterations: docs/architecture.md has the table of states. */
+export class QueryLoop {
+  readonly #prepared: Prepared;
+  readonly #repetition = new Repetition();
+
+  constructor(prepared: Prepared) {
+    this.#prepared = prepared;
+  }
+
+  /** Iterates until the query has a reason to end. The accepted final, where there is one, stands in the state. */
+  async run(): Promise<QueryReason> {
+    const { state, frame } = this.#prepared;
+    for (;;) {
+      if (frame.signal.aborted) return "cancelled";
+      const limit = this.#limit();
+      if (limit) return limit;
+      if (state.consecutiveErrors >= MAX_CONSECUTIVE_ERRORS) {
+        if (state.restarts >= MAX_RESTARTS) return await this.#lastCall("error_budget");
+        this.#restart();
+      }
+      if (state.used >= state.budget) return await this.#lastCall("max_iterations");
+      const result = await this.#iterate({ last: false });
+      const reason = this.#take(result);
+      if (reason) return reason;
+    }
+  }
+
+  #limit(): QueryReason | null {
+    const { state, parts, begun } = this.#prepared;
+    const { usage, costUsd } = state;
+    return limitReached(parts.settings.limits, { usage, costUsd, ms: parts.now() - begun });
+  }
+
+  async #iterate({ last }: { readonly last: boolean }): Promise<IterationResult> {
+    const { state, frame, active, handover, parts, request } = this.#prepared;
+    const { environment, log } = frame;
+    const { caps } = parts.settings;
+    const context = await buildContext({
+      environment,
+      active,
+      state,
+      repetition: this.#repetition,
+      caps,
+      handover,
+      log,
+    });
+    state.beginIteration();
+    frame.emitter.iteration = state.position + 1;
+    const input: IterationInput = {
+      position: state.position,
+      context,
+      reasoning: reasoningLevel({ asked: state.next.reasoning, consecutiveErrors: state.consecutiveErrors }),
+      last,
+      refusedBefore: state.refused,
+      offered: () => state.offered,
+      addUsage: (call) => state.add(call),
+      system: state.position === 0 ? [{ name: "$query", text: request }] : [],
+    };
+    return await runIteration(frame, input);
+  }
+
+  /** Takes an iteration's result into the state; a reason ends the query. */
+  #take(result: IterationResult): QueryReason | null {
+    const { state } = this.#prepared;
+    if (result.kind === "cancelled") return "cancelled";
+    const shown = state.used + 1;
+    this.#remember(result, shown);
+    switch (result.kind) {
+      case "final":
+        state.used++;
+        this.#accept(result.final);
+        return "answered";
+      case "failed":
+        state.failed(result.reason);
+        if (result.entries.length === 0) {
+          state.notes.push(`The last call gave no usable reply: ${clip(result.reason, 1500)}`);
+        }
+        return result.fatal ? "provider" : null;
+      case "refused":
+        state.used++;
+        state.refused = result.reason;
+        state.notes.push(`Your final answer was refused: ${clip(result.reason, 1500)}`);
+        return null;
+      case "executed":
+        state.used++;
+        state.refused = null;
+        if (result.entries.some((entry) => entry.result.ok)) state.consecutiveErrors = 0;
+        return null;
+      case "empty":
+        state.used++;
+        state.notes.push("The last reply had neither code nor final: send blocks to run, or the final answer");
+        return null;
+    }
+  }
+
+  #remember(result: Finished, shown: number): void {
+    const { state } = this.#prepared;
+    state.position++;
+    state.next = result.next;
+    state.repaired = result.repairs.length > 0;
+    if (result.thinking) state.thinking = result.thinking;
+    if (result.entries.length > 0) {
+      state.journal = { entries: result.entries, iteration: shown };
+      this.#repetition.record(result.entries);
+    }
+    const reason = result.kind === "failed" || result.kind === "refused" ? result.reason : null;
+    const { entries, kind } = result;
+    state.attempts.push(attemptLine({ iteration: shown, entries, outcome: kind, reason }));
+    if (state.attempts.length > 100) state.attempts.shift();
+  }
+
+  #accept(final: AcceptedFinal): void {
+    const { state, frame } = this.#prepared;
+    state.final = final;
+    frame.emitter.send({ type: "answer_delta", delta: final.answer });
+  }
+
+  #restart(): void {
+    const { state } = this.#prepared;
+    const errors = state.errors.map((error) => `- ${clip(error, 500)}`).join("\n");
+    state.restart();
+    state.notes.push(
+      `Several attempts in a row failed; start afresh with another approach. All variables are kept. First errors:\n${errors}`,
+    );
+  }
+
+  /** One call more that asks for the best answer from what exists; without one the composed fallback stands. */
+  async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
+    const { state } = this.#prepared;
+    const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";
+    state.notes.push(
+      `${why}: this is the last call and no block runs any more. Give "final" now: the best answer from the variables and results that exist, and what is missing.`,
+    );
+    const result = await this.#iterate({ last: true });
+    if (result.kind === "cancelled") return "cancelled";
+    this.#remember(result, state.used + 1);
+    if (result.kind === "final") this.#accept({ ...result.final, confidence: "low" });
+    else if (result.kind === "failed") state.failed(result.reason);
+    return reason;
+  }
+}

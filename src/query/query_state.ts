@@ -1,0 +1,91 @@
+import type { AcceptedFinal, CallCost, OfferedAnswer } from "../iteration/iteration.ts";
+import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
+import type { JournalEntry } from "../prompt/context_parts.ts";
+import type { Reply } from "../prompt/reply.ts";
+
+export const MAX_CONSECUTIVE_ERRORS = 5;
+export const MAX_RESTARTS = 3;
+
+/** Everything that one query counts and carries from one iteration to the next. */
+export class QueryState {
+  readonly #ceiling: number | null;
+  #budget: number;
+  #usage: Usage = NO_USAGE;
+  #costUsd: number | null = 0;
+  #priced = true;
+  #offered: OfferedAnswer | null = null;
+  /** Row of the next iteration, 0-based. */
+  position = 0;
+  /** Iterations that used up budget. */
+  used = 0;
+  consecutiveErrors = 0;
+  restarts = 0;
+  /** First error texts since the last restart, for its hint. */
+  readonly errors: string[] = [];
+  refused: string | null = null;
+  thinking = "";
+  journal: { readonly entries: readonly JournalEntry[]; readonly iteration: number } | null = null;
+  readonly attempts: string[] = [];
+  readonly notes: string[] = [];
+  next: Reply["next"] = { model: null, reasoning: null };
+  repaired = false;
+  final: AcceptedFinal | null = null;
+
+  constructor(budget: number, ceiling: number | null) {
+    this.#budget = ceiling === null ? budget : Math.min(budget, ceiling);
+    this.#ceiling = ceiling;
+  }
+
+  get budget(): number {
+    return this.#budget;
+  }
+  get usage(): Usage {
+    return this.#usage;
+  }
+  /** Null once a call was made whose price is not known. */
+  get costUsd(): number | null {
+    return this.#priced ? this.#costUsd : null;
+  }
+  get offered(): OfferedAnswer | null {
+    return this.#offered;
+  }
+
+  requestMore(n: number): { granted: number; budget: number } {
+    const wanted = this.#budget + Math.max(1, Math.floor(n));
+    const budget = this.#ceiling === null ? wanted : Math.min(wanted, this.#ceiling);
+    const granted = budget - this.#budget;
+    this.#budget = budget;
+    return { granted, budget };
+  }
+
+  /** The first answer of an iteration stands. */
+  offer(answer: OfferedAnswer): void {
+    this.#offered ??= answer;
+  }
+
+  beginIteration(): void {
+    this.#offered = null;
+  }
+
+  /** Adds a call's usage; returns the totals to store with the iteration. */
+  add(call: CallCost): { iterations: number; usage: Usage; costUsd: number | null } {
+    this.#usage = addUsage(this.#usage, call.usage);
+    if (call.costUsd === null) this.#priced = this.#priced && call.usage.calls === 0;
+    else this.#costUsd = (this.#costUsd ?? 0) + call.costUsd;
+    return { iterations: this.used + (call.counts ? 1 : 0), usage: this.#usage, costUsd: this.costUsd };
+  }
+
+  /** One more error; `text` is kept for the hint of a restart. */
+  failed(text: string): void {
+    this.consecutiveErrors++;
+    if (this.errors.length < 3) this.errors.push(text);
+  }
+
+  restart(): void {
+    this.restarts++;
+    this.consecutiveErrors = 0;
+    this.journal = null;
+    this.refused = null;
+    this.errors.length = 0;
+  }
+}
