@@ -3,21 +3,20 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs this Deno, or `program`, in `cwd`. Its stdout goes to our stderr, so that a result can be printed alone; its
- * stderr is returned and, unless `quiet`, shown when it is complete. */
+/** Runs this Deno, or `program`, in `cwd`. What it writes to stderr is returned, not shown; stdout is dropped, so that
+ * a result can be printed alone. */
 export async function run(
   args: readonly string[],
-  options: { readonly cwd: string; readonly program?: string; readonly quiet?: boolean },
+  options: { readonly cwd: string; readonly program?: string },
 ): Promise<Finished> {
-  const { cwd, program = Deno.execPath(), quiet = false } = options;
-  const { code, stdout, stderr } = await new Deno.Command(program, {
+  const { cwd, program = Deno.execPath() } = options;
+  const { code, stderr } = await new Deno.Command(program, {
     args: [...args],
     cwd,
+    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", RUST_LIB_BACKTRACE: "0" },
     stdin: "null",
-    stdout: "piped",
+    stdout: "null",
     stderr: "piped",
   }).output();
-  const text = new TextDecoder().decode(stderr);
-  if (!quiet) Deno.stderr.writeSync(new Uint8Array([...stdout, ...stderr]));
-  return { code, stderr: text };
+  return { code, stderr: new TextDecoder().decode(stderr) };
 }

@@ -27,7 +27,7 @@ async function sameBytes(a: string, b: string): Promise<boolean> {
 /** Bundles `entry` into `output` with a rename, so that a reader sees the old file or the new one. */
 async function bundleFile(entry: string, output: string): Promise<void> {
   const fresh = `${output}.${Deno.pid}.new`;
-  const { code, stderr } = await run(["bundle", "--quiet", "-o", fresh, entry], { cwd: ROOT, quiet: true });
+  const { code, stderr } = await run(["bundle", "--quiet", "-o", fresh, entry], { cwd: ROOT });
   if (code !== 0) throw new Error(`Cannot bundle ${entry}: ${stderr.trim()}`);
   if (await sameBytes(fresh, output)) await Deno.remove(fresh);
   else await Deno.rename(fresh, output);
@@ -54,7 +54,7 @@ export async function bundleSandbox(): Promise<void> {
 
 /** Brings every package that the program may load at some time, so that later runs need no registry. */
 async function fetchPackages(): Promise<void> {
-  const { code, stderr } = await run(["cache", "--quiet", "main.ts"], { cwd: ROOT, quiet: true });
+  const { code, stderr } = await run(["cache", "--quiet", "main.ts"], { cwd: ROOT });
   if (code !== 0) throw new Error(`Cannot get the packages of main.ts: ${stderr.trim()}`);
 }
 

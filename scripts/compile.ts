@@ -2,16 +2,13 @@
  * JavaScript of the program (+6.5 MB and 41 ms to start, against +69.5 MB and 131 ms for whole npm packages), and
  * `deno compile` embeds it.
  *
- * Layout of the bundle, and so of the files inside the executable:
- *   main.js, chunk-*.js              `import.meta.url` of everything in src/ is in this folder
- *   src/sandbox/child/main.js        the child, where it is not part of a chunk
- *   worker.js, src/sandbox/child/worker.js   the worker, beside either
- *   extensions/<name>/mod.js, vis.json       what the loader imports by URL
+ * All files of the bundle stand in one folder, which `import.meta.url` of every module is in: `main.js`, a chunk for
+ * each lazy `import()`, and `worker.js`, which the sandbox's child starts by its URL.
  *
  * DENO_COMPILE names another Deno for the second step; DENORT_BIN, Deno's own variable, a base runtime. */
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { bundleSandbox, SANDBOX_ENTRIES } from "./bundle.ts";
+import { bundleSandbox } from "./bundle.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
@@ -24,19 +21,9 @@ export interface CompileOptions {
 }
 
 const BUNDLE = "build/compile";
-const CHILD = SANDBOX_ENTRIES["child.js"]!;
-
-async function extensionEntries(): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(join(ROOT, "extensions"))) {
-    const entry = `extensions/${name}/mod.ts`;
-    if (isDirectory && await Deno.stat(join(ROOT, entry)).then(() => true, () => false)) found.push(entry);
-  }
-  return found.sort();
-}
 
 async function step(what: string, args: readonly string[]): Promise<void> {
-  const { code, stderr } = await run(args, { cwd: ROOT, quiet: true });
+  const { code, stderr } = await run(args, { cwd: ROOT });
   if (code !== 0) throw new Error(`Cannot ${what}: ${stderr.trim()}`);
 }
 
@@ -52,17 +39,7 @@ export async function bundleProgram(): Promise<string> {
   await bundleSandbox();
   const folder = join(ROOT, BUNDLE);
   await Deno.remove(folder, { recursive: true }).catch(() => {});
-  const extensions = await extensionEntries();
-  await step("bundle the program", [
-    "bundle",
-    "--quiet",
-    "--code-splitting",
-    "--outdir",
-    folder,
-    "main.ts",
-    CHILD,
-    ...extensions,
-  ]);
+  await step("bundle the program", ["bundle", "--quiet", "--code-splitting", "--outdir", folder, "main.ts"]);
   await step("bundle the globals", [
     "bundle",
     "--quiet",
@@ -71,12 +48,7 @@ export async function bundleProgram(): Promise<string> {
     "scripts/node_globals.ts",
   ]);
   await prependGlobals(folder);
-  const worker = join(ROOT, "build/sandbox/worker.js");
-  for (const beside of [folder, join(folder, dirname(CHILD))]) await Deno.copyFile(worker, join(beside, "worker.js"));
-  for (const entry of extensions) {
-    const manifest = join(dirname(entry), "vis.json");
-    await Deno.copyFile(join(ROOT, manifest), join(folder, manifest)).catch(() => {});
-  }
+  await Deno.copyFile(join(ROOT, "build/sandbox/worker.js"), join(folder, "worker.js"));
   return folder;
 }
 
@@ -114,13 +86,16 @@ export function compileFailure(stderr: string): string {
   ].join("\n");
 }
 
-/** Makes the executable and returns its path. */
+/** Makes the executable and returns its path; one at a time. */
 export async function compile(options: CompileOptions): Promise<string> {
+  await Deno.mkdir(join(ROOT, "build"), { recursive: true });
+  using lock = await Deno.open(join(ROOT, "build/.compile-lock"), { create: true, write: true });
+  await lock.lock(true);
   const folder = await bundleProgram();
   const output = resolve(ROOT, options.output ?? "dist/vis");
   await Deno.mkdir(dirname(output), { recursive: true });
   const program = Deno.env.get("DENO_COMPILE") || Deno.execPath();
-  const { code, stderr } = await run(compileArguments(folder, options), { cwd: ROOT, program, quiet: true });
+  const { code, stderr } = await run(compileArguments(folder, options), { cwd: ROOT, program });
   if (code !== 0) throw new Error(compileFailure(stderr));
   return output;
 }

@@ -1,0 +1,93 @@
+import { DOORS, OWNERS, RANK, WALLS } from "./layers.ts";
+
+/** One import; paths are relative to the root of the repository, packages are "npm:name" or "node:name". */
+export interface Import {
+  readonly from: string;
+  readonly to: string;
+  /** `import type`. */
+  readonly type: boolean;
+}
+
+/** The table of shipped extensions, which main.ts hands to the program. */
+const SHIPPED_INDEX = "extensions/index.ts";
+
+/** "src/query/run_query.ts" is "query", "src/app.ts" is "app". */
+function folderOf(path: string): string {
+  return (path.split("/")[1] ?? "").replace(/\.ts$/, "");
+}
+
+function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1);
+}
+
+/** "npm:@ai-sdk/x@1.2/y" is "@ai-sdk/x", "node:fs/promises" is "node:fs"; undefined for a file. */
+export function packageOf(to: string): string | undefined {
+  if (to.startsWith("node:")) return to.split("/")[0];
+  return /^npm:\/?((?:@[^/@]+\/)?[^/@]+)/.exec(to)?.[1];
+}
+
+function brokenOwner({ from, to }: Import): string | undefined {
+  const name = packageOf(to);
+  if (name === undefined) return undefined;
+  for (const [owned, owner] of Object.entries(OWNERS)) {
+    if ((name === owned || (owned.endsWith("/") && name.startsWith(owned))) && !from.startsWith(owner)) {
+      return `only ${owner} may import "${name}"`;
+    }
+  }
+  return undefined;
+}
+
+function brokenDoor({ from, to }: Import): string | undefined {
+  for (const [folder, doors] of Object.entries(DOORS)) {
+    if (to.startsWith(folder) && !from.startsWith(folder) && !doors.includes(to)) {
+      return `outside ${folder} only ${doors.join(" and ")} may be imported`;
+    }
+  }
+  const home = directoryOf(to);
+  if (/\/_[^/]+\.ts$/.test(to) && !from.startsWith(home)) return `${to} is private to ${home}`;
+  return undefined;
+}
+
+function brokenRank({ from, to }: Import): string | undefined {
+  const [a, b] = [folderOf(from), folderOf(to)];
+  if (a === b) return undefined;
+  const [rankA, rankB] = [RANK[a], RANK[b]];
+  if (rankA === undefined || rankB === undefined) return `no rank for "${rankA === undefined ? a : b}"`;
+  return rankB >= rankA ? `${a} (rank ${rankA}) may not import ${b} (rank ${rankB})` : undefined;
+}
+
+function brokenExtensionWall({ from, to }: Import): string | undefined {
+  if (from.startsWith("src/")) {
+    return to.startsWith("extensions/") ? "src/ never imports extensions/: the loader does, by URL" : undefined;
+  }
+  if (from === SHIPPED_INDEX) {
+    return /^extensions\/[^/]+\/mod\.ts$/.test(to) ? undefined : `${from} may only import extensions/<name>/mod.ts`;
+  }
+  const own = from.split("/").slice(0, 2).join("/") + "/";
+  return to === "src/extension/spec.ts" || to.startsWith(own)
+    ? undefined
+    : `${own} may only import itself and src/extension/spec.ts`;
+}
+
+function brokenWall(one: Import): string | undefined {
+  const { from, to, type } = one;
+  const outer = brokenExtensionWall(one);
+  if (outer || from.startsWith("extensions/")) return outer;
+  const wall = WALLS.find(({ of }) => from.startsWith(of));
+  if (!wall) return brokenRank(one);
+  if (wall.may.some((prefix) => to.startsWith(prefix))) return undefined;
+  const inTypes = wall.types?.some((prefix) => to.startsWith(prefix)) ?? false;
+  if (inTypes) return type ? undefined : `${wall.of} may import ${to} with "import type" only`;
+  return `${wall.of} may only import ${wall.may.join(", ") || "nothing"}`;
+}
+
+/** The rule that an import of src/ or extensions/ breaks, or undefined. */
+export function brokenRule(one: Import): string | undefined {
+  const { from, to } = one;
+  if (!/^(src|extensions)\//.test(from) || from === to) return undefined;
+  const owner = brokenOwner(one);
+  if (owner) return owner;
+  if (packageOf(to) !== undefined) return from === "src/sandbox/protocol.ts" ? `${from} imports nothing` : undefined;
+  if (!/^(src|extensions)\//.test(to)) return /^(tests|scripts|bench)\//.test(to) ? `${from} imports ${to}` : undefined;
+  return brokenDoor(one) ?? brokenWall(one);
+}

@@ -1,0 +1,71 @@
+/** Who may import whom: the tables of docs/architecture.md as data. */
+
+/** A folder of src/ may import itself and any folder of a strictly lower rank. */
+export const RANK: Readonly<Record<string, number>> = {
+  domain: 0,
+  logging: 1,
+  config: 2,
+  persistence: 2,
+  providers: 2,
+  sandbox: 2,
+  extension: 2,
+  environment: 3,
+  nudges: 4,
+  prompt: 4,
+  iteration: 5,
+  query: 6,
+  conversation: 7,
+  channels: 8,
+  app: 9,
+};
+
+export interface Wall {
+  /** Path prefix of the files behind the wall. */
+  readonly of: string;
+  /** Path prefixes that they may import, and nothing else of the project. */
+  readonly may: readonly string[];
+  /** Prefixes that they may import with `import type` only. */
+  readonly types?: readonly string[];
+}
+
+const CHANNELS = ["cli", "http", "tui", "telegram"];
+
+/** Walls that a rank cannot say. The first that fits a file holds for it, in place of the ranks. */
+export const WALLS: readonly Wall[] = [
+  {
+    of: "src/sandbox/child/",
+    may: ["src/sandbox/child/", "src/sandbox/protocol.ts", "src/sandbox/codec.ts", "src/sandbox/confine/"],
+    types: ["src/domain/"],
+  },
+  { of: "src/sandbox/protocol.ts", may: [] },
+  ...CHANNELS.map((name): Wall => ({
+    of: `src/channels/${name}/`,
+    may: [`src/channels/${name}/`, "src/channels/channel.ts", "src/conversation/", "src/domain/", "src/logging/"],
+    types: ["src/config/"],
+  })),
+];
+
+/** Folders with a door: from outside only these files may be imported. */
+export const DOORS: Readonly<Record<string, readonly string[]>> = {
+  "src/persistence/": ["src/persistence/store.ts", "src/persistence/open_store.ts"],
+};
+
+/** Packages with a known owner. Every other one must be imported by one folder only as well (except SHARED). */
+export const OWNERS: Readonly<Record<string, string>> = {
+  "node:sqlite": "src/persistence/",
+  "kysely": "src/persistence/",
+  "hono": "src/channels/http/",
+  "@hono/": "src/channels/http/",
+  "grammy": "src/channels/telegram/",
+  "commander": "src/channels/cli/",
+  "picocolors": "src/channels/cli/",
+  "@earendil-works/pi-tui": "src/channels/tui/",
+  "@ai-sdk/": "src/providers/",
+  "acorn": "src/sandbox/child/",
+  "sucrase": "src/sandbox/child/",
+  "mustache": "src/sandbox/child/",
+  "@logtape/": "src/logging/",
+};
+
+/** Packages that are a language of the project rather than a part of one folder. */
+export const SHARED: readonly string[] = ["zod"];
