@@ -1,0 +1,69 @@
+import type { AnswerType, Confidence } from "../domain/query_result.ts";
+import type { ReplyFinal } from "./reply.ts";
+import { type Fields, fieldsOf, pick, plainText } from "./_reply_fields.ts";
+
+const ANSWER = ["answer", "text", "content", "value", "result", "message", "response"];
+const CONFIDENCES: readonly Confidence[] = ["high", "medium", "low"];
+
+/** The final of a reply, or null. `fields` are the reply's own, for an answer that stands beside `final`. An empty answer
+ * beside code is a form that was filled in, not an answer. */
+export function normaliseFinal(
+  final: unknown,
+  { fields, hasCode, repairs }: { readonly fields: Fields; readonly hasCode: boolean; readonly repairs: string[] },
+): ReplyFinal | null {
+  const found = answerIn(final, repairs) ?? answerBeside(fields, repairs);
+  if (found === null) return null;
+  if (found.answer.trim() === "" && hasCode) {
+    repairs.push("ignored an empty final beside code");
+    return null;
+  }
+  return {
+    answer: found.answer,
+    answerType: answerType(pick(found.fields, ["answertype", "type"]), repairs),
+    confidence: confidence(pick(found.fields, ["confidence"]), repairs),
+  };
+}
+
+function answerIn(final: unknown, repairs: string[]): { readonly answer: string; readonly fields: Fields } | null {
+  if (final === undefined || final === null || typeof final === "boolean") return null;
+  if (typeof final !== "object") {
+    repairs.push("took final that was no object as the answer");
+    return { answer: String(final), fields: fieldsOf({}) };
+  }
+  const fields = fieldsOf(final);
+  repairs.push(...fields.renamed);
+  const answer = pick(fields, ANSWER);
+  if (answer !== undefined) {
+    if (typeof answer !== "string") repairs.push("took an answer that was no string as text");
+    return { answer: plainText(answer), fields };
+  }
+  const others = [...fields.entries.keys()].filter((key) => !["answertype", "confidence", ...ANSWER].includes(key));
+  if (others.length === 0 && !Array.isArray(final)) return null;
+  repairs.push("took final without an answer as the answer");
+  return { answer: plainText(final), fields };
+}
+
+function answerBeside(fields: Fields, repairs: string[]): { readonly answer: string; readonly fields: Fields } | null {
+  const answer = pick(fields, ["answer"]);
+  if (answer === undefined) return null;
+  repairs.push("took answer outside of final");
+  return { answer: plainText(answer), fields };
+}
+
+function answerType(told: unknown, repairs: string[]): AnswerType {
+  if (told === undefined) return "markdown";
+  const name = plainText(told).toLowerCase();
+  if (name !== "text" && name !== "markdown") repairs.push("read answerType as text or markdown");
+  return /text|plain/.test(name) ? "text" : "markdown";
+}
+
+function confidence(told: unknown, repairs: string[]): Confidence {
+  if (told === undefined) return "high";
+  const name = plainText(told).trim().toLowerCase();
+  const found = CONFIDENCES.find((one) => one === name);
+  if (found) return found;
+  repairs.push("read confidence as high, medium or low");
+  const number = name.endsWith("%") ? Number(name.slice(0, -1)) / 100 : Number(name);
+  if (!Number.isFinite(number) || name === "") return CONFIDENCES.find((one) => name.includes(one)) ?? "medium";
+  return number >= 0.8 ? "high" : number >= 0.5 ? "medium" : "low";
+}

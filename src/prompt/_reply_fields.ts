@@ -1,0 +1,60 @@
+import { readable } from "../domain/readable.ts";
+
+/** The fields of an object under names without case, blanks, `_` and `-`. */
+export interface Fields {
+  readonly entries: ReadonlyMap<string, unknown>;
+  /** Repairs in words, for names that were written otherwise. */
+  readonly renamed: readonly string[];
+  readonly has: (names: readonly string[]) => boolean;
+}
+
+const EXACT = new Set([
+  "thinking",
+  "code",
+  "next",
+  "final",
+  "expr",
+  "timeMs",
+  "model",
+  "reasoning",
+  "answer",
+  "answerType",
+  "confidence",
+]);
+const LOWER = new Set([...EXACT].map((name) => name.toLowerCase()));
+const MAX_KEYS = 200;
+
+export function fieldsOf(value: unknown): Fields {
+  const entries = new Map<string, unknown>();
+  const renamed: string[] = [];
+  const own = typeof value === "object" && value !== null ? Object.keys(value).slice(0, MAX_KEYS) : [];
+  for (const key of own) {
+    const name = key.toLowerCase().replace(/[^a-z]/g, "");
+    if (entries.has(name)) continue;
+    entries.set(name, Object.getOwnPropertyDescriptor(value, key)?.value);
+    if (LOWER.has(name) && !EXACT.has(key)) renamed.push(`read "${key.slice(0, 40)}" as ${name}`);
+  }
+  return { entries, renamed, has: (names) => names.some((name) => entries.has(name)) };
+}
+
+/** The first of the names that has a value; null and undefined count as none. */
+export function pick(fields: Fields, names: readonly string[]): unknown {
+  for (const name of names) {
+    const value = fields.entries.get(name);
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}
+
+/** Text of any JSON value; lists of texts are joined. Never throws, however deep the value is. */
+export function plainText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join("\n");
+  try {
+    const text = readable(value);
+    return text.startsWith("[object ") ? "" : text;
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,182 @@
+import { oneLine } from "../domain/clip.ts";
+import { type Fence, findFences, isCode } from "./_code_fences.ts";
+import { type MendedJson, readJson } from "./_mend_json.ts";
+import { normaliseReply } from "./_normalise_reply.ts";
+import type { ParsedReply, Reply } from "./reply.ts";
+import { takeThinking } from "./_think_parts.ts";
+
+const SHAPE = 'Expected one JSON object: {"thinking": "…", "code": [{"expr": "…", "timeMs": 3000}]} to work, ' +
+  'or {"final": {"answer": "…"}} to finish';
+/** Where a reply or an array of blocks may begin: a brace and the name of one of its fields. */
+const START =
+  /(?:\[\s*)?\{\s*["'“]?(?:thinking|thoughts?|reasoning|code|code_?blocks|blocks|next|final|final_?answer|answer|expr)["'”]?\s*:/gi;
+const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
+const MAX_STARTS = 40;
+const MAX_OTHER_STARTS = 8;
+/** Characters given to the readers of candidates in all, so that hostile text costs no more than a large reply. */
+const MAX_WORK = 2_500_000;
+/** Starts that the repair library may try. */
+const MAX_LIBRARY = 2;
+const TOOL_CALL =
+  /<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|"(?:tool_calls?|function_call|tool_name)"|"arguments"\s*:/;
+
+/** Reads what a model replied: JSON, else JSON with faults, else fenced code. Anything after the reply is cut. What had
+ * to be done is in `repairs`; what cannot be read says why. Never throws. */
+export function parseReply(text: string): ParsedReply {
+  const strict = parsed(text);
+  if (strict !== undefined) return fromStrict(strict);
+  const { thinking, body } = takeThinking(text.replace(/^\ufeff/, ""));
+  if (body.trim() === "") {
+    return failure(
+      thinking === "" ? "The reply was empty" : "The reply held thinking only and nothing to run or to answer",
+    );
+  }
+  const inner = thinking === "" ? undefined : parsed(body);
+  const fences = findFences(body);
+  const found = (inner === undefined ? null : normaliseReply(inner)) ?? fromObjects(body, fences);
+  if (found && "reason" in found) return failure(found.reason);
+  const reply = found ?? fromFences(body, fences);
+  if (reply) return { ok: true, reply: reply.thinking === "" ? { ...reply, thinking } : reply };
+  return failure(whyUnreadable(body, fences));
+}
+
+function failure(reason: string): ParsedReply {
+  return { ok: false, reason: `${reason}. ${SHAPE}` };
+}
+
+function parsed(text: string): unknown {
+  if (!/^\s*[{["]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function fromStrict(value: unknown): ParsedReply {
+  const reply = normaliseReply(value);
+  if (reply) return { ok: true, reply };
+  if (typeof value === "object" && value !== null && Object.keys(value).length === 0) {
+    const next = { model: null, reasoning: null };
+    return { ok: true, reply: { thinking: "", code: [], next, final: null, repairs: [] } };
+  }
+  const keys = typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+  if (TOOL_CALL.test(keys.map((key) => `"${key}":`).join())) return failure(NO_TOOLS);
+  const has = keys.length > 0 ? `: it has ${oneLine(keys.slice(0, 10).join(", "), 120)}` : "";
+  return failure(`The JSON has none of the fields thinking, code, next and final${has}`);
+}
+
+const NO_TOOLS = "The reply imitates a tool call, but there are no tools: write TypeScript in code";
+
+/** The first object in the text that is a reply. One with thinking only gives way to one that does something. */
+function fromObjects(body: string, fences: readonly Fence[]): Reply | { readonly reason: string } | null {
+  let work = 0;
+  let idle: Reply | null = null;
+  let cut: number | null = null;
+  let tried = 0;
+  for (const start of starts(body, fences)) {
+    if (work > MAX_WORK) break;
+    const read = readJson(body, { start, library: tried++ < MAX_LIBRARY });
+    work += (read?.end ?? body.length) - start;
+    const reply = read && complete(normaliseReply(read.value), read);
+    if (!read || !reply) continue;
+    const does = reply.code.length > 0 || reply.final !== null;
+    if (!does && read.cutOff !== "no") cut ??= read.end - start;
+    else if (does) return named(idle ? withThinking(reply, idle) : reply, { body, start, read });
+    else idle ??= named(reply, { body, start, read });
+  }
+  if (idle) return idle;
+  if (cut !== null) {
+    const advice = "Keep it shorter: fewer blocks, and answer(value) for a long answer";
+    return { reason: `The reply was cut off after ${cut} characters, before any part of it was complete. ${advice}` };
+  }
+  return escapedObject(body);
+}
+
+function withThinking(reply: Reply, idle: Reply): Reply {
+  return { ...reply, thinking: reply.thinking || idle.thinking, repairs: ["joined two objects", ...reply.repairs] };
+}
+
+/** Starts by field name first; then any brace, for a reply whose first field is unknown. */
+function* starts(body: string, fences: readonly Fence[]): Generator<number> {
+  const codeAt = (at: number) => fences.some((fence) => fence.start <= at && at < fence.end && isCode(fence));
+  let count = 0;
+  for (const { index } of body.matchAll(START)) {
+    if (codeAt(index)) continue;
+    yield index;
+    if (++count >= MAX_STARTS) return;
+  }
+  let at = body.indexOf("{");
+  for (let i = 0; at !== -1 && i < MAX_OTHER_STARTS; i++, at = body.indexOf("{", at + 1)) {
+    if (!codeAt(at)) yield at;
+  }
+}
+
+/** A last part of which nobody knows whether it is whole must not run. */
+function complete(reply: Reply | null, { cutOff }: MendedJson): Reply | null {
+  if (reply === null || cutOff !== "last-part-doubtful") return reply;
+  return reply.final ? { ...reply, final: null } : { ...reply, code: reply.code.slice(0, -1) };
+}
+
+function named(
+  reply: Reply,
+  { body, start, read }: { readonly body: string; readonly start: number; readonly read: MendedJson },
+): Reply {
+  const before = body.slice(0, start).trim();
+  const after = body.slice(read.end).trim();
+  const repairs = [...read.repairs, ...reply.repairs];
+  if (/^[`~]{3,}\s*\w*$/.test(before)) repairs.unshift("took the JSON out of a fence");
+  else if (before !== "") repairs.unshift("took the JSON object out of other text");
+  const rest = after.replace(/^[`~]{3,}\s*/, "");
+  if (rest !== "") repairs.push(`cut ${rest.length} characters after the reply`);
+  return { ...reply, repairs };
+}
+
+/** A reply that was escaped once more, as the arguments of an imitated tool call are. */
+function escapedObject(body: string): Reply | null {
+  const start = body.search(ESCAPED_START);
+  if (start === -1) return null;
+  const end = /^(?:[^"\\]|\\[\s\S])*/.exec(body.slice(start, start + 200_000))?.[0].length ?? 0;
+  const text = parsed(`"${body.slice(start, start + end)}"`);
+  const reply = typeof text === "string" ? normaliseReply(text) : null;
+  return reply && { ...reply, repairs: ["took the JSON object out of other text", ...reply.repairs] };
+}
+
+function fromFences(body: string, fences: readonly Fence[]): Reply | null {
+  const code = fences.filter((fence) => fence.closed && isCode(fence));
+  if (code.length === 0) return null;
+  const blocks = code.map(({ content }) => content.replaceAll("\r\n", "\n").trim()).filter((text) => text !== "");
+  if (blocks.length === 0) return null;
+  let prose = "";
+  let at = 0;
+  for (const fence of code) {
+    prose += body.slice(at, fence.start);
+    at = fence.end;
+  }
+  const cut = fences.some((fence) => !fence.closed) ? ["the reply was cut off: its last fence was dropped"] : [];
+  return {
+    thinking: prose.slice(0, 4_000).trim(),
+    code: blocks.map((expr) => ({ expr, timeMs: null })),
+    next: { model: null, reasoning: null },
+    final: null,
+    repairs: ["took fenced code as blocks", ...cut],
+  };
+}
+
+function whyUnreadable(body: string, fences: readonly Fence[]): string {
+  if (fences.some((fence) => !fence.closed && isCode(fence))) return "The reply was cut off inside a code fence";
+  if (TOOL_CALL.test(body)) return NO_TOOLS;
+  const start = body.search(START);
+  const begins = `it begins "${oneLine(body, 80)}"`;
+  if (start === -1) return `The reply holds no JSON object and no code: ${begins}`;
+  return `The JSON object in the reply cannot be read: ${syntaxError(body.slice(start))}`;
+}
+
+function syntaxError(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    if (error instanceof Error) return oneLine(error.message, 200);
+  }
+  return "its fields are not those of a reply";
+}
