@@ -35,7 +35,7 @@ function parametersOf(symbol: FunctionSymbol): string {
     },
   }));
   const items = schemas(root["prefixItems"]);
-  const required = typeof root["minItems"] === "number" ? root["minItems"] : items.length;
+  const required = typeof root["minItems"] === "number" ? root["minItems"] : 0;
   const names = parameterNames(items);
   const defs = asSchema(root["$defs"]);
   const parameters = items.map((item, at) =>
@@ -105,7 +105,7 @@ function arrayText(schema: Schema, place: Place): string {
   const items = schemas(schema["prefixItems"]);
   const rest = schema["items"];
   if (items.length === 0) return arrayOf(asSchema(rest), place);
-  const required = typeof schema["minItems"] === "number" ? schema["minItems"] : items.length;
+  const required = typeof schema["minItems"] === "number" ? schema["minItems"] : 0;
   const parts = items.map((item, at) => at < required ? typeText(item, place) : `${grouped(typeText(item, place))}?`);
   if (typeof rest === "object" && rest !== null) parts.push(`...${arrayOf(asSchema(rest), place)}`);
   return `[${parts.join(", ")}]`;

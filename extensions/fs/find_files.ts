@@ -1,0 +1,41 @@
+import { confine } from "./confine.ts";
+import type { FsContext } from "./context.ts";
+import { GlobMatcher } from "./glob_matcher.ts";
+import { Pace } from "./pace.ts";
+import { walk } from "./walk.ts";
+
+export interface FindOptions {
+  /** The first so many; without it more than the default cap is an error. */
+  readonly limit?: number | undefined;
+  /** Ignored files too. */
+  readonly all?: boolean | undefined;
+}
+
+const MAX_FILES = 10_000;
+
+/** Paths of files that match any of the patterns, sorted by folder. */
+export async function findFiles(
+  context: FsContext,
+  patterns: string | readonly string[],
+  options: FindOptions = {},
+): Promise<string[]> {
+  const list = typeof patterns === "string" ? [patterns] : patterns;
+  const matcher = new GlobMatcher(list);
+  const start = await confine(context.root, matcher.start);
+  if (!start.info?.isDirectory) return [];
+  const pace = new Pace(context.signal);
+  const found: string[] = [];
+  const most = options.limit ?? MAX_FILES;
+  for (
+    const entry of walk({ root: context.root, start: start.path, all: options.all ?? false, depth: matcher.depth })
+  ) {
+    if (pace.due) await pace.rest();
+    if (entry.type !== "file" || !matcher.matches(entry.path)) continue;
+    if (found.length < most) found.push(entry.path);
+    else if (options.limit !== undefined) break;
+    else {throw new RangeError(
+        `Cannot list ${list.join(", ")}: over ${MAX_FILES} files match; narrow it or set {limit}`,
+      );}
+  }
+  return found;
+}

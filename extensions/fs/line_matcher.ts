@@ -1,0 +1,66 @@
+import { RE2JS, RE2JSException } from "re2js";
+
+export interface MatchOptions {
+  readonly ignoreCase?: boolean | undefined;
+  /** The pattern is plain text. */
+  readonly literal?: boolean | undefined;
+}
+
+const MAX_PATTERN = 2_000;
+/** States of the compiled pattern: time per character grows with them at worst. */
+const MAX_PROGRAM = 2_000;
+/** Text in which no character means anything to a pattern. */
+const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
+
+/** A pattern against single lines, in time linear in their length: RE2's algorithm, no backtracking. */
+export class LineMatcher {
+  readonly #plain: string | null;
+  readonly #expression: RE2JS;
+  /** False where a line's edges mean something that a longer text's do not. */
+  readonly #wholeTextTells: boolean;
+
+  /** Throws SyntaxError for a pattern that this engine does not have, RangeError for one that is too large. */
+  constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
+    if (pattern === "") throw new RangeError("Cannot search for an empty pattern");
+    if (/[\r\n]/.test(pattern)) throw new RangeError("Cannot search over line ends: patterns are matched line by line");
+    if (pattern.length > MAX_PATTERN) throw new RangeError(`Cannot use a pattern of ${pattern.length} characters`);
+    this.#plain = !ignoreCase && (literal || PLAIN.test(pattern)) ? pattern : null;
+    this.#expression = compile(pattern, { ignoreCase, literal });
+    this.#wholeTextTells = literal || !/\$|\\[AzZ]/.test(pattern);
+  }
+
+  /** False where no line of a text can match: a quick look at all of it at once. */
+  mayMatchIn(text: string): boolean {
+    if (this.#plain !== null) return text.includes(this.#plain);
+    return !this.#wholeTextTells || this.#expression.test(text);
+  }
+
+  matches(line: string): boolean {
+    return this.#plain !== null ? line.includes(this.#plain) : this.#expression.test(line);
+  }
+
+  /** Where the first match of a line starts, 0 where there is none. */
+  startIn(line: string): number {
+    if (this.#plain !== null) return Math.max(0, line.indexOf(this.#plain));
+    const matcher = this.#expression.matcher(line);
+    return matcher.find() ? matcher.start() : 0;
+  }
+}
+
+function compile(
+  pattern: string,
+  { ignoreCase, literal }: { readonly ignoreCase: boolean; readonly literal: boolean },
+): RE2JS {
+  try {
+    const source = literal ? RE2JS.quote(pattern) : RE2JS.translateRegExp(pattern);
+    const expression = RE2JS.compile(source, RE2JS.MULTILINE | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0));
+    if (expression.programSize() <= MAX_PROGRAM) return expression;
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    const why = /unsupported Perl syntax|invalid escape/.test(error.message)
+      ? "no look-around and no back-references in this linear-time engine"
+      : error.message.replace("error parsing regexp: ", "");
+    throw new SyntaxError(`Cannot use pattern ${pattern}: ${why}; {literal: true} searches for plain text`);
+  }
+  throw new RangeError(`Cannot use pattern ${pattern}: its repetitions stand for too many states`);
+}

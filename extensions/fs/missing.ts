@@ -1,0 +1,56 @@
+import { dirname } from "node:path";
+import { confine } from "./confine.ts";
+import type { FsContext } from "./context.ts";
+import { Pace } from "./pace.ts";
+import { walk } from "./walk.ts";
+
+const MAX_CANDIDATES = 3_000;
+
+/** The error for a path that is not there, with the nearest one that is. */
+export async function missing(
+  context: FsContext,
+  { action, path }: { readonly action: string; readonly path: string },
+): Promise<Error> {
+  const near = await nearest(context, path);
+  const base = `Cannot ${action} ${path}: no such file or folder`;
+  if (near.length > 0) return new Error(`${base}; did you mean ${near.join(" or ")}`);
+  let folder = dirname(path);
+  while (folder !== "." && (await confine(context.root, folder)).info === null) folder = dirname(folder);
+  return new Error(`${base}; the nearest folder that exists is ${folder === "." ? "the workspace" : folder}`);
+}
+
+/** Up to three paths: the same name elsewhere, or a name in the same folder that differs little. */
+async function nearest(context: FsContext, path: string): Promise<string[]> {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const parent = dirname(path);
+  const scored: { readonly path: string; readonly score: number }[] = [];
+  const pace = new Pace(context.signal);
+  let seen = 0;
+  for (const entry of walk({ root: context.root, start: ".", all: false, depth: 12 })) {
+    if (++seen > MAX_CANDIDATES) break;
+    if (pace.due) await pace.rest();
+    const other = entry.path.slice(entry.path.lastIndexOf("/") + 1);
+    const sibling = dirname(entry.path) === parent;
+    const most = Math.max(1, Math.floor(name.length / 3));
+    const score = other.toLowerCase() === name.toLowerCase() ? (sibling ? 0 : 0.5) : distance(other, name, most);
+    if (score <= (sibling ? most : 1)) scored.push({ path: entry.path, score: score + (sibling ? 0 : 0.4) });
+  }
+  scored.sort((a, b) => a.score - b.score);
+  const best = scored[0]?.score ?? 0;
+  return scored.filter((one) => one.score <= best + 1).slice(0, 3).map((one) => one.path);
+}
+
+/** Edit distance (Levenshtein), or `most + 1` where it is greater than `most`. */
+function distance(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most || a.length > 255 || b.length > 255) return most + 1;
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return Math.min(row[b.length] ?? 0, most + 1);
+}

@@ -1,0 +1,25 @@
+import { setImmediate } from "node:timers";
+
+const SLICE_MS = 6;
+
+/** Keeps long synchronous work from holding up the process: ask `due` often, rest when it says so. */
+export class Pace {
+  readonly #signal: AbortSignal | undefined;
+  #since = performance.now();
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+  }
+
+  get due(): boolean {
+    return performance.now() - this.#since >= SLICE_MS;
+  }
+
+  /** Lets other work go first. Throws the signal's reason once it is aborted. */
+  async rest(): Promise<void> {
+    this.#signal?.throwIfAborted();
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#signal?.throwIfAborted();
+    this.#since = performance.now();
+  }
+}

@@ -1,0 +1,20 @@
+const PROBE = 8_000;
+
+/** A NUL among the first bytes, as git decides. */
+export function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, PROBE).includes(0);
+}
+
+/** Text exactly as it stands, a byte order mark included; `lossy` where it is not UTF-8. */
+export function decodeText(bytes: Uint8Array): { readonly text: string; readonly lossy: boolean } {
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), lossy: false };
+  } catch {
+    return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), lossy: true };
+  }
+}
+
+export async function hashOf(bytes: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(bytes));
+  return new Uint8Array(digest).toHex();
+}
