@@ -1,4 +1,4 @@
 /** Shipped extensions: name to literal `import()`, so that they are compiled in and loaded only when wanted. */
-export const SHIPPED = {
+export const shipped = {
   fs: () => import("./fs/mod.ts"),
 };
