@@ -24,13 +24,14 @@ async function sameBytes(a: string, b: string): Promise<boolean> {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
-/** Bundles `entry` into `output` with a rename, so that a reader sees the old file or the new one. */
 async function bundleFile(entry: string, output: string): Promise<void> {
-  const fresh = `${output}.${Deno.pid}.new`;
-  const { code, stderr } = await run(["bundle", "--quiet", "-o", fresh, entry], { cwd: ROOT });
+  const { code, stderr } = await run(["bundle", "--quiet", "-o", output, entry], { cwd: ROOT });
   if (code !== 0) throw new Error(`Cannot bundle ${entry}: ${stderr.trim()}`);
-  if (await sameBytes(fresh, output)) await Deno.remove(fresh);
-  else await Deno.rename(fresh, output);
+}
+
+/** A rename, so that a reader sees the old file or the new one; nothing where they are equal. */
+async function replace(fresh: string, output: string): Promise<void> {
+  if (!await sameBytes(fresh, output)) await Deno.rename(fresh, output);
 }
 
 async function stampTime(): Promise<number> {
@@ -44,12 +45,18 @@ export async function bundleSandbox(): Promise<void> {
   using lock = await Deno.open(join(ROOT, "build/.lock"), { create: true, write: true });
   await lock.lock(true);
   if (await stampTime() >= asked) return;
-  const stamp = join(ROOT, `${STAMP}.${Deno.pid}`);
-  await Deno.writeTextFile(stamp, "");
-  await Promise.all(
-    Object.entries(SANDBOX_ENTRIES).map(([file, entry]) => bundleFile(entry, join(ROOT, "build/sandbox", file))),
-  );
-  await Deno.rename(stamp, join(ROOT, STAMP));
+  const fresh = await Deno.makeTempDir({ dir: join(ROOT, "build"), prefix: ".new-" });
+  try {
+    await Deno.writeTextFile(join(fresh, "stamp"), "");
+    // One after the other: with an empty cache two of them would unpack the same bundler over each other.
+    for (const [file, entry] of Object.entries(SANDBOX_ENTRIES)) await bundleFile(entry, join(fresh, file));
+    for (const file of Object.keys(SANDBOX_ENTRIES)) {
+      await replace(join(fresh, file), join(ROOT, "build/sandbox", file));
+    }
+    await Deno.rename(join(fresh, "stamp"), join(ROOT, STAMP));
+  } finally {
+    await Deno.remove(fresh, { recursive: true });
+  }
 }
 
 /** Brings every package that the program may load at some time, so that later runs need no registry. */
