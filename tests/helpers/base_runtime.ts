@@ -1,0 +1,32 @@
+import { fileURLToPath } from "node:url";
+
+/** A tool beside the checkout that supplies a base runtime where `deno compile` cannot fetch one. */
+const SUPPLIER = fileURLToPath(new URL("../../../shared/tools/compile-runtime", import.meta.url));
+
+export interface BaseRuntime {
+  readonly ok: boolean;
+  /** What scripts/compile.ts needs in its environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Why there is none, for the name of the skipped test. */
+  readonly reason: string;
+}
+
+function fromText(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(/(DENO_COMPILE|DENORT_BIN)='([^']*)'/g)].map((one) => [one[1]!, one[2]!]),
+  );
+}
+
+/** The runtime that tests of the executable are to use: DENO_COMPILE and DENORT_BIN of the environment, else what the
+ * supplier gives, else none. */
+export async function baseRuntime(): Promise<BaseRuntime> {
+  const { DENO_COMPILE: program, DENORT_BIN: base } = Deno.env.toObject();
+  if (program || base) {
+    return { ok: true, reason: "", env: { ...program && { DENO_COMPILE: program }, ...base && { DENORT_BIN: base } } };
+  }
+  const output = await new Deno.Command(SUPPLIER, { stdin: "null" }).output().catch(() => null);
+  const env = output?.success ? fromText(new TextDecoder().decode(output.stdout)) : {};
+  return Object.keys(env).length === 2
+    ? { ok: true, reason: "", env }
+    : { ok: false, reason: "no base runtime; DENO_COMPILE and DENORT_BIN name one", env: {} };
+}
