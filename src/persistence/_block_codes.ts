@@ -1,0 +1,25 @@
+import type { Kysely } from "kysely";
+import { Content } from "./_content.ts";
+import { fromJson } from "./_json.ts";
+import type { Schema } from "./_schema.ts";
+
+const AT_ONCE = 500;
+
+/** The texts of blocks by `expression_state.id`. */
+export async function blockCodes(db: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const codes = new Map<string, string>();
+  const wanted = [...new Set(ids)];
+  for (let i = 0; i < wanted.length; i += AT_ONCE) {
+    const rows = await db.selectFrom("expressionState").select(["id", "expr", "metadata"])
+      .where("id", "in", wanted.slice(i, i + AT_ONCE)).execute();
+    // The column gives the text back exactly unless it is blank or has U+FFFD; see blockCells().
+    const odd = rows.filter(({ expr }) => expr === null || expr.includes("\ufffd"));
+    const content = new Content(db);
+    await content.load(odd.map((row) => row.metadata));
+    for (const { id, expr } of rows) codes.set(id, expr ?? "");
+    for (const { id, expr, metadata } of odd) {
+      codes.set(id, fromJson<{ code: string }>(content.text(metadata ?? "{}")).code ?? expr ?? "");
+    }
+  }
+  return codes;
+}

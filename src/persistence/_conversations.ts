@@ -1,0 +1,115 @@
+import type { Kysely } from "kysely";
+import { newId } from "../domain/id.ts";
+import { Content } from "./_content.ts";
+import { fromJson, toJson } from "./_json.ts";
+import type { Schema } from "./_schema.ts";
+import type { Branch, Store } from "./store.ts";
+
+const MIN_PREFIX = 8;
+
+/** `conversation_soul.metadata`. */
+interface SoulMetadata {
+  readonly channel: string;
+  readonly workspace: string;
+  readonly externalId: string;
+}
+
+/** The rows of `conversation_soul` and `conversation_state`. */
+export class Conversations {
+  readonly #db: Kysely<Schema>;
+  readonly #now: () => number;
+
+  constructor(db: Kysely<Schema>, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  create(facts: Parameters<Store["createConversation"]>[0]): Promise<Branch> {
+    const { title, channel, workspace, externalId } = facts;
+    return this.#db.transaction().execute(async (tx) => {
+      const content = new Content(tx);
+      const createdAt = this.#now();
+      const [conversationId, branchId] = [newId(), newId()];
+      const metadata = toJson({ channel, workspace, ...(externalId === undefined ? {} : { externalId }) });
+      await tx.insertInto("conversationSoul")
+        .values({ id: conversationId, metadata: await content.putText(metadata), createdAt }).execute();
+      await tx.insertInto("conversationState").values({
+        id: branchId,
+        conversationSoulId: conversationId,
+        parentStateId: null,
+        title: await content.putText(title),
+        version: 0,
+        metadata: toJson({}),
+        createdAt,
+      }).execute();
+      return { conversationId, branchId, title: title.toWellFormed(), workspace, createdAt };
+    });
+  }
+
+  async find(conversationId: string): Promise<Branch | null> {
+    const from = conversationId.toLowerCase();
+    if (from.length < MIN_PREFIX) return null;
+    // Ids are hexadecimal digits and dashes, all of which sort before "~".
+    const rows = await this.#newestBranches().where("c.id", ">=", from).where("c.id", "<", `${from}~`)
+      .orderBy("c.id").limit(2).execute();
+    return rows.length === 1 ? (await this.#read(rows))[0] ?? null : null;
+  }
+
+  async latest(workspace: string): Promise<Branch | null> {
+    const branches = await this.#read(await this.#byActivity().execute());
+    return branches.find((branch) => branch.queries > 0 && branch.workspace === workspace) ?? null;
+  }
+
+  async list(limit: number): Promise<readonly (Branch & { queries: number })[]> {
+    return await this.#read(await this.#byActivity().limit(Math.max(0, Math.floor(limit))).execute());
+  }
+
+  /** Each conversation with its newest branch. */
+  #newestBranches() {
+    return this.#db.selectFrom("conversationSoul as c")
+      .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")
+      .where((on) =>
+        on(
+          "b.version",
+          "=",
+          on.selectFrom("conversationState as n").select((n) => n.fn.max("n.version").as("newest"))
+            .whereRef("n.conversationSoulId", "=", "c.id"),
+        )
+      )
+      .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata"]);
+  }
+
+  /** The same with the number of queries, the one with the newest query first. */
+  #byActivity() {
+    return this.#newestBranches()
+      .leftJoin("conversationState as s", "s.conversationSoulId", "c.id")
+      .leftJoin("querySoul as q", "q.conversationStateId", "s.id")
+      .select((q) => q.fn.count<number>("q.createdAt").as("queries"))
+      .groupBy("c.id")
+      .orderBy((q) => q.fn.coalesce(q.fn.max("q.createdAt"), "c.createdAt"), "desc")
+      .orderBy((q) => q.fn.max("q.id"), "desc")
+      .orderBy("c.id", "desc");
+  }
+
+  async #read(
+    rows: readonly {
+      readonly conversationId: string;
+      readonly branchId: string;
+      readonly title: string | null;
+      readonly createdAt: number;
+      readonly metadata: string | null;
+      readonly queries?: number;
+    }[],
+  ): Promise<(Branch & { queries: number })[]> {
+    const content = new Content(this.#db);
+    await content.load(rows.flatMap((row) => [row.title, row.metadata]));
+    return rows.map(({ conversationId, branchId, title, createdAt, metadata, queries }) => ({
+      conversationId,
+      branchId,
+      title: content.text(title ?? ""),
+      workspace: fromJson<SoulMetadata>(content.text(metadata ?? "{}")).workspace ?? "",
+      createdAt,
+      queries: queries ?? 0,
+    }));
+  }
+}

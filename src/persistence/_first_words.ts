@@ -1,0 +1,9 @@
+/** The start of a text on one line, cut between words where that is possible, with "…" where something is missing. */
+export function firstWords(text: string, maxChars: number): string {
+  // Only the part that can be shown is looked at: texts may be very long.
+  const line = text.slice(0, maxChars * 4).replace(/\s+/g, " ").trim();
+  if (line.length <= maxChars && text.length <= maxChars * 4) return line;
+  const cut = line.slice(0, maxChars - 1);
+  const space = cut.lastIndexOf(" ");
+  return `${space > maxChars / 2 ? cut.slice(0, space) : cut}…`.toWellFormed();
+}

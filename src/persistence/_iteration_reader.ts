@@ -1,0 +1,70 @@
+import type { Kysely } from "kysely";
+import type { VariableImage } from "../domain/variable.ts";
+import { storedBlock } from "./_block_row.ts";
+import { Content } from "./_content.ts";
+import { fromJson } from "./_json.ts";
+import type { Schema } from "./_schema.ts";
+import { variableImage, type VariableMetadata } from "./_variable_row.ts";
+import type { StoredBlock, StoredIteration } from "./store.ts";
+
+/** The iterations of a query with their blocks, in order. Run it in a transaction, so that all is of one moment. */
+export async function readIterations(db: Kysely<Schema>, queryId: string): Promise<readonly StoredIteration[]> {
+  const rows = await db.selectFrom("iteration")
+    .select([
+      "id",
+      "queryStateId",
+      "position",
+      "status",
+      "llmThinking",
+      "llmResponse",
+      "llmError",
+      "metadata",
+      "createdAt",
+    ])
+    .where("queryStateId", "=", queryId).orderBy("position").execute();
+  const content = new Content(db);
+  await content.load(rows.flatMap((row) => [row.llmThinking, row.llmResponse, row.llmError, row.metadata]));
+  const blocks = await readBlocks(content, queryId);
+  return rows.map((row) => ({
+    iterationId: row.id,
+    queryId: row.queryStateId,
+    position: row.position,
+    status: row.status,
+    thinking: content.text(row.llmThinking ?? ""),
+    response: content.text(row.llmResponse ?? ""),
+    error: row.llmError === null ? null : content.text(row.llmError),
+    blocks: blocks.get(row.id) ?? [],
+    metadata: fromJson<Record<string, unknown>>(content.text(row.metadata ?? "{}")),
+    createdAt: row.createdAt,
+  }));
+}
+
+/** By iteration. */
+async function readBlocks(content: Content, queryId: string): Promise<ReadonlyMap<string, readonly StoredBlock[]>> {
+  const rows = await content.db.selectFrom("iteration as i")
+    .innerJoin("expressionState as e", "e.iterationId", "i.id")
+    .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
+    .select(["e.id", "e.iterationId", "e.expr", "e.result", "e.error", "e.stdout", "e.stderr", "e.durationMs"])
+    .select(["e.metadata", "s.kind", "s.name"])
+    .where("i.queryStateId", "=", queryId).execute();
+  await content.load(rows.flatMap((row) => [row.result, row.error, row.stdout, row.stderr, row.metadata]));
+  const saved = new Map<string, { readonly order: number; readonly image: VariableImage }[]>();
+  const blocks: { readonly index: number; readonly row: typeof rows[number] }[] = [];
+  for (const row of rows) {
+    const facts = fromJson<VariableMetadata & { index: number }>(content.text(row.metadata ?? "{}"));
+    if (row.kind !== "var") blocks.push({ index: facts.index ?? 0, row });
+    else if (facts.block) {
+      const list = saved.get(facts.block) ?? [];
+      list.push({ order: facts.order ?? 0, image: variableImage(content, row) });
+      saved.set(facts.block, list);
+    }
+  }
+  const found = new Map<string, StoredBlock[]>();
+  for (const { row } of blocks.sort((a, b) => a.index - b.index)) {
+    const images = (saved.get(row.id) ?? []).sort((a, b) => a.order - b.order).map(({ image }) => image);
+    const list = found.get(row.iterationId) ?? [];
+    list.push(storedBlock(content, { row, literal: row.kind === "literal", saved: images }));
+    found.set(row.iterationId, list);
+  }
+  return found;
+}

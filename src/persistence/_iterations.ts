@@ -1,0 +1,179 @@
+import type { Kysely } from "kysely";
+import { newId } from "../domain/id.ts";
+import { blockCells } from "./_block_row.ts";
+import { Content } from "./_content.ts";
+import { fromJson, toJson } from "./_json.ts";
+import { addTraces, changeQueryMetadata } from "./_query_metadata.ts";
+import type { Schema } from "./_schema.ts";
+import { VariableWriter, type WriterFacts } from "./_variable_writer.ts";
+import type { IterationEnd, NewIteration, Store, StoredBlock } from "./store.ts";
+
+type Failed = Parameters<Store["failIteration"]>;
+
+/** `iteration.metadata`, beside what the caller gives. */
+interface IterationMetadata {
+  /** Texts of the blocks while they run; they go when the blocks have rows of their own. */
+  readonly pendingBlocks: readonly string[];
+}
+
+/** Writes the rows of `iteration` and all that hangs on them: each method is one transaction. */
+export class Iterations {
+  readonly #db: Kysely<Schema>;
+  readonly #now: () => number;
+
+  constructor(db: Kysely<Schema>, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  begin(iteration: NewIteration): Promise<string> {
+    return this.#db.transaction().execute(async (tx) => {
+      const content = new Content(tx);
+      const row = await askedCells(content, iteration);
+      const metadata = toJson({ ...iteration.metadata, pendingBlocks: iteration.blocks });
+      await tx.insertInto("iteration").values({
+        ...row,
+        status: "running",
+        llmResponse: await content.putText(iteration.response),
+        llmError: null,
+        llmReturnedEmptyExpressions: 0,
+        metadata: await content.putText(metadata),
+        createdAt: this.#now(),
+        finishedAt: null,
+      }).execute();
+      await count(tx, iteration);
+      return row.id;
+    });
+  }
+
+  end(iterationId: string, end: IterationEnd): Promise<void> {
+    return this.#db.transaction().execute(async (tx) => {
+      const content = new Content(tx);
+      const row = await runningIteration(tx, iterationId);
+      await content.load([row.metadata]);
+      const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
+      const now = this.#now();
+      await writeResults(content, { ...end, branchId: row.branchId, iterationId, now });
+      await tx.updateTable("iteration").set({
+        status: end.status,
+        llmError: end.error === null ? null : await content.putText(end.error),
+        llmReturnedEmptyExpressions: end.empty ? 1 : 0,
+        metadata: await content.putText(toJson({ ...before, ...end.metadata })),
+        finishedAt: now,
+      }).where("id", "=", iterationId).execute();
+      await changeQueryMetadata(tx, { queryId: row.queryId, change: () => end.totals });
+    });
+  }
+
+  fail(iteration: Failed[0], end: Failed[1]): Promise<string> {
+    return this.#db.transaction().execute(async (tx) => {
+      const content = new Content(tx);
+      const row = await askedCells(content, iteration);
+      const now = this.#now();
+      await tx.insertInto("iteration").values({
+        ...row,
+        status: "error",
+        llmResponse: null,
+        llmError: await content.putText(end.error),
+        llmReturnedEmptyExpressions: 0,
+        metadata: await content.putText(toJson({ ...iteration.metadata, ...end.metadata })),
+        createdAt: now,
+        finishedAt: now,
+      }).execute();
+      const { branchId } = await branchOf(tx, iteration.queryId);
+      await writeResults(content, { ...end, blocks: [], branchId, iterationId: row.id, now });
+      await count(tx, { ...iteration, totals: end.totals });
+      return row.id;
+    });
+  }
+}
+
+/** The cells that are known once the model was asked. */
+async function askedCells(content: Content, iteration: Omit<NewIteration, "response" | "blocks">) {
+  return {
+    id: newId(),
+    queryStateId: iteration.queryId,
+    position: iteration.position,
+    llmSystemPrompt: await content.putText(iteration.systemPrompt),
+    llmUserPrompt: await content.putText(iteration.userPrompt),
+    llmProvider: iteration.provider,
+    llmModel: iteration.model,
+    llmTraces: await content.putText(toJson(iteration.traces)),
+    llmFullDurationMs: Math.max(0, Math.round(iteration.modelMs)),
+    llmThinking: await content.putText(iteration.thinking),
+  };
+}
+
+/** Adds the calls of an iteration to the totals of its query. */
+async function count(
+  tx: Kysely<Schema>,
+  { queryId, traces, totals }: Pick<NewIteration, "queryId" | "traces"> & { totals?: IterationEnd["totals"] },
+): Promise<void> {
+  await changeQueryMetadata(tx, {
+    queryId,
+    change: (before) => ({ ...totals, byModel: addTraces(before.byModel ?? {}, traces) }),
+  });
+}
+
+async function runningIteration(tx: Kysely<Schema>, iterationId: string) {
+  const row = await tx.selectFrom("iteration as i")
+    .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["i.status", "i.metadata", "s.id as queryId", "q.conversationStateId as branchId"])
+    .where("i.id", "=", iterationId).executeTakeFirst();
+  if (row?.status === "running") return row;
+  throw new Error(
+    `Cannot end iteration ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
+  );
+}
+
+async function branchOf(tx: Kysely<Schema>, queryId: string): Promise<{ readonly branchId: string }> {
+  return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select("q.conversationStateId as branchId").where("s.id", "=", queryId).executeTakeFirstOrThrow();
+}
+
+/** Blocks, variables, system variables and edges. */
+async function writeResults(
+  content: Content,
+  results: WriterFacts & Pick<IterationEnd, "blocks" | "system">,
+): Promise<void> {
+  const { blocks, system, branchId, iterationId, now } = results;
+  const facts = { branchId, iterationId, now };
+  const variables = new VariableWriter(content, facts);
+  const names = blocks.flatMap(({ saved, reads, result }) => [
+    ...saved.flatMap((image) => [image.name, ...image.requires]),
+    ...reads,
+    ...result.defined,
+  ]);
+  await variables.prepare([...names, ...system.map(({ name }) => name)]);
+  for (const [index, block] of blocks.entries()) {
+    const id = await writeBlock(content, { ...facts, ...block, index });
+    await variables.versions(block.saved, id);
+    await variables.edges(block);
+  }
+  for (const { name, text } of system) await variables.systemVersion(name, text);
+}
+
+async function writeBlock(
+  content: Content,
+  block: StoredBlock & WriterFacts & { readonly index: number },
+): Promise<string> {
+  const [soulId, id] = [newId(), newId()];
+  await content.db.insertInto("expressionSoul").values({
+    id: soulId,
+    conversationStateId: block.branchId,
+    kind: block.literal ? "literal" : "call",
+    stateMode: "stateless",
+    name: null,
+    metadata: toJson({ index: block.index }),
+    createdAt: block.now,
+  }).execute();
+  await content.db.insertInto("expressionState").values({
+    id,
+    expressionSoulId: soulId,
+    iterationId: block.iterationId,
+    version: 0,
+    ...await blockCells(content, block),
+    createdAt: block.now,
+  }).execute();
+  return id;
+}

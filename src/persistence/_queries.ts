@@ -1,0 +1,164 @@
+import type { Kysely } from "kysely";
+import { newId } from "../domain/id.ts";
+import { NO_USAGE } from "../domain/usage.ts";
+import { Content } from "./_content.ts";
+import { endQuery } from "./_end_query.ts";
+import { firstWords } from "./_first_words.ts";
+import { fromJson, toJson } from "./_json.ts";
+import type { QueryMetadata } from "./_query_metadata.ts";
+import type { Schema } from "./_schema.ts";
+import { searchText } from "./_search_text.ts";
+import type { NewQuery, PreviousTurn, QueryEnd, StoredQuery } from "./store.ts";
+
+const TITLE_CHARS = 100;
+const HANDED_OVER_THINKINGS = 2;
+
+interface QueryRow {
+  readonly queryId: string;
+  readonly conversationId: string;
+  readonly query: string | null;
+  readonly status: Schema["queryState"]["status"];
+  readonly metadata: string | null;
+  readonly soulMetadata: string | null;
+  readonly createdAt: number;
+}
+
+/** The rows of `query_soul` and `query_state`. */
+export class Queries {
+  readonly #db: Kysely<Schema>;
+  readonly #now: () => number;
+
+  constructor(db: Kysely<Schema>, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  begin(query: NewQuery): Promise<string> {
+    const { text, owner } = query;
+    const column = searchText(text);
+    return this.#db.transaction().execute(async (tx) => {
+      const content = new Content(tx);
+      const [querySoulId, id] = [newId(), newId()];
+      const createdAt = await this.#timeAfterLast(tx, query.branchId);
+      await tx.insertInto("querySoul").values({
+        id: querySoulId,
+        conversationStateId: query.branchId,
+        title: await content.putText(firstWords(text, TITLE_CHARS)),
+        query: column,
+        metadata: await content.putText(toJson(column === text ? {} : { query: text })),
+        createdAt,
+      }).execute();
+      await tx.insertInto("queryState").values({
+        id,
+        querySoulId,
+        forkedFromQueryStateId: null,
+        version: 0,
+        llmProvider: query.provider,
+        llmRootModel: query.model,
+        promptEnrichment: await content.putText(query.promptEnrichment),
+        subtitle: null,
+        runLabel: query.runLabel === null ? null : await content.putText(query.runLabel),
+        status: "running",
+        metadata: toJson({ owner, iterations: 0, usage: NO_USAGE, costUsd: null, byModel: {} }),
+        createdAt,
+      }).execute();
+      return id;
+    });
+  }
+
+  end(queryId: string, end: QueryEnd): Promise<void> {
+    return this.#db.transaction().execute((tx) => endQuery(tx, { queryId, end, now: this.#now() }));
+  }
+
+  async byId(queryId: string): Promise<StoredQuery | null> {
+    return (await this.#read(await this.#rows().where("s.id", "=", queryId).execute()))[0] ?? null;
+  }
+
+  async ofBranch(branchId: string): Promise<readonly StoredQuery[]> {
+    const rows = this.#newestRuns().where("q.conversationStateId", "=", branchId);
+    return await this.#read(await rows.orderBy("q.createdAt").orderBy("q.id").execute());
+  }
+
+  async previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null> {
+    const mark = await this.#db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+      .select(["q.id", "q.createdAt"]).where("s.id", "=", beforeQueryId).executeTakeFirst();
+    let rows = this.#newestRuns().where("q.conversationStateId", "=", branchId).where("s.status", "<>", "running");
+    if (mark) {
+      rows = rows.where((on) =>
+        on.or([
+          on("q.createdAt", "<", mark.createdAt),
+          on.and([on("q.createdAt", "=", mark.createdAt), on("q.id", "<", mark.id)]),
+        ])
+      );
+    }
+    const found = await rows.orderBy("q.createdAt", "desc").orderBy("q.id", "desc").limit(1).execute();
+    const [before] = await this.#read(found);
+    if (!before) return null;
+    const { text, answer, status, queryId } = before;
+    return { text, answer, status, thinkings: await this.#lastThinkings(queryId) };
+  }
+
+  async #lastThinkings(queryId: string): Promise<string[]> {
+    const rows = await this.#db.selectFrom("iteration").select("llmThinking")
+      .where("queryStateId", "=", queryId).where("llmThinking", "<>", "")
+      .orderBy("position", "desc").limit(HANDED_OVER_THINKINGS).execute();
+    const content = new Content(this.#db);
+    await content.load(rows.map((row) => row.llmThinking));
+    return rows.map((row) => content.text(row.llmThinking ?? "")).reverse();
+  }
+
+  /** Now, but never before the newest query of the branch: the order survives a clock that was set back. */
+  async #timeAfterLast(tx: Kysely<Schema>, branchId: string): Promise<number> {
+    const newest = await tx.selectFrom("querySoul").select((q) => q.fn.max("createdAt").as("at"))
+      .where("conversationStateId", "=", branchId).executeTakeFirst();
+    return Math.max(this.#now(), newest?.at ?? 0);
+  }
+
+  #rows() {
+    return this.#db.selectFrom("queryState as s")
+      .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+      .innerJoin("conversationState as c", "c.id", "q.conversationStateId")
+      .select(["s.id as queryId", "c.conversationSoulId as conversationId", "q.query", "s.status", "s.metadata"])
+      .select(["q.metadata as soulMetadata", "s.createdAt"]);
+  }
+
+  /** Of a query that was run again, its newest run only. */
+  #newestRuns() {
+    return this.#rows().where((on) =>
+      on(
+        "s.version",
+        "=",
+        on.selectFrom("queryState as n").select((n) => n.fn.max("n.version").as("newest"))
+          .whereRef("n.querySoulId", "=", "q.id"),
+      )
+    );
+  }
+
+  async #read(rows: readonly QueryRow[]): Promise<StoredQuery[]> {
+    const content = new Content(this.#db);
+    await content.load(rows.flatMap((row) => [row.metadata, row.soulMetadata]));
+    return rows.map((row) => {
+      const soul = fromJson<{ query: string }>(content.text(row.soulMetadata ?? "{}"));
+      const facts = fromJson<QueryMetadata>(content.text(row.metadata ?? "{}"));
+      const running = row.status === "running";
+      return {
+        queryId: row.queryId,
+        conversationId: row.conversationId,
+        text: soul.query ?? row.query ?? "",
+        running,
+        createdAt: row.createdAt,
+        // What it would be if its process were lost now; `running` says that it is not.
+        status: row.status === "running" ? "interrupted" : row.status,
+        reason: facts.reason ?? "process_lost",
+        answer: facts.answer ?? "",
+        answerType: facts.answerType ?? "text",
+        confidence: facts.confidence ?? "low",
+        iterations: facts.iterations ?? 0,
+        usage: facts.usage ?? NO_USAGE,
+        costUsd: facts.costUsd ?? null,
+        ms: facts.ms ?? 0,
+        notes: facts.notes ?? [],
+      };
+    });
+  }
+}

@@ -1,0 +1,45 @@
+import type { Kysely } from "kysely";
+import type { Usage } from "../domain/usage.ts";
+import { addUsage, NO_USAGE } from "../domain/usage.ts";
+import { Content } from "./_content.ts";
+import { fromJson, toJson } from "./_json.ts";
+import type { Schema } from "./_schema.ts";
+import type { ModelTrace, ProcessOwner, QueryEnd } from "./store.ts";
+
+/** `query_state.metadata`. */
+export interface QueryMetadata extends Omit<QueryEnd, "status"> {
+  readonly owner: ProcessOwner;
+  /** Usage of all calls, failed ones included, by "provider/model". */
+  readonly byModel: Readonly<Record<string, Usage>>;
+}
+
+/** Changes the metadata of a query in the transaction `db`. */
+export async function changeQueryMetadata(
+  db: Kysely<Schema>,
+  { queryId, change }: {
+    readonly queryId: string;
+    readonly change: (before: Partial<QueryMetadata>) => Partial<QueryMetadata>;
+  },
+): Promise<void> {
+  const content = new Content(db);
+  const row = await db.selectFrom("queryState").select("metadata").where("id", "=", queryId).executeTakeFirst();
+  if (!row) throw new Error(`Cannot change query ${queryId}: it does not exist`);
+  await content.load([row.metadata]);
+  const before = fromJson<QueryMetadata>(row.metadata === null ? null : content.text(row.metadata));
+  const metadata = await content.putText(toJson({ ...before, ...change(before) }));
+  if (metadata !== row.metadata) {
+    await db.updateTable("queryState").set({ metadata }).where("id", "=", queryId).execute();
+  }
+}
+
+/** The usage by model with that of more calls. */
+export function addTraces(
+  byModel: Readonly<Record<string, Usage>>,
+  traces: readonly ModelTrace[],
+): Readonly<Record<string, Usage>> {
+  const sums = new Map(Object.entries(byModel));
+  for (const { provider, model, usage } of traces) {
+    if (usage) sums.set(`${provider}/${model}`, addUsage(sums.get(`${provider}/${model}`) ?? NO_USAGE, usage));
+  }
+  return Object.fromEntries(sums);
+}

@@ -1,0 +1,105 @@
+/** The tables of migrations/V1__schema.sql in camel case; `SqliteDialect` translates the names both ways. */
+export interface Schema {
+  readonly content: { hash: string; encoding: "raw" | "chunks"; bytes: Uint8Array };
+  readonly conversationSoul: { id: string; metadata: string | null; createdAt: number };
+  readonly conversationState: {
+    id: string;
+    conversationSoulId: string;
+    parentStateId: string | null;
+    title: string | null;
+    version: number;
+    metadata: string | null;
+    createdAt: number;
+  };
+  readonly querySoul: {
+    id: string;
+    conversationStateId: string;
+    title: string | null;
+    query: string | null;
+    metadata: string | null;
+    createdAt: number;
+  };
+  readonly queryState: {
+    id: string;
+    querySoulId: string;
+    forkedFromQueryStateId: string | null;
+    version: number;
+    llmProvider: string | null;
+    llmRootModel: string | null;
+    promptEnrichment: string | null;
+    subtitle: string | null;
+    runLabel: string | null;
+    status: RunStatus;
+    metadata: string | null;
+    createdAt: number;
+  };
+  readonly iteration: {
+    id: string;
+    queryStateId: string;
+    position: number;
+    status: RunStatus;
+    llmSystemPrompt: string | null;
+    llmUserPrompt: string | null;
+    llmProvider: string | null;
+    llmModel: string | null;
+    llmResponse: string | null;
+    llmTraces: string | null;
+    llmFullDurationMs: number | null;
+    llmThinking: string | null;
+    llmError: string | null;
+    llmReturnedEmptyExpressions: number;
+    metadata: string | null;
+    createdAt: number;
+    finishedAt: number | null;
+  };
+  readonly expressionSoul: {
+    id: string;
+    conversationStateId: string;
+    kind: "var" | "call" | "literal";
+    stateMode: "stateless" | "stateful";
+    name: string | null;
+    metadata: string | null;
+    createdAt: number;
+  };
+  readonly expressionDependency: {
+    id: string;
+    conversationStateId: string;
+    downstreamExpressionSoulId: string;
+    upstreamExpressionSoulId: string;
+    metadata: string | null;
+    createdAt: number;
+  };
+  readonly expressionState: {
+    id: string;
+    expressionSoulId: string;
+    iterationId: string;
+    version: number;
+    success: number;
+    expr: string | null;
+    /** Bytes, or a reference as text. */
+    result: Uint8Array | string | null;
+    error: Uint8Array | string | null;
+    stdout: string | null;
+    stderr: string | null;
+    durationMs: number | null;
+    metadata: string | null;
+    createdAt: number;
+  };
+  readonly log: {
+    id: string;
+    level: string;
+    event: string;
+    data: string | null;
+    conversationSoulId: string | null;
+    conversationStateId: string | null;
+    querySoulId: string | null;
+    queryStateId: string | null;
+    iterationId: string | null;
+    expressionSoulId: string | null;
+    expressionStateId: string | null;
+    createdAt: number;
+  };
+}
+
+/** The four statuses of queries and iterations. */
+type RunStatus = "running" | "done" | "error" | "interrupted";

@@ -1,0 +1,97 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
+
+interface Prepared {
+  readonly statement: StatementSync;
+  /** Column names as SQLite gives them and in camel case; empty for a statement that returns no rows. */
+  readonly columns: readonly (readonly [string, string])[];
+}
+
+const MAX_PREPARED = 300;
+
+/** Runs Kysely's queries on one `node:sqlite` database. A statement is prepared once per SQL text and kept. */
+export class SqliteConnection implements DatabaseConnection {
+  readonly #db: DatabaseSync;
+  readonly #prepared = new Map<string, Prepared>();
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction;
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      return Promise.resolve(this.#run<R>(query));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error("Cannot stream a query: every result is bounded here");
+  }
+
+  /** For statements without parameters and rows, such as `begin`. */
+  command(sql: string): void {
+    this.#prepare(sql).statement.run();
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    if (this.#db.isOpen) this.#db.close();
+  }
+
+  #run<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
+    const { statement, columns } = this.#prepare(sql);
+    const values = parameters.map(bindable);
+    if (columns.length === 0) {
+      const { changes } = statement.run(...values);
+      return { rows: [], numAffectedRows: BigInt(changes) };
+    }
+    return { rows: statement.all(...values).map((cells) => rowOf<R>(columns, cells)) };
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known) {
+      // Moved to the end, so that the first one is the one used longest ago.
+      this.#prepared.delete(sql);
+      this.#prepared.set(sql, known);
+      return known;
+    }
+    const statement = this.#db.prepare(sql);
+    const columns = statement.columns().map(({ name }) => [name, camelCase(name)] as const);
+    const prepared = { statement, columns };
+    if (this.#prepared.size >= MAX_PREPARED) {
+      for (const oldest of this.#prepared.keys()) {
+        this.#prepared.delete(oldest);
+        break;
+      }
+    }
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+/** The row with its columns renamed: Kysely's types, which name them, vouch for its shape. */
+function rowOf<R>(columns: Prepared["columns"], cells: Readonly<Record<string, unknown>>): R {
+  const row: Record<string, unknown> = {};
+  for (const [from, to] of columns) row[to] = cells[from];
+  return row as R;
+}
+
+/** `node:sqlite` binds a Date as NULL without a word, so anything unusual is refused here. */
+function bindable(value: unknown): SQLInputValue {
+  if (value === null || typeof value === "number" || typeof value === "string" || typeof value === "bigint") {
+    return value;
+  }
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`Cannot bind a value to a query: ${value instanceof Date ? "Date" : typeof value}`);
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

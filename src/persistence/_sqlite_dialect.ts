@@ -1,0 +1,49 @@
+import {
+  type DatabaseIntrospector,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  type Kysely,
+  type QueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+
+/** Kysely's SQLite dialect on our own driver. Queries name tables and columns in camel case, the database in snake case. */
+export class SqliteDialect implements Dialect {
+  readonly #driver: Driver;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  createDriver(): Driver {
+    return this.#driver;
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new SnakeCaseCompiler();
+  }
+
+  createAdapter(): DialectAdapter {
+    return new SqliteAdapter();
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new SqliteIntrospector(db);
+  }
+}
+
+const SNAKE = new Map<string, string>();
+
+class SnakeCaseCompiler extends SqliteQueryCompiler {
+  protected override sanitizeIdentifier(identifier: string): string {
+    let name = SNAKE.get(identifier);
+    if (name === undefined) {
+      name = super.sanitizeIdentifier(identifier).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      SNAKE.set(identifier, name);
+    }
+    return name;
+  }
+}

@@ -1,0 +1,154 @@
+import { Kysely, sql } from "kysely";
+import type { DatabaseSync } from "node:sqlite";
+import type { VariableImage } from "../domain/variable.ts";
+import { Conversations } from "./_conversations.ts";
+import { readIterations } from "./_iteration_reader.ts";
+import { Iterations } from "./_iterations.ts";
+import { writeLogEntry } from "./_log_entry.ts";
+import { Queries } from "./_queries.ts";
+import type { Schema } from "./_schema.ts";
+import { search } from "./_search.ts";
+import { SqliteConnection } from "./_sqlite_connection.ts";
+import { SqliteDialect } from "./_sqlite_dialect.ts";
+import { SqliteDriver } from "./_sqlite_driver.ts";
+import { toStoreError } from "./_store_error.ts";
+import { sweepLost } from "./_sweep.ts";
+import { Variables } from "./_variables.ts";
+import type * as store from "./store.ts";
+
+/** The store in one SQLite database, which it owns from now on. */
+export class SqliteStore implements store.Store {
+  readonly location: string;
+  readonly #now: () => number;
+  readonly #db: Kysely<Schema>;
+  readonly #connection: SqliteConnection;
+  readonly #conversations: Conversations;
+  readonly #queries: Queries;
+  readonly #iterations: Iterations;
+  readonly #variables: Variables;
+
+  constructor(
+    db: DatabaseSync,
+    { location, now, busyMs }: { readonly location: string; readonly now: () => number; readonly busyMs: number },
+  ) {
+    this.location = location;
+    this.#now = now;
+    this.#connection = new SqliteConnection(db);
+    this.#db = new Kysely<Schema>({ dialect: new SqliteDialect(new SqliteDriver(this.#connection, { busyMs })) });
+    this.#conversations = new Conversations(this.#db, now);
+    this.#queries = new Queries(this.#db, now);
+    this.#iterations = new Iterations(this.#db, now);
+    this.#variables = new Variables(this.#db);
+  }
+
+  createConversation(facts: Parameters<store.Store["createConversation"]>[0]): Promise<store.Branch> {
+    return this.#guard(() => this.#conversations.create(facts));
+  }
+
+  findConversation(conversationId: string): Promise<store.Branch | null> {
+    return this.#guard(() => this.#conversations.find(conversationId));
+  }
+
+  latestConversation(workspace: string): Promise<store.Branch | null> {
+    return this.#guard(() => this.#conversations.latest(workspace));
+  }
+
+  listConversations({ limit }: { readonly limit: number }): Promise<readonly (store.Branch & { queries: number })[]> {
+    return this.#guard(() => this.#conversations.list(limit));
+  }
+
+  beginQuery(query: store.NewQuery): Promise<string> {
+    return this.#guard(() => this.#queries.begin(query));
+  }
+
+  endQuery(queryId: string, end: store.QueryEnd): Promise<void> {
+    return this.#guard(() => this.#queries.end(queryId, end));
+  }
+
+  query(queryId: string): Promise<store.StoredQuery | null> {
+    return this.#guard(() => this.#queries.byId(queryId));
+  }
+
+  queries(branchId: string): Promise<readonly store.StoredQuery[]> {
+    return this.#guard(() => this.#queries.ofBranch(branchId));
+  }
+
+  previousTurn(branchId: string, beforeQueryId: string): Promise<store.PreviousTurn | null> {
+    return this.#guard(() => this.#queries.previousTurn(branchId, beforeQueryId));
+  }
+
+  sweepLost(alive: (owner: store.ProcessOwner) => boolean): Promise<number> {
+    return this.#guard(() => sweepLost(this.#db, { alive, now: this.#now }));
+  }
+
+  beginIteration(iteration: store.NewIteration): Promise<string> {
+    return this.#guard(() => this.#iterations.begin(iteration));
+  }
+
+  endIteration(iterationId: string, end: store.IterationEnd): Promise<void> {
+    return this.#guard(() => this.#iterations.end(iterationId, end));
+  }
+
+  failIteration(...[iteration, end]: Parameters<store.Store["failIteration"]>): Promise<string> {
+    return this.#guard(() => this.#iterations.fail(iteration, end));
+  }
+
+  iterations(queryId: string): Promise<readonly store.StoredIteration[]> {
+    return this.#guard(() =>
+      this.#db.transaction().setAccessMode("read only").execute((tx) => readIterations(tx, queryId))
+    );
+  }
+
+  variables(branchId: string): Promise<readonly store.VariableHead[]> {
+    return this.#guard(() => this.#variables.heads(branchId));
+  }
+
+  liveImages(branchId: string): Promise<readonly VariableImage[]> {
+    return this.#guard(() => this.#variables.liveImages(branchId));
+  }
+
+  variableVersions(branchId: string, name: string): Promise<readonly store.VariableVersion[]> {
+    return this.#guard(() => this.#variables.versions(branchId, name));
+  }
+
+  setScope(...[branchId, names, scope]: Parameters<store.Store["setScope"]>): Promise<void> {
+    return this.#guard(() => this.#variables.setScope(branchId, { names, scope }));
+  }
+
+  search(text: string, { limit }: { readonly limit: number }): ReturnType<store.Store["search"]> {
+    return this.#guard(() => search(this.#db, { text, limit }));
+  }
+
+  async check(): Promise<readonly string[]> {
+    try {
+      const structure = await sql<{ quickCheck: string }>`PRAGMA quick_check`.execute(this.#db);
+      const foreign = await sql<{ table: string }>`PRAGMA foreign_key_check`.execute(this.#db);
+      return [
+        ...structure.rows.map((row) => row.quickCheck).filter((line) => line !== "ok"),
+        ...foreign.rows.map((row) => `A row of ${row.table} refers to one that is missing`),
+      ];
+    } catch (error) {
+      const problem = toStoreError(error, this.location);
+      return [problem instanceof Error ? problem.message : String(problem)];
+    }
+  }
+
+  async log(entry: Parameters<store.Store["log"]>[0]): Promise<void> {
+    // The log is worth no failed turn: what cannot be written is dropped.
+    await writeLogEntry(this.#db, { ...entry, now: this.#now() }).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    await this.#db.destroy();
+    // Kysely leaves a driver alone that was never used.
+    this.#connection.close();
+  }
+
+  async #guard<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw toStoreError(error, this.location);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { VariableImage, VariableSummary } from "../domain/variable.ts";
+import type { Content } from "./_content.ts";
+import { fromJson, toJson } from "./_json.ts";
+import type { Schema } from "./_schema.ts";
+import { searchText } from "./_search_text.ts";
+
+/** `expression_state.metadata` of a variable. `text` marks a system variable: its result is UTF-8 text. */
+export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind"> {
+  readonly kind: VariableImage["kind"] | "text";
+  /** `expression_state.id` of the block that made this version, null for system variables. */
+  readonly block: string | null;
+  /** Position among the versions that the block made. */
+  readonly order: number;
+}
+
+type ExpressionState = Schema["expressionState"];
+type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
+
+/** The cells of one version. The source of a function or class is what a search finds, so it stands in `expr`; other
+ * values refer to their block instead of repeating its text. */
+export async function variableCells(
+  content: Content,
+  { image, block, order }: { readonly image: VariableImage; readonly block: string; readonly order: number },
+): Promise<Cells> {
+  const { name: _name, bytes, source, ...rest } = image;
+  const declared = (image.kind === "function" || image.kind === "class") && source.trim() !== "";
+  const expr = declared ? searchText(source) : null;
+  const metadata = { ...rest, ...(expr === source ? {} : { source }), block, order };
+  return {
+    expr,
+    result: bytes.length === 0 ? null : await content.putBytes(bytes),
+    metadata: await content.putText(toJson(metadata)),
+  };
+}
+
+/** The cells of one version of a system variable. */
+export async function systemCells(content: Content, text: string): Promise<Cells> {
+  const summary: VariableSummary = {
+    declaration: "const",
+    type: "string",
+    size: text.length,
+    shape: `string(${text.length})`,
+    inline: text.length <= 100 ? JSON.stringify(text).slice(0, 120) : null,
+    doc: "",
+  };
+  const metadata = { kind: "text", root: null, source: "", requires: [], reason: "", summary, block: null, order: 0 };
+  return {
+    expr: null,
+    result: await content.putBytes(new TextEncoder().encode(text)),
+    metadata: await content.putText(toJson(metadata)),
+  };
+}
+
+/** The image in cells that were loaded into `content`. Of a system variable, `source` is its text. */
+export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
+  const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
+  const bytes = row.result === null ? new Uint8Array() : content.bytes(row.result);
+  const text = facts.kind === "text";
+  return {
+    name: row.name ?? "",
+    kind: facts.kind === undefined || facts.kind === "text" ? "data" : facts.kind,
+    bytes: text ? new Uint8Array() : bytes,
+    root: facts.root ?? null,
+    source: text ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) : facts.source ?? row.expr ?? "",
+    requires: facts.requires ?? [],
+    reason: facts.reason ?? "",
+    summary: facts.summary ?? { declaration: "", type: "", size: null, shape: "", inline: null, doc: "" },
+  };
+}
