@@ -1,20 +1,17 @@
-interface Marked {
-  readonly accessibility?: string | undefined;
-}
-
 /** `#name` holds at run time, `private` does not. */
 export const noPrivateKeyword: Deno.lint.Rule = {
   create(context) {
-    const check = (node: Deno.lint.Node, marked: Marked): void => {
-      if (marked.accessibility === "private") context.report({ node, message: "Use #name instead of private" });
+    const report = (node: Deno.lint.Node): void => context.report({ node, message: "Use #name instead of private" });
+    const check = (node: Deno.lint.PropertyDefinition | Deno.lint.MethodDefinition): void => {
+      if (node.accessibility === "private") report(node);
     };
     return {
-      PropertyDefinition: (node) => check(node, node),
-      MethodDefinition(node) {
-        check(node, node);
-        for (const parameter of node.value?.params ?? []) {
-          if (parameter.type === "TSParameterProperty") check(node, parameter);
-        }
+      PropertyDefinition: check,
+      MethodDefinition: check,
+      // The node of a parameter comes without its accessibility, so the text says it.
+      TSParameterProperty(node) {
+        const whole = node as unknown as Deno.lint.Node;
+        if (/^private\b/.test(context.sourceCode.getText(whole))) report(whole);
       },
     };
   },

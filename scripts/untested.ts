@@ -1,0 +1,26 @@
+/** `deno task untested`: files of src/ and extensions/ that define functions and have no test file of their own at the
+ * mirrored path. A report, not a check: a file may be tested through the one that uses it. */
+import { join } from "node:path";
+import { ROOT } from "./_project.ts";
+
+const DEFINES = /\bfunction\b|=>|\bclass\b/;
+
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await Array.fromAsync(Deno.readDir(join(ROOT, folder))).catch(() => []);
+  const found = await Promise.all(
+    entries.map(({ name, isDirectory }) => isDirectory ? filesOf(`${folder}/${name}`) : [`${folder}/${name}`]),
+  );
+  return found.flat().filter((path) => path.endsWith(".ts")).sort();
+}
+
+/** "src/query/run_query.ts" is tested by "tests/query/run_query_test.ts"; a private file's test may drop the "_". */
+function mirrorsOf(path: string): string[] {
+  const mirror = `tests/${path.replace(/^src\//, "").replace(/\.ts$/, "_test.ts")}`;
+  return [mirror, mirror.replace(/\/_([^/]+)$/, "/$1")];
+}
+
+const tests = new Set(await filesOf("tests"));
+for (const path of [...await filesOf("src"), ...await filesOf("extensions")]) {
+  if (mirrorsOf(path).some((mirror) => tests.has(mirror))) continue;
+  if (DEFINES.test(await Deno.readTextFile(join(ROOT, path)))) console.log(path);
+}
