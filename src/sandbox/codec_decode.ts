@@ -1,0 +1,295 @@
+import { CodecError } from "./codec_error.ts";
+import { FORMAT, MAX_DEPTH, MAX_NODES, MAX_SPARSE } from "./codec_format.ts";
+import { bareList, intrinsics as own } from "./codec_intrinsics.ts";
+import { badBytes, type Shape, TableReader } from "./codec_table.ts";
+import { isIndex } from "./codec_text.ts";
+
+export interface DecodeOptions {
+  /** The prototype for instances of a class that `instanceOf` named; null refuses the bytes. Without it instances come
+   * back as plain data. */
+  readonly prototypeOf?: (name: string) => object | null;
+}
+
+interface View {
+  readonly node: number;
+  readonly name: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly buffer: number;
+}
+
+const HOLE = Symbol("hole");
+
+/** One use each. A first pass makes an empty object for each record, a second one fills them. */
+export class Decoder {
+  readonly #options: DecodeOptions;
+  readonly #table: TableReader;
+  readonly #made = bareList<object>();
+  /** False where somebody put an index on Array.prototype: items are then defined one by one. */
+  readonly #plainItems: boolean;
+  readonly #views = bareList<View>();
+  #next = 0;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions) {
+    this.#options = options;
+    const first = own.ownKeys(own.array)[0], base = own.ownKeys(own.object)[0];
+    this.#plainItems = typeof first === "string" && !isIndex(first) && typeof base === "string" && !isIndex(base);
+    try {
+      this.#table = new TableReader(bytes, FORMAT);
+    } catch (error) {
+      throw error instanceof CodecError ? error : new CodecError("Cannot decode bytes: the table is no JSON");
+    }
+  }
+
+  decode(): unknown {
+    try {
+      return this.#decode();
+    } catch (error) {
+      if (error instanceof CodecError) throw error;
+      return badBytes("a record that no value has");
+    }
+  }
+
+  #decode(): unknown {
+    const table = this.#table;
+    table.skip(1);
+    while (!table.ended) this.#make(table.raw());
+    this.#makeViews();
+    table.at = 0;
+    table.forgetShapes();
+    const root = this.#slot();
+    let levelEnd = 0, depth = -1;
+    for (let i = -1; !table.ended;) {
+      const tag = table.raw();
+      if (tag === "+") this.#pairs(this.#made[i] ?? badBytes("properties of nothing"));
+      else if (tag === "C") this.#instance(this.#made[i] ?? badBytes("an instance of nothing"));
+      else {
+        if (++i >= this.#next) badBytes("an object that nothing refers to");
+        if (i === levelEnd) {
+          levelEnd = this.#next;
+          if (++depth > MAX_DEPTH) badBytes(`deeper than ${MAX_DEPTH} levels`);
+        }
+        this.#fill(tag, i);
+      }
+    }
+    if (this.#next !== this.#made.length) badBytes("an object without a record");
+    return root;
+  }
+
+  #add(value: object): void {
+    if (this.#made.length >= MAX_NODES) badBytes(`more than ${MAX_NODES} objects`);
+    this.#made[this.#made.length] = value;
+  }
+
+  #make(tag: unknown): void {
+    const table = this.#table;
+    switch (tag) {
+      case "o":
+      case "q":
+      case "O": {
+        const shape = tag === "O" ? table.shape() : table.newShape(tag === "q");
+        this.#add(shape.bare ? own.create(null) : {});
+        return table.skip(shape.keys.length);
+      }
+      case "A":
+        this.#add([]);
+        return table.skip(table.count(1));
+      case "P":
+        this.#add([]);
+        table.skip(1);
+        return table.skip(table.count(2) * 2);
+      case "M":
+        this.#add(new own.Map());
+        return table.skip(table.count(2) * 2);
+      case "E":
+        this.#add(new own.Set());
+        return table.skip(table.count(1));
+      case "+":
+        return table.skip(table.count(2) * 2);
+      case "C":
+        return table.skip(1);
+      default:
+        return this.#makeLeaf(tag);
+    }
+  }
+
+  #makeLeaf(tag: unknown): void {
+    const table = this.#table;
+    switch (tag) {
+      case "D": {
+        const time = table.primitive(table.raw());
+        return this.#add(new own.Date(typeof time === "number" ? time : badBytes("a wrong date")));
+      }
+      case "R":
+        this.#add(new own.RegExp(this.#text(), table.string()));
+        return table.skip(1);
+      case "U":
+        return this.#add(new own.URL(this.#text()));
+      case "B": {
+        const from = table.int();
+        return this.#add(table.copy(from, table.int()).buffer);
+      }
+      case "V": {
+        const [node, name] = [this.#made.length, table.string()];
+        this.#views[this.#views.length] = { node, name, offset: table.int(), length: table.int(), buffer: table.int() };
+        return this.#add(own.create(null)); // replaced as soon as its buffer exists
+      }
+      case "X": {
+        const base = own.errorPrototypes[table.string()] ?? badBytes("an unknown error");
+        const error = new own.Error();
+        if (base !== own.prototypeOf(error)) own.setPrototypeOf(error, base);
+        this.#add(error);
+        return table.skip(table.count(3) * 3);
+      }
+      default:
+        badBytes("an unknown record");
+    }
+  }
+
+  #text(): string {
+    const text = this.#table.primitive(this.#table.string());
+    return typeof text === "string" ? text : badBytes("a name that is no text");
+  }
+
+  #makeViews(): void {
+    for (let i = 0; i < this.#views.length; i++) {
+      const { node, name, offset, length, buffer } = this.#views[i]!;
+      const bytes = this.#made[buffer];
+      const View = own.viewConstructors[name];
+      if (!View || !own.isArrayBuffer(bytes)) return badBytes("a view without its buffer");
+      this.#made[node] = new View(bytes as ArrayBuffer, offset, length);
+    }
+  }
+
+  #slot(): unknown {
+    const slot = this.#table.raw();
+    if (typeof slot !== "string" || slot.length === 0 || slot[0] !== "~") return this.#table.primitive(slot);
+    if (slot.length === 1) return this.#made[this.#next++] ?? badBytes("an object without a record");
+    if (slot[1] === "h") return HOLE;
+    if (slot[1] !== "@") return this.#table.primitive(slot);
+    const at = own.Number(own.slice(slot, 2));
+    return at < this.#next && this.#made[at] || badBytes("an object that does not exist yet");
+  }
+
+  #value(): unknown {
+    const value = this.#slot();
+    return value === HOLE ? badBytes("a hole outside an array") : value;
+  }
+
+  /** Second pass: reads one record again, in the order in which it was written. */
+  #fill(tag: unknown, node: number): void {
+    const table = this.#table, target = this.#made[node]!;
+    switch (tag) {
+      case "o":
+      case "q":
+        return this.#properties(target, table.newShape(tag === "q"));
+      case "O":
+        return this.#properties(target, table.shape());
+      case "A":
+        return this.#items(target as unknown[], table.count(1));
+      case "P": {
+        const length = table.int();
+        if (length > MAX_SPARSE) badBytes(`a sparse array of length ${length}`);
+        this.#pairs(target);
+        if ((target as unknown[]).length > length) badBytes("items beyond the length");
+        (target as unknown[]).length = length;
+        return;
+      }
+      case "M":
+        for (let n = table.count(2); n > 0; n--) {
+          const key = this.#value();
+          own.mapSet(target as Map<unknown, unknown>, key, this.#value());
+        }
+        return;
+      case "E":
+        for (let n = table.count(1); n > 0; n--) own.setAdd(target as Set<unknown>, this.#value());
+        return;
+      case "R":
+        table.skip(2);
+        return define(target, "lastIndex", { value: table.int(), enumerable: false });
+      case "V":
+        return this.#view();
+      case "X":
+        return this.#error(target);
+      default:
+        return table.skip(tag === "B" ? 2 : 1);
+    }
+  }
+
+  #properties(target: object, shape: Shape): void {
+    const { keys, safe } = shape;
+    for (let i = 0; i < keys.length; i++) {
+      const value = this.#value();
+      // no prototype has a property of this name, so this defines as `defineProperty` does, ten times faster
+      if (safe[i]) (target as Record<string, unknown>)[keys[i]!] = value;
+      else define(target, keys[i]!, { value, enumerable: true });
+    }
+  }
+
+  #items(target: unknown[], length: number): void {
+    for (let i = 0; i < length; i++) {
+      const value = this.#slot();
+      if (value === HOLE) target.length = i + 1;
+      else if (this.#plainItems) target[i] = value;
+      else define(target, `${i}`, { value, enumerable: true });
+    }
+  }
+
+  #pairs(target: object): void {
+    for (let n = this.#table.count(2); n > 0; n--) {
+      const key = this.#table.string();
+      const value = this.#value();
+      define(target, key, { value, enumerable: true });
+    }
+  }
+
+  #view(): void {
+    this.#table.skip(3);
+    const buffer = this.#table.int();
+    if (buffer === this.#next) this.#next++;
+    else if (buffer > this.#next) badBytes("an object that does not exist yet");
+  }
+
+  #error(target: object): void {
+    const table = this.#table;
+    table.skip(1);
+    let name: unknown, message: unknown = "";
+    for (let n = table.count(3); n > 0; n--) {
+      const key = table.string();
+      const value = this.#value();
+      define(target, key, { value, enumerable: table.raw() === true });
+      if (key === "name") name = value;
+      if (key === "message") message = value;
+    }
+    if (typeof name !== "string") name = errorName(own.prototypeOf(target));
+    const text = typeof message === "string" && message ? `${name}: ${message}` : `${name}`;
+    define(target, "stack", { value: text, enumerable: false }); // its own would name our files
+  }
+
+  #instance(target: object): void {
+    const name = this.#table.string();
+    const { prototypeOf } = this.#options;
+    if (!prototypeOf) return;
+    const prototype = prototypeOf(name);
+    if (prototype === null) badBytes(`the class ${own.slice(name, 0, 60)} does not exist`);
+    own.setPrototypeOf(target, prototype);
+  }
+}
+
+function errorName(prototype: object | null): string {
+  for (const name in own.errorPrototypes) if (own.errorPrototypes[name] === prototype) return name;
+  return "Error";
+}
+
+function define(target: object, key: string, what: { readonly value: unknown; readonly enumerable: boolean }): void {
+  const { value, enumerable } = what;
+  // without a prototype: a `get` on Object.prototype would be taken for part of it
+  const descriptor: PropertyDescriptor & { __proto__: null } = {
+    __proto__: null,
+    value,
+    enumerable,
+    writable: true,
+    configurable: key !== "lastIndex",
+  };
+  own.defineProperty(target, key, descriptor);
+}

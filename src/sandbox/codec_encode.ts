@@ -1,0 +1,220 @@
+import { CodecError } from "./codec_error.ts";
+import { FORMAT, LONG, MAX_DEPTH, MAX_NODES, MAX_SLOTS, MAX_SPARSE, type Slot } from "./codec_format.ts";
+import { bareList, intrinsics as own } from "./codec_intrinsics.ts";
+import { SegmentWriter } from "./codec_segments.ts";
+import { writeSpecial } from "./codec_special.ts";
+import { escaped, hasValue, isIndex, isPlain, isSparse, pathStep, sameKeys, specialNumber } from "./codec_text.ts";
+
+export interface EncodeOptions {
+  /** Limit of the result; reached, the error's `tooLarge` is true. No limit without it. */
+  readonly maxBytes?: number;
+  /** Names the class of an object whose prototype is neither plain nor built in, or says why it cannot be kept.
+   * Without it such objects become plain data. Must not run code of the value. */
+  readonly instanceOf?: (value: object) => { readonly name: string } | { readonly reason: string };
+}
+
+interface Shape {
+  readonly keys: readonly string[];
+  readonly bare: boolean;
+}
+
+const RECENT_SHAPES = 8;
+/** Own keys of longer arrays are not listed (it costs more than the rest): properties beside the items are dropped. */
+const LISTED_ARRAY = 4096;
+
+/** One use each. Breadth first over a queue, so that neither depth nor cycles touch the stack. */
+export class Encoder {
+  readonly #options: EncodeOptions;
+  readonly #limit: number;
+  readonly #slots = bareList<Slot>();
+  readonly #queue = bareList<object>();
+  readonly #parents = bareList<number>();
+  readonly #names = bareList<string | number>();
+  readonly #seen = new own.Map<object, number>();
+  readonly #shapes = bareList<Shape>();
+  readonly #scratch = bareList<unknown>();
+  readonly segments: SegmentWriter;
+  #current = -1;
+  #textSize = 0;
+
+  constructor(options: EncodeOptions) {
+    this.#options = options;
+    this.#limit = options.maxBytes ?? Infinity;
+    this.segments = new SegmentWriter(FORMAT, (size) => this.#checkSize(size));
+  }
+
+  encode(root: unknown): Uint8Array<ArrayBuffer> {
+    this.slot(root, "");
+    let levelEnd = 0, depth = -1;
+    for (let i = 0; i < this.#queue.length; i++) {
+      this.#current = i;
+      if (i === levelEnd) {
+        levelEnd = this.#queue.length;
+        if (++depth > MAX_DEPTH) this.refuse(`deeper than ${MAX_DEPTH} levels`);
+      }
+      this.#record(this.#queue[i]!);
+      this.#checkSize(this.segments.used + this.#slots.length * 2 + this.#textSize);
+      if (this.#slots.length > MAX_SLOTS) this.refuse(`more than ${MAX_SLOTS} values`);
+    }
+    return this.segments.finish(this.#tableText());
+  }
+
+  #tableText(): string {
+    try {
+      return own.stringify(this.#slots);
+    } catch {
+      throw new CodecError("Cannot encode value: its text is longer than a string can be", { tooLarge: true });
+    }
+  }
+
+  #checkSize(size: number): void {
+    if (size <= this.#limit) return;
+    throw new CodecError(`Cannot encode value: at least ${size} bytes, the limit is ${this.#limit}`, {
+      tooLarge: true,
+    });
+  }
+
+  put(slot: Slot): void {
+    this.#slots[this.#slots.length] = slot;
+    if (typeof slot === "string") this.#textSize += slot.length;
+  }
+
+  /** Refuses the current object, or the part of it that `name` leads to. */
+  refuse(what: string, name: string | number = ""): never {
+    let path = pathStep(name);
+    for (let i = this.#current; i >= 0; i = this.#parents[i]!) path = pathStep(this.#names[i]!) + path;
+    if (path.length > 300) path = `${own.slice(path, 0, 100)}…${own.slice(path, path.length - 150)}`;
+    throw new CodecError(`Cannot encode value${path}: ${what}`, { path });
+  }
+
+  slot(value: unknown, name: string | number): void {
+    switch (typeof value) {
+      case "string":
+        return this.put(value.length < LONG ? escaped(value) : this.segments.text(value));
+      case "number":
+        return this.put(value - value === 0 && (value !== 0 || 1 / value > 0) ? value : specialNumber(value));
+      case "boolean":
+        return this.put(value);
+      case "undefined":
+        return this.put("~u");
+      case "bigint":
+        return this.put("~b" + own.hex(value, 16));
+      case "object":
+        return this.put(value === null ? null : this.#reference(value, name));
+      default:
+        this.refuse(`a ${typeof value}`, name);
+    }
+  }
+
+  #reference(value: object, name: string | number): string {
+    const queued = this.#queue.length;
+    const at = this.index(value, name);
+    return at === queued ? "~" : "~@" + at;
+  }
+
+  /** The number of an object; a new one is queued. */
+  index(value: object, name: string | number): number {
+    const known = own.mapGet(this.#seen, value) as number | undefined;
+    if (known !== undefined) return known;
+    const at = this.#queue.length;
+    if (at >= MAX_NODES) this.refuse(`more than ${MAX_NODES} objects`);
+    own.mapSet(this.#seen, value, at);
+    this.#queue[at] = value;
+    this.#parents[at] = this.#current;
+    this.#names[at] = name;
+    return at;
+  }
+
+  #record(value: object): void {
+    if (own.isProxy(value)) this.refuse("a Proxy");
+    const prototype = own.prototypeOf(value);
+    if (own.isArray(value)) return this.#array(value, prototype);
+    if (prototype === null || prototype === own.object) {
+      if (isPlain(value)) return this.object(value, prototype === null);
+    }
+    writeSpecial(this, value);
+  }
+
+  object(value: object, bare: boolean): void {
+    const keys = own.keys(value), values = this.#scratch;
+    let count = 0;
+    for (let i = 0; i < keys.length; i++) {
+      const descriptor = own.descriptorOf(value, keys[i]!);
+      if (!hasValue(descriptor)) continue;
+      values[count] = descriptor.value;
+      keys[count++] = keys[i]!; // the accessors fall out
+    }
+    keys.length = count;
+    this.#shape(keys, bare);
+    for (let i = 0; i < count; i++) this.slot(values[i], keys[i]!);
+  }
+
+  #shape(keys: readonly string[], bare: boolean): void {
+    const { length } = this.#shapes;
+    for (let i = length - 1; i >= 0 && i >= length - RECENT_SHAPES; i--) {
+      const shape = this.#shapes[i]!;
+      if (shape.bare !== bare || !sameKeys(shape.keys, keys)) continue;
+      this.put("O");
+      return this.put(i);
+    }
+    this.#shapes[length] = { keys, bare };
+    this.put(bare ? "q" : "o");
+    this.put(keys.length);
+    for (let i = 0; i < keys.length; i++) this.put(keys[i]!);
+  }
+
+  #array(value: readonly unknown[], prototype: object | null): void {
+    const { length } = value;
+    if (isSparse(value)) {
+      if (length > MAX_SPARSE) this.refuse(`a sparse array of length ${length}`);
+      this.put("P");
+      this.put(length);
+      this.#pairs(value, false);
+    } else {
+      if (length > MAX_SLOTS) this.refuse(`more than ${MAX_SLOTS} values`);
+      this.put("A");
+      this.put(length);
+      for (let i = 0; i < length; i++) {
+        const descriptor = own.descriptorOf(value, i);
+        if (hasValue(descriptor)) this.slot(descriptor.value, i);
+        else this.put("~h");
+      }
+      if (length <= LISTED_ARRAY || prototype !== own.array) this.extras(value, true);
+    }
+    if (prototype !== own.array) this.instance(value);
+  }
+
+  /** Own enumerable data properties beside what the record holds already. */
+  extras(value: object, skipItems: boolean): void {
+    const keys = own.keys(value);
+    if (keys.length === 0 || (skipItems && isIndex(keys[keys.length - 1]!))) return;
+    this.put("+");
+    this.#pairs(value, skipItems);
+  }
+
+  #pairs(value: object, skipItems: boolean): void {
+    const keys = own.keys(value);
+    const at = this.#slots.length;
+    let count = 0;
+    this.put(0);
+    for (let i = 0; i < keys.length; i++) {
+      if (skipItems && isIndex(keys[i]!)) continue;
+      const descriptor = own.descriptorOf(value, keys[i]!);
+      if (!hasValue(descriptor)) continue;
+      count++;
+      this.put(keys[i]!);
+      this.slot(descriptor.value, keys[i]!);
+    }
+    this.#slots[at] = count;
+  }
+
+  /** Names the class of an object with a prototype of its own, where the caller wants that. */
+  instance(value: object): void {
+    const { instanceOf } = this.#options;
+    if (!instanceOf) return;
+    const found = instanceOf(value);
+    if ("reason" in found) this.refuse(found.reason);
+    this.put("C");
+    this.put(found.name);
+  }
+}

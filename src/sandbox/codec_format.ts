@@ -1,0 +1,23 @@
+/** Format 1 of the codec: `1 | segments | table (UTF-8 JSON) | length of the table, u32 LE`.
+ *
+ * The table is one flat JSON array of scalars: the root's slot, then one record for each object, breadth first.
+ *
+ * slot    number, boolean, null or a string that does not start with "~" stand for themselves; "~~…" is the string
+ *         "~…"; "~u" undefined, "~h" a hole, "~n" NaN, "~i" Infinity, "~j" -Infinity, "~0" -0, "~b<hex>" a BigInt,
+ *         "~s<at>:<n>" UTF-8 and "~S<at>:<n>" UTF-16 text in the segments, "~" the next object not met yet,
+ *         "~@<index>" an object met before.
+ * record  "o", n, keys…, slots… object whose keys make a new shape ("q": with null prototype); "O", shape, slots… one
+ *         more of a shape; "A", n, slots… array; "P", length, n, (key, slot)… sparse array; "M", n, (key, value)… Map;
+ *         "E", n, slots… Set; "D", slot Date; "R", source, flags, lastIndex RegExp; "X", base, n, (key, slot,
+ *         enumerable)… Error; "B", at, n ArrayBuffer; "V", name, offset, length, index of its buffer; "U", href URL.
+ * after a record   "+", n, (key, slot)… further own properties; "C", name: instance of that class. */
+export const FORMAT = 1;
+/** Strings from here on are segments. */
+export const LONG = 1024;
+export const MAX_DEPTH = 1000;
+export const MAX_NODES = 5_000_000;
+export const MAX_SLOTS = 32_000_000;
+/** A sparse array's length: whoever walks it in the main process must come to an end. */
+export const MAX_SPARSE = 5_000_000;
+
+export type Slot = string | number | boolean | null;

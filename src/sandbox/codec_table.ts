@@ -1,0 +1,168 @@
+import { CodecError } from "./codec_error.ts";
+import { MAX_SLOTS } from "./codec_format.ts";
+import { bareList, intrinsics as own } from "./codec_intrinsics.ts";
+
+const TILDE = 126, QUOTE = 34, BACKSLASH = 92, OPEN = 91, BRACE = 123;
+
+export interface Shape {
+  readonly keys: readonly string[];
+  /** Whether the key can be stored by assignment: nothing of that name on Object.prototype. */
+  readonly safe: readonly boolean[];
+  readonly bare: boolean;
+}
+
+export function badBytes(what: string): never {
+  throw new CodecError(`Cannot decode bytes: ${what}`);
+}
+
+/** A cursor over the table and the segments of an encoding, with every bound checked. */
+export class TableReader {
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  readonly #slots: readonly unknown[];
+  readonly #tableStart: number;
+  readonly #shapes = bareList<Shape>();
+  #budget: number;
+  at = 0;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, format: number) {
+    if (bytes.length < 6 || bytes[0] !== format) badBytes(`format ${bytes[0]} is not ${format}`);
+    const end = bytes.length - 4;
+    let size = 0;
+    for (let i = 3; i >= 0; i--) size = size * 256 + bytes[end + i]!;
+    if (size > end - 1) badBytes("the table is cut off");
+    this.#bytes = bytes;
+    this.#tableStart = end - size;
+    this.#budget = bytes.length;
+    const table = this.#part(this.#tableStart, size);
+    refuseNesting(table);
+    const slots = own.parse(own.utf8(table));
+    if (!own.isArray(slots) || slots.length === 0) badBytes("the table is no list");
+    if (slots.length > MAX_SLOTS * 2) badBytes("more values than allowed");
+    this.#slots = slots;
+  }
+
+  get ended(): boolean {
+    return this.at >= this.#slots.length;
+  }
+
+  /** The next slot as it stands. */
+  raw(): unknown {
+    return this.at < this.#slots.length ? this.#slots[this.at++] : badBytes("the table ends early");
+  }
+
+  string(): string {
+    const text = this.raw();
+    return typeof text === "string" ? text : badBytes("a name that is no text");
+  }
+
+  int(): number {
+    const n = this.raw();
+    return typeof n === "number" && n >>> 0 === n ? n : badBytes("a wrong number");
+  }
+
+  /** A count that the rest of the table can hold, `width` slots for each. */
+  count(width: number): number {
+    const n = this.int();
+    return n * width <= this.#slots.length - this.at ? n : badBytes("a wrong count");
+  }
+
+  skip(slots: number): void {
+    if (slots > this.#slots.length - this.at) badBytes("the table ends early");
+    this.at += slots;
+  }
+
+  /** A new shape on the first pass, the same again on the second. */
+  newShape(bare: boolean): Shape {
+    const keys = bareList<string>(), safe = bareList<boolean>();
+    for (let n = this.count(1), i = 0; i < n; i++) {
+      keys[i] = this.string();
+      safe[i] = bare || !(keys[i]! in own.object);
+    }
+    const shape = { keys, safe, bare };
+    this.#shapes[this.#shapes.length] = shape;
+    return shape;
+  }
+
+  shape(): Shape {
+    return this.#shapes[this.int()] ?? badBytes("an unknown shape");
+  }
+
+  forgetShapes(): void {
+    this.#shapes.length = 0;
+  }
+
+  /** The value of a slot that refers to no object. */
+  primitive(slot: unknown): unknown {
+    if (typeof slot !== "string") {
+      return slot === null || typeof slot !== "object" ? slot : badBytes("a nested list");
+    }
+    if (slot.length === 0 || own.charCodeAt(slot, 0) !== TILDE) return slot;
+    switch (slot[1]) {
+      case "~":
+        return own.slice(slot, 1);
+      case "u":
+        return undefined;
+      case "n":
+        return NaN;
+      case "i":
+        return Infinity;
+      case "j":
+        return -Infinity;
+      case "0":
+        return -0;
+      case "b":
+        return bigInt(own.slice(slot, 2));
+      case "s":
+      case "S":
+        return this.#text(slot);
+      default:
+        return badBytes("an unknown value");
+    }
+  }
+
+  /** A copy of a part of the segments. */
+  copy(from: number, size: number): Uint8Array<ArrayBuffer> {
+    this.#spend(size);
+    const copy = new own.Uint8Array(size);
+    own.bytesSet(copy, this.#part(from, size), 0);
+    return copy;
+  }
+
+  #text(slot: string): string {
+    const colon = own.indexOf(slot, ":");
+    const from = own.Number(own.slice(slot, 2, colon)), size = own.Number(own.slice(slot, colon + 1));
+    this.#spend(size);
+    const part = this.#part(from, size);
+    return slot[1] === "s" ? own.utf8(part) : own.utf16(part);
+  }
+
+  /** Parts that overlap would make more out of the bytes than they are. */
+  #spend(size: number): void {
+    this.#budget -= size;
+    if (!(this.#budget >= 0)) badBytes("parts that overlap");
+  }
+
+  #part(from: number, size: number): Uint8Array<ArrayBuffer> {
+    const end = from === this.#tableStart ? this.#bytes.length : this.#tableStart;
+    if (!(from >= 0 && size >= 0 && from + size <= end)) badBytes("a part outside the bytes");
+    return new own.Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + from, size);
+  }
+}
+
+function bigInt(hex: string): bigint {
+  const negative = hex[0] === "-";
+  const value = own.BigInt("0x" + (negative ? own.slice(hex, 1) : hex));
+  return negative ? -value : value;
+}
+
+/** One list only: "[[[[" or "{},{}," would cost the reader many times the size of the bytes. */
+function refuseNesting(table: Uint8Array<ArrayBuffer>): void {
+  let inText = false;
+  const { length } = table;
+  for (let i = 1; i < length; i++) {
+    const c = table[i];
+    if (c === QUOTE) inText = !inText;
+    else if (c === BACKSLASH && inText) i++;
+    else if ((c === OPEN || c === BRACE) && !inText) badBytes("a nested list");
+  }
+}
