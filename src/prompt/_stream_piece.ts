@@ -1,0 +1,10 @@
+/** What one more character of a streamed reply means. */
+export type StreamPiece =
+  | { readonly kind: "none" }
+  | { readonly kind: "end" }
+  | { readonly kind: "thinking"; readonly text: string }
+  | { readonly kind: "code"; readonly block: number; readonly text: string }
+  /** The reply object has begun; `text` is what was read of it. */
+  | { readonly kind: "object"; readonly text: string };
+
+export const NO_PIECE: StreamPiece = { kind: "none" };

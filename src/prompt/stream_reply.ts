@@ -1,0 +1,60 @@
+import { JsonTextScanner } from "./_json_text_scanner.ts";
+import { FenceScanner } from "./_fence_scanner.ts";
+
+/** What a piece of a reply added to what can be shown while it streams. */
+export interface ReplyDelta {
+  readonly thinking: string;
+  readonly code: { block: number; delta: string }[];
+}
+
+interface Shown extends ReplyDelta {
+  thinking: string;
+}
+
+/** Reads thinking and code out of a reply while it arrives, each character once, for display only: what runs is decided
+ * by `parseReply`. The answer is never shown here, since it may be a template or refused. Never throws. */
+export class ReplyStream {
+  readonly #outside = new FenceScanner();
+  #inside: JsonTextScanner | null = null;
+  #done = false;
+  /** First half of a surrogate pair that a delta ended in. */
+  #half = "";
+
+  push(delta: string): ReplyDelta {
+    const out: Shown = { thinking: "", code: [] };
+    if (this.#done) return out;
+    const text = this.#half + delta;
+    this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
+    const end = text.length - this.#half.length;
+    for (let at = 0; at < end && !this.#done; at++) this.#take(text[at] ?? "", out);
+    return out;
+  }
+
+  #take(char: string, out: Shown): void {
+    const found = this.#inside === null ? this.#outside.take(char) : this.#inside.take(char);
+    switch (found.kind) {
+      case "thinking":
+        out.thinking += found.text;
+        return;
+      case "code":
+        return add(out, found);
+      case "object":
+        this.#inside = new JsonTextScanner();
+        for (const early of found.text) this.#inside.take(early);
+        return;
+      case "end":
+        this.#done = true;
+        return;
+      case "none":
+        return;
+      default:
+        found satisfies never;
+    }
+  }
+}
+
+function add({ code }: Shown, { block, text }: { readonly block: number; readonly text: string }): void {
+  const last = code.at(-1);
+  if (last?.block === block) last.delta += text;
+  else code.push({ block, delta: text });
+}
