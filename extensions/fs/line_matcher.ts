@@ -26,7 +26,7 @@ export class LineMatcher {
     if (pattern.length > MAX_PATTERN) throw new RangeError(`Cannot use a pattern of ${pattern.length} characters`);
     this.#plain = !ignoreCase && (literal || PLAIN.test(pattern)) ? pattern : null;
     this.#expression = compile(pattern, { ignoreCase, literal });
-    this.#wholeTextTells = literal || !/\$|\\[AzZ]/.test(pattern);
+    this.#wholeTextTells = literal || !/\$|\\[AzZ]|\(\?[A-Za-z]*-/.test(pattern);
   }
 
   /** False where no line of a text can match: a quick look at all of it at once. */

@@ -129,7 +129,13 @@ function objectText(schema: Schema, place: Place): string {
 }
 
 function grouped(type: string): string {
-  return / [|&] /.test(type) && !/^[{[]/.test(type) ? `(${type})` : type;
+  let depth = 0;
+  for (const char of type) {
+    if ("{[(<".includes(char)) depth++;
+    else if ("}])>".includes(char)) depth--;
+    else if (depth === 0 && (char === "|" || char === "&")) return `(${type})`;
+  }
+  return type;
 }
 
 function literal(value: unknown): string {

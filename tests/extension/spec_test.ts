@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { defineExtension, type Extension, fn, validate, value, z } from "../../src/extension/spec.ts";
+import { sample, twice, VIEW } from "./_sample.ts";
+
+/** Validates what the types would refuse. */
+function messageOf(spec: unknown): string {
+  try {
+    validate(spec as Extension);
+  } catch (error) {
+    assert.ok(error instanceof TypeError);
+    return error.message;
+  }
+  return assert.fail("it was taken");
+}
+
+Deno.test("validate() fills in optional keys and makes the prompt a function", async () => {
+  const normal = validate(sample({ prompt: "Hello" }));
+  assert.equal(await normal.prompt(VIEW), "Hello");
+  assert.equal(await normal.activate(VIEW), true);
+  assert.deepEqual([normal.requires, normal.symbols], [[], []]);
+  assert.equal(normal.group, normal.subgroup);
+  assert.equal(await validate(sample()).prompt(VIEW), "");
+});
+
+Deno.test("validate() takes what it returned", () => {
+  const once = validate(sample({ symbols: [twice(() => 1), value("max", { deep: [1] }, { doc: "Max." })] }));
+  assert.deepEqual(validate(once), once);
+});
+
+Deno.test("defineExtension() validates", () => {
+  assert.throws(() => defineExtension(sample({ doc: "" })), {
+    message: "Cannot use extension test.sample: doc must not be blank",
+  });
+  assert.equal(defineExtension(sample()).namespace, "test.sample");
+});
+
+const tuple = z.tuple([]);
+const func = (fields: object): unknown => ({
+  ...fn("find", () => 1, { doc: "Finds.", args: tuple, returns: "x" }),
+  ...fields,
+});
+const REFUSED: readonly (readonly [string, object, RegExp])[] = [
+  ["a namespace with a space", { namespace: "a b" }, /extension a b: namespace must look like "com\.acme\.search"/],
+  ["no namespace", { namespace: undefined }, /extension without a namespace: namespace is missing/],
+  ["no alias", { alias: undefined }, /test\.sample: alias is missing/],
+  ["half an alias", { alias: { ns: "vis.ext.a" } }, /alias\.alias is missing/],
+  ["an alias that is no identifier", { alias: { ns: "vis.ext.a", alias: "a-b" } }, /alias\.alias must look like/],
+  ["an alias that the sandbox uses", { alias: { ns: "vis.ext.a", alias: "results" } }, /alias\.alias is a name that/],
+  ["a blank doc", { doc: "  " }, /doc must not be blank/],
+  ["a version that is none", { version: "1" }, /version must look like "1\.0\.0"/],
+  ["requires that is no list", { requires: "x" }, /requires must be a list of strings/],
+  ["requires that names itself", { requires: ["test.sample"] }, /requires names the extension itself/],
+  ["a misspelled key", { promt: "x" }, /promt is not known/],
+  ["a prompt that is a number", { prompt: 3 }, /prompt must be a string or a function/],
+  ["a symbol without doc", { symbols: [func({ doc: undefined })] }, /symbols\.find\.doc is missing/],
+  ["args that are no tuple", { symbols: [func({ args: z.string() })] }, /symbols\.find\.args must be a zod tuple/],
+  ["a function that is none", { symbols: [func({ fn: "x" })] }, /symbols\.find\.fn must be a function/],
+  ["a hook that is none", { symbols: [func({ onError: 1 })] }, /symbols\.find\.onError must be a function/],
+  ["a misspelled hook", { symbols: [func({ onerror: () => 1 })] }, /symbols\.find\.onerror is not known/],
+  ["a symbol of no kind", { symbols: [{ name: "x" }] }, /symbols\.x/],
+  ["a symbol twice", { symbols: [func({}), func({})] }, /symbols\.find is defined twice/],
+  ["a symbol that makes the alias a promise", { symbols: [func({ name: "then" })] }, /symbols\.then is a name/],
+  ["a constant without value", { symbols: [{ kind: "value", name: "v", doc: "V." }] }, /symbols\.v\.value/],
+  ["a grant that does not exist", { allow: { run: ["ls"] } }, /allow\.run is not known/],
+  ["a grant of ffi", { allow: { ffi: ["/"] } }, /allow\.ffi is not known/],
+];
+
+for (const [what, fields, expected] of REFUSED) {
+  Deno.test(`validate() refuses ${what} and names the key`, () =>
+    assert.match(messageOf({ ...sample(), ...fields }), expected));
+}
+
+for (const nothing of [null, undefined, 7, "x", []]) {
+  Deno.test(`validate() refuses ${JSON.stringify(nothing)}`, () =>
+    assert.match(messageOf(nothing), /without a namespace/));
+}
+
+Deno.test("spec.ts stays one screen", async () => {
+  const text = await Deno.readTextFile(new URL("../../src/extension/spec.ts", import.meta.url));
+  assert.ok(text.split("\n").length <= 151);
+});
