@@ -1,0 +1,38 @@
+import { oneLine } from "../domain/clip.ts";
+
+/** What the built-in nudges look at. */
+export interface NudgeFacts {
+  /** Iterations that used up budget before the one that is being prepared. */
+  readonly used: number;
+  readonly budget: number;
+  /** Live variables of the user. */
+  readonly userVariables: number;
+  /** What the model keeps repeating (`Repetition.offender`), or null. */
+  readonly offender: string | null;
+  /** The last reply had to be repaired to be read. */
+  readonly repaired: boolean;
+}
+
+const FEW_LEFT = 2;
+const MANY_VARIABLES = 150;
+const OFFENDER_CHARS = 80;
+
+/** One line for each thing that the model should know before it goes on, at most 200 characters each. */
+export function builtinNudges({ used, budget, userVariables, offender, repaired }: NudgeFacts): string[] {
+  const lines: string[] = [];
+  const remaining = Math.max(0, budget - used - 1);
+  if (remaining <= FEW_LEFT) {
+    const left = remaining === 0 ? "This is the last iteration" : `Iterations left after this one: ${remaining}`;
+    lines.push(`${left}. Finish now, or if work is really left call requestMoreIterations(n) beside it.`);
+  }
+  if (userVariables > MANY_VARIABLES) {
+    lines.push(`${userVariables} variables: the index is cut. Drop what you no longer need: await forget("a", "b").`);
+  }
+  if (offender !== null) {
+    lines.push(`You repeat yourself: ${oneLine(offender, OFFENDER_CHARS)}. It will not change; try another approach.`);
+  }
+  if (repaired) {
+    lines.push("Your last reply had to be repaired. Send exactly one JSON object, nothing before or after it.");
+  }
+  return lines.map((line) => `[system_nudge] ${line}`);
+}

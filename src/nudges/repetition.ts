@@ -1,0 +1,91 @@
+import type { BlockResult } from "../domain/block_result.ts";
+import { oneLine } from "../domain/clip.ts";
+
+interface Entry {
+  readonly code: string;
+  readonly result: BlockResult;
+}
+
+const TIMES = 3;
+const MAX_KEYS = 2_000;
+/** Of code, result and error that are compared; their lengths are compared in full. */
+const MAX_COMPARED = 4_000;
+/** Shorter results are the same by chance: `true`, `[]`, a count. */
+const TELLING_RESULT = 40;
+
+/** Counts over one query what comes again: the same code with the same result, the same error, or the same result from
+ * code that differs in names only. Keeps hashes, so that its size does not depend on what the blocks return. */
+export class Repetition {
+  readonly #counts = new Map<string, number>();
+  #offender: string | null = null;
+
+  /** Counts the blocks of one iteration. */
+  record(entries: readonly Entry[]): void {
+    this.#offender = null;
+    let most = TIMES - 1;
+    for (const entry of entries) {
+      let times = 0;
+      for (const key of keysOf(entry)) times = Math.max(times, this.#count(key));
+      if (times <= most) continue;
+      most = times;
+      this.#offender = describe(entry, times);
+    }
+  }
+
+  /** What the last recorded iteration did for the third time or more, in words, or null. */
+  offender(): string | null {
+    return this.#offender;
+  }
+
+  #count(key: string): number {
+    const times = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.delete(key);
+    this.#counts.set(key, times);
+    if (this.#counts.size > MAX_KEYS) {
+      for (const oldest of this.#counts.keys()) {
+        this.#counts.delete(oldest);
+        break;
+      }
+    }
+    return times;
+  }
+}
+
+/** Distinct keys, so that one block counts once for each. */
+function keysOf({ code, result }: Entry): Set<string> {
+  if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
+  const outcome = [result.outcome, result.type, result.preview, result.stdout];
+  const keys = new Set([hash("block", [withoutNames(code, result.defined), ...outcome])]);
+  if (result.preview.length >= TELLING_RESULT) keys.add(hash("result", outcome));
+  return keys;
+}
+
+/** The code with the names it defines and all spacing taken out: `const a2 = f(1)` is `const a = f(1)` again. */
+function withoutNames(code: string, defined: readonly string[]): string {
+  const names = new Set(defined.slice(0, 100));
+  return code.slice(0, MAX_COMPARED).replace(/[\p{ID_Start}$_][\p{ID_Continue}$]*|\s+/gu, (word) => {
+    if (names.has(word)) return "_";
+    return /^\s/.test(word) ? " " : word;
+  }).trim();
+}
+
+function describe({ code, result }: Entry, times: number): string {
+  const came = result.error ? `${result.error.name}: ${result.error.message}` : result.preview;
+  return `${oneLine(code, 44)}${came ? ` → ${oneLine(came, 22)}` : ""} (${times}×)`;
+}
+
+/** 53 bits of a non-cryptographic hash: a collision costs one needless nudge. */
+function hash(kind: string, parts: readonly string[]): string {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (const part of parts) {
+    const text = `${part.length}:${part.slice(0, MAX_COMPARED)}`;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      high = Math.imul(high ^ unit, 2654435761);
+      low = Math.imul(low ^ unit, 1597334677);
+    }
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  return `${kind}:${(high >>> 0).toString(36)}${(low >>> 0).toString(36)}`;
+}

@@ -1,0 +1,74 @@
+import { oneLine } from "../domain/clip.ts";
+import type { JournalEntry } from "./context_parts.ts";
+
+/** Words that stand for an answer without being one, in the languages that models slip into. */
+const PLACEHOLDERS = new Set([
+  ..."done ok okay result results output answer final ready complete completed finished success listing listed todo"
+    .split(" "),
+  ..."placeholder null undefined nan wynik gotowe zrobione wypisane fertig erledigt listo hecho terminado".split(" "),
+  ..."fini terminé fait pronto feito fatto klaar готово 完成 完了".split(" "),
+  ...["see above", "as above", "the answer", "the result", "the results", "your answer here", "answer here"],
+  ...["task completed", "task complete", "all done", "[object object]", "object object"],
+]);
+const CLAIMS = [
+  /\b(?:forgot|forgotten|have forgotten)\b[^.!?\n]{0,60}\bvar(?:iable)?s?\b/i,
+  /\bvar(?:iable)?s?\b[^.!?\n]{0,60}\b(?:were|was|are|is|been)\s+forgotten\b/i,
+  /\b(?:cleaned up|cleared|emptied|pruned|tidied)\b[^.!?\n]{0,40}\b(?:var(?:iable)?[ _]?index|variable scope|my variables)\b/i,
+  /\b(?:removed|dropped|deleted|cleared)\b[^.!?\n]{0,60}\bvar(?:iable)?s?\b[^.!?\n]{0,20}\bfrom (?:the |my )?(?:var(?:iable)?[ _]?index|scope|sandbox|session|memory|conversation)\b/i,
+  /zapomnia(?:łem|łam|no)[^.!?\n]{0,60}zmienn/i,
+];
+/** A claim stands at the start or at the end; a long report is not searched in full. */
+const SEARCHED_CHARS = 20_000;
+
+/** Why an answer must not end the query yet, or null. `resolved` says that it came from a variable, a template or a block;
+ * `entries` are the blocks whose failure speaks against it; `forgot` that `forget` was called in this iteration. */
+export function refuseFinal(
+  { answer, resolved, entries, forgot }: {
+    readonly answer: string;
+    readonly resolved: boolean;
+    readonly entries: readonly JournalEntry[];
+    readonly forgot: boolean;
+  },
+): string | null {
+  const failed = entries.findIndex(({ result }) => !result.ok);
+  if (failed !== -1) return failedBlock(entries, failed);
+  if (answer.trim() === "") {
+    return resolved
+      ? "The answer is empty: the variable or template it came from has no text"
+      : "The answer is empty: put the content into it, or the name of the variable that holds it";
+  }
+  if (!resolved && PLACEHOLDERS.has(bare(answer))) {
+    return `The answer "${
+      oneLine(answer, 40)
+    }" is a placeholder: put the content into it, or the name of the variable that holds it`;
+  }
+  const searched = answer.slice(0, SEARCHED_CHARS);
+  if (!forgot && CLAIMS.some((claim) => claim.test(searched))) {
+    return 'The answer says that variables were forgotten, but forget was not called: await forget("name"), then finish';
+  }
+  return null;
+}
+
+/** What follows from a refusal: the same one twice in a row is let through, so that no gate repeats for ever. Texts that
+ * differ in numbers only are the same. */
+export function settleRefusal(
+  { reason, previous }: { readonly reason: string; readonly previous: string | null },
+): { readonly letThrough: false } | { readonly letThrough: true; readonly confidence: "low"; readonly note: string } {
+  if (previous === null || kindOf(previous) !== kindOf(reason)) return { letThrough: false };
+  return { letThrough: true, confidence: "low", note: `Accepted although refused twice: ${oneLine(reason, 300)}` };
+}
+
+function failedBlock(entries: readonly JournalEntry[], at: number): string {
+  const result = entries[at]?.result;
+  const why = result?.error ? `${result.error.name}: ${result.error.message}` : result?.outcome ?? "no result";
+  return `Block ${at + 1} of this reply failed: ${oneLine(why, 300)}. Mend it or leave it out, then finish`;
+}
+
+/** Without case, quotes, emphasis and final punctuation. */
+function bare(answer: string): string {
+  return answer.slice(0, 200).trim().toLowerCase().replace(/^[\s"'`*_([]+|[\s"'`*_)\].!…:]+$/g, "");
+}
+
+function kindOf(reason: string): string {
+  return reason.replace(/\d+/g, "#").replace(/\s+/g, " ").trim();
+}
