@@ -50,7 +50,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/persistence/": ["src/persistence/store.ts", "src/persistence/open_store.ts"],
 };
 
-/** Packages with a known owner. Every other one must be imported by one folder only as well (except SHARED). */
+/** Packages with a known owner. Every other one belongs to the one folder of src/ that imports it (except SHARED). */
 export const OWNERS: Readonly<Record<string, string>> = {
   "node:sqlite": "src/persistence/",
   "kysely": "src/persistence/",

@@ -63,6 +63,7 @@ Deno.test("error-message wants a capital, no full stop, no contraction, wherever
     'throw new Error("Cannot read the model\'s reply");',
     "throw new Error(message);",
     'throw new SandboxGone("memory");',
+    'new Error("probe").stack;',
     'throw new Error("Cannot read config.json: empty");',
   ]);
   assertClean("error-message", ['throw new Error("x");'], "tests/a_test.ts");

@@ -17,10 +17,10 @@ export async function importProblems(root: string): Promise<string[]> {
   return [...problems, ...sharedPackages(imports), ...unreadable.map((path) => `${path} cannot be read`)];
 }
 
-/** Packages without a named owner that more than one folder imports. */
+/** Packages without a named owner that more than one folder of src/ imports. Extensions bring what they need. */
 function sharedPackages(imports: readonly { readonly from: string; readonly to: string }[]): string[] {
   const users = new Map<string, Set<string>>();
-  for (const { from, to } of imports) {
+  for (const { from, to } of imports.filter((one) => one.from.startsWith("src/"))) {
     const name = packageOf(to);
     if (name === undefined || name.startsWith("node:") || SHARED.includes(name) || name in OWNERS) continue;
     users.set(name, (users.get(name) ?? new Set()).add(from.split("/").slice(0, 2).join("/")));

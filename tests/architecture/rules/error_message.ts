@@ -1,6 +1,8 @@
 import { placeOf } from "./_place.ts";
 
 const CONTRACTION = /\w(n't|'(re|ve|ll|d|m))\b|\b(it|that|there|what|here|let|who)'s\b/i;
+/** One word in lower case is a code or a probe, not a sentence. */
+const CODE = /^[a-z]+(_[a-z]+)*$/;
 
 /** The text of a message as far as it is known; an expression inside counts as a word with a capital. */
 function textOf(node: Deno.lint.Node | undefined): string | undefined {
@@ -26,7 +28,7 @@ export const errorMessage: Deno.lint.Rule = {
         if (node.callee.type !== "Identifier" || !node.callee.name.endsWith("Error")) return;
         const [first] = node.arguments;
         const text = textOf(first);
-        if (!first || text === undefined) return;
+        if (!first || text === undefined || CODE.test(text)) return;
         for (const message of faultsOf(text)) context.report({ node: first, message });
       },
     };
