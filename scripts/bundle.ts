@@ -9,6 +9,7 @@ import { run } from "./_run.ts";
 export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "child.js": "src/sandbox/child/main.ts",
   "worker.js": "src/sandbox/child/worker.ts",
+  "sucrase.js": "src/sandbox/child/sucrase.ts",
 };
 
 /** Set to the moment before the sources were read; `bin/vis` builds again when a source is newer. */

@@ -48,7 +48,10 @@ export async function bundleProgram(): Promise<string> {
     "scripts/node_globals.ts",
   ]);
   await prependGlobals(folder);
-  await Deno.copyFile(join(ROOT, "build/sandbox/worker.js"), join(folder, "worker.js"));
+  // What the child loads by path: both must lie beside the chunk that holds its main module.
+  for (const file of ["worker.js", "sucrase.js"]) {
+    await Deno.copyFile(join(ROOT, "build/sandbox", file), join(folder, file));
+  }
   return folder;
 }
 

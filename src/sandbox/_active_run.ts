@@ -1,0 +1,104 @@
+import { failedBlock } from "../domain/block_result.ts";
+import type { BlockOutput } from "./_block_output.ts";
+import type { CallDesk } from "./_call_desk.ts";
+import type { ChildExit } from "./_child_exit.ts";
+import type { Observed } from "./_run_report.ts";
+import type { BlockRun, RunReport } from "./sandbox.ts";
+
+/** After grace: the child's own watch comes first, and a large result may still be on its way. */
+const LAST_RESORT_MS = 5000;
+
+export interface ActiveRunOptions {
+  readonly id: string;
+  readonly block: BlockRun;
+  readonly graceMs: number;
+  readonly output: BlockOutput;
+  readonly desk: CallDesk;
+  /** Tells the child that the block is to end. */
+  readonly cancel: () => void;
+  readonly kill: (why: string) => void;
+}
+
+/** One block while it runs, seen from the main process: its deadline, its cancellation, and how it ended if not well. */
+export class ActiveRun {
+  readonly #options: ActiveRunOptions;
+  readonly #begun = performance.now();
+  readonly #timers: ReturnType<typeof setTimeout>[] = [];
+  readonly #onAbort = (): void => this.#cancel();
+  #cancelled = false;
+
+  constructor(options: ActiveRunOptions) {
+    this.#options = options;
+    const { block, graceMs, desk, id } = options;
+    this.#after(block.deadlineMs, () => desk.abortRun(id));
+    this.#after(block.deadlineMs + graceMs + LAST_RESORT_MS, () => this.stuck());
+    block.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (block.signal?.aborted) this.#cancel();
+  }
+
+  get output(): BlockOutput {
+    return this.#options.output;
+  }
+
+  get observed(): Observed {
+    const { output, desk, id } = this.#options;
+    const ms = performance.now() - this.#begun;
+    return { stdout: output.stdout, stderr: output.stderr, calls: desk.callsOf(id), ms };
+  }
+
+  /** Whether a frame names this run. */
+  is(id: string): boolean {
+    return id === this.#options.id;
+  }
+
+  /** Nothing but the end of the child stops it. */
+  stuck(): void {
+    const { block, kill } = this.#options;
+    kill(
+      this.#cancelled
+        ? "the block was cancelled and could not be stopped"
+        : `${timeout(block)} and could not be stopped`,
+    );
+  }
+
+  /** The child has ended under the block, or sent what cannot be read. */
+  failed(exit: Pick<ChildExit, "why" | "outOfMemory">): RunReport {
+    const { block } = this.#options;
+    const lost = "; the sandbox was killed, and what this block had changed is lost";
+    const result = this.#cancelled
+      ? failedBlock("cancelled", { name: "Cancelled", message: `The block was cancelled${lost}` }, this.observed)
+      : exit.outOfMemory
+      ? failedBlock(
+        "memory",
+        { name: "OutOfMemory", message: `The block used up the sandbox's memory${lost}` },
+        this.observed,
+      )
+      : failedBlock("killed", { name: "SandboxGone", message: `The sandbox ended: ${exit.why}${lost}` }, {
+        ...this.observed,
+        timedOut: exit.why.startsWith(timeout(block)),
+      });
+    return { result, saved: [], reads: [], value: null, literal: false, notes: [] };
+  }
+
+  /** Always called, however the run ended. */
+  end(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#options.block.signal?.removeEventListener("abort", this.#onAbort);
+  }
+
+  #after(ms: number, f: () => void): void {
+    this.#timers.push(setTimeout(f, ms));
+  }
+
+  #cancel(): void {
+    const { id, desk, cancel, graceMs } = this.#options;
+    this.#cancelled = true;
+    desk.abortRun(id);
+    cancel();
+    this.#after(graceMs + LAST_RESORT_MS, () => this.stuck());
+  }
+}
+
+function timeout(block: BlockRun): string {
+  return `Timeout (${block.deadlineMs / 1000}s)`;
+}

@@ -1,0 +1,46 @@
+import { cleanText } from "./clean_text.ts";
+import { decode } from "./codec.ts";
+import { type Bytes, Fields, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
+import type { RenderReport, RestoreReport } from "./sandbox.ts";
+
+const MAX_REPORTS = 100_000, MAX_TEXT = 4000;
+
+/** The body of an answer that is not a run's. Throws what the child says went wrong, or ProtocolError. */
+function body(parts: readonly Bytes[]): unknown {
+  const [only, ...more] = parts;
+  if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer in several parts");
+  const fields = new Fields(decode(only), "answer");
+  if (fields.flag("ok")) return fields.value["value"];
+  const error = new Fields(fields.value["error"], "error");
+  const message = cleanText(error.text("message", MAX_TEXT));
+  throw error.flag("tooLarge") ? new RangeError(message) : new Error(message);
+}
+
+/** The value that was asked for; undefined for a request that has none. */
+export function readValue(parts: readonly Bytes[]): unknown {
+  const value = body(parts);
+  if (value === null) return undefined;
+  return decode(new Fields({ value }, "answer").bytes("value"));
+}
+
+export function readRestoreReports(parts: readonly Bytes[]): RestoreReport[] {
+  return new Fields({ reports: body(parts) }, "answer").list("reports", MAX_REPORTS).map((one) => {
+    const fields = new Fields(one, "report");
+    return {
+      name: cleanText(fields.text("name", MAX_TEXT)),
+      how: fields.oneOf("how", ["data", "eval", "skipped", "lost"]),
+      reason: cleanText(fields.text("reason", MAX_TEXT)),
+    };
+  });
+}
+
+/** The text is shown on terminals and in pages: cleaned like all text of a child. */
+export function readRenderReport(parts: readonly Bytes[]): RenderReport {
+  const fields = new Fields(body(parts), "rendering");
+  if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_TEXT)) };
+  return {
+    ok: true,
+    from: fields.oneOf("from", ["variable", "template", "literal"]),
+    text: cleanText(fields.text("text", MAX_PAYLOAD_BYTES)),
+  };
+}

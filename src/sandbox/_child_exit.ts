@@ -1,0 +1,43 @@
+/** Signals by which V8 and the allocator end a process that is out of memory. */
+const MEMORY_SIGNALS: ReadonlySet<string> = new Set(["SIGTRAP", "SIGABRT", "SIGSEGV", "SIGILL", "SIGBUS"]);
+const MEMORY_TEXT = /out of memory|memory allocation of|Failed to reserve virtual memory|OOM/i;
+const PANIC_TEXT = /has panicked|panicked at/;
+
+export interface ChildExitFacts {
+  readonly status: Deno.CommandStatus;
+  /** Clean text. */
+  readonly stderr: string;
+  /** Why we killed it, null where we did not. */
+  readonly killedFor: string | null;
+}
+
+/** How a child ended. */
+export class ChildExit {
+  readonly #facts: ChildExitFacts;
+
+  constructor(facts: ChildExitFacts) {
+    this.#facts = facts;
+  }
+
+  /**
+   * Whether it ran out of memory. V8 aborts by a trap, the allocator by SIGABRT, and most of the time one of them
+   * says so on stderr; near the limit there may be no memory left to say it, so such a signal without a panic's text
+   * counts as well.
+   */
+  get outOfMemory(): boolean {
+    const { status, stderr, killedFor } = this.#facts;
+    if (killedFor !== null) return false;
+    if (MEMORY_TEXT.test(stderr)) return true;
+    return status.signal !== null && MEMORY_SIGNALS.has(status.signal) && !PANIC_TEXT.test(stderr);
+  }
+
+  /** Fit for the model. */
+  get why(): string {
+    const { status, killedFor, stderr } = this.#facts;
+    if (killedFor !== null) return killedFor;
+    if (this.outOfMemory) return "it ran out of memory";
+    if (status.signal === "SIGKILL") return "something outside killed it (SIGKILL)";
+    const last = stderr.trim().split("\n").find((line) => line.trim() !== "")?.slice(0, 200) ?? "";
+    return `${status.signal ?? `exit code ${status.code}`}${last ? `: ${last}` : ""}`;
+  }
+}

@@ -1,0 +1,104 @@
+import { cleanText } from "./clean_text.ts";
+import { ChildExit } from "./_child_exit.ts";
+import type { ChildProgram } from "./program.ts";
+import { type Bytes, type Frame, frameHead, FrameReader, type Header, TOKEN_BYTES } from "./protocol.ts";
+
+const STDERR_CHARS = 16_384;
+const NOTHING: Bytes = new Uint8Array(0);
+/** Nothing of ours: no path, no key, no locale. The name of a folder that cannot be made keeps Deno from a cache. */
+const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
+
+export interface ChildLinkOptions {
+  readonly program: ChildProgram;
+  readonly cwd: string;
+  /** May throw: what the child sent is then held against it, and it is killed. */
+  readonly onFrame: (frame: Frame) => void;
+  /** Before each chunk is read: lets the main process stop reading while too much is undelivered. */
+  readonly mayRead: () => Promise<void> | null;
+  /** Once, after the process has been reaped. */
+  readonly onEnd: (exit: ChildExit) => void;
+}
+
+/** One child process and the frames to and from it. What it sends is not trusted. */
+export class ChildLink {
+  readonly #process: Deno.ChildProcess;
+  readonly #token = crypto.getRandomValues(new Uint8Array(TOKEN_BYTES));
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #options: ChildLinkOptions;
+  readonly #ended: Promise<ChildExit>;
+  #stderr = "";
+  #killedFor: string | null = null;
+
+  constructor(options: ChildLinkOptions) {
+    this.#options = options;
+    const { path, args } = options.program;
+    this.#process = new Deno.Command(path, {
+      args: [...args],
+      cwd: options.cwd,
+      clearEnv: true,
+      env: ENVIRONMENT,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#writer = this.#process.stdin.getWriter();
+    this.#writer.closed.catch(() => {}); // the end is seen through `status`
+    this.#ended = this.#watch();
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** Resolves when the process has been reaped and its pipes are closed. */
+  get ended(): Promise<ChildExit> {
+    return this.#ended;
+  }
+
+  /** Never rejects: whoever waits for an answer learns of the end by `onEnd`. Throws RangeError over a frame's limits. */
+  send(header: Header, payload: Bytes = NOTHING): void {
+    const head = frameHead(this.#token, header, payload.length);
+    this.#writer.write(head).catch(() => {});
+    if (payload.length > 0) this.#writer.write(payload).catch(() => {});
+  }
+
+  /** SIGKILL, which no loop can hold up. The first reason counts. */
+  kill(why: string): void {
+    this.#killedFor ??= why;
+    try {
+      this.#process.kill("SIGKILL");
+    } catch { /* ended already */ }
+  }
+
+  async #watch(): Promise<ChildExit> {
+    const reading = Promise.all([this.#readFrames(), this.#readErrors()]);
+    const status = await this.#process.status;
+    await reading;
+    await this.#writer.abort().catch(() => {});
+    const exit = new ChildExit({ status, stderr: cleanText(this.#stderr), killedFor: this.#killedFor });
+    this.#options.onEnd(exit);
+    return exit;
+  }
+
+  async #readFrames(): Promise<void> {
+    const frames = new FrameReader(this.#token);
+    try {
+      for await (const chunk of this.#process.stdout) {
+        frames.push(chunk, this.#options.onFrame);
+        await this.#options.mayRead();
+      }
+      if (frames.inFrame) this.kill("it ended in the middle of a message");
+    } catch (error) {
+      this.kill(error instanceof Error ? error.message : String(error));
+      await this.#process.stdout.cancel().catch(() => {});
+    }
+  }
+
+  async #readErrors(): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of this.#process.stderr) {
+      const room = STDERR_CHARS - this.#stderr.length;
+      if (room > 0) this.#stderr += decoder.decode(chunk, { stream: true }).slice(0, room);
+    }
+  }
+}

@@ -1,0 +1,279 @@
+import { failedBlock } from "../domain/block_result.ts";
+import { SandboxGone } from "../domain/errors.ts";
+import type { VariableImage } from "../domain/variable.ts";
+import { ActiveRun } from "./_active_run.ts";
+import { Asks } from "./_asks.ts";
+import { BlockOutput } from "./_block_output.ts";
+import { CallDesk } from "./_call_desk.ts";
+import { readRenderReport, readRestoreReports, readValue } from "./_answers.ts";
+import type { ChildExit } from "./_child_exit.ts";
+import { ChildLink } from "./_child_link.ts";
+import { Heartbeat } from "./_heartbeat.ts";
+import { readReady } from "./_ready.ts";
+import { readRunReport } from "./_run_report.ts";
+import { removeWorkFolder } from "./_work_folder.ts";
+import { imageParts } from "./child/image_parts.ts";
+import type { Setup } from "./child/setup.ts";
+import { encode } from "./codec.ts";
+import { CodecError } from "./codec_error.ts";
+import type { ChildProgram } from "./program.ts";
+import { type Bytes, Fields, type Frame, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
+import type { BlockRun, RenderReport, RestoreReport, RunReport, Sandbox, SandboxOptions, Walls } from "./sandbox.ts";
+
+const START_MS = 30_000, ASK_MS = 60_000;
+const NO_WALLS: Walls = {
+  realm: false,
+  permissions: false,
+  process: false,
+  kernel: { landlock: 0, seccomp: false },
+  failed: [],
+};
+
+export interface ConfinedSandboxOptions {
+  readonly sandbox: SandboxOptions;
+  readonly setup: Setup;
+  readonly program: ChildProgram;
+  /** Empty, and owned by this object from now on. */
+  readonly folder: string;
+}
+
+/** One child and everything that the main process asks of it. */
+export class ConfinedSandbox implements Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #setup: Setup;
+  readonly #folder: string;
+  readonly #link: ChildLink;
+  readonly #desk: CallDesk;
+  readonly #asks = new Asks();
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #begun = performance.now();
+  readonly #onAbort = (): void => this.#link.kill("the caller gave it up");
+  #heartbeat: Heartbeat | null = null;
+  #walls: Walls | null = null;
+  #startMs = 0;
+  #active: ActiveRun | null = null;
+  #exit: ChildExit | null = null;
+
+  constructor({ sandbox, setup, program, folder }: ConfinedSandboxOptions) {
+    this.#options = sandbox;
+    this.#setup = setup;
+    this.#folder = folder;
+    const { functions, onCall } = sandbox;
+    this.#desk = new CallDesk({ functions, onCall, send: (header, payload) => this.#link.send(header, payload) });
+    this.#link = new ChildLink({
+      program,
+      cwd: folder,
+      onFrame: (frame) => this.#receive(frame),
+      mayRead: () => this.#desk.room(),
+      onEnd: (exit) => this.#onEnd(exit),
+    });
+    sandbox.signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get pid(): number {
+    return this.#link.pid;
+  }
+
+  get walls(): Walls {
+    return this.#walls ?? NO_WALLS;
+  }
+
+  get startMs(): number {
+    return this.#startMs;
+  }
+
+  get ended(): boolean {
+    return this.#exit !== null;
+  }
+
+  /** Once, before anything else: rejects with SandboxGone when the child does not come up, and has cleaned up then. */
+  async start(): Promise<void> {
+    const timer = setTimeout(() => this.#link.kill(`it was not ready within ${START_MS / 1000} s`), START_MS);
+    try {
+      this.#link.send({ t: "setup", ...this.#setup }, encode(this.#options.constants, { maxBytes: MAX_PAYLOAD_BYTES }));
+      if (this.#options.signal?.aborted) this.#onAbort();
+      await this.#ready.promise;
+    } catch (error) {
+      await this.close();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    this.#heartbeat = new Heartbeat({
+      send: (header) => this.#link.send(header),
+      isIdle: () => this.#active === null && this.#asks.idle,
+      onDead: () => this.#link.kill("it no longer answers"),
+    });
+  }
+
+  async run(block: BlockRun): Promise<RunReport> {
+    if (this.#active) return refused("Cannot run a block: another one is running");
+    let code: Bytes;
+    try {
+      code = encode(block.code, { maxBytes: MAX_PAYLOAD_BYTES });
+    } catch {
+      return refused(`Cannot run a block of ${block.code.length} characters`);
+    }
+    const { id, answer } = this.#asks.begin();
+    const active = this.#activate(id, block);
+    try {
+      const { iteration, index, deadlineMs } = block;
+      this.#link.send({ t: "run", id, iteration, index, deadlineMs }, code);
+      if (block.signal?.aborted) this.#link.send({ t: "cancel", id });
+      const parts = await answer;
+      return this.#reportOf(active, parts);
+    } catch (error) {
+      return active.failed(this.#exit ?? { why: messageOf(error), outOfMemory: false });
+    } finally {
+      active.end();
+      this.#active = null;
+    }
+  }
+
+  async render(template: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<RenderReport> {
+    const payload = encode(template, { maxBytes: MAX_PAYLOAD_BYTES });
+    const parts = await this.#ask({ t: "render", deadlineMs }, payload, deadlineMs + ASK_MS);
+    return this.#read(() => readRenderReport(parts));
+  }
+
+  async restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]> {
+    const { id, answer } = this.#asks.begin();
+    const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
+    parts.forEach((part, i) => this.#link.send({ t: "restore", id, more: i < parts.length - 1 }, part));
+    const answered = await this.#within(ASK_MS, answer);
+    return this.#read(() => readRestoreReports(answered));
+  }
+
+  async bind(name: string, value: unknown, options: { readonly user?: boolean } = {}): Promise<void> {
+    const payload = encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
+    const parts = await this.#ask({ t: "bind", name, user: options.user ?? false }, payload);
+    this.#read(() => readValue(parts));
+  }
+
+  async read(name: string, { maxBytes }: { readonly maxBytes: number }): Promise<unknown> {
+    const parts = await this.#ask({ t: "read", name, maxBytes: Math.min(maxBytes, MAX_PAYLOAD_BYTES / 2) });
+    return this.#read(() => readValue(parts));
+  }
+
+  async forget(names: readonly string[]): Promise<void> {
+    const parts = await this.#ask({ t: "forget", names });
+    this.#read(() => readValue(parts));
+  }
+
+  async endQuery(): Promise<void> {
+    this.#desk.abortAll();
+    const parts = await this.#ask({ t: "endQuery" });
+    this.#read(() => readValue(parts));
+  }
+
+  async close(): Promise<void> {
+    this.#link.kill("it was closed");
+    await this.#link.ended;
+  }
+
+  #activate(id: string, block: BlockRun): ActiveRun {
+    const { outputBytes, graceMs } = this.#options.limits;
+    this.#desk.beginRun(id, block.index);
+    this.#active = new ActiveRun({
+      id,
+      block,
+      graceMs,
+      output: new BlockOutput(outputBytes, this.#options.onOutput),
+      desk: this.#desk,
+      cancel: () => this.#link.send({ t: "cancel", id }),
+      kill: (why) => this.#link.kill(why),
+    });
+    return this.#active;
+  }
+
+  #reportOf(active: ActiveRun, parts: readonly Bytes[]): RunReport {
+    return this.#read(() => readRunReport(parts, active.observed));
+  }
+
+  /** Reads what the child sent; what cannot be read is held against it. */
+  #read<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof ProtocolError || error instanceof CodecError) {
+        this.#link.kill(`it sent an unreadable answer`);
+      }
+      throw error;
+    }
+  }
+
+  #ask(
+    header: { readonly t: string } & Readonly<Record<string, unknown>>,
+    payload?: Bytes,
+    ms = ASK_MS,
+  ): Promise<readonly Bytes[]> {
+    const { id, answer } = this.#asks.begin();
+    this.#link.send({ ...header, id }, payload);
+    return this.#within(ms, answer);
+  }
+
+  async #within<T>(ms: number, answer: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#link.kill(`it did not answer within ${ms / 1000} s`), ms);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #receive(frame: Frame): void {
+    const { t } = frame.header;
+    if (!this.#walls && t !== "ready") throw new ProtocolError("Cannot take a message before the child is ready");
+    switch (t) {
+      case "ready":
+        return this.#onReady(frame.header);
+      case "call":
+        return this.#desk.receive(frame);
+      case "cancel":
+        return this.#desk.cancel(frame);
+      case "output":
+        return this.#activeOf(frame, "run").output.receive(frame);
+      case "done":
+        return this.#asks.receive(frame);
+      case "stuck":
+        return this.#activeOf(frame, "id").stuck();
+      case "pong":
+        return this.#heartbeat?.receive(frame);
+      default:
+        throw new ProtocolError("Cannot take a message of an unknown type");
+    }
+  }
+
+  #activeOf({ header }: Frame, key: string): ActiveRun {
+    const active = this.#active;
+    if (!active?.is(new Fields(header, header.t).id(key))) throw new ProtocolError("Cannot take a message of no run");
+    return active;
+  }
+
+  #onReady(header: Header): void {
+    if (this.#walls) throw new ProtocolError("Cannot become ready twice");
+    this.#walls = readReady(header);
+    this.#startMs = performance.now() - this.#begun;
+    this.#ready.resolve();
+  }
+
+  #onEnd(exit: ChildExit): void {
+    this.#exit = exit;
+    this.#heartbeat?.stop();
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    this.#desk.close();
+    removeWorkFolder(this.#folder);
+    this.#asks.end(exit.why);
+    this.#ready.reject(new SandboxGone(exit.why));
+    this.#ready.promise.catch(() => {});
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function refused(message: string): RunReport {
+  const result = failedBlock("refused", { name: "Error", message });
+  return { result, saved: [], reads: [], value: null, literal: false, notes: [] };
+}

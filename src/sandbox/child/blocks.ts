@@ -1,0 +1,177 @@
+import type { BlockOutcome } from "../../domain/block_result.ts";
+import { blockError } from "./block_error.ts";
+import { captured } from "./captured.ts";
+import type { ToWorker } from "./messages.ts";
+import type { RunContext } from "./run_context.ts";
+import { sendReport } from "./send_report.ts";
+import type { WorkerParts } from "./worker_parts.ts";
+
+type Run = Extract<ToWorker, { t: "run" }>;
+
+export interface Ending {
+  readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
+  /** The value, or what was thrown. */
+  readonly value: unknown;
+}
+
+interface Active {
+  readonly run: Run;
+  readonly file: string;
+  readonly context: RunContext;
+  readonly begun: number;
+  readonly deadline: number;
+  timer: ReturnType<typeof captured.setTimeout> | null;
+  ending: Ending | null;
+}
+
+interface ContextEntry {
+  readonly context: RunContext;
+  readonly next: ContextEntry | null;
+}
+
+/** Turns of background work while no block runs, and of a block's own handlers after its end. */
+const BACKGROUND_MS = 1000, AFTER_END_MS = 100;
+const NO_VALUE = undefined;
+
+/** Runs blocks, one at a time, and reports each once: by its value, its error, its deadline or its cancellation. */
+export class Blocks {
+  readonly #parts: WorkerParts;
+  #active: Active | null = null;
+  #lastId = "";
+  #iteration = -1;
+  #results: unknown[] = [];
+  /** Contexts of this query's blocks, whose background work may still go on. */
+  #contexts: ContextEntry | null = null;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+  }
+
+  /** Id of the block that runs, or ran last. */
+  get currentId(): string {
+    return this.#lastId;
+  }
+
+  /** How long the next turn may take. */
+  limitMs(): number {
+    const active = this.#active;
+    if (!active) return BACKGROUND_MS;
+    return active.ending ? AFTER_END_MS : active.deadline - captured.now();
+  }
+
+  /** A turn was stopped at that limit. */
+  onStopped(): void {
+    const active = this.#active;
+    if (active && !active.ending) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    this.#parts.notes.add("Background work was stopped: it did not pause for too long");
+  }
+
+  run(run: Run): void {
+    const { turns, output } = this.#parts;
+    this.#newIteration(run.iteration);
+    const context: RunContext = { id: run.id, ended: "" };
+    this.#contexts = { context, next: this.#contexts };
+    const begun = captured.now();
+    const file = `block${run.iteration}.${run.index}`;
+    const active: Active = { run, file, context, begun, deadline: begun + run.deadlineMs, timer: null, ending: null };
+    this.#active = active;
+    this.#lastId = run.id;
+    output.begin();
+    active.timer = captured.setTimeout(
+      () => this.#end(active, { outcome: "timeout", value: NO_VALUE }),
+      run.deadlineMs,
+    );
+    turns.soon(() => captured.context.run(context, () => this.#start(active)));
+  }
+
+  cancel(id: string): void {
+    const active = this.#active;
+    if (active?.run.id === id) this.#end(active, { outcome: "cancelled", value: NO_VALUE });
+  }
+
+  /** Nothing that this query's blocks left behind may call or wait any longer. */
+  endQuery(): void {
+    const why = "the query has ended";
+    for (let entry = this.#contexts; entry; entry = entry.next) entry.context.ended ||= why;
+    this.#contexts = null;
+    this.#parts.timers.stopAll(null);
+    this.#parts.calls.abort(null, `Cancelled: ${why}`);
+  }
+
+  #newIteration(iteration: number): void {
+    if (iteration === this.#iteration) return;
+    this.#iteration = iteration;
+    this.#results = [];
+    this.#parts.names.set("results", this.#results);
+  }
+
+  #start(active: Active): void {
+    const { block, defined } = active.run;
+    try {
+      this.#parts.variables.declare(defined);
+      const script = new captured.Script(block.code, { filename: active.file });
+      const value: unknown = script.runInThisContext();
+      if (!captured.isPromise(value)) return this.#finish(active, value);
+      captured.apply(captured.then, value, [
+        (result: unknown) => this.#finish(active, result),
+        (error: unknown) => this.#end(active, { outcome: "error", value: error }),
+      ]);
+    } catch (error) {
+      this.#end(active, { outcome: "error", value: error });
+    }
+  }
+
+  #finish(active: Active, value: unknown): void {
+    this.#end(active, { outcome: value === undefined ? "none" : "value", value });
+  }
+
+  #end(active: Active, ending: Ending): void {
+    if (active.ending) return;
+    active.ending = ending;
+    if (active.timer !== null) captured.clearTimeout(active.timer);
+    const { outcome } = ending;
+    if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
+    // In a further turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
+    captured.setImmediate(() => this.#report(active, ending));
+  }
+
+  #abandon(active: Active, outcome: "timeout" | "cancelled"): void {
+    const why = outcome === "timeout" ? timeoutText(active.run.deadlineMs) : "Cancelled";
+    active.context.ended = why;
+    this.#parts.timers.stopAll(active.context);
+    this.#parts.calls.abort(active.context, why);
+  }
+
+  #report(active: Active, ending: Ending): void {
+    const { run, file, begun } = active;
+    const { post, names, notes, preview } = this.#parts;
+    post({ t: "settled", id: run.id });
+    this.#active = null;
+    names.restore((name) => notes.add(`${name} belongs to the sandbox: it is as before again`));
+    const { outcome, value } = ending;
+    if (outcome === "value" || outcome === "none") {
+      captured.defineProperty(this.#results, run.index, {
+        value,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    }
+    const error = outcome === "error"
+      ? blockError(value, { file, source: run.source, preview })
+      : outcome === "timeout"
+      ? plainError("Timeout", timeoutText(run.deadlineMs))
+      : outcome === "cancelled"
+      ? plainError("Cancelled", "The block was cancelled")
+      : null;
+    sendReport(this.#parts, { run, ending, error, ms: captured.now() - begun });
+  }
+}
+
+function timeoutText(deadlineMs: number): string {
+  return `Timeout (${deadlineMs / 1000}s)`;
+}
+
+function plainError(name: string, message: string): ReturnType<typeof blockError> {
+  return { name, message, line: null, column: null, excerpt: "", stack: "" };
+}

@@ -1,0 +1,44 @@
+/**
+ * What the worker itself needs from the runtime, taken before its global is emptied and before foreign code can
+ * replace anything. Modules of the worker that run after foreign code use these, null-prototype objects and classes
+ * of their own: never methods of shared prototypes, iteration protocols or globals looked up at the time of use.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate } from "node:timers";
+import { types } from "node:util";
+import vm from "node:vm";
+
+/** Drains the microtask queue at once. It does nothing inside a microtask: call it from a timer or an immediate. */
+function microtaskDrain(): () => void {
+  const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
+  const drain: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "runMicrotasks") : undefined;
+  if (typeof drain !== "function") throw new TypeError("Cannot drain microtasks: not in this runtime");
+  return () => void Reflect.apply(drain, core, []);
+}
+
+const context = new AsyncLocalStorage<unknown>();
+
+export const captured = {
+  Script: vm.Script,
+  Error,
+  Promise,
+  TypeError,
+  RangeError,
+  TextEncoder,
+  apply: Reflect.apply,
+  ownKeys: Reflect.ownKeys,
+  defineProperty: Object.defineProperty,
+  getPrototypeOf: Object.getPrototypeOf,
+  getOwnPropertyDescriptor: Object.getOwnPropertyDescriptor,
+  freeze: Object.freeze,
+  then: Promise.prototype.then,
+  isPromise: types.isPromise,
+  isProxy: types.isProxy,
+  now: performance.now.bind(performance),
+  setTimeout: globalThis.setTimeout.bind(globalThis),
+  clearTimeout: globalThis.clearTimeout.bind(globalThis),
+  setImmediate: (f: () => void): void => void setImmediate(f),
+  runMicrotasks: microtaskDrain(),
+  /** Who started the code that runs now: follows promises and timers, unlike a variable. */
+  context: { get: () => context.getStore(), run: (store: unknown, f: () => void) => context.run(store, f) },
+} as const;

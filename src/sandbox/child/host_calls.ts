@@ -1,0 +1,174 @@
+import { decode, encode } from "../codec.ts";
+import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../protocol.ts";
+import { captured } from "./captured.ts";
+import type { Post } from "./messages.ts";
+import type { RunContext } from "./run_context.ts";
+
+interface Call {
+  readonly id: number;
+  readonly name: string;
+  readonly run: RunContext;
+  /** Made where the function was called, so that its stack names the line of the block. */
+  readonly error: Error;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+  gaveUp: boolean;
+  payload: Bytes | null;
+  readonly bytes: number;
+  next: Call | null;
+}
+
+export interface HostCallsOptions {
+  readonly post: Post;
+  /** Enters foreign code: settling a promise runs what awaits it. */
+  readonly soon: (task: () => void) => void;
+  /** The run that asks now, null where no block did. */
+  readonly current: () => RunContext | null;
+}
+
+/** Calls of host functions: each is a promise that the main process settles. What is over the limits waits here. */
+export class HostCalls {
+  readonly #options: HostCallsOptions;
+  // Plain dictionary and linked list: foreign code may have replaced the methods of Map and Array.
+  readonly #pending: Record<number, Call> = Object.create(null);
+  #first: Call | null = null;
+  #last: Call | null = null;
+  #lastId = 0;
+  #outstanding = 0;
+  #outstandingBytes = 0;
+  #enabled = true;
+
+  constructor(options: HostCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Off while variables are restored: a source that is evaluated again must not repeat a side effect. */
+  enable(on: boolean): void {
+    this.#enabled = on;
+  }
+
+  call(name: string, args: unknown[]): Promise<unknown> {
+    return new captured.Promise((resolve, reject) => {
+      const error = new captured.Error(name);
+      const run = this.#options.current();
+      const refused = this.#refusal(run);
+      if (refused || !run) {
+        return reject(describe(error, { name: "Error", message: `Cannot call ${name}: ${refused}` }));
+      }
+      let payload: Bytes;
+      try {
+        payload = encode(args, { maxBytes: MAX_PAYLOAD_BYTES });
+      } catch (cause) {
+        return reject(describe(error, { name: "TypeError", message: `Cannot call ${name}: ${reasonOf(cause)}` }));
+      }
+      this.#enqueue({
+        id: ++this.#lastId,
+        name,
+        run,
+        error,
+        resolve,
+        reject,
+        gaveUp: false,
+        payload,
+        bytes: payload.length,
+        next: null,
+      });
+    });
+  }
+
+  /** The main process answered; an unknown id is one that was given up here. */
+  answer(id: number, answer: { readonly ok: boolean; readonly payload: Bytes }): void {
+    const call = this.#pending[id];
+    if (!call) return;
+    delete this.#pending[id];
+    this.#outstanding--;
+    this.#outstandingBytes -= call.bytes;
+    this.#sendNext();
+    if (call.gaveUp) return; // rejected already
+    let value: unknown, failed = !answer.ok;
+    try {
+      value = decode(answer.payload);
+    } catch (cause) {
+      value = { name: "Error", message: `Cannot read the answer of ${call.name}: ${reasonOf(cause)}` };
+      failed = true;
+    }
+    this.#options.soon(() => failed ? call.reject(describe(call.error, value)) : call.resolve(value));
+  }
+
+  /** Rejects the calls of the run, or of all runs, and tells the main process that nobody waits for them. */
+  abort(run: RunContext | null, why: string): void {
+    for (let call = this.#first; call; call = call.next) {
+      if (run === null || call.run === run) this.#giveUp(call, why);
+    }
+    for (const id in this.#pending) {
+      const call = this.#pending[id];
+      if (!call || (run !== null && call.run !== run)) continue;
+      this.#options.post({ t: "cancel", id: call.id });
+      this.#giveUp(call, why);
+    }
+  }
+
+  #refusal(run: RunContext | null): string {
+    if (!this.#enabled) return "host calls are off while variables are restored";
+    if (!run) return "no block is running";
+    return run.ended;
+  }
+
+  #giveUp(call: Call, why: string): void {
+    if (call.gaveUp) return;
+    call.gaveUp = true;
+    call.payload = null;
+    this.#options.soon(() => call.reject(describe(call.error, { name: "Error", message: why })));
+  }
+
+  #enqueue(call: Call): void {
+    if (this.#last) this.#last.next = call;
+    else this.#first = call;
+    this.#last = call;
+    this.#sendNext();
+  }
+
+  #sendNext(): void {
+    for (let call = this.#first; call; call = this.#first) {
+      if (!call.gaveUp && (this.#outstanding >= MAX_CALLS || !this.#fits(call))) return;
+      this.#first = call.next;
+      if (!this.#first) this.#last = null;
+      if (call.payload) this.#send(call, call.payload);
+    }
+  }
+
+  #fits(call: Call): boolean {
+    return this.#outstanding === 0 || this.#outstandingBytes + call.bytes <= MAX_CALL_BYTES;
+  }
+
+  #send(call: Call, payload: Bytes): void {
+    call.payload = null;
+    this.#pending[call.id] = call;
+    this.#outstanding++;
+    this.#outstandingBytes += call.bytes;
+    this.#options.post({ t: "call", id: call.id, run: call.run.id, name: call.name, payload });
+  }
+}
+
+/** The error that was made at the call, with what the main process says about it. */
+function describe(error: Error, facts: unknown): Error {
+  const set = (key: string, from: unknown, fallback: string): void => {
+    const value = typeof from === "string" ? from : fallback;
+    captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });
+  };
+  set("name", own(facts, "name"), "Error");
+  set("message", own(facts, "message"), "The host function failed");
+  const hint = own(facts, "hint");
+  if (typeof hint === "string") set("hint", hint, "");
+  return error;
+}
+
+function own(from: unknown, key: string): unknown {
+  if (typeof from !== "object" || from === null) return undefined;
+  return captured.getOwnPropertyDescriptor(from, key)?.value;
+}
+
+function reasonOf(cause: unknown): string {
+  const message = own(cause, "message");
+  return typeof message === "string" ? message : "unreadable value";
+}

@@ -1,0 +1,33 @@
+import type { VariableImage } from "../../domain/variable.ts";
+import { MAX_PAYLOAD_BYTES } from "../protocol.ts";
+
+/** Room for names, sources and summaries beside the values of a part. */
+const PART_BYTES = MAX_PAYLOAD_BYTES / 2;
+const OVERHEAD_BYTES = 500;
+
+/** Variables in parts that fit one frame each; those that share a table stay together, as it is sent once. */
+export function imageParts(images: readonly VariableImage[]): VariableImage[][] {
+  const parts: VariableImage[][] = [];
+  let part: VariableImage[] = [], size = 0, last: VariableImage | null = null;
+  for (let i = 0; i < images.length; i++) {
+    const image = images[i];
+    if (!image) continue;
+    const shared = last !== null && image.bytes.length > 0 && image.bytes === last.bytes;
+    const bytes = (shared ? 0 : image.bytes.length) + 2 * image.source.length + OVERHEAD_BYTES;
+    if (part.length > 0 && size + bytes > PART_BYTES && !shared) {
+      add(parts, part);
+      part = [];
+      size = 0;
+    }
+    add(part, image);
+    size += bytes;
+    last = image;
+  }
+  if (part.length > 0 || parts.length === 0) add(parts, part);
+  return parts;
+}
+
+/** Not `push`: in the worker a block may have replaced it, or put a setter on the prototype of arrays. */
+function add<T>(list: T[], item: T): void {
+  Object.defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
+}

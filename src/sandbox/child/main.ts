@@ -1,0 +1,97 @@
+/** Entry of the sandbox child, and its main thread: confines the process, starts the worker, relays frames. */
+import { Confinement } from "../confine/confinement.ts";
+import { FrameReader, PROTOCOL_VERSION, readFrameSync } from "../protocol.ts";
+import { FrameWriter } from "./frame_writer.ts";
+import type { FromWorker, WorkerSetup } from "./messages.ts";
+import { Relay } from "./relay.ts";
+import { readSetup } from "./setup.ts";
+import { sucraseLoader } from "./sucrase_loader.ts";
+
+const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
+const READ_BYTES = 256 << 10;
+
+/** Files beside this one, however it was started: build/sandbox/ or inside the executable. */
+const beside = (name: string): URL => new URL(`./${name}`, import.meta.url);
+
+/**
+ * From source the worker's file cannot be read once Landlock holds, so its text is read before and started as a blob;
+ * inside an executable blob workers do not load, but the embedded file does. Both need it in one file.
+ */
+function workerUrl(): string {
+  if (Deno.build.standalone) return beside("worker.js").href;
+  const text = Deno.readTextFileSync(beside("worker.js"));
+  return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+}
+
+function startWorker(url: string, permissions: "none" | "inherit"): Worker {
+  return new Worker(url, { type: "module", deno: { permissions } });
+}
+
+/** Reads the setup, confines, serves until stdin ends. Never returns. */
+export async function childMain(): Promise<void> {
+  const begun = performance.now();
+  const first = readFrameSync((into) => Deno.stdin.readSync(into));
+  const { setup, constants } = readSetup(first);
+  const url = workerUrl();
+  const loadSucrase = sucraseLoader(Deno.readTextFileSync(beside("sucrase.js")));
+  const { limits, landlock, seccomp } = setup.walls;
+  const { parentPid, memoryBytes } = setup;
+  const confinement = new Confinement({ parentPid, memoryBytes, limits, landlock, seccomp });
+  confinement.beforeWorker();
+
+  const worker = startWorker(url, setup.walls.permissions ? "none" : "inherit");
+  const writer = new FrameWriter(first.token);
+  const { port1, port2 } = new MessageChannel();
+  const relay = new Relay({ setup, writer, port: port1, loadSucrase });
+  worker.onerror = (event) => {
+    event.preventDefault();
+    console.error(`worker: ${String(event.message).slice(0, 500)}`);
+    Deno.exit(1);
+  };
+  worker.onmessage = () => {
+    const { functions, outputBytes, previewChars, walls } = setup;
+    const given: WorkerSetup = {
+      functions,
+      constants,
+      outputBytes,
+      previewChars,
+      emptyRealm: walls.realm,
+      port: port2,
+    };
+    worker.postMessage(given, [port2]);
+  };
+  relay.onUp = (up: Extract<FromWorker, { t: "up" }>) => {
+    const held = confinement.afterWorker();
+    for (const name of PERMISSIONS) Deno.permissions.revokeSync({ name });
+    writer.send({
+      t: "ready",
+      version: PROTOCOL_VERSION,
+      walls: {
+        realm: walls(setup.walls.realm, up.left.length === 0),
+        permissions: setup.walls.permissions,
+        process: held.process,
+        kernel: { landlock: held.landlock, seccomp: held.seccomp },
+        failed: [...held.failed, ...up.left.map((name) => `realm: ${name} is left`)],
+      },
+      ms: performance.now() - begun,
+    });
+  };
+  await serve(new FrameReader(first.token), relay);
+}
+
+const walls = (wanted: boolean, held: boolean): boolean => wanted && held;
+
+async function serve(reader: FrameReader, relay: Relay): Promise<void> {
+  const buffer = new Uint8Array(READ_BYTES);
+  try {
+    for (let got = await Deno.stdin.read(buffer); got !== null; got = await Deno.stdin.read(buffer)) {
+      reader.push(buffer.subarray(0, got), (frame) => relay.receive(frame));
+    }
+    Deno.exit(0);
+  } catch (error) {
+    console.error(String(error).slice(0, 500));
+    Deno.exit(1);
+  }
+}
+
+if (import.meta.main) await childMain();

@@ -1,0 +1,67 @@
+/** What the child's main thread and its worker say to each other over a MessagePort. */
+import type { VariableImage } from "../../domain/variable.ts";
+import type { Bytes } from "../protocol.ts";
+import type { PreparedBlock } from "./prepare_block.ts";
+
+export type RunnableBlock = Extract<PreparedBlock, { ok: true }>;
+
+export interface WorkerSetup {
+  readonly functions: readonly string[];
+  /** Codec bytes of "alias.name" to constant. */
+  readonly constants: Bytes;
+  readonly outputBytes: number;
+  readonly previewChars: number;
+  /** False in tests of the other walls alone. */
+  readonly emptyRealm: boolean;
+  readonly port: MessagePort;
+}
+
+/** `id` is the wire's, except in `answer`, where it is the worker's own. */
+export type ToWorker =
+  | {
+    readonly t: "run";
+    readonly id: string;
+    readonly iteration: number;
+    readonly index: number;
+    readonly deadlineMs: number;
+    readonly block: RunnableBlock;
+    /** Names that the block declares and that are not the sandbox's own. */
+    readonly defined: readonly string[];
+    /** The text that the model wrote, for the excerpts of errors. */
+    readonly source: string;
+  }
+  | { readonly t: "cancel"; readonly id: string }
+  | { readonly t: "answer"; readonly id: number; readonly ok: boolean; readonly payload: Bytes }
+  | { readonly t: "restore"; readonly id: string; readonly images: readonly VariableImage[] }
+  | { readonly t: "bind"; readonly id: string; readonly name: string; readonly user: boolean; readonly payload: Bytes }
+  | { readonly t: "read"; readonly id: string; readonly name: string; readonly maxBytes: number }
+  | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
+  | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
+  | { readonly t: "endQuery"; readonly id: string }
+  | { readonly t: "ping"; readonly id: string };
+
+export type FromWorker =
+  | { readonly t: "loaded" }
+  /** `left`: what could not be taken from the realm; `names`: what it got from us. */
+  | { readonly t: "up"; readonly left: readonly string[]; readonly names: readonly string[] }
+  /** Foreign code of the run has ended; only our own work is left. */
+  | { readonly t: "settled"; readonly id: string }
+  | {
+    readonly t: "call";
+    readonly id: number;
+    readonly run: string;
+    readonly name: string;
+    readonly payload: Bytes;
+  }
+  | { readonly t: "cancel"; readonly id: number }
+  | {
+    readonly t: "output";
+    readonly run: string;
+    readonly stream: 1 | 2;
+    readonly dropped: number;
+    readonly payload: Bytes;
+  }
+  | { readonly t: "done"; readonly id: string; readonly more: boolean; readonly payload: Bytes }
+  | { readonly t: "pong"; readonly id: string };
+
+export type Post = (message: FromWorker) => void;

@@ -1,0 +1,48 @@
+import { captured } from "./captured.ts";
+
+type Plain = Record<string, unknown>;
+
+/** No prototype of ours, frozen, and so are its functions. */
+function bare(members: Plain): Plain {
+  for (const key of Object.keys(members)) captured.freeze(members[key]);
+  return captured.freeze(Object.assign(Object.create(null), members));
+}
+
+/**
+ * Own objects in place of Deno's: `performance`, `crypto` and FinalizationRegistry of the runtime lead to what a
+ * block must not reach, or run a block's code outside a time limit. `soon` enters foreign code under one.
+ */
+export function realmGlobals(soon: (task: () => void) => void): Plain {
+  const { subtle } = crypto;
+  const digest = subtle.digest.bind(subtle);
+  const getRandomValues = crypto.getRandomValues.bind(crypto);
+  const randomUUID = crypto.randomUUID.bind(crypto);
+  const NativeRegistry = FinalizationRegistry;
+
+  const digestLater = (name: string, data: BufferSource): Promise<unknown> =>
+    new captured.Promise((resolve, reject) => {
+      const settled = captured.apply(captured.then, digest(name, data), [
+        (bytes: unknown) => soon(() => resolve(bytes)),
+        (error: unknown) => soon(() => reject(error)),
+      ]);
+      void settled;
+    });
+
+  class Registry extends NativeRegistry<unknown> {
+    constructor(cleanup: (held: unknown) => void) {
+      if (typeof cleanup !== "function") throw new captured.TypeError("FinalizationRegistry needs a function");
+      super((held) => soon(() => cleanup(held)));
+    }
+  }
+  captured.defineProperty(Registry, "name", { value: "FinalizationRegistry" });
+
+  return {
+    crypto: bare({
+      getRandomValues: (array: Uint8Array<ArrayBuffer>) => getRandomValues(array),
+      randomUUID: () => randomUUID(),
+      subtle: bare({ digest: (name: string, data: BufferSource) => digestLater(name, data) }),
+    }),
+    performance: bare({ now: () => captured.now() }),
+    FinalizationRegistry: Registry,
+  };
+}

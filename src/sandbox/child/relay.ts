@@ -1,0 +1,174 @@
+import { decode, encode } from "../codec.ts";
+import { type Bytes, Fields, type Frame, type Header, ProtocolError, wireId } from "../protocol.ts";
+import type { VariableImage } from "../../domain/variable.ts";
+import type { FrameWriter } from "./frame_writer.ts";
+import { imageList } from "./image_list.ts";
+import type { FromWorker, ToWorker } from "./messages.ts";
+import { prepareBlock } from "./prepare_block.ts";
+import { RunWatch } from "./run_watch.ts";
+import type { Setup } from "./setup.ts";
+import type { SucraseTransform } from "./sucrase_loader.ts";
+
+export interface RelayOptions {
+  readonly setup: Setup;
+  readonly writer: FrameWriter;
+  readonly port: MessagePort;
+  readonly loadSucrase: () => SucraseTransform;
+}
+
+const MAX_NAME = 1000;
+
+/** Between the wire and the worker: checks and translates, gives calls their ids, watches deadlines. */
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #watch: RunWatch;
+  readonly #calls = new Map<string, number>();
+  readonly #wireIds = new Map<number, string>();
+  readonly #reserved = new Set<string>();
+  #restoring: VariableImage[] = [];
+  onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#stuck(id));
+    options.port.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#fromWorker(data);
+  }
+
+  /** A frame of the main process. Throws ProtocolError. */
+  receive({ header, payload }: Frame): void {
+    const fields = new Fields(header, header.t);
+    switch (header.t) {
+      case "run":
+        return this.#run(fields, payload);
+      case "cancel":
+        this.#watch.cancel(fields.id());
+        return this.#toWorker({ t: "cancel", id: fields.id() });
+      case "answer":
+        return this.#answer(fields, payload);
+      case "ping":
+        return this.#toWorker({ t: "ping", id: fields.id() });
+      case "restore":
+        return this.#restore(fields, payload);
+      case "bind":
+        return this.#bind(fields, payload);
+      case "read":
+        return this.#toWorker({
+          t: "read",
+          id: fields.id(),
+          name: fields.text("name", MAX_NAME),
+          maxBytes: fields.amount("maxBytes"),
+        });
+      case "forget":
+        return this.#toWorker({
+          t: "forget",
+          id: fields.id(),
+          names: fields.texts("names", { items: 100_000, length: MAX_NAME }),
+        });
+      case "render":
+        return this.#toWorker({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
+      case "endQuery":
+        return this.#toWorker({ t: "endQuery", id: fields.id() });
+      default:
+        throw new ProtocolError(`Cannot take a frame "${header.t}"`);
+    }
+  }
+
+  /** Parsing happens here and not in the worker: a block that replaces Array.prototype.push would break the parser. */
+  #run(fields: Fields, payload: Bytes): void {
+    const id = fields.id();
+    const source = textOf(payload);
+    const block = prepareBlock(source, { loadSucrase: this.#options.loadSucrase });
+    if (!block.ok) {
+      const body = { outcome: block.outcome, error: block.error, repaired: block.repaired };
+      return this.#options.writer.send({ t: "done", id, more: false }, encode(body));
+    }
+    const deadlineMs = fields.amount("deadlineMs");
+    const defined = block.declarations.map(({ name }) => name).filter((name) => !this.#reserved.has(name));
+    const kept = { ...block, declarations: block.declarations.filter(({ name }) => !this.#reserved.has(name)) };
+    this.#watch.begin(id, deadlineMs);
+    this.#toWorker({
+      t: "run",
+      id,
+      iteration: fields.amount("iteration"),
+      index: fields.amount("index"),
+      deadlineMs,
+      block: kept,
+      defined: [...new Set(defined)],
+      source,
+    });
+  }
+
+  #answer(fields: Fields, payload: Bytes): void {
+    const wire = fields.id();
+    const id = this.#calls.get(wire);
+    if (id === undefined) throw new ProtocolError("Cannot take an answer that nobody asked for");
+    this.#calls.delete(wire);
+    this.#wireIds.delete(id);
+    this.#toWorker({ t: "answer", id, ok: fields.flag("ok"), payload });
+  }
+
+  #restore(fields: Fields, payload: Bytes): void {
+    this.#restoring.push(...imageList(decode(payload)));
+    if (fields.flag("more")) return;
+    const images = this.#restoring;
+    this.#restoring = [];
+    this.#options.port.postMessage({ t: "restore", id: fields.id(), images } satisfies ToWorker);
+  }
+
+  #bind(fields: Fields, payload: Bytes): void {
+    const name = fields.text("name", MAX_NAME), user = fields.flag("user");
+    if (!user) this.#reserved.add(name);
+    this.#toWorker({ t: "bind", id: fields.id(), name, user, payload });
+  }
+
+  #toWorker(message: ToWorker): void {
+    const transfer = "payload" in message && message.payload.length > 0 ? [message.payload.buffer] : [];
+    this.#options.port.postMessage(message, transfer);
+  }
+
+  #fromWorker(message: FromWorker): void {
+    switch (message.t) {
+      case "up":
+        for (const name of message.names) this.#reserved.add(name);
+        return this.onUp(message);
+      case "settled":
+        return this.#watch.settled(message.id);
+      case "call": {
+        const id = wireId();
+        this.#calls.set(id, message.id);
+        this.#wireIds.set(message.id, id);
+        return this.#send({ t: "call", id, run: message.run, name: message.name }, message.payload);
+      }
+      case "cancel": {
+        const id = this.#wireIds.get(message.id);
+        return id === undefined ? undefined : this.#send({ t: "cancel", id });
+      }
+      case "output": {
+        const { run, stream, dropped, payload } = message;
+        return this.#send({ t: "output", run, stream, dropped }, payload);
+      }
+      case "done":
+        this.#watch.settled(message.id);
+        return this.#send({ t: "done", id: message.id, more: message.more }, message.payload);
+      case "pong":
+        return this.#send({ t: "pong", id: message.id });
+      case "loaded":
+        return;
+    }
+  }
+
+  #send(header: Header, payload?: Bytes): void {
+    this.#options.writer.send(header, payload);
+  }
+
+  /** Nothing but the end of the child stops this block. The main process kills: it also reaps and reports. */
+  #stuck(id: string): void {
+    this.#send({ t: "stuck", id });
+  }
+}
+
+function textOf(payload: Bytes): string {
+  const text = decode(payload);
+  if (typeof text !== "string") throw new ProtocolError("Cannot take a block that is not text");
+  return text;
+}

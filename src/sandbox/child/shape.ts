@@ -1,0 +1,4 @@
+// Thin stand-in.
+export function shape(value: unknown): string {
+  return typeof value;
+}

@@ -1,0 +1,112 @@
+import { decode, encode } from "../codec.ts";
+import { CodecError } from "../codec_error.ts";
+import { captured } from "./captured.ts";
+import type { ToWorker } from "./messages.ts";
+import { render } from "./render.ts";
+import type { WorkerParts } from "./worker_parts.ts";
+
+export type VariableRequest = Extract<ToWorker, { t: "restore" | "bind" | "read" | "forget" | "render" }>;
+type Restore = Extract<VariableRequest, { t: "restore" }>;
+type Render = Extract<VariableRequest, { t: "render" }>;
+
+/** Evaluating the sources of all restored variables together. */
+const RESTORE_MS = 5000;
+
+/** Everything that the main process asks about variables besides running blocks. */
+export class VariableRequests {
+  readonly #parts: WorkerParts;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers when what was started before has had a turn of the event loop. */
+  acknowledge(id: string): void {
+    captured.setImmediate(() => this.#answer(id, null));
+  }
+
+  receive(request: VariableRequest): void {
+    try {
+      this.#handle(request);
+    } catch (error) {
+      this.#fail(request.id, error);
+    }
+  }
+
+  #handle(request: VariableRequest): void {
+    const { variables } = this.#parts;
+    switch (request.t) {
+      case "bind":
+        return this.#bind(request);
+      case "read":
+        return this.#answer(request.id, encode(variables.read(request.name), { maxBytes: request.maxBytes }));
+      case "forget":
+        variables.forget(request.names);
+        return this.#answer(request.id, null);
+      case "restore":
+        return this.#restore(request);
+      case "render":
+        return this.#render(request);
+    }
+  }
+
+  #bind({ id, name, user, payload }: Extract<VariableRequest, { t: "bind" }>): void {
+    const value = decode(payload);
+    this.#parts.variables.bind(name, value, user);
+    if (!user) this.#parts.names.set(name, value);
+    this.#answer(id, null);
+  }
+
+  /** Sources are evaluated with host calls off: resuming never repeats a side effect. */
+  #restore({ id, images }: Restore): void {
+    let reports: unknown = null;
+    let failure: unknown = new captured.Error(`Cannot restore the variables within ${RESTORE_MS / 1000} s`);
+    const { calls, turns, variables } = this.#parts;
+    calls.enable(false);
+    turns.alone({
+      limitMs: RESTORE_MS,
+      task: () => {
+        try {
+          reports = variables.restore(images);
+        } catch (error) {
+          failure = error;
+        }
+      },
+      after: () => {
+        calls.enable(true);
+        if (reports) this.#answer(id, reports);
+        else this.#fail(id, failure);
+      },
+    });
+  }
+
+  #render({ id, payload, deadlineMs }: Render): void {
+    const template = decode(payload);
+    let report: unknown = { ok: false, reason: `Rendering took longer than ${deadlineMs / 1000} s` };
+    this.#parts.turns.alone({
+      limitMs: deadlineMs,
+      task: () => {
+        try {
+          report = render(String(template), (name) => this.#parts.variables.lookup(name));
+        } catch {
+          report = { ok: false, reason: "The template could not be rendered" };
+        }
+      },
+      after: () => this.#answer(id, report),
+    });
+  }
+
+  #answer(id: string, value: unknown): void {
+    this.#parts.post({ t: "done", id, more: false, payload: encode({ ok: true, value }) });
+  }
+
+  #fail(id: string, error: unknown): void {
+    const text = (key: string, fallback: string): string => {
+      const value: unknown = error instanceof captured.Error ? Reflect.get(error, key) : undefined;
+      return typeof value === "string" ? value : fallback;
+    };
+    const tooLarge = error instanceof CodecError && error.tooLarge;
+    const body = { ok: false, error: { message: text("message", "Unknown failure"), tooLarge } };
+    this.#parts.post({ t: "done", id, more: false, payload: encode(body) });
+  }
+}

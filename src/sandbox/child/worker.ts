@@ -1,0 +1,139 @@
+/** The worker: empties its global, then runs the blocks that the child's main thread sends. One bundled file. */
+import { abortClasses } from "./abort_signal.ts";
+import { Blocks } from "./blocks.ts";
+import { captured } from "./captured.ts";
+import { makeConsole } from "./console.ts";
+import { HostCalls } from "./host_calls.ts";
+import { InjectedNames } from "./injected_names.ts";
+import type { FromWorker, ToWorker, WorkerSetup } from "./messages.ts";
+import { Notes } from "./notes.ts";
+import { Output } from "./output.ts";
+import { preview } from "./preview.ts";
+import { emptyRealm } from "./realm.ts";
+import { realmFunctions } from "./realm_functions.ts";
+import { realmGlobals } from "./realm_globals.ts";
+import type { RunContext } from "./run_context.ts";
+import { Timers } from "./timers.ts";
+import { Turns } from "./turns.ts";
+import { VariableRequests } from "./variable_requests.ts";
+import { Variables } from "./variables.ts";
+import type { WorkerParts } from "./worker_parts.ts";
+
+const NOTE_CHARS = 500;
+
+function currentRun(): RunContext | null {
+  const run = captured.context.get();
+  return isRun(run) ? run : null;
+}
+
+function isRun(value: unknown): value is RunContext {
+  return typeof value === "object" && value !== null && "id" in value && "ended" in value;
+}
+
+class SandboxWorker {
+  readonly #setup: WorkerSetup;
+  readonly #post: (message: FromWorker) => void;
+  readonly #blocks: Blocks;
+  readonly #requests: VariableRequests;
+  readonly #parts: WorkerParts;
+  readonly #own: Readonly<Record<string, unknown>>;
+
+  constructor(setup: WorkerSetup) {
+    this.#setup = setup;
+    const { port } = setup;
+    const send = port.postMessage.bind(port);
+    this.#post = (message) => send(message, transferable(message));
+    this.#parts = this.#makeParts();
+    this.#blocks = new Blocks(this.#parts);
+    this.#requests = new VariableRequests(this.#parts);
+    this.#own = this.#makeOwn();
+  }
+
+  start(): void {
+    const { port } = this.#setup;
+    const left = this.#setup.emptyRealm ? this.#emptyRealm() : this.#keepRealm();
+    port.onmessage = ({ data }: MessageEvent<ToWorker>) => this.#receive(data);
+    this.#post({ t: "up", left, names: Object.keys(this.#own) });
+  }
+
+  #makeParts(): WorkerParts {
+    const { outputBytes, previewChars } = this.#setup;
+    const post = this.#post;
+    const notes = new Notes();
+    const turns = new Turns({ limitMs: () => this.#blocks.limitMs(), onStopped: () => this.#blocks.onStopped() });
+    const soon = (task: () => void): void => turns.soon(task);
+    const onError = (error: unknown): void => notes.add(preview(error, { chars: NOTE_CHARS }));
+    const output = new Output(outputBytes, (chunk) => post({ t: "output", run: this.#blocks.currentId, ...chunk }));
+    const calls = new HostCalls({ post, soon, current: currentRun });
+    const timers = new Timers({ soon, current: currentRun, onError });
+    const names = new InjectedNames();
+    const variables = new Variables();
+    const show = (value: unknown): string => preview(value, { chars: previewChars });
+    return { post, turns, output, calls, timers, names, notes, variables, preview: show };
+  }
+
+  /** What the realm gets from us; a model that overwrites one gets it back after the block. */
+  #makeOwn(): Record<string, unknown> {
+    const { turns, timers, output, notes, calls, preview: show } = this.#parts;
+    const { functions, constants } = this.#setup;
+    return {
+      ...realmGlobals((task) => turns.soon(task)),
+      ...timers.functions,
+      ...abortClasses({
+        setTimeout: timers.functions["setTimeout"] as (f: () => void, ms: number) => unknown,
+        onError: (error) => notes.add(preview(error, { chars: NOTE_CHARS })),
+      }),
+      ...makeConsole(output, show),
+      ...realmFunctions({ functions, constants, calls }),
+    };
+  }
+
+  #emptyRealm(): string[] {
+    // Deno reports stray exceptions and rejections through this global; without it the worker dies of them.
+    const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
+      event.preventDefault();
+      this.#parts.notes.add(preview(event.error ?? event.reason, { chars: NOTE_CHARS }));
+      return false;
+    });
+    const own = this.#own;
+    const left = emptyRealm({ added: own, fixed: { dispatchEvent } });
+    for (const name in own) this.#parts.names.set(name, own[name]);
+    return left;
+  }
+
+  #keepRealm(): string[] {
+    const own = this.#own;
+    for (const name in own) this.#parts.names.set(name, own[name]);
+    this.#parts.names.set("__import", (specifier: string, options?: ImportCallOptions) => import(specifier, options));
+    return ["realm kept"];
+  }
+
+  #receive(message: ToWorker): void {
+    switch (message.t) {
+      case "run":
+        return this.#blocks.run(message);
+      case "cancel":
+        return this.#blocks.cancel(message.id);
+      case "answer":
+        return this.#parts.calls.answer(message.id, message);
+      case "ping":
+        return this.#post({ t: "pong", id: message.id });
+      case "endQuery":
+        this.#blocks.endQuery();
+        return this.#requests.acknowledge(message.id);
+      default:
+        return this.#requests.receive(message);
+    }
+  }
+}
+
+function transferable(message: FromWorker): Transferable[] {
+  return "payload" in message && message.payload.length > 0 ? [message.payload.buffer] : [];
+}
+
+// A worker's global has these two; the types of a page's global do not.
+const scope = globalThis as unknown as Pick<Worker, "addEventListener" | "postMessage">;
+scope.addEventListener("message", (event) => {
+  if (event instanceof MessageEvent) new SandboxWorker(event.data).start();
+}, { once: true });
+scope.postMessage({ t: "loaded" });

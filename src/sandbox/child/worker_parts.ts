@@ -1,0 +1,22 @@
+import type { HostCalls } from "./host_calls.ts";
+import type { InjectedNames } from "./injected_names.ts";
+import type { Post } from "./messages.ts";
+import type { Notes } from "./notes.ts";
+import type { Output } from "./output.ts";
+import type { Timers } from "./timers.ts";
+import type { Turns } from "./turns.ts";
+import type { Variables } from "./variables.ts";
+
+/** What the parts of the worker share. Made once, in worker.ts. */
+export interface WorkerParts {
+  readonly post: Post;
+  readonly turns: Turns;
+  readonly output: Output;
+  readonly calls: HostCalls;
+  readonly timers: Timers;
+  readonly names: InjectedNames;
+  readonly notes: Notes;
+  readonly variables: Variables;
+  /** Bounded text of any value; runs nothing of it. */
+  readonly preview: (value: unknown) => string;
+}

@@ -1,0 +1,84 @@
+import { landlock } from "./landlock.ts";
+import { Libc } from "./libc.ts";
+import { ProcessLimits } from "./limits.ts";
+import { seccomp } from "./seccomp.ts";
+
+export interface ConfinementOptions {
+  readonly parentPid: number;
+  /** Over what the idle child has mapped. */
+  readonly memoryBytes: number;
+  /** Tests turn walls off one by one; nothing else does. */
+  readonly limits: boolean;
+  readonly landlock: boolean;
+  readonly seccomp: boolean;
+}
+
+export interface ConfinedWalls {
+  readonly process: boolean;
+  readonly landlock: number;
+  readonly seccomp: boolean;
+  readonly failed: readonly string[];
+}
+
+/**
+ * Gives up, for this process and for good, all that a block never needs. Order: `beforeWorker` before the worker's
+ * thread exists, because Landlock is inherited by new threads and not shared with old ones; `afterWorker` when it is
+ * up, because its bootstrap needs calls that seccomp refuses, and seccomp reaches every thread.
+ */
+export class Confinement {
+  readonly #options: ConfinementOptions;
+  readonly #libc: Libc | null;
+  readonly #limits: ProcessLimits | null;
+  readonly #failed: string[] = [];
+  #process = false;
+  #landlock = 0;
+  #seccomp = false;
+
+  constructor(options: ConfinementOptions) {
+    this.#options = options;
+    this.#libc = openLibc(this.#failed);
+    this.#limits = this.#libc && options.limits ? new ProcessLimits(this.#libc) : null;
+  }
+
+  beforeWorker(): void {
+    if (!this.#libc) return;
+    if (this.#limits) this.#note(this.#limits.set(this.#options.parentPid));
+    this.#process = this.#limits !== null && this.#failed.length === 0;
+    if (!this.#options.landlock) return;
+    const { abi, failed } = landlock(this.#libc);
+    this.#landlock = abi;
+    this.#note(failed);
+  }
+
+  afterWorker(): ConfinedWalls {
+    if (this.#libc && this.#limits) {
+      const failed = this.#limits.setMemory(this.#options.memoryBytes);
+      this.#process &&= failed.length === 0;
+      this.#note(failed);
+    }
+    if (this.#libc && this.#options.seccomp) {
+      const failed = seccomp(this.#libc);
+      this.#seccomp = failed.length === 0;
+      this.#note(failed);
+    }
+    this.#libc?.close();
+    return { process: this.#process, landlock: this.#landlock, seccomp: this.#seccomp, failed: this.#failed };
+  }
+
+  #note(failed: readonly string[]): void {
+    this.#failed.push(...failed);
+  }
+}
+
+function openLibc(failed: string[]): Libc | null {
+  if (Deno.build.os !== "linux") {
+    failed.push(`process limits, Landlock, system call filter: not on ${Deno.build.os}`);
+    return null;
+  }
+  try {
+    return new Libc();
+  } catch {
+    failed.push("process limits, Landlock, system call filter: no glibc here");
+    return null;
+  }
+}

@@ -1,0 +1,51 @@
+import { ConfinedSandbox } from "./_confined_sandbox.ts";
+import { StartSlots } from "./_start_slots.ts";
+import { makeWorkFolder } from "./_work_folder.ts";
+import { ALL_WALLS, type Setup, type WallSwitches } from "./child/setup.ts";
+import type { Grants } from "./grants.ts";
+import { childProgram } from "./program.ts";
+import { PROTOCOL_VERSION } from "./protocol.ts";
+import type { Sandbox, SandboxOptions } from "./sandbox.ts";
+
+/** Only tests pass these: they show what each wall stops by itself. */
+export interface SandboxTestOptions {
+  readonly walls?: Partial<WallSwitches>;
+  /** Where the child's working folder is made; the temporary folder otherwise. */
+  readonly folderRoot?: string;
+}
+
+const slots = new StartSlots();
+
+/**
+ * Starts one confined child and waits until its walls stand. The caller owns it and must `close` it. Rejects with
+ * SandboxGone when it does not come up, and with Error when its bundles are missing or a grant cannot be given.
+ * Walls that this platform lacks are reported in `walls`, never skipped silently.
+ */
+export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
+  return slots.use(async () => {
+    checkGrants(options.grants);
+    const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
+    const { memoryBytes, outputBytes, previewChars, graceMs } = options.limits;
+    const setup: Setup = {
+      version: PROTOCOL_VERSION,
+      walls,
+      parentPid: Deno.pid,
+      memoryBytes,
+      outputBytes,
+      previewChars,
+      graceMs,
+      functions: options.functions,
+    };
+    const program = childProgram({ memoryBytes, allPermissions: !walls.permissions });
+    const sandbox = new ConfinedSandbox({ sandbox: options, setup, program, folder: makeWorkFolder(test.folderRoot) });
+    await sandbox.start();
+    return sandbox;
+  });
+}
+
+/** A grant that is not enforced by every wall is none: until the kernel rules for them exist, they are refused. */
+function checkGrants(grants: Grants): void {
+  for (const [kind, names] of Object.entries(grants)) {
+    if (names.length > 0) throw new Error(`Cannot grant ${kind} to the sandbox: ${names.join(", ")}`);
+  }
+}

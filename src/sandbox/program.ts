@@ -1,0 +1,66 @@
+import { fileURLToPath } from "node:url";
+
+/** Hidden first argument that makes the executable a sandbox child (src/app.ts). */
+export const CHILD_ARGUMENT = "__sandbox_child";
+
+const V8_FLAGS = ["--disallow-code-generation-from-strings"];
+/** The collector gives up well below the memory limit: near the limit it would thrash for seconds before the end. */
+const HEAP_SHARE = 0.75;
+const MIB = 1 << 20;
+/** build/sandbox/ as seen from src/sandbox/ and from a bundle of the program in build/compile/. */
+const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
+
+export interface ChildProgram {
+  readonly path: string;
+  readonly args: readonly string[];
+}
+
+export interface ChildProgramOptions {
+  readonly memoryBytes: number;
+  /** In tests of other walls alone: the child keeps every permission of Deno. */
+  readonly allPermissions: boolean;
+}
+
+/** How the child is started. Throws when its bundles have not been built. */
+export function childProgram({ memoryBytes, allPermissions }: ChildProgramOptions): ChildProgram {
+  const path = Deno.execPath();
+  if (Deno.build.standalone) return { path, args: [CHILD_ARGUMENT] };
+  const folder = bundleFolder();
+  const heap = Math.max(64, Math.floor(memoryBytes / MIB * HEAP_SHARE));
+  const permissions = allPermissions ? ["--allow-all"] : [`--allow-read=${folder}`, "--allow-ffi"];
+  return {
+    path,
+    args: [
+      "run",
+      "--quiet",
+      // Without these three an import() of npm or http ignores every permission and contacts the registry.
+      "--no-npm",
+      "--no-remote",
+      "--cached-only",
+      "--no-config",
+      "--no-lock",
+      "--no-prompt",
+      "--no-check",
+      "--unstable-worker-options",
+      ...permissions,
+      `--v8-flags=${[...V8_FLAGS, `--max-old-space-size=${heap}`].join(",")}`,
+      `${folder}child.js`,
+    ],
+  };
+}
+
+function bundleFolder(): string {
+  const folders = FOLDERS.map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
+  for (const folder of folders) {
+    if (isFile(`${folder}child.js`) && isFile(`${folder}worker.js`)) return folder;
+  }
+  throw new Error(`Cannot start the sandbox: ${folders[0]}child.js is missing; run bin/deno task build`);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Frames over a byte pipe, the only language between the main process and a sandbox child:
+ *
+ *     token (16 bytes) | header length u32 LE | payload length u32 LE | header (UTF-8 JSON) | payload
+ *
+ * The token is random per child and never reaches the worker that runs foreign code: bytes that do not start with
+ * it are not a frame, and whoever reads them ends the connection. This file imports nothing, because both sides
+ * bundle it.
+ */
+
+export const PROTOCOL_VERSION = 1;
+export const TOKEN_BYTES = 16;
+export const MAX_HEADER_BYTES = 1 << 20;
+export const MAX_PAYLOAD_BYTES = 64 << 20;
+/** Host calls that a child may have outstanding, and the bytes of their arguments together. */
+export const MAX_CALLS = 64;
+export const MAX_CALL_BYTES = 128 << 20;
+/** Text of one output frame, and how many of them a child sends in a second while a block runs. */
+export const MAX_OUTPUT_BYTES = 64 << 10;
+export const OUTPUT_FRAMES_PER_SECOND = 20;
+
+const FIXED_BYTES = TOKEN_BYTES + 8;
+const NOTHING = new Uint8Array(0);
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+export type Header = { readonly t: string } & Readonly<Record<string, unknown>>;
+
+export interface Frame {
+  readonly header: Header;
+  readonly payload: Bytes;
+}
+
+/** Bytes that are not a frame, or a frame whose fields are not what its type says. */
+export class ProtocolError extends Error {
+  override readonly name = "ProtocolError";
+}
+
+/** A new identifier of the wire: 16 random bytes as hexadecimal text, so that none can be guessed. */
+export function wireId(): string {
+  let id = "";
+  for (const byte of crypto.getRandomValues(new Uint8Array(16))) id += byte.toString(16).padStart(2, "0");
+  return id;
+}
+
+/** The head of a frame; the payload follows it on the wire as it is, without a copy. Throws RangeError over a limit. */
+export function frameHead(token: Uint8Array, header: Header, payloadBytes: number): Bytes {
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  if (json.length > MAX_HEADER_BYTES) throw new RangeError(`Cannot send a header of ${json.length} bytes`);
+  if (payloadBytes > MAX_PAYLOAD_BYTES) throw new RangeError(`Cannot send a payload of ${payloadBytes} bytes`);
+  const head = new Uint8Array(FIXED_BYTES + json.length);
+  head.set(token);
+  const view = new DataView(head.buffer);
+  view.setUint32(TOKEN_BYTES, json.length, true);
+  view.setUint32(TOKEN_BYTES + 4, payloadBytes, true);
+  head.set(json, FIXED_BYTES);
+  return head;
+}
+
+type State = "fixed" | "header" | "payload";
+
+/** Push parser: takes chunks of any size, hands over whole frames, throws ProtocolError on anything else. */
+export class FrameReader {
+  readonly #token: Uint8Array;
+  #state: State = "fixed";
+  #target: Bytes = new Uint8Array(FIXED_BYTES);
+  #filled = 0;
+  #payloadBytes = 0;
+  #header: Header = { t: "" };
+
+  constructor(token: Uint8Array) {
+    this.#token = token;
+  }
+
+  /** True while a frame has begun and not ended: an end of input here cut it off. */
+  get inFrame(): boolean {
+    return this.#filled > 0 || this.#state !== "fixed";
+  }
+
+  push(chunk: Uint8Array, onFrame: (frame: Frame) => void): void {
+    for (let at = 0; at < chunk.length;) {
+      const count = Math.min(this.#target.length - this.#filled, chunk.length - at);
+      this.#target.set(chunk.subarray(at, at + count), this.#filled);
+      this.#filled += count;
+      at += count;
+      if (this.#filled === this.#target.length) this.#advance(onFrame);
+      else if (this.#state === "fixed") this.#checkToken(Math.min(this.#filled, TOKEN_BYTES));
+    }
+  }
+
+  #expect(state: State, bytes: number): void {
+    this.#state = state;
+    this.#target = new Uint8Array(bytes);
+    this.#filled = 0;
+  }
+
+  /** As soon as a byte differs: a sender without the token must not keep us waiting for the rest. */
+  #checkToken(length: number): void {
+    for (let i = 0; i < length; i++) {
+      if (this.#target[i] !== this.#token[i]) throw new ProtocolError("Cannot read bytes that are not a frame");
+    }
+  }
+
+  #advance(onFrame: (frame: Frame) => void): void {
+    const bytes = this.#target;
+    if (this.#state === "fixed") {
+      this.#checkToken(TOKEN_BYTES);
+      const { headerBytes, payloadBytes } = lengths(bytes);
+      this.#payloadBytes = payloadBytes;
+      return this.#expect("header", headerBytes);
+    }
+    if (this.#state === "header") {
+      this.#header = parseHeader(bytes);
+      if (this.#payloadBytes > 0) return this.#expect("payload", this.#payloadBytes);
+    }
+    const payload = this.#state === "payload" ? bytes : NOTHING;
+    this.#expect("fixed", FIXED_BYTES);
+    onFrame({ header: this.#header, payload });
+  }
+}
+
+/** Blocking read of one frame, for the first frame of a child: its first 16 bytes are the token of the connection. */
+export function readFrameSync(
+  read: (into: Uint8Array) => number | null,
+): Frame & { readonly token: Bytes } {
+  const exactly = (length: number): Bytes => {
+    const out = new Uint8Array(length);
+    for (let at = 0; at < length;) {
+      const got = read(out.subarray(at));
+      if (got === null || got === 0) throw new ProtocolError("Cannot read a frame: end of input");
+      at += got;
+    }
+    return out;
+  };
+  const fixed = exactly(FIXED_BYTES);
+  const { headerBytes, payloadBytes } = lengths(fixed);
+  const header = parseHeader(exactly(headerBytes));
+  return { token: fixed.slice(0, TOKEN_BYTES), header, payload: exactly(payloadBytes) };
+}
+
+function lengths(fixed: Bytes): { headerBytes: number; payloadBytes: number } {
+  const view = new DataView(fixed.buffer);
+  const headerBytes = view.getUint32(TOKEN_BYTES, true);
+  const payloadBytes = view.getUint32(TOKEN_BYTES + 4, true);
+  if (headerBytes === 0 || headerBytes > MAX_HEADER_BYTES || payloadBytes > MAX_PAYLOAD_BYTES) {
+    throw new ProtocolError(`Cannot read a frame of ${headerBytes} + ${payloadBytes} bytes`);
+  }
+  return { headerBytes, payloadBytes };
+}
+
+function parseHeader(bytes: Uint8Array): Header {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw new ProtocolError("Cannot read a header that is not JSON");
+  }
+  const fields = new Fields(value, "header");
+  return { ...fields.value, t: fields.text("t", 32) };
+}
+
+/** Narrow reading of a value from the other side: every accessor checks and throws ProtocolError. */
+export class Fields {
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly #of: string;
+
+  /** `of` names the value in errors. */
+  constructor(value: unknown, of: string) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new ProtocolError(`Cannot read ${of}: not an object`);
+    }
+    this.value = { ...value };
+    this.#of = of;
+  }
+
+  text(name: string, maxLength: number): string {
+    const it = this.value[name];
+    return typeof it === "string" && it.length <= maxLength ? it : this.#refuse(name);
+  }
+
+  id(name = "id"): string {
+    const it = this.text(name, 32);
+    return /^[0-9a-f]{32}$/.test(it) ? it : this.#refuse(name);
+  }
+
+  /** A finite number that is not negative. */
+  amount(name: string): number {
+    const it = this.value[name];
+    return typeof it === "number" && it >= 0 && Number.isFinite(it) ? it : this.#refuse(name);
+  }
+
+  flag(name: string): boolean {
+    const it = this.value[name];
+    return typeof it === "boolean" ? it : this.#refuse(name);
+  }
+
+  oneOf<T extends string | number>(name: string, choices: readonly T[]): T {
+    return choices.find((choice) => choice === this.value[name]) ?? this.#refuse(name);
+  }
+
+  list(name: string, maxLength: number): readonly unknown[] {
+    const it = this.value[name];
+    return Array.isArray(it) && it.length <= maxLength ? it : this.#refuse(name);
+  }
+
+  texts(name: string, max: { readonly items: number; readonly length: number }): string[] {
+    return this.list(name, max.items).map((it) =>
+      typeof it === "string" && it.length <= max.length ? it : this.#refuse(name)
+    );
+  }
+
+  bytes(name: string): Bytes {
+    const it = this.value[name];
+    return it instanceof Uint8Array && it.buffer instanceof ArrayBuffer
+      ? new Uint8Array(it.buffer, it.byteOffset, it.byteLength)
+      : this.#refuse(name);
+  }
+
+  /** The field read by `read`, or null where it is null. */
+  nullable<T>(name: string, read: (name: string) => T): T | null {
+    return this.value[name] === null ? null : read(name);
+  }
+
+  #refuse(name: string): never {
+    throw new ProtocolError(`Cannot read ${this.#of}: bad field "${name}"`);
+  }
+}
