@@ -9,10 +9,10 @@ export class Emitter {
   /** 1-based; null outside an iteration. Set by the query engine. */
   iteration: number | null = null;
 
-  constructor(emit: Emit, queryId: string, now: () => number) {
+  constructor(emit: Emit, facts: { readonly queryId: string; readonly now: () => number }) {
     this.#emit = emit;
-    this.#queryId = queryId;
-    this.#now = now;
+    this.#queryId = facts.queryId;
+    this.#now = facts.now;
   }
 
   send(body: QueryEventBody): void {

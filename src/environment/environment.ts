@@ -14,7 +14,7 @@ import type {
   Walls,
 } from "../sandbox/sandbox.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
-import { conversationCode, conversationHistory, find, varDiff, varHistory } from "./history.ts";
+import { conversationCode, conversationHistory, findVersion, varDiff, varHistory } from "./history.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { SandboxSession } from "./sandbox_session.ts";
 import { VariableIndex } from "./variable_index.ts";
@@ -207,7 +207,7 @@ export class Environment {
   }
 
   async #restoreVar(name: string, version: number | null): Promise<{ name: string; version: number }> {
-    const found = find(await this.store.variableVersions(this.branch.branchId, name), name, version);
+    const found = findVersion(await this.store.variableVersions(this.branch.branchId, name), { name, version });
     const [report] = await (await this.#session.ready()).restore([found.image]);
     if (report?.how === "lost") throw new Error(`Cannot restore ${name}: ${report.reason}`);
     this.#forgotten.delete(name);

@@ -2,15 +2,16 @@ import { createTwoFilesPatch } from "diff";
 import { HostCallError } from "../domain/errors.ts";
 import { clip } from "../domain/clip.ts";
 import { readable } from "../domain/readable.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
 import type { Store, VariableVersion } from "../persistence/store.ts";
 import { decode } from "../sandbox/codec.ts";
 
 const MAX_DIFF_CHARS = 200_000;
+const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
 /** The value of a stored version as data: functions and classes as their source, lost ones as null. */
 export function valueOf(image: VariableImage): unknown {
-  if (image.kind === "function" || image.kind === "class") return image.source;
+  if (image.kind === "function" || image.kind === "class" || SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "lost" || image.kind === "pending" || image.bytes.length === 0) return null;
   const table = decode(image.bytes);
   if (image.root === null) return table;
@@ -33,7 +34,10 @@ export async function varDiff(
   at: { readonly branchId: string; readonly name: string; readonly from: number; readonly to: number },
 ): Promise<string> {
   const versions = await store.variableVersions(at.branchId, at.name);
-  const [before, after] = [find(versions, at.name, at.from), find(versions, at.name, at.to)];
+  const [before, after] = [
+    findVersion(versions, { name: at.name, version: at.from }),
+    findVersion(versions, { name: at.name, version: at.to }),
+  ];
   const [old, now] = [readable(valueOf(before.image)), readable(valueOf(after.image))];
   if (old.length + now.length > MAX_DIFF_CHARS) {
     const size = `${old.length} and ${now.length} characters`;
@@ -45,7 +49,10 @@ export async function varDiff(
 }
 
 /** The version asked for, else the newest; throws with the versions that exist. */
-export function find(versions: readonly VariableVersion[], name: string, version: number | null): VariableVersion {
+export function findVersion(
+  versions: readonly VariableVersion[],
+  { name, version }: { readonly name: string; readonly version: number | null },
+): VariableVersion {
   const found = version === null ? versions.at(-1) : versions.find((one) => one.version === version);
   if (found) return found;
   const known = versions.length === 0 ? "it has none" : `it has 1 to ${versions.length}`;
@@ -53,7 +60,10 @@ export function find(versions: readonly VariableVersion[], name: string, version
 }
 
 /** The newest `count` queries of the branch, oldest first. */
-export async function conversationHistory(store: Store, at: { readonly branchId: string; readonly count: number }) {
+export async function conversationHistory(
+  store: Store,
+  at: { readonly branchId: string; readonly count: number },
+): Promise<readonly object[]> {
   const queries = await store.queries(at.branchId);
   return queries.slice(-Math.max(1, at.count)).map((query) => ({
     queryId: query.queryId,
@@ -69,7 +79,7 @@ export async function conversationHistory(store: Store, at: { readonly branchId:
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },
-) {
+): Promise<readonly object[]> {
   const queries = await store.queries(at.branchId);
   const query = at.queryId === null
     ? queries.findLast((one) => !one.running)

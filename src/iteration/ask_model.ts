@@ -4,7 +4,6 @@ import { parseReply } from "../prompt/parse_reply.ts";
 import type { ParsedReply } from "../prompt/reply.ts";
 import { ReplyStream } from "../prompt/stream_reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import { costOf } from "../providers/usage_cost.ts";
 import { NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { IterationFrame, IterationInput } from "./iteration.ts";
 
@@ -53,7 +52,7 @@ export async function askModel(
       parsed,
       thinking: answer.reasoning || told,
       usage: answer.usage,
-      costUsd: costOf(answer.usage, current.capabilities.price),
+      costUsd: answer.costUsd,
       provider: answer.provider,
       model: answer.model,
       fatal: false,

@@ -56,7 +56,7 @@ export async function runQuery(
     runLabel: options.label ?? null,
     owner: parts.owner,
   });
-  const emitter = new Emitter(options.emit, queryId, now);
+  const emitter = new Emitter(options.emit, { queryId, now });
   const { conversationId } = environment.branch;
   emitter.send({ type: "started", conversationId, request, model });
   const state = new QueryState(settings.budget, settings.ceiling);

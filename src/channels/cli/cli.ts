@@ -120,6 +120,6 @@ function addDoctor(program: Command, { services, io, finish }: Context): void {
 
 function positiveInteger(text: string): number {
   const n = Number(text);
-  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1.");
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
   return n;
 }

@@ -1,0 +1,104 @@
+import { Conversations } from "../../src/conversation/conversations.ts";
+import type { QueryEvent } from "../../src/domain/query_event.ts";
+import type { QueryResult } from "../../src/domain/query_result.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import type { Extension } from "../../src/extension/spec.ts";
+import type { Log } from "../../src/logging/log.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import type { Branch, Store } from "../../src/persistence/store.ts";
+import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
+import type { Provider } from "../../src/providers/provider.ts";
+import { Router } from "../../src/providers/router.ts";
+import type { QuerySettings } from "../../src/query/run_query.ts";
+import { openSandbox } from "../../src/sandbox/host.ts";
+import { thisProcess } from "../../src/app/process_owner.ts";
+import { type ScriptedProvider, scriptedProvider, type ScriptedReply } from "./scripted_provider.ts";
+
+/** What a test may change about the engine. */
+export interface EngineOptions {
+  readonly path?: string;
+  readonly extensions?: readonly Extension[];
+  readonly settings?: Partial<QuerySettings>;
+  readonly provider?: Provider;
+  readonly workspace?: string;
+  readonly openSandbox?: typeof openSandbox;
+}
+
+export interface Engine {
+  readonly store: Store;
+  readonly conversations: Conversations;
+  readonly branch: Branch;
+  readonly provider: ScriptedProvider;
+  readonly events: QueryEvent[];
+  readonly logged: { readonly level: string; readonly event: string; readonly data: unknown }[];
+  ask(request: string, options?: { readonly signal?: AbortSignal }): Promise<QueryResult>;
+  /** The context message of a call, 0-based. */
+  context(call: number): string;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export const LIMITS = { memoryBytes: 512 << 20, outputBytes: 1 << 20, graceMs: 500, previewChars: 6_000 } as const;
+
+/** The whole engine on a real store and real sandboxes, with a scripted model. */
+export async function startEngine(replies: readonly ScriptedReply[], options: EngineOptions = {}): Promise<Engine> {
+  const store = await openStore({ path: options.path ?? ":memory:" });
+  const provider = scriptedProvider(replies);
+  const events: QueryEvent[] = [];
+  const logged: { level: string; event: string; data: unknown }[] = [];
+  const log = recordingLog(logged);
+  const registry = new ExtensionRegistry({ log });
+  for (const extension of options.extensions ?? []) registry.register(extension);
+  const open = options.openSandbox ?? openSandbox;
+  const route = { provider: options.provider ?? provider, model: "script" };
+  const conversations = new Conversations({
+    store,
+    registry,
+    router: new Router({ routes: [route] }),
+    log,
+    openSandbox: (wanted) => open({ ...wanted, limits: LIMITS }),
+    now: Date.now,
+    owner: thisProcess(),
+    settings: { ...SETTINGS, ...options.settings },
+  });
+  const workspace = options.workspace ?? "/nowhere";
+  const branch = await store.latestConversation(workspace) ??
+    await conversations.create({ title: "test", channel: "test", workspace });
+  const close = async (): Promise<void> => {
+    await conversations.closeAll();
+    await store.close();
+  };
+  return {
+    store,
+    conversations,
+    branch,
+    provider,
+    events,
+    logged,
+    ask: (request, { signal } = {}) =>
+      conversations.send(branch, request, {
+        signal: signal ?? new AbortController().signal,
+        emit: (event) => events.push(event),
+      }),
+    context: (call) => provider.requests[call]?.context ?? "",
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+const SETTINGS: QuerySettings = {
+  budget: 4,
+  ceiling: null,
+  limits: { costUsd: null, tokens: null, wallMs: null },
+  deadlines: { defaultMs: 120_000, minMs: 100, maxMs: 1_800_000 },
+  caps: DEFAULT_CAPS,
+  instructions: "",
+  machine: { cwd: "/nowhere", platform: "test", home: "/nowhere", user: "nobody", shell: "" },
+};
+
+function recordingLog(logged: { level: string; event: string; data: unknown }[]): Log {
+  const at = (level: string) => (event: string, data: Record<string, unknown> = {}): void => {
+    logged.push({ level, event, data });
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
