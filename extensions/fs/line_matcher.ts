@@ -9,6 +9,8 @@ export interface MatchOptions {
 const MAX_PATTERN = 2_000;
 /** States of the compiled pattern: time per character grows with them at worst. */
 const MAX_PROGRAM = 2_000;
+/** Look-around and back-references. */
+const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
 /** Text in which no character means anything to a pattern. */
 const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 
@@ -57,7 +59,7 @@ function compile(
     if (expression.programSize() <= MAX_PROGRAM) return expression;
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    const why = /unsupported Perl syntax|invalid escape/.test(error.message)
+    const why = BEYOND.test(pattern)
       ? "no look-around and no back-references in this linear-time engine"
       : error.message.replace("error parsing regexp: ", "");
     throw new SyntaxError(`Cannot use pattern ${pattern}: ${why}; {literal: true} searches for plain text`);

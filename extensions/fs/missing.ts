@@ -31,7 +31,7 @@ async function nearest(context: FsContext, path: string): Promise<string[]> {
     if (pace.due) await pace.rest();
     const other = entry.path.slice(entry.path.lastIndexOf("/") + 1);
     const sibling = dirname(entry.path) === parent;
-    const most = Math.max(1, Math.floor(name.length / 3));
+    const most = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
     const score = other.toLowerCase() === name.toLowerCase() ? (sibling ? 0 : 0.5) : distance(other, name, most);
     if (score <= (sibling ? most : 1)) scored.push({ path: entry.path, score: score + (sibling ? 0 : 0.4) });
   }

@@ -35,8 +35,7 @@ const Search = z.strictObject({
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
-const PROMPT =
-  `Files of the workspace; paths are relative to it. One block can handle many files.
+const PROMPT = `Files of the workspace; paths are relative to it. One block can handle many files.
 Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, keep what later steps need in a variable, return only what you must see:
   const files = await fs.readFiles("src/**/*.ts")
   files.filter(f => f.text?.includes("TODO")).map(f => f.path)

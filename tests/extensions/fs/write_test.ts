@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { replaceFiles } from "../../../extensions/fs/replace_files.ts";
+import { unifiedDiff } from "../../../extensions/fs/unified_diff.ts";
+import { Workspace } from "./_workspace.ts";
+
+Deno.test("fs.writeFile() creates folders and file and shows what it wrote as a diff", async () => {
+  await using workspace = await Workspace.with();
+  assert.deepEqual(await workspace.call("writeFile", "new/deep/a.txt", "one\ntwo\n"), {
+    path: "new/deep/a.txt",
+    bytes: 8,
+    diff: "--- /dev/null\n+++ b/new/deep/a.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n",
+  });
+  assert.equal(await workspace.text("new/deep/a.txt"), "one\ntwo\n");
+  assert.deepEqual(await workspace.names("new/deep"), ["a.txt"]);
+});
+
+Deno.test("fs.writeFile() replaces, keeps the mode, and shows the change", async () => {
+  await using workspace = await Workspace.with({ "run.sh": "echo 1\necho 2\n" });
+  await Deno.chmod(join(workspace.root, "run.sh"), 0o750);
+  const { diff, bytes } = await workspace.call("writeFile", "run.sh", "echo 1\necho \u00fc\n");
+  assert.equal(diff, "--- a/run.sh\n+++ b/run.sh\n@@ -1,2 +1,2 @@\n echo 1\n-echo 2\n+echo \u00fc\n");
+  assert.equal(bytes, 15);
+  assert.equal(((await Deno.stat(join(workspace.root, "run.sh"))).mode ?? 0) & 0o777, 0o750);
+});
+
+Deno.test("fs.writeFile() of the same text has an empty diff; of an empty text an empty file", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one" });
+  assert.equal((await workspace.call("writeFile", "a.txt", "one")).diff, "");
+  assert.equal((await workspace.call("writeFile", "a.txt", "")).bytes, 0);
+  assert.equal(await workspace.text("a.txt"), "");
+});
+
+Deno.test("fs.writeFile() names folders, and files in place of folders", async () => {
+  await using workspace = await Workspace.with({ "src/a.ts": "x" });
+  assert.match(await workspace.refusal("writeFile", "src", "x"), /Cannot write src: it is a folder/);
+  assert.match(await workspace.refusal("writeFile", ".", "x"), /it is the workspace itself/);
+  assert.match(
+    await workspace.refusal("writeFile", "src/a.ts/b.ts", "x"),
+    /Cannot write src\/a\.ts\/b\.ts: a part of its path is a file/,
+  );
+  assert.deepEqual(await workspace.names("src"), ["a.ts"]);
+});
+
+Deno.test("fs.edit() replaces exact text in one file, several edits in order", async () => {
+  await using workspace = await Workspace.with({ "a.ts": "let a = 1\nlet b = 2\nlet c = 3" });
+  const written = await workspace.call("edit", "a.ts", [{ old: "a = 1", new: "a = 10" }, {
+    old: "a = 10\nlet b",
+    new: "a = 11\nlet B",
+  }]);
+  assert.equal(await workspace.text("a.ts"), "let a = 11\nlet B = 2\nlet c = 3");
+  assert.equal(written.path, "a.ts");
+  assert.match(
+    written.diff,
+    /^--- a\/a\.ts\n\+\+\+ b\/a\.ts\n@@ -1,3 \+1,3 @@\n-let a = 1\n-let b = 2\n\+let a = 11\n\+let B = 2\n let c = 3\n/,
+  );
+});
+
+Deno.test("fs.edit() replaces all on request and takes the new text literally", async () => {
+  await using workspace = await Workspace.with({ "a.ts": "x y x" });
+  await workspace.call("edit", "a.ts", { old: "x", new: "$& $1 $$", all: true });
+  assert.equal(await workspace.text("a.ts"), "$& $1 $$ y $& $1 $$");
+});
+
+Deno.test("fs.edit() answers an ambiguous match with the hit lines and changes nothing", async () => {
+  await using workspace = await Workspace.with({ "a.ts": "  return 1\nx\n  return 1\n" });
+  const message = await workspace.refusal("edit", "a.ts", { old: "return 1", new: "return 2" });
+  assert.equal(
+    message,
+    "Cannot edit a.ts: old text occurs 2 times; add lines around it or set all: true\n1: return 1\n3: return 1",
+  );
+  assert.equal(await workspace.text("a.ts"), "  return 1\nx\n  return 1\n");
+});
+
+Deno.test("fs.edit() says how text that is not there differs", async () => {
+  await using workspace = await Workspace.with({ "a.ts": "a\n  if (x) {\n    go()\n  }\n" });
+  const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.ts", { old, new: "y" });
+  assert.match(await of("if (x) {\n  go()\n}"), /line 2 differs in white space only/);
+  assert.match(await of("if (x) {\n  stop()\n}"), /its first line is line 2 of the file/);
+  assert.match(await of("nothing"), /old text not found: "nothing"$/);
+  assert.match(await of(""), /old is empty/);
+});
+
+Deno.test("fs.edit() keeps CRLF line ends where the model wrote line feeds", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\r\ntwo\r\nthree\r\n" });
+  await workspace.call("edit", "a.txt", { old: "one\ntwo", new: "1\n2" });
+  assert.equal(await workspace.text("a.txt"), "1\r\n2\r\nthree\r\n");
+});
+
+Deno.test("fs.edit() changes several files, all or none", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one", "b.txt": "one", "c.txt": "two" });
+  const edit = (path: string) => ({ path, old: "one", new: "1" });
+  assert.match(await workspace.refusal("edit", [edit("a.txt"), edit("b.txt"), edit("c.txt")]), /Cannot edit c\.txt/);
+  assert.match(await workspace.refusal("edit", [edit("a.txt"), edit("../app2/secret.txt")]), /outside the workspace/);
+  assert.match(
+    await workspace.refusal("edit", [edit("a.txt"), edit("nope.txt")]),
+    /Cannot edit nope\.txt: no such file/,
+  );
+  assert.deepEqual([await workspace.text("a.txt"), await workspace.text("b.txt")], ["one", "one"]);
+  const written = await workspace.call("edit", [edit("a.txt"), edit("b.txt")]);
+  assert.deepEqual(written.map(({ path, bytes }: { path: string; bytes: number }) => [path, bytes]), [["a.txt", 1], [
+    "b.txt",
+    1,
+  ]]);
+  assert.deepEqual(await workspace.names(), ["a.txt", "b.txt", "c.txt"]);
+});
+
+Deno.test("fs.edit() refuses argument lists that mean nothing", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one" });
+  assert.match(await workspace.refusal("edit", "a.txt"), /the edits are missing/);
+  assert.match(
+    await workspace.refusal("edit", [{ path: "a.txt", old: "one", new: "1" }], { old: "a", new: "b" }),
+    /one list of/,
+  );
+  assert.match(await workspace.refusal("edit", "a.txt", { old: "one" }), /usage: fs\.edit/);
+  assert.match(await workspace.refusal("edit", "a.txt", []), /usage: fs\.edit/);
+});
+
+Deno.test("fs.edit() refuses binary files", async () => {
+  await using workspace = await Workspace.with({ "x.bin": Uint8Array.of(65, 0, 66) });
+  assert.match(
+    await workspace.refusal("edit", "x.bin", { old: "A", new: "B" }),
+    /Cannot edit x\.bin: binary file, 3 B/,
+  );
+});
+
+for (const how of ["readFile", "range", "writeFile"] as const) {
+  Deno.test(`fs refuses to write a file that changed since ${how}, until it is read again`, async () => {
+    await using workspace = await Workspace.with({ "a.txt": "one\n" });
+    if (how === "writeFile") await workspace.call("writeFile", "a.txt", "mine\n");
+    else await workspace.call("readFile", "a.txt", ...(how === "range" ? [{ from: 1, to: 1 }] : []));
+    await workspace.put("a.txt", "one, changed by another\n");
+    const expected = "Cannot write a.txt: it changed on disk since it was read; read it again and redo the change";
+    assert.equal(await workspace.refusal("writeFile", "a.txt", "two\n"), expected);
+    assert.equal(await workspace.refusal("edit", "a.txt", { old: "one", new: "two" }), expected);
+    assert.equal(await workspace.text("a.txt"), "one, changed by another\n");
+    await workspace.call("readFile", "a.txt");
+    await workspace.call("edit", "a.txt", { old: "one", new: "two" });
+    assert.equal(await workspace.text("a.txt"), "two, changed by another\n");
+  });
+}
+
+Deno.test("fs sees a change of the same size, and none where only the time changed", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one", "b.txt": "one" });
+  await workspace.call("readFiles", ["a.txt", "b.txt"]);
+  const { mtime } = await Deno.stat(join(workspace.root, "a.txt"));
+  await workspace.put("a.txt", "two");
+  await Deno.utime(join(workspace.root, "a.txt"), mtime ?? 0, mtime ?? 0);
+  assert.match(await workspace.refusal("writeFile", "a.txt", "x"), /changed on disk/);
+  await Deno.utime(join(workspace.root, "b.txt"), 1, 1);
+  assert.equal((await workspace.call("writeFile", "b.txt", "x")).bytes, 1);
+});
+
+Deno.test("fs writes again what it wrote, and what was removed meanwhile", async () => {
+  await using workspace = await Workspace.with();
+  for (const text of ["1", "2", "3"]) await workspace.call("writeFile", "a.txt", text);
+  await Deno.remove(join(workspace.root, "a.txt"));
+  await workspace.call("writeFile", "a.txt", "4");
+  assert.equal(await workspace.text("a.txt"), "4");
+});
+
+Deno.test("fs: what one conversation read does not bind another", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one" });
+  await workspace.call("readFile", "a.txt");
+  await workspace.put("a.txt", "two");
+  const other = new Workspace(join(workspace.root, ".."));
+  assert.notEqual(other.env.conversationId, workspace.env.conversationId);
+  assert.equal((await other.call("edit", "a.txt", { old: "two", new: "three" })).bytes, 5);
+});
+
+Deno.test("fs.edit() calls at the same time do not lose each other's change", async () => {
+  await using workspace = await Workspace.with({
+    "a.txt": Array.from({ length: 20 }, (_, at) => `<${at}>`).join("\n"),
+  });
+  await Promise.all(
+    Array.from({ length: 20 }, (_, at) => workspace.call("edit", "a.txt", { old: `<${at}>`, new: `[${at}]` })),
+  );
+  assert.equal(await workspace.text("a.txt"), Array.from({ length: 20 }, (_, at) => `[${at}]`).join("\n"));
+});
+
+Deno.test("fs.writeFile() does nothing once aborted", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one" });
+  const call = { name: "writeFile", args: ["a.txt", "two"], signal: AbortSignal.abort() };
+  await assert.rejects(workspace.callWith(call), /was aborted/);
+  assert.equal(await workspace.text("a.txt"), "one");
+  assert.deepEqual(await workspace.names(), ["a.txt"]);
+});
+
+Deno.test("replaceFiles() puts back what was renamed when a later file fails, and leaves no temporary file", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one", "folder/keep.txt": "x" });
+  const bytes = new TextEncoder().encode("new");
+  const place = (path: string, info: Deno.FileInfo | null) => ({ absolute: join(workspace.root, path), path, info });
+  const before = new TextEncoder().encode("one");
+  const change = replaceFiles([
+    { place: place("a.txt", await Deno.stat(join(workspace.root, "a.txt"))), bytes, before },
+    { place: place("created.txt", null), bytes, before: null },
+    { place: place("folder", null), bytes, before: null },
+  ]);
+  await assert.rejects(change, /Cannot write folder: /);
+  assert.equal(await workspace.text("a.txt"), "one");
+  assert.deepEqual(await workspace.names(), ["a.txt", "folder"]);
+});
+
+Deno.test("unifiedDiff() of texts with nothing in common ends, with the region as a whole", () => {
+  const lines = (seed: number): string =>
+    Array.from({ length: 30_000 }, (_, at) => `${(at * seed) % 7919}-${seed}`).join("\n");
+  const start = performance.now();
+  const diff = unifiedDiff("a.txt", { before: lines(31), after: lines(37) });
+  assert.ok(performance.now() - start < 2_000);
+  assert.ok(diff.length < 70_000);
+  assert.match(diff, /^--- a\/a\.txt\n\+\+\+ b\/a\.txt\n@@ -1,30000 \+1,30000 @@\n/);
+  assert.match(diff, /characters of the diff left out\n$/);
+});
+
+Deno.test("unifiedDiff() of large texts that differ in one line shows that line", () => {
+  const text = "some line of text\n".repeat(100_000);
+  const diff = unifiedDiff("a.txt", { before: `${text}old\n${text}`, after: `${text}new\n${text}` });
+  assert.equal(diff, "--- a/a.txt\n+++ b/a.txt\n@@ -100001,1 +100001,1 @@\n-old\n+new\n");
+});
