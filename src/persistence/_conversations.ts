@@ -52,12 +52,12 @@ export class Conversations {
     // Ids are hexadecimal digits and dashes, all of which sort before "~".
     const rows = await this.#newestBranches().where("c.id", ">=", from).where("c.id", "<", `${from}~`)
       .orderBy("c.id").limit(2).execute();
-    return rows.length === 1 ? (await this.#read(rows))[0] ?? null : null;
+    return rows.length === 1 ? branchOf((await this.#read(rows))[0]) : null;
   }
 
   async latest(workspace: string): Promise<Branch | null> {
     const branches = await this.#read(await this.#byActivity().execute());
-    return branches.find((branch) => branch.queries > 0 && branch.workspace === workspace) ?? null;
+    return branchOf(branches.find((branch) => branch.queries > 0 && branch.workspace === workspace));
   }
 
   async list(limit: number): Promise<readonly (Branch & { queries: number })[]> {
@@ -112,4 +112,10 @@ export class Conversations {
       queries: queries ?? 0,
     }));
   }
+}
+
+function branchOf(row: (Branch & { readonly queries: number }) | undefined): Branch | null {
+  if (!row) return null;
+  const { queries: _queries, ...branch } = row;
+  return branch;
 }

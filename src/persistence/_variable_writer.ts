@@ -86,7 +86,8 @@ export class VariableWriter {
     if (pairs.size === 0) return;
     const known = await this.#content.db.selectFrom("expressionDependency")
       .select(["downstreamExpressionSoulId as down", "upstreamExpressionSoulId as up"])
-      .where("downstreamExpressionSoulId", "in", [...new Set([...pairs.values()].map(([down]) => down))]).execute();
+      .where("downstreamExpressionSoulId", "in", [...new Set([...pairs.values()].map(([down]) => down))])
+      .where("upstreamExpressionSoulId", "in", [...new Set([...pairs.values()].map(([, up]) => up))]).execute();
     for (const { down, up } of known) pairs.delete(`${down} ${up}`);
     const metadata = toJson({ iteration: this.#facts.iterationId });
     for (const [down, up] of pairs.values()) {

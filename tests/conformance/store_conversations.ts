@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { begun, newQuery } from "./store_fixtures.ts";
+import type { StoreCase } from "./store_suite.ts";
+
+export const storeConversationCases: readonly StoreCase[] = [
+  {
+    name: "createConversation() gives the branch that findConversation() finds by id and by prefix",
+    async run(store, clock) {
+      const branch = await store.createConversation({ title: "T", channel: "cli", workspace: "/w", externalId: "e" });
+      assert.equal(branch.createdAt, clock.now);
+      for (const key of [branch.conversationId, branch.conversationId.slice(0, 30)]) {
+        assert.deepEqual(await store.findConversation(key), branch);
+      }
+    },
+  },
+  {
+    name: "findConversation() finds nothing for a short, an unknown, an ambiguous or a hostile text",
+    async run(store) {
+      const first = await store.createConversation({ title: "1", channel: "cli", workspace: "/w" });
+      const second = await store.createConversation({ title: "2", channel: "cli", workspace: "/w" });
+      const [a, b] = [first.conversationId, second.conversationId];
+      const common = [...a].findIndex((char, at) => char !== b[at]);
+      for (const key of ["", a.slice(0, 7), a.slice(0, common), "00000000", "%%%%%%%%", "________", "'; drop --"]) {
+        assert.equal(await store.findConversation(key), null, key);
+      }
+      assert.equal((await store.findConversation(a.slice(0, common + 1)))?.conversationId, a);
+    },
+  },
+  {
+    name: "latestConversation() is decided by the newest query and by the workspace",
+    async run(store, clock) {
+      const old = await begun(store);
+      clock.now += 1000;
+      const young = await begun(store);
+      await begun(store, { workspace: "/elsewhere" });
+      await store.createConversation({ title: "no query yet", channel: "cli", workspace: "/work" });
+      assert.equal((await store.latestConversation("/work"))?.conversationId, young.conversationId);
+      clock.now += 1000;
+      await store.beginQuery(newQuery(old.branchId, "again"));
+      assert.equal((await store.latestConversation("/work"))?.conversationId, old.conversationId);
+      assert.equal(await store.latestConversation("/nowhere"), null);
+    },
+  },
+  {
+    name: "latestConversation() knows the later of two queries of one millisecond",
+    async run(store) {
+      await begun(store);
+      const second = await begun(store);
+      assert.equal((await store.latestConversation("/work"))?.conversationId, second.conversationId);
+    },
+  },
+  {
+    name: "listConversations() counts queries, newest first, up to the limit",
+    async run(store, clock) {
+      const first = await begun(store);
+      clock.now += 10;
+      await begun(store);
+      clock.now += 10;
+      await store.beginQuery(newQuery(first.branchId, "another"));
+      clock.now += 10;
+      await store.createConversation({ title: "empty", channel: "cli", workspace: "/work" });
+      const all = await store.listConversations({ limit: 10 });
+      assert.deepEqual(all.map(({ title, queries }) => [title, queries]), [["empty", 0], ["A title", 2], [
+        "A title",
+        1,
+      ]]);
+      assert.equal((await store.listConversations({ limit: 2 })).length, 2);
+      assert.equal((await store.listConversations({ limit: 0 })).length, 0);
+    },
+  },
+  {
+    name: "createConversation() takes a title and a workspace of any length",
+    async run(store) {
+      const [title, workspace] = ["t".repeat(5000), `/${"deep/".repeat(800)}`];
+      const { branchId, conversationId } = await store.createConversation({ title, channel: "cli", workspace });
+      await store.beginQuery(newQuery(branchId, "q"));
+      const found = await store.latestConversation(workspace);
+      assert.deepEqual([found?.conversationId, found?.title, found?.workspace], [conversationId, title, workspace]);
+    },
+  },
+];

@@ -1,0 +1,40 @@
+import type { Store } from "../../src/persistence/store.ts";
+import { storeConversationCases } from "./store_conversations.ts";
+import { storeIterationCases } from "./store_iterations.ts";
+import { storePropertyCases } from "./store_properties.ts";
+import { storeQueryCases } from "./store_queries.ts";
+import { storeSearchCases } from "./store_search.ts";
+import { storeVariableCases } from "./store_variables.ts";
+
+/** A test of one promise of `Store`. `clock.now` is what the store takes for the time. */
+export interface StoreCase {
+  readonly name: string;
+  readonly run: (store: Store, clock: { now: number }) => Promise<void>;
+}
+
+/** What every implementation of `Store` must pass; `open` gives an empty one that uses the clock. */
+export function storeSuite(
+  label: string,
+  open: (clock: { now: number }) => Promise<{ readonly store: Store; readonly dispose: () => Promise<void> }>,
+): void {
+  const cases = [
+    ...storeConversationCases,
+    ...storeQueryCases,
+    ...storeIterationCases,
+    ...storeVariableCases,
+    ...storeSearchCases,
+    ...storePropertyCases,
+  ];
+  for (const { name, run } of cases) {
+    Deno.test(`${name} [${label}]`, async () => {
+      const clock = { now: 1_700_000_000_000 };
+      const { store, dispose } = await open(clock);
+      try {
+        await run(store, clock);
+      } finally {
+        await store.close();
+        await dispose();
+      }
+    });
+  }
+}
