@@ -74,16 +74,16 @@ function fromObjects(body: string, fences: readonly Fence[]): Reply | { readonly
   let idle: Reply | null = null;
   let cut: number | null = null;
   let tried = 0;
-  for (const start of starts(body, fences)) {
+  for (const { start, named } of starts(body, fences)) {
     if (work > MAX_WORK) break;
     const read = readJson(body, { start, library: tried++ < MAX_LIBRARY });
     work += (read?.end ?? body.length) - start;
     const reply = read && complete(normaliseReply(read.value), read);
-    if (!read || !reply) continue;
-    const does = reply.code.length > 0 || reply.final !== null;
-    if (!does && read.cutOff !== "no") cut ??= read.end - start;
-    else if (does) return named(idle ? withThinking(reply, idle) : reply, { body, start, read });
-    else idle ??= named(reply, { body, start, read });
+    const does = reply !== null && (reply.code.length > 0 || reply.final !== null);
+    if (read && !does && named && read.cutOff !== "no") cut ??= read.end - start;
+    else if (!read || !reply) continue;
+    else if (does) return explained(idle ? withThinking(reply, idle) : reply, { body, start, read });
+    else idle ??= explained(reply, { body, start, read });
   }
   if (idle) return idle;
   if (cut !== null) {
@@ -97,18 +97,23 @@ function withThinking(reply: Reply, idle: Reply): Reply {
   return { ...reply, thinking: reply.thinking || idle.thinking, repairs: ["joined two objects", ...reply.repairs] };
 }
 
-/** Starts by field name first; then any brace, for a reply whose first field is unknown. */
-function* starts(body: string, fences: readonly Fence[]): Generator<number> {
-  const codeAt = (at: number) => fences.some((fence) => fence.start <= at && at < fence.end && isCode(fence));
-  let count = 0;
-  for (const { index } of body.matchAll(START)) {
-    if (codeAt(index)) continue;
-    yield index;
-    if (++count >= MAX_STARTS) return;
-  }
+interface Start {
+  readonly start: number;
+  /** The name of a field of a reply follows. */
+  readonly named: boolean;
+}
+
+/** The very first brace where nothing else comes before it, then braces with the name of a field, then any: a reply may
+ * begin with a comment or with a field of its own. */
+function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
+  const first = /^\s*(?:[`~]{3,}\w*\s*)?(?=\{|\[\s*\{)/.exec(body)?.[0].length ?? -1;
+  const inCode = (at: number) => fences.some((fence) => fence.start <= at && at < fence.end && isCode(fence));
+  const named = [...body.matchAll(START).take(MAX_STARTS)].map(({ index }) => index).filter((at) => !inCode(at));
+  if (first !== -1 && named[0] !== first && !inCode(first)) yield { start: first, named: false };
+  for (const start of named) yield { start, named: true };
   let at = body.indexOf("{");
   for (let i = 0; at !== -1 && i < MAX_OTHER_STARTS; i++, at = body.indexOf("{", at + 1)) {
-    if (!codeAt(at)) yield at;
+    if (at !== first && !named.includes(at) && !inCode(at)) yield { start: at, named: false };
   }
 }
 
@@ -118,7 +123,7 @@ function complete(reply: Reply | null, { cutOff }: MendedJson): Reply | null {
   return reply.final ? { ...reply, final: null } : { ...reply, code: reply.code.slice(0, -1) };
 }
 
-function named(
+function explained(
   reply: Reply,
   { body, start, read }: { readonly body: string; readonly start: number; readonly read: MendedJson },
 ): Reply {

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseReply } from "../../src/prompt/parse_reply.ts";
+import { replySchema } from "../../src/prompt/reply_schema.ts";
+import corpus from "../fixtures/replies/corpus.json" with { type: "json" };
+
+/** What a reply of the corpus must become. Repairs and reasons are parts of the text; no other repairs may appear where
+ * the list is empty. */
+interface Expected {
+  readonly ok: boolean;
+  readonly code?: readonly string[];
+  readonly codeLength?: number;
+  readonly timeMs?: readonly (number | null)[];
+  readonly thinking?: string;
+  readonly final?: string | null;
+  readonly answerType?: string;
+  readonly confidence?: string;
+  readonly next?: { readonly model: string | null; readonly reasoning: string | null };
+  readonly repairs?: readonly string[];
+  readonly reason?: string;
+}
+
+function textOf(input: unknown): string {
+  if (typeof input === "string") return input;
+  assert.ok(Array.isArray(input));
+  return input.map(([text, times]) => String(text).repeat(Number(times))).join("");
+}
+
+function checkRead(text: string, expected: Expected): void {
+  const parsed = parseReply(text);
+  assert.ok(parsed.ok, parsed.ok ? "" : parsed.reason);
+  const { code, final, thinking, next, repairs } = parsed.reply;
+  if (expected.codeLength === undefined) assert.deepEqual(code.map(({ expr }) => expr), expected.code);
+  else assert.equal(code[0]?.expr.length, expected.codeLength);
+  if (expected.timeMs) assert.deepEqual(code.map(({ timeMs }) => timeMs), expected.timeMs);
+  if (expected.thinking !== undefined) assert.equal(thinking, expected.thinking);
+  assert.equal(final?.answer ?? null, expected.final);
+  if (expected.answerType) assert.equal(final?.answerType, expected.answerType);
+  if (expected.confidence) assert.equal(final?.confidence, expected.confidence);
+  if (expected.next) assert.deepEqual(next, expected.next);
+  for (const part of expected.repairs ?? []) assert.ok(repairs.join("\n").includes(part), `${part} in: ${repairs}`);
+}
+
+for (const { name, input, expect } of corpus) {
+  Deno.test(`parseReply() reads as the corpus says: ${name}`, () => {
+    const text = textOf(input);
+    const expected: Expected = expect;
+    const begun = performance.now();
+    if (expected.ok) checkRead(text, expected);
+    else {
+      const parsed = parseReply(text);
+      assert.ok(!parsed.ok, JSON.stringify(parsed).slice(0, 500));
+      assert.ok(parsed.reason.includes(expected.reason ?? ""), parsed.reason);
+      assert.ok(parsed.reason.includes("Expected one JSON object"), parsed.reason);
+      assert.ok(parsed.reason.length < 600, parsed.reason);
+    }
+    if (text.length < 10_000) assert.ok(performance.now() - begun < 500, `took ${performance.now() - begun} ms`);
+    else assert.ok(performance.now() - begun < 3_000, `took ${performance.now() - begun} ms`);
+  });
+}
+
+Deno.test("parseReply() is tried on at least 120 replies with distinct names", () => {
+  assert.ok(corpus.length >= 120, String(corpus.length));
+  assert.equal(new Set(corpus.map(({ name }) => name)).size, corpus.length);
+});
+
+Deno.test("parseReply() names no repair for a reply that keeps the format", () => {
+  for (const { name, input, expect } of corpus) {
+    if (!name.startsWith("clean:")) continue;
+    assert.equal(expect.ok, true);
+    const parsed = parseReply(textOf(input));
+    assert.ok(parsed.ok);
+    assert.deepEqual(parsed.reply.repairs, [], name);
+  }
+});
+
+const valid = fc.record({
+  thinking: fc.string(),
+  code: fc.array(
+    fc.record({ expr: fc.string().map((text) => `x${text.replaceAll("\b", "")}`), timeMs: fc.integer({ min: 1 }) }),
+  ),
+  next: fc.record({
+    model: fc.constantFrom("cost", "speed", "intelligence"),
+    reasoning: fc.constantFrom("quick", "balanced", "deep"),
+  }),
+  final: fc.record({
+    answer: fc.string({ minLength: 1 }).map((text) => `a${text}`),
+    answerType: fc.constantFrom("text", "markdown"),
+    confidence: fc.constantFrom("high", "medium", "low"),
+  }),
+}, { requiredKeys: [] });
+
+Deno.test("parseReply() returns every reply of the schema unchanged and without repairs", () => {
+  fc.assert(fc.property(valid, (reply) => {
+    assert.ok(replySchema.safeParse(reply).success);
+    const parsed = parseReply(JSON.stringify(reply));
+    assert.ok(parsed.ok);
+    const empty = { thinking: "", code: [], next: { model: null, reasoning: null }, final: null, repairs: [] };
+    assert.deepEqual(parsed.reply, { ...empty, ...JSON.parse(JSON.stringify(reply)) });
+  }));
+});
+
+Deno.test("parseReply() finds the same reply in a fence, after prose and before an invented turn", () => {
+  fc.assert(fc.property(valid, (reply) => {
+    if (!reply.code?.length && !reply.final) return;
+    const text = JSON.stringify(reply, null, 2);
+    const plain = parseReply(text);
+    assert.ok(plain.ok);
+    for (
+      const wrapped of [
+        `\`\`\`json\n${text}\n\`\`\``,
+        `Sure, here:\n${text}`,
+        `${text}\n<journal>\n[1] a → 1\n</journal>`,
+      ]
+    ) {
+      const parsed = parseReply(wrapped);
+      assert.ok(parsed.ok, wrapped);
+      assert.deepEqual({ ...parsed.reply, repairs: [] }, plain.reply);
+      assert.notDeepEqual(parsed.reply.repairs, []);
+    }
+  }));
+});
+
+Deno.test("parseReply() never runs a block that was cut off, wherever the reply ends", () => {
+  const reply = JSON.stringify({
+    thinking: "t",
+    code: [{ expr: "let a = 1" }, { expr: "await fs.remove('a/b')" }],
+    final: { answer: "gone" },
+  });
+  const whole = new Set(["let a = 1", "await fs.remove('a/b')"]);
+  for (let length = 0; length < reply.length; length++) {
+    const parsed = parseReply(reply.slice(0, length));
+    if (!parsed.ok) continue;
+    for (const { expr } of parsed.reply.code) assert.ok(whole.has(expr), `${length}: ${expr}`);
+    assert.ok(parsed.reply.final === null || parsed.reply.final.answer === "gone", String(length));
+  }
+});
+
+Deno.test("parseReply() never throws, whatever the text", () => {
+  const piece = fc.constantFrom(
+    ...["{", "}", "[", "]", '"', "'", "\\", "\\u12", ":", ",", "```", "```ts\n", "\n", "<think>", "</think>", '"code"'],
+    ...[
+      '"expr":',
+      '"final":',
+      "thinking:",
+      "null",
+      "1e999",
+      "\ud800",
+      "\u2028",
+      "\u0000",
+      "<journal>",
+      "/*",
+      "//",
+      "[1] ",
+    ],
+  );
+  const text = fc.array(fc.oneof(piece, fc.string({ maxLength: 5 })), { maxLength: 60 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, (input) => {
+      const parsed = parseReply(input);
+      if (!parsed.ok) return assert.ok(parsed.reason !== "");
+      for (const { expr } of parsed.reply.code) assert.equal(typeof expr, "string");
+    }),
+    { numRuns: 2_000 },
+  );
+});
