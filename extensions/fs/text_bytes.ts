@@ -16,5 +16,5 @@ export function decodeText(bytes: Uint8Array): { readonly text: string; readonly
 
 export async function hashOf(bytes: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(bytes));
-  return new Uint8Array(digest).toHex();
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
