@@ -42,15 +42,15 @@ export class Exchange {
   /** A successful response whose body is an event stream. Throws `ProviderError`, or what `signal` was aborted with. */
   async stream(init: RequestInit): Promise<Response> {
     const response = await this.#send(init);
-    if (!isJson(response)) return this.#watched(response);
-    const events = this.#asEvents(await this.#json(response));
-    return this.#watched(new Response(events, { headers: { "content-type": "text/event-stream" } }));
+    if (!isJson(response)) return this.#watched(response, init.signal);
+    const events = this.#asEvents(await this.#json(response, init.signal));
+    return this.#watched(new Response(events, { headers: { "content-type": "text/event-stream" } }), init.signal);
   }
 
   /** The JSON of a successful response. */
   async json(init: RequestInit): Promise<unknown> {
     const response = await this.#send(init);
-    return await this.#json(response);
+    return await this.#json(response, init.signal);
   }
 
   async #send(init: RequestInit): Promise<Response> {
@@ -63,7 +63,7 @@ export class Exchange {
     }
     const { status } = response;
     if (!response.ok) {
-      const body = await readText(response, MAX_ERROR_BYTES).catch(() => "");
+      const body = await readText(response, { maxBytes: MAX_ERROR_BYTES, signal: init.signal }).catch(() => "");
       throw this.#refused({ ...said(body), status, headers: response.headers });
     }
     if (response.body === null) throw this.#failures.empty(status);
@@ -74,8 +74,8 @@ export class Exchange {
     return response;
   }
 
-  async #json(response: Response): Promise<unknown> {
-    const text = await readText(response, MAX_JSON_BYTES).catch(() => {
+  async #json(response: Response, signal: RequestInit["signal"]): Promise<unknown> {
+    const text = await readText(response, { maxBytes: MAX_JSON_BYTES, signal }).catch(() => {
       throw this.#failures.cut();
     });
     if (text.trim() === "") throw this.#failures.empty(response.status);
@@ -104,14 +104,22 @@ export class Exchange {
   }
 
   /** The same response; its body keeps count, and breaks with a `ProviderError` where the connection does. */
-  #watched(response: Response): Response {
+  #watched(response: Response, signal: RequestInit["signal"]): Response {
     const reader = response.body?.getReader();
     if (reader === undefined) throw this.#failures.empty(response.status);
     const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start: (controller) => {
+        // The runtime forgets to end the body once its Response is collected as garbage, so it is ended here.
+        signal?.addEventListener("abort", () => {
+          reader.cancel().catch(() => {});
+          controller.error(signal.reason);
+        }, { once: true });
+      },
       pull: async (controller) => {
         const { done, value } = await reader.read().catch(() => {
           throw this.#failures.cut();
         });
+        if (signal?.aborted) return;
         if (done) return controller.close();
         this.#note(value);
         controller.enqueue(value);
@@ -132,14 +140,27 @@ function isJson(response: Response): boolean {
   return /\bapplication\/(\w+\+)?json\b/i.test(response.headers.get("content-type") ?? "");
 }
 
-async function readText(response: Response, maxBytes: number): Promise<string> {
+/** At most about `maxBytes` of a body; what came so far once `signal` is aborted. */
+async function readText(
+  response: Response,
+  options: { readonly maxBytes: number; readonly signal: RequestInit["signal"] },
+): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return "";
+  const stop = () => void reader.cancel().catch(() => {});
+  options.signal?.addEventListener("abort", stop, { once: true });
   const decoder = new TextDecoder();
   let text = "";
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    text += decoder.decode(chunk, { stream: true });
-    if (bytes >= maxBytes) break;
+  try {
+    for (let bytes = 0; bytes < options.maxBytes;) {
+      const { done, value } = await reader.read();
+      if (done) return text + decoder.decode();
+      bytes += value.byteLength;
+      text += decoder.decode(value, { stream: true });
+    }
+    return text;
+  } finally {
+    options.signal?.removeEventListener("abort", stop);
+    stop();
   }
-  return text + decoder.decode();
 }

@@ -42,14 +42,13 @@ class Watch {
   readonly #over: Promise<never>;
   #fail: (error: Error) => void = () => {};
   #since: number;
-  #limitMs: number;
+  #started = false;
 
   constructor(provider: string, caller: AbortSignal, patience: Patience) {
     this.#provider = provider;
     this.#caller = caller;
     this.#patience = patience;
     this.#since = patience.clock.now();
-    this.#limitMs = patience.firstTokenMs;
     this.#over = new Promise((_, reject) => this.#fail = reject);
     this.#over.catch(() => {});
     caller.addEventListener("abort", this.#cancel, { once: true });
@@ -62,6 +61,10 @@ class Watch {
     return this.#abort.signal;
   }
 
+  get #limitMs(): number {
+    return this.#started ? this.#patience.silenceMs : this.#patience.firstTokenMs;
+  }
+
   race<T>(work: Promise<T>): Promise<T> {
     // A provider may see its signal first and say Cancelled for what was a stall.
     const own = work.catch((error) => error instanceof Cancelled && this.signal.aborted ? this.#over : throwIt(error));
@@ -70,7 +73,7 @@ class Watch {
 
   heard(event: ModelEvent): void {
     this.#since = this.#patience.clock.now();
-    if (event.type !== "end") this.#limitMs = this.#patience.silenceMs;
+    if (event.type !== "end") this.#started = true;
   }
 
   stop(): void {
@@ -101,7 +104,7 @@ class Watch {
 
   #stalled(): ProviderError {
     const seconds = Math.round(this.#limitMs / 1000);
-    const what = this.#limitMs === this.#patience.firstTokenMs ? "no first word came" : "it fell silent";
+    const what = this.#started ? "it fell silent" : "no first word came";
     return new ProviderError(
       `Cannot get a reply from ${this.#provider}: ${what} for ${seconds} s; try again or choose another model`,
       { kind: "stall", retryable: true },

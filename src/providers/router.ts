@@ -1,5 +1,5 @@
-import { Cancelled, ProviderError } from "../domain/errors.ts";
-import { NO_USAGE, type Usage } from "../domain/usage.ts";
+import { ProviderError } from "../domain/errors.ts";
+import type { Usage } from "../domain/usage.ts";
 import { type Clock, REAL_CLOCK } from "./_clock.ts";
 import { watchedStream } from "./_watched_stream.ts";
 import type { ModelTrace } from "./model_trace.ts";
@@ -172,7 +172,8 @@ class Call {
     const reasoning: string[] = [];
     for await (const event of watchedStream(provider, { ...this.#request, model, signal }, patience)) {
       if (event.type === "end") {
-        const costUsd = costOf(event.usage, provider.capabilities(event.model).price);
+        const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
+        const costUsd = costOf(event.usage, price);
         const { usage, finish } = event;
         const served = { model: event.model, provider: provider.name };
         return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish };

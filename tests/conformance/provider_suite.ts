@@ -272,6 +272,15 @@ function wireSuite(test: Test): void {
       await left(1);
     });
   }
+  test("leaves at once after garbage was collected", { text: LONG, fault: "silence" }, async ({ provider, left }) => {
+    const abort = new AbortController();
+    const reply = collect(provider, { signal: abort.signal });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    collectGarbage();
+    setTimeout(() => abort.abort(), 5);
+    await assert.rejects(Promise.race([reply, tooLate()]), Cancelled);
+    await left(1);
+  });
   test("gives what came before a cut", { text: LONG, fault: "cut" }, async ({ provider }) => {
     const seen: ModelEvent[] = [];
     await assert.rejects(collect(provider, { onEvent: (event) => seen.push(event) }), ProviderError);
@@ -322,6 +331,16 @@ export function endOf(events: readonly ModelEvent[]): Extract<ModelEvent, { type
   const end = events.at(-1);
   assert.ok(end?.type === "end");
   return end;
+}
+
+/** Makes so much garbage that the runtime collects it, without its flag for that. */
+function collectGarbage(): void {
+  for (let round = 0; round < 30; round++) Array.from({ length: 100_000 }, (_, at) => ({ at }));
+}
+
+function tooLate(): Promise<never> {
+  const giveUp = AbortSignal.timeout(1000);
+  return new Promise((_, reject) => giveUp.addEventListener("abort", () => reject(new Error("Not cancelled in 1 s"))));
 }
 
 type Expected = Pick<Failing, "kind" | "retryable" | "says" | "status" | "retryAfterMs">;
