@@ -21,7 +21,7 @@ const RULES: readonly (readonly [RegExp, StoreErrorKind, string])[] = [
     "access is denied, change the permissions of the file and its folder or give another file with --db",
   ],
   [/EISDIR|is a directory/i, "unavailable", "it is a folder, give the path of a file with --db"],
-  [/ENOTDIR|not a directory/i, "unavailable", "a part of its path is not a folder, give another file with --db"],
+  [/ENOTDIR|EEXIST|not a directory/i, "unavailable", "a part of its path is not a folder, give another file with --db"],
   [/constraint failed/, "unavailable", "a row would break a rule of the schema"],
   [/not open|already been destroyed/, "unavailable", "it was closed"],
   [/disk I\/O error|EIO/, "unavailable", "the disk failed to read or write, check it and try again"],

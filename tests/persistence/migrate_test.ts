@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { readdir, stat } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../migrations/mod.ts";
+import { migrationsModule } from "../../scripts/gen_migrations.ts";
+import { migrate, type MigrationFile } from "../../src/persistence/_migrate.ts";
+import { withDatabasePath } from "./_temp_database.ts";
+
+const V2: MigrationFile = {
+  version: 2,
+  name: "V2__more.sql",
+  sql: "CREATE TABLE more (a); INSERT INTO more VALUES (1);",
+};
+const CONVERSATION = "INSERT INTO conversation_soul VALUES ('c', '{}', 1)";
+
+async function run(db: DatabaseSync, files: readonly MigrationFile[], path = ":memory:"): Promise<void> {
+  await migrate(db, files, { path, now: () => 77 });
+}
+
+function tables(db: DatabaseSync): string[] {
+  return db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map(({ name }) => String(name));
+}
+
+Deno.test("migrations/mod.ts is what scripts/gen_migrations.ts writes", async () => {
+  const folder = new URL("../../migrations/", import.meta.url);
+  const expected = migrationsModule(await readdir(folder));
+  assert.equal(
+    await Deno.readTextFile(new URL("mod.ts", folder)),
+    expected,
+    "run deno run -A scripts/gen_migrations.ts",
+  );
+});
+
+Deno.test("migrationsModule() orders by number and refuses a gap", () => {
+  const names = Array.from({ length: 10 }, (_, at) => `V${10 - at}__x.sql`);
+  assert.match(migrationsModule([...names, "mod.ts", "notes.md"]), /v9 }[^]*v10 }/);
+  assert.throws(() => migrationsModule(["V1__a.sql", "V3__b.sql"]), /V3__b\.sql is not V2/);
+  assert.throws(() => migrationsModule(["V1__a.sql", "V1__b.sql"]), /is not V2/);
+});
+
+Deno.test("migrate() makes the schema once and records it", async () => {
+  using db = new DatabaseSync(":memory:");
+  await run(db, migrations);
+  await run(db, migrations);
+  const rows = db.prepare("SELECT version, name, length(sha256) AS length, applied_at AS at FROM schema_migration")
+    .all();
+  assert.deepEqual(rows.map((row) => ({ ...row })), [{ version: 1, name: "V1__schema.sql", length: 64, at: 77 }]);
+});
+
+Deno.test("migrate() refuses a file that was changed after it ran", async () => {
+  using db = new DatabaseSync(":memory:");
+  await run(db, migrations);
+  const changed = migrations.map((file) => ({ ...file, sql: `${file.sql}-- changed` }));
+  await assert.rejects(run(db, changed), {
+    name: "StoreError",
+    kind: "unavailable",
+    message: /V1__schema\.sql is not/,
+  });
+});
+
+Deno.test("migrate() refuses a newer database and changes nothing", async () => {
+  using db = new DatabaseSync(":memory:");
+  await run(db, [...migrations, V2]);
+  await assert.rejects(run(db, migrations, "/x/vis.db"), {
+    name: "StoreError",
+    kind: "newer",
+    message: "Cannot use database /x/vis.db: a newer Vis wrote it (schema V2, this one knows V1), " +
+      "update Vis or give another file with --db",
+  });
+  assert.ok(tables(db).includes("more"));
+});
+
+Deno.test("migrate() refuses a database of another program", async () => {
+  using db = new DatabaseSync(":memory:");
+  db.exec("CREATE TABLE bookmarks (url)");
+  await assert.rejects(run(db, migrations), { kind: "unavailable", message: /belongs to another program/ });
+  assert.deepEqual(tables(db), ["bookmarks"]);
+});
+
+for (
+  const [what, sql] of [
+    ["fails", "CREATE TABLE more (a); INSERT INTO nowhere VALUES (1)"],
+    ["is truncated", "CREATE TABLE more (a); CREATE TRIGGER t AFTER INSERT ON more BEGIN SELECT"],
+  ] as const
+) {
+  Deno.test(`migrate() rolls a file back that ${what}, and the old version goes on`, async () => {
+    await withDatabasePath(async (path) => {
+      using db = new DatabaseSync(path);
+      await run(db, migrations, path);
+      db.exec(CONVERSATION);
+      await assert.rejects(run(db, [...migrations, { ...V2, sql }], path), (error: Error) => {
+        assert.equal(error.name, "StoreError");
+        assert.match(
+          error.message,
+          /^Cannot bring database .*vis\.db to schema V2: V2__more\.sql failed and nothing was/,
+        );
+        assert.doesNotMatch(error.message, /nowhere|TRIGGER|near/);
+        return true;
+      });
+      assert.equal(tables(db).includes("more"), false);
+      await run(db, migrations, path);
+      assert.equal(db.prepare("SELECT id FROM conversation_soul").get()?.id, "c");
+      await run(db, [...migrations, V2], path);
+      assert.ok(tables(db).includes("more"));
+    });
+  });
+}
+
+Deno.test("migrate() keeps a copy of a database that holds data, of what was last written to it", async () => {
+  await withDatabasePath(async (path, folder) => {
+    using db = new DatabaseSync(path);
+    db.exec("PRAGMA journal_mode = WAL");
+    await run(db, migrations, path);
+    db.exec(CONVERSATION);
+    await run(db, [...migrations, V2], path);
+    using copy = new DatabaseSync(`${path}.before-V2`);
+    assert.equal(copy.prepare("SELECT id FROM conversation_soul").get()?.id, "c");
+    assert.equal(tables(copy).includes("more"), false);
+    assert.equal((await stat(`${path}.before-V2`)).mode & 0o777, 0o600);
+    assert.deepEqual((await readdir(folder)).filter((name) => name.includes("partial")), []);
+  });
+});
+
+Deno.test("migrate() keeps no copy of an empty database", async () => {
+  await withDatabasePath(async (path, folder) => {
+    using db = new DatabaseSync(path);
+    await run(db, migrations, path);
+    await run(db, [...migrations, V2], path);
+    assert.deepEqual(await readdir(folder), ["vis.db"]);
+  });
+});

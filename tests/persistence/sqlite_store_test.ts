@@ -1,0 +1,253 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../migrations/mod.ts";
+import { migrate } from "../../src/persistence/_migrate.ts";
+import { SqliteStore } from "../../src/persistence/_sqlite_store.ts";
+import {
+  begun,
+  block,
+  image,
+  iterate,
+  iterationEnd,
+  newIteration,
+  newQuery,
+  queryEnd,
+  USAGE,
+  utf8,
+} from "../conformance/store_fixtures.ts";
+import { withDatabasePath } from "./_temp_database.ts";
+
+/** A store on a database that the test can reach, too. */
+async function opened(path = ":memory:", busyMs = 50): Promise<{ db: DatabaseSync; store: SqliteStore }> {
+  const db = new DatabaseSync(path);
+  if (path !== ":memory:") db.exec("PRAGMA journal_mode = WAL");
+  await migrate(db, migrations, { path, now: () => 1 });
+  return { db, store: new SqliteStore(db, { location: path, now: () => 5000, busyMs }) };
+}
+
+function row(db: DatabaseSync, sql: string): Record<string, unknown> {
+  return { ...db.prepare(sql).get() };
+}
+
+Deno.test("a full disk is an error of kind full, and nothing is half written", async () => {
+  await withDatabasePath(async (path) => {
+    const { db, store } = await opened(path);
+    const { branchId, queryId } = await begun(store);
+    const id = await store.beginIteration(newIteration(queryId, 0));
+    const pages = Number(db.prepare("PRAGMA page_count").get()?.page_count);
+    db.exec(`PRAGMA max_page_count = ${pages + 20}`);
+    const bytes = crypto.getRandomValues(new Uint8Array(65_000));
+    const saved = Array.from({ length: 20 }, (_, at) => image(`v${at}`, { bytes: bytes.subarray(at) }));
+    const end = iterationEnd([block("much()", { saved })]);
+    await assert.rejects(store.endIteration(id, end), {
+      name: "StoreError",
+      kind: "full",
+      message: `Cannot use database ${path}: the disk is full, make room and try again`,
+    });
+    assert.deepEqual(await store.variables(branchId), []);
+    assert.equal((await store.iterations(queryId))[0]?.status, "running");
+    db.exec("PRAGMA max_page_count = 1000000");
+    await store.endIteration(id, end);
+    assert.equal((await store.variables(branchId)).length, 20);
+    await store.close();
+  });
+});
+
+Deno.test("a database that turns read-only is an error of kind readonly", async () => {
+  const { db, store } = await opened();
+  await begun(store);
+  db.exec("PRAGMA query_only = 1");
+  await assert.rejects(begun(store), { name: "StoreError", kind: "readonly" });
+  assert.equal((await store.listConversations({ limit: 5 })).length, 1);
+  await store.close();
+});
+
+Deno.test("a writer waits for another one without blocking, then gives up with kind busy", async () => {
+  await withDatabasePath(async (path) => {
+    const { store } = await opened(path, 40);
+    using other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 1);
+    await assert.rejects(begun(store), { name: "StoreError", kind: "busy" });
+    clearInterval(timer);
+    assert.ok(ticks >= 3, `${ticks} ticks`);
+    assert.deepEqual(await store.listConversations({ limit: 1 }), [], "readers do not wait");
+    other.exec("ROLLBACK");
+    await begun(store);
+    await store.close();
+  });
+});
+
+Deno.test("calls at the same time do not mix their transactions", async () => {
+  const { store } = await opened();
+  const { branchId, queryId } = await begun(store);
+  const work = Array.from({ length: 20 }, async (_, position) => {
+    if (position % 5 === 0) {
+      const id = await store.beginIteration(newIteration(queryId, position));
+      const bad = iterationEnd([block("bad", { saved: [image(`v${position}`)] })], { metadata: { bad: 1n } });
+      return await assert.rejects(store.endIteration(id, bad));
+    }
+    await iterate(store, { queryId, position, blocks: [block(`${position}`, { saved: [image(`v${position}`)] })] });
+    assert.ok((await store.variables(branchId)).some(({ name }) => name === `v${position}`));
+  });
+  await Promise.all(work);
+  assert.equal((await store.variables(branchId)).length, 16);
+  const all = await store.iterations(queryId);
+  assert.ok(all.every(({ status, blocks }) => blocks.length === (status === "running" ? 0 : 1)));
+  assert.equal(all.length, 20);
+  await store.close();
+});
+
+Deno.test("every documented column is written", async () => {
+  const { db, store } = await opened();
+  const facts = { title: "T", channel: "telegram", workspace: "/w", externalId: "chat 7" };
+  const { branchId } = await store.createConversation(facts);
+  const run = { promptEnrichment: "handed over", runLabel: "nightly" };
+  const queryId = await store.beginQuery(newQuery(branchId, "How many files?", run));
+  const trace = {
+    provider: "openai",
+    model: "m1",
+    ok: true,
+    status: 200,
+    error: null,
+    usage: USAGE,
+    ms: 9,
+    repairs: ["x"],
+  };
+  const id = await store.beginIteration(
+    newIteration(queryId, 0, { traces: [trace, { ...trace, provider: "other" }], metadata: { extensions: [] } }),
+  );
+  const made = block("const n = 1", { value: utf8("1"), saved: [image("n", { requires: ["m"] })], result: { ms: 3 } });
+  const failed = block("boom()", { result: { error: { ...ERROR }, stdout: "out", stderr: "err", timedOut: true } });
+  const system = [{ name: "$answer", text: "Seven files" }];
+  await store.endIteration(
+    id,
+    iterationEnd([made, block("[]", { literal: true }), failed], { system, error: "e", empty: true }),
+  );
+  await store.endQuery(queryId, queryEnd({ answer: `Seven files\n${"and more ".repeat(20)}` }));
+
+  assert.deepEqual(row(db, "SELECT metadata FROM conversation_soul"), {
+    metadata: '{"channel":"telegram","workspace":"/w","externalId":"chat 7"}',
+  });
+  assert.deepEqual(row(db, "SELECT title, version, parent_state_id AS parent FROM conversation_state"), {
+    title: "T",
+    version: 0,
+    parent: null,
+  });
+  assert.deepEqual(row(db, "SELECT title, query FROM query_soul"), {
+    title: "How many files?",
+    query: "How many files?",
+  });
+  const query = row(db, "SELECT * FROM query_state");
+  assert.deepEqual(
+    [query.llm_provider, query.llm_root_model, query.prompt_enrichment, query.run_label, query.status, query.subtitle],
+    ["openai", "m1", "handed over", "nightly", "done", "Seven files and more and more and more and more and more…"],
+  );
+  const { byModel, owner } = JSON.parse(String(query.metadata));
+  assert.deepEqual([byModel, owner.pid], [{ "openai/m1": USAGE, "other/m1": USAGE }, 4711]);
+  const { id: _i, query_state_id: _q, ...iteration } = row(db, "SELECT * FROM iteration");
+  assert.deepEqual({ ...iteration, llm_traces: JSON.parse(String(iteration.llm_traces)).length }, {
+    position: 0,
+    status: "done",
+    llm_system_prompt: "You are Vis",
+    llm_user_prompt: '[{"role":"user","content":"hi"}]',
+    llm_provider: "openai",
+    llm_model: "m1",
+    llm_response: '{"code":["x"]}',
+    llm_traces: 2,
+    llm_full_duration_ms: 17,
+    llm_thinking: "thought 0",
+    llm_error: "e",
+    llm_returned_empty_expressions: 1,
+    metadata: '{"extensions":[]}',
+    created_at: 5000,
+    finished_at: 5000,
+  });
+  const states = db.prepare(
+    `SELECT s.kind, s.state_mode, s.name, e.success, e.expr, e.stdout, e.duration_ms, e.version,
+      CAST(e.error AS TEXT) AS error, CAST(e.result AS TEXT) AS result
+     FROM expression_state e JOIN expression_soul s ON s.id = e.expression_soul_id ORDER BY e.rowid`,
+  ).all().map((one) => Object.values(one));
+  assert.deepEqual(states, [
+    ["call", "stateless", null, 1, "const n = 1", "", 3, 0, null, "1"],
+    ["var", "stateful", "n", 1, null, null, null, 0, null, "value of n"],
+    ["literal", "stateless", null, 1, "[]", "", 0, 0, null, null],
+    ["call", "stateless", null, 0, "boom()", "out", 0, 0, JSON.stringify(ERROR), null],
+    ["var", "stateful", "$answer", 1, null, null, null, 0, null, "Seven files"],
+  ]);
+  assert.deepEqual(
+    row(db, "SELECT expr FROM expression_state_full WHERE expr LIKE 'const n%' AND version = 0 LIMIT 1"),
+    {
+      expr: "const n = 1",
+    },
+  );
+  await store.log({ level: "warn", event: "late", data: { n: 1 }, queryId, iterationId: id });
+  const log = row(db, "SELECT * FROM log");
+  assert.deepEqual([log.level, log.event, log.data, log.query_state_id, log.iteration_id, log.conversation_state_id], [
+    "warn",
+    "late",
+    '{"n":1}',
+    queryId,
+    id,
+    branchId,
+  ]);
+  await store.close();
+});
+
+const ERROR = { name: "TypeError", message: "no", line: 2, column: 5, excerpt: "x\n^", stack: "at 2:5" };
+
+Deno.test("edges lead from what a block made to what it read, within the branch, between variables only", async () => {
+  const { db, store } = await opened();
+  const { queryId } = await begun(store);
+  const blocks = [
+    block("a", { saved: [image("a")] }),
+    block("b = a + Math", { reads: ["a", "Math", "b"], saved: [image("b")] }),
+    block("c = b; a.push(c)", { reads: ["b", "a"], saved: [image("c"), image("a")], result: { defined: ["c"] } }),
+    block("f", { saved: [image("f", { kind: "function", source: "function f() { return c }", requires: ["c"] })] }),
+    block("print(a)", { reads: ["a"] }),
+  ];
+  await iterate(store, { queryId, position: 0, blocks });
+  await iterate(store, { queryId, position: 1, blocks });
+  const edges = db.prepare(
+    `SELECT down.name || '>' || up.name AS edge FROM expression_dependency d
+     JOIN expression_soul down ON down.id = downstream_expression_soul_id
+     JOIN expression_soul up ON up.id = upstream_expression_soul_id ORDER BY edge`,
+  ).all().map(({ edge }) => edge);
+  assert.deepEqual(edges, ["a>b", "b>a", "c>a", "c>b", "f>c"]);
+  await store.close();
+});
+
+Deno.test("views read as if long texts and values stood in their columns", async () => {
+  const { db, store } = await opened();
+  const { queryId } = await begun(store);
+  const [text, bytes] = ["long ".repeat(1000), utf8("value ".repeat(50_000))];
+  const id = await store.beginIteration(
+    newIteration(queryId, 0, { systemPrompt: text, thinking: `sha256:${text}`, response: "sha256:" }),
+  );
+  const made = block("v", { saved: [image("v", { bytes })], result: { stdout: text, preview: text } });
+  await store.endIteration(id, iterationEnd([made]));
+  const full = row(db, "SELECT * FROM iteration_full");
+  assert.deepEqual([full.llm_system_prompt, full.llm_thinking, full.llm_response], [text, `sha256:${text}`, "sha256:"]);
+  const raw = row(db, "SELECT * FROM iteration");
+  for (const key of ["llm_system_prompt", "llm_thinking", "llm_response"]) {
+    assert.match(String(raw[key]), /^sha256:[0-9a-f]{64}$/);
+  }
+  const value = row(db, "SELECT result FROM expression_state_full WHERE length(result) > 1000").result;
+  assert.ok(value instanceof Uint8Array && Buffer.compare(value, bytes) === 0);
+  assert.equal(row(db, "SELECT stdout FROM expression_state_full WHERE stdout <> ''").stdout, text);
+  assert.equal(
+    row(db, "SELECT json_extract(metadata, '$.preview') AS p FROM expression_state_full WHERE stdout <> ''").p,
+    text,
+  );
+  await store.close();
+});
+
+Deno.test("a reference without its content is an error of kind corrupt, not an empty text", async () => {
+  const { db, store } = await opened();
+  const { queryId } = await begun(store);
+  await store.beginIteration(newIteration(queryId, 0, { thinking: "t".repeat(3000) }));
+  db.exec("DELETE FROM content");
+  await assert.rejects(store.iterations(queryId), { name: "StoreError", kind: "corrupt" });
+  await store.close();
+});
