@@ -16,6 +16,10 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   let code = 0;
   const program = build({ services, io, finish: (told) => code = told });
   try {
+    if (io.args.length === 0) {
+      program.outputHelp();
+      return 0;
+    }
     await program.parseAsync([...io.args], { from: "user" });
     return code;
   } catch (error) {
@@ -48,7 +52,6 @@ function build(context: Context): Command {
       getErrHasColors: () => io.stderrColor,
       getOutHasColors: () => false,
     });
-  program.action(() => program.outputHelp());
   addRun(program, context);
   addDemo(program, context);
   addDoctor(program, context);
