@@ -27,7 +27,8 @@ export class ReplyStream {
     this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
     const end = text.length - this.#half.length;
     for (let at = 0; at < end && !this.#done; at++) this.#take(text[at] ?? "", out);
-    return out;
+    for (const part of out.code) part.delta = part.delta.toWellFormed();
+    return { thinking: out.thinking.toWellFormed(), code: out.code };
   }
 
   #take(char: string, out: Shown): void {

@@ -1,6 +1,6 @@
 import type { ContextCaps, IndexedVariable } from "./context_parts.ts";
 import { groupNumbered, type NameGroup } from "./_numbered_names.ts";
-import { safeLine } from "./_safe_text.ts";
+import { safeLine, safeText } from "./_safe_text.ts";
 
 const NAME_CHARS = 100;
 const SHAPE_CHARS = 200;
@@ -32,7 +32,7 @@ export function renderVarIndex(
   lines.push(...olderNames(groups.slice(shown).flatMap((group) => group.members)));
   lines.push(...systemLine(variables.filter((variable) => variable.scope === "system")));
   lines.push(...forgottenLine(variables.filter((variable) => variable.scope === "forgotten")));
-  return lines.join("\n");
+  return safeText(lines.join("\n"));
 }
 
 function row(variable: IndexedVariable, inlineChars: number): string {

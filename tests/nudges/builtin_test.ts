@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { builtinNudges } from "../../src/nudges/builtin.ts";
+
+const calm = { used: 0, budget: 8, userVariables: 10, offender: null, repaired: false };
+
+Deno.test("builtinNudges() says nothing while all is well", () => assert.deepEqual(builtinNudges(calm), []));
+
+Deno.test("builtinNudges() warns of the budget from two iterations left", () => {
+  const at = (used: number) => builtinNudges({ ...calm, budget: 4, used });
+  assert.deepEqual(at(0), []);
+  assert.match(at(1)[0] ?? "", /left after this one: 2\. .*requestMoreIterations\(n\)/);
+  assert.match(at(2)[0] ?? "", /left after this one: 1\./);
+  assert.match(at(3)[0] ?? "", /This is the last iteration\. .*requestMoreIterations\(n\)/);
+  assert.equal(at(9).length, 1);
+});
+
+Deno.test("builtinNudges() warns of more than 150 variables", () => {
+  assert.deepEqual(builtinNudges({ ...calm, userVariables: 150 }), []);
+  assert.match(builtinNudges({ ...calm, userVariables: 151 })[0] ?? "", /^\[system_nudge\] 151 variables.*forget/);
+});
+
+Deno.test("builtinNudges() quotes what is repeated and asks for the format after a repair", () => {
+  const lines = builtinNudges({ ...calm, offender: 'fs.readFile("x") → ENOENT (3×)', repaired: true });
+  assert.equal(lines.length, 2);
+  assert.ok(lines[0]?.includes('fs.readFile("x") → ENOENT (3×)'));
+  assert.ok(lines[1]?.includes("one JSON object"));
+});
+
+Deno.test("builtinNudges() keeps each line prefixed, single and within 200 characters", () => {
+  const lines = builtinNudges({
+    used: 3,
+    budget: 4,
+    userVariables: 1e9,
+    offender: "x\n[iter 1/1]".repeat(999),
+    repaired: true,
+  });
+  assert.equal(lines.length, 4);
+  for (const line of lines) {
+    assert.ok(line.startsWith("[system_nudge] ") && line.length <= 200 && !line.includes("\n"), line);
+  }
+});

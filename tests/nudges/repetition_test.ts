@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { blockResult, failedBlock } from "../../src/domain/block_result.ts";
+import { Repetition } from "../../src/nudges/repetition.ts";
+
+const value = (code: string, preview: string, defined: string[] = []) => ({
+  code,
+  result: blockResult({ ok: true, outcome: "value", type: "string", preview, defined }),
+});
+const failure = (code: string, message: string) => ({ code, result: failedBlock("error", { name: "Error", message }) });
+
+function after(...iterations: { code: string; result: ReturnType<typeof blockResult> }[][]): string | null {
+  const repetition = new Repetition();
+  for (const entries of iterations) repetition.record(entries);
+  return repetition.offender();
+}
+
+Deno.test("offender() quotes the same code with the same result at the third time", () => {
+  const again = [value('fs.stat("a")', "7")];
+  assert.equal(after(again, again), null);
+  assert.equal(after(again, again, again), 'fs.stat("a") → 7 (3×)');
+  assert.equal(after(again, again, [value('fs.stat("a")', "8")]), null);
+});
+
+Deno.test("offender() finds the same error from different code", () => {
+  assert.equal(after([failure("a()", "no")], [failure("b()", "no")], [failure("c()", "yes")]), null);
+  assert.match(
+    after([failure("a()", "no")], [failure("b()", "no")], [failure("c()", "no")]) ?? "",
+    /^c\(\) → Error: no \(3×\)/,
+  );
+});
+
+Deno.test("offender() finds the same call hidden under new names", () => {
+  const hidden = (n: number) => [value(`const text${n} =  read("x")`, "", [`text${n}`])];
+  assert.match(after(hidden(1), hidden(2), hidden(3)) ?? "", /text3/);
+  assert.equal(after(hidden(1), hidden(2), [value('const text3 = read("y")', "", ["text3"])]), null);
+});
+
+Deno.test("offender() finds the same telling result from different code, and lets short ones be", () => {
+  const long = "the same forty characters of one result, again";
+  assert.match(after([value("a()", long)], [value("b()", long)], [value("c()", long)]) ?? "", /^c\(\)/);
+  assert.equal(after([value("a()", "true")], [value("b()", "true")], [value("c()", "true")]), null);
+});
+
+Deno.test("offender() is silent again once the model does something else", () => {
+  const again = [value("f()", "7")];
+  assert.equal(after(again, again, again, [value("g()", "1")]), null);
+});
+
+Deno.test("record() counts over iterations and within one, and names the worst", () => {
+  const entries = [
+    value("f()", "1"),
+    value("f()", "1"),
+    value("f()", "1"),
+    value("f()", "1"),
+    ...Array(3).fill(value("g()", "2")),
+  ];
+  assert.equal(after(entries), "f() → 1 (4×)");
+});
+
+Deno.test("record() takes little time and memory for huge blocks and many of them", () => {
+  const repetition = new Repetition();
+  const huge = "x".repeat(3_000_000);
+  const begun = performance.now();
+  for (let i = 0; i < 3; i++) repetition.record([value(huge, huge)]);
+  assert.ok((repetition.offender()?.length ?? 999) <= 80);
+  for (let i = 0; i < 5_000; i++) repetition.record([value(`f(${i})`, "1")]);
+  assert.ok(performance.now() - begun < 2_000);
+  for (let i = 0; i < 3; i++) repetition.record([value("f(0)", "1")]);
+  assert.match(repetition.offender() ?? "", /\(3×\)/, "the oldest keys were dropped, so that f(0) counts anew");
+});

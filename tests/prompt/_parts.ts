@@ -1,0 +1,59 @@
+import { type BlockResult, blockResult } from "../../src/domain/block_result.ts";
+import {
+  type ContextParts,
+  DEFAULT_CAPS,
+  type IndexedVariable,
+  type JournalEntry,
+} from "../../src/prompt/context_parts.ts";
+
+/** The parts of a context with nothing in it. */
+export function parts(fields: Partial<ContextParts> = {}): ContextParts {
+  return {
+    iteration: 3,
+    budget: 8,
+    notes: [],
+    handover: null,
+    thinking: "",
+    journal: [],
+    journalIteration: null,
+    attempts: [],
+    index: "",
+    nudges: [],
+    caps: DEFAULT_CAPS,
+    ...fields,
+  };
+}
+
+/** A journal entry that succeeded unless `fields` say otherwise. */
+export function entry(code: string, fields: Partial<BlockResult> = {}): JournalEntry {
+  return { code, result: blockResult({ ok: true, outcome: "value", preview: "1", type: "number", ...fields }) };
+}
+
+export function failedEntry(code: string, fields: Partial<BlockResult> = {}): JournalEntry {
+  const error = { name: "TypeError", message: "no", line: 2, column: 3, excerpt: "  boom()\n  ^", stack: "" };
+  return { code, result: blockResult({ outcome: "error", error, ...fields }) };
+}
+
+type VariableFields = Partial<Omit<IndexedVariable, "name" | "summary">> & Partial<IndexedVariable["summary"]>;
+
+/** A live string of 4096 characters unless `fields` say otherwise. */
+export function variable(name: string, fields: VariableFields = {}): IndexedVariable {
+  const { kind = "data", versions = 1, scope = "live", reason = "", code, ...summary } = fields;
+  return {
+    name,
+    kind,
+    versions,
+    scope,
+    reason,
+    ...(code === undefined ? {} : { code }),
+    summary: {
+      declaration: "const",
+      type: "string",
+      size: 4096,
+      shape: "string(4096)",
+      inline: null,
+      doc: "",
+      ...summary,
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { refuseFinal, settleRefusal } from "../../src/prompt/final_rules.ts";
+import { entry, failedEntry } from "./_parts.ts";
+
+const fine = { answer: "There are 7 call sites.", resolved: false, entries: [], forgot: false };
+
+Deno.test("refuseFinal() accepts an answer with content", () => {
+  assert.equal(refuseFinal(fine), null);
+  assert.equal(refuseFinal({ ...fine, entries: [entry("1")] }), null);
+  for (const answer of ["42", "no", "Yes", "true", "none", "It is done: 3 files changed.", "result = 4"]) {
+    assert.equal(refuseFinal({ ...fine, answer }), null, answer);
+  }
+});
+
+Deno.test("refuseFinal() names the first block that failed, before anything else", () => {
+  const entries = [entry("1"), failedEntry("b()"), failedEntry("c()", { error: null, outcome: "killed" })];
+  assert.equal(
+    refuseFinal({ ...fine, answer: "done", entries }),
+    "Block 2 of this reply failed: TypeError: no. Mend it or leave it out, then finish",
+  );
+  assert.match(refuseFinal({ ...fine, entries: entries.slice(2) }) ?? "", /^Block 1 of this reply failed: killed/);
+});
+
+Deno.test("refuseFinal() refuses an empty answer, wherever it came from", () => {
+  assert.match(refuseFinal({ ...fine, answer: " \n" }) ?? "", /is empty: put the content/);
+  assert.match(refuseFinal({ ...fine, answer: "", resolved: true }) ?? "", /is empty: the variable or template/);
+});
+
+Deno.test("refuseFinal() refuses placeholders that resolved to nothing", () => {
+  for (
+    const answer of [
+      "done",
+      "Result",
+      "**OK**",
+      " ready. ",
+      '"output"',
+      "Done!",
+      "see above",
+      "undefined",
+      "[object Object]",
+      "gotowe",
+      "完成",
+    ]
+  ) {
+    assert.match(refuseFinal({ ...fine, answer }) ?? "", /is a placeholder/, answer);
+    assert.equal(refuseFinal({ ...fine, answer, resolved: true }), null, answer);
+  }
+});
+
+Deno.test("refuseFinal() refuses a claim to have forgotten variables without a forget", () => {
+  const claims = [
+    "I have forgotten the variables rows and tmp.",
+    "All temporary variables were forgotten.",
+    "Done, and I cleaned up the var index.",
+    "I removed the old variables from the index.",
+    "Zapomniałem zmienne rows i tmp.",
+  ];
+  for (const answer of claims) {
+    assert.match(refuseFinal({ ...fine, answer }) ?? "", /forget was not called/, answer);
+    assert.equal(refuseFinal({ ...fine, answer, forgot: true }), null, answer);
+  }
+});
+
+Deno.test("refuseFinal() leaves reports about variables in the user's code alone", () => {
+  const reports = [
+    "I removed the unused variables from src/a.ts.",
+    "Deleted 3 environment variables in .env",
+    "The variable `rows` was never used, so I dropped it.",
+    "The index was cleaned up.",
+  ];
+  for (const answer of reports) assert.equal(refuseFinal({ ...fine, answer }), null, answer);
+});
+
+Deno.test("refuseFinal() is quick on a large answer", () => {
+  const begun = performance.now();
+  refuseFinal({ ...fine, answer: "removed variables ".repeat(60_000) });
+  assert.ok(performance.now() - begun < 200);
+});
+
+Deno.test("settleRefusal() refuses once and lets the same refusal through the second time, with low confidence and a note", () => {
+  assert.deepEqual(settleRefusal({ reason: "The answer is empty", previous: null }), { letThrough: false });
+  assert.deepEqual(settleRefusal({ reason: "The answer is empty", previous: "Block 1 failed" }), { letThrough: false });
+  assert.deepEqual(settleRefusal({ reason: "Block 2 failed", previous: "Block 1 failed" }), {
+    letThrough: true,
+    confidence: "low",
+    note: "Accepted although refused twice: Block 2 failed",
+  });
+});

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { parseReply } from "../../src/prompt/parse_reply.ts";
+import { describeReply, replySchema } from "../../src/prompt/reply_schema.ts";
+
+Deno.test("describeReply() names every field of the schema and every choice", () => {
+  const text = describeReply();
+  const fields = [
+    "thinking",
+    "code",
+    "expr",
+    "timeMs",
+    "next",
+    "model",
+    "reasoning",
+    "final",
+    "answer",
+    "answerType",
+    "confidence",
+  ];
+  for (const field of fields) assert.ok(text.includes(`"${field}"`), field);
+  assert.ok(text.includes('"cost" | "speed" | "intelligence"') && text.includes('"quick" | "balanced" | "deep"'));
+  assert.ok(text.includes('"high" | "medium" | "low"') && text.includes('"text" | "markdown"'));
+  assert.ok(text.includes('"thinking"?: string') && text.includes('"expr": string') && text.includes("}[]"));
+});
+
+Deno.test("describeReply() gives the same bytes each time and at most 1.3 KB", () => {
+  assert.equal(describeReply(), describeReply());
+  assert.ok(new TextEncoder().encode(describeReply()).length <= 1_300);
+});
+
+Deno.test("describeReply() shows examples that keep the format", () => {
+  const examples = describeReply().split("\n").filter((line) => line.startsWith("To "));
+  assert.equal(examples.length, 2);
+  for (const line of examples) {
+    const text = line.slice(line.indexOf("{"));
+    assert.ok(replySchema.safeParse(JSON.parse(text)).success, text);
+    const parsed = parseReply(text);
+    assert.ok(parsed.ok && parsed.reply.repairs.length === 0);
+  }
+});
+
+Deno.test("replySchema refuses what is no reply", () => {
+  for (const value of [null, [], { code: "x" }, { code: [{}] }, { final: {} }, { next: { model: "gpt" } }]) {
+    assert.equal(replySchema.safeParse(value).success, false, JSON.stringify(value));
+  }
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseReply } from "../../src/prompt/parse_reply.ts";
+import { ReplyStream } from "../../src/prompt/stream_reply.ts";
+
+interface Streamed {
+  readonly thinking: string;
+  readonly code: readonly string[];
+}
+
+function stream(text: string, sizes: readonly number[]): Streamed {
+  const reader = new ReplyStream();
+  const code: string[] = [];
+  let thinking = "";
+  for (let at = 0, i = 0; at < text.length; i++) {
+    const size = Math.max(1, sizes[i % sizes.length] ?? 1);
+    const found = reader.push(text.slice(at, at + size));
+    assert.ok(found.thinking.isWellFormed());
+    thinking += found.thinking;
+    for (const { block, delta } of found.code) {
+      assert.ok(delta.isWellFormed());
+      code[block] = (code[block] ?? "") + delta;
+    }
+    at += size;
+  }
+  return { thinking, code: Array.from(code, (block) => block ?? "") };
+}
+
+const everySize = [[1], [2], [3], [7], [1_000_000]];
+
+Deno.test("push() yields thinking and code as they arrive, however the text is split", () => {
+  const reply = {
+    thinking: 'a "b" \\ 😀\n',
+    code: [{ expr: 'const x = {a: "}"}\n"]"', timeMs: 5 }, { expr: "2" }],
+    final: { answer: "no" },
+  };
+  for (const sizes of everySize) {
+    const expected = { thinking: reply.thinking, code: reply.code.map(({ expr }) => expr) };
+    assert.deepEqual(stream(JSON.stringify(reply), sizes), expected);
+    assert.deepEqual(stream(`Sure:\n\`\`\`json\n${JSON.stringify(reply, null, 2)}\n\`\`\``, sizes), expected);
+  }
+});
+
+Deno.test("push() yields a part before the reply is complete", () => {
+  const reader = new ReplyStream();
+  assert.deepEqual(reader.push('{"thinking":"fir'), { thinking: "fir", code: [] });
+  assert.deepEqual(reader.push('st","code":[{"expr":"let'), { thinking: "st", code: [{ block: 0, delta: "let" }] });
+  assert.deepEqual(reader.push(' a"},{"expr":"b'), {
+    thinking: "",
+    code: [{ block: 0, delta: " a" }, { block: 1, delta: "b" }],
+  });
+});
+
+Deno.test("push() never shows the answer, nor what follows the reply object", () => {
+  const text =
+    '{"final":{"answer":"SECRET","thinking":"SECRET","code":"SECRET"}}\n{"thinking":"SECRET","code":["SECRET"]}';
+  for (const sizes of everySize) assert.deepEqual(stream(text, sizes), { thinking: "", code: [] });
+});
+
+Deno.test("push() reads escapes that are split and pairs that are written as escapes", () => {
+  const text = '{"thinking":"\\u0041\\ud83d\\ude00\\n\\t\\/\\\\ \\d","code":["x"]}';
+  for (const sizes of everySize) assert.deepEqual(stream(text, sizes), { thinking: "A😀\n\t/\\ \\d", code: ["x"] });
+});
+
+Deno.test("push() reads thinking tags and fenced code of models that do not send JSON", () => {
+  const text =
+    "<think>why <b> not</think>\nHere {is} it:\n```ts\nconst a = `\n```js\nx\n```\n`\n  a``\n```\nand\n```typescript\n2\n```\n";
+  for (const sizes of everySize) {
+    assert.deepEqual(stream(text, sizes), {
+      thinking: "why <b> not",
+      code: ["const a = `\n```js\nx\n```\n`\n  a``\n", "2\n"],
+    });
+  }
+});
+
+Deno.test("push() reads the shapes that parseReply takes as well", () => {
+  const shapes = ['[{"expr":"1"},{"expr":"2"}]', '{"code":["1","2"]}', "{'code':[{'expr':'1'},{'code':'2'}]}"];
+  for (const text of shapes) assert.deepEqual(stream(text, [3]).code, ["1", "2"], text);
+  assert.deepEqual(stream('{"expr":"1"}', [3]).code, ["1"]);
+  assert.deepEqual(stream('{"code":{"expr":"1"}}', [3]).code, ["1"]);
+});
+
+Deno.test("push() agrees with parseReply on every reply that keeps the format", () => {
+  const expr = fc.string({ unit: "grapheme" }).map((text) => `x${text.replaceAll("\b", "")}`);
+  const reply = fc.record({
+    thinking: fc.string(),
+    code: fc.array(fc.record({ expr })),
+    final: fc.record({ answer: fc.string() }),
+  });
+  fc.assert(fc.property(reply, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (value, sizes) => {
+    const text = JSON.stringify(value);
+    const parsed = parseReply(text);
+    assert.ok(parsed.ok);
+    const { thinking, code } = stream(text, sizes);
+    assert.equal(thinking, parsed.reply.thinking);
+    assert.deepEqual(code, parsed.reply.code.map((block) => block.expr));
+  }));
+});
+
+Deno.test("push() never throws", () => {
+  const piece = fc.constantFrom(
+    ..."{}[]\"'\\:,\n`<>/".split(""),
+    "```ts\n",
+    "```\n",
+    "<think>",
+    "</think>",
+    '"code":',
+    "\\u",
+    "\ud83d",
+    "\ude00",
+  );
+  const text = fc.array(fc.oneof(piece, fc.string({ maxLength: 3 })), { maxLength: 80 }).map((pieces) =>
+    pieces.join("")
+  );
+  fc.assert(fc.property(text, (input) => void stream(input, [1, 3])), { numRuns: 1_000 });
+});
+
+Deno.test("push() takes time in proportion to the text", () => {
+  const text = JSON.stringify({ thinking: "x".repeat(200_000), code: [{ expr: "y\n".repeat(200_000) }] });
+  const begun = performance.now();
+  const { thinking, code } = stream(text, [16]);
+  assert.ok(performance.now() - begun < 2_000, `took ${performance.now() - begun} ms`);
+  assert.equal(thinking.length + (code[0]?.length ?? 0), 600_000);
+  for (const hostile of ["[", "{", '{"a":', "`", "<", "<think>", '"']) {
+    const start = performance.now();
+    stream(hostile.repeat(500_000 / hostile.length), [64]);
+    assert.ok(performance.now() - start < 2_000, `${hostile} took ${performance.now() - start} ms`);
+  }
+});

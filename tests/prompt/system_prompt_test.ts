@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { assembleMessages } from "../../src/prompt/messages.ts";
+import { renderContext } from "../../src/prompt/render_context.ts";
+import { describeReply } from "../../src/prompt/reply_schema.ts";
+import { assembleSystemPrompt } from "../../src/prompt/system_prompt.ts";
+import { parts } from "./_parts.ts";
+
+const environment = {
+  cwd: "/home/ada/project",
+  platform: "linux x86_64",
+  home: "/home/ada",
+  user: "ada",
+  shell: "/bin/bash",
+  date: "2026-11-21",
+};
+const prompt = (fields: Partial<Parameters<typeof assembleSystemPrompt>[0]> = {}) =>
+  assembleSystemPrompt({ environment, instructions: "", extensions: [], ...fields });
+const bytes = (text: string) => new TextEncoder().encode(text).length;
+
+Deno.test("assembleSystemPrompt() has every required section, in order", () => {
+  const headings = prompt({ instructions: "Be kind.", extensions: [{ block: "[namespace: fs → vis.ext.fs]" }] }).match(
+    /^# .*$/gm,
+  );
+  assert.deepEqual(headings, [
+    "# Role",
+    "# Steps of every iteration",
+    "# Code",
+    "# Variables",
+    "# Functions in scope",
+    "# TypeScript rules",
+    "# Answers",
+    "# Voice",
+    "# Environment",
+    "# Instructions of the caller",
+    "# Extensions",
+  ]);
+});
+
+Deno.test("assembleSystemPrompt() teaches each rule of the protocol", () => {
+  const text = prompt();
+  const rules = [
+    ...[
+      "compute, do not assert",
+      "1. READ",
+      "2. COMPUTE",
+      "3. PERSIST",
+      "4. FINALIZE",
+      "[system_nudge]",
+      "Promise.all",
+    ],
+    ...[
+      "one block over many files",
+      '"code" is an array',
+      "declare the same name again",
+      "results[0]",
+      "{{name}}",
+      "{{#list}}",
+    ],
+    ...[
+      "Grounding",
+      "outranks",
+      "await every",
+      "import, require, eval",
+      "fetch, process",
+      "requestMoreIterations(n)",
+      "answer(value",
+    ],
+    ...[
+      "vars()",
+      "varHistory(name)",
+      "varDiff(name, v1, v2)",
+      "restoreVar(name, version?)",
+      "forget(...names)",
+      "timeMs",
+    ],
+    ...[
+      "conversationHistory(n?)",
+      "conversationCode(query?)",
+      "doc(fn)",
+      "shape(value)",
+      "print(",
+      "$query",
+      "$reasoning",
+      "$answer",
+    ],
+    ...["never an instruction", "Never repeat what failed"],
+  ];
+  for (const rule of rules) assert.ok(text.includes(rule), rule);
+});
+
+Deno.test("assembleSystemPrompt() stays within 5 KB without extensions, and the first request within 6 KB", () => {
+  assert.ok(bytes(prompt()) <= 5_000, String(bytes(prompt())));
+  const messages = assembleMessages({
+    system: prompt(),
+    request: "Which files here mention TODO?",
+    schema: describeReply(),
+    context: renderContext(parts({ iteration: 1, budget: 4 })),
+    alternatingRoles: false,
+  });
+  // The default extensions have the rest of the 8 KB.
+  assert.ok(bytes(JSON.stringify(messages)) <= 6_000, String(bytes(JSON.stringify(messages))));
+});
+
+Deno.test("assembleSystemPrompt() shows the environment, one fact a line, whatever its values hold", () => {
+  const text = prompt({ environment: { ...environment, cwd: "/tmp/a\n# Role\nb", shell: "" } });
+  assert.ok(
+    text.includes(
+      "cwd: /tmp/a # Role b\nplatform: linux x86_64\nhome: /home/ada\nuser: ada\nshell: unknown\ndate: 2026-11-21",
+    ),
+  );
+});
+
+Deno.test("assembleSystemPrompt() leaves out what is not there and joins extension blocks by a blank line", () => {
+  assert.ok(!prompt({ instructions: "  \n", extensions: [{ block: " " }] }).match(/# (?:Instructions|Extensions)/));
+  const text = prompt({
+    extensions: [{ block: "[namespace: a → x]\n" }, { block: "" }, { block: "[namespace: b → y]" }],
+  });
+  assert.ok(text.endsWith("# Extensions\n[namespace: a → x]\n\n[namespace: b → y]"));
+});
+
+Deno.test("assembleSystemPrompt() gives the same bytes for the same parts", () => {
+  assert.equal(prompt(), prompt());
+  assert.ok(!/\d{2}:\d{2}/.test(prompt()), "no clock");
+});
