@@ -3,6 +3,8 @@ import { ChildExit } from "./_child_exit.ts";
 import type { ChildProgram } from "./program.ts";
 import { type Bytes, type Frame, frameHead, FrameReader, type Header, TOKEN_BYTES } from "./protocol.ts";
 
+/** Up to here one write of a copy is cheaper than two. */
+const COPIED_BYTES = 64 << 10;
 const STDERR_CHARS = 16_384;
 const NOTHING: Bytes = new Uint8Array(0);
 /** Nothing of ours: no path, no key, no locale. The name of a folder that cannot be made keeps Deno from a cache. */
@@ -57,9 +59,16 @@ export class ChildLink {
 
   /** Never rejects: whoever waits for an answer learns of the end by `onEnd`. Throws RangeError over a frame's limits. */
   send(header: Header, payload: Bytes = NOTHING): void {
-    const head = frameHead(this.#token, header, payload.length);
-    this.#writer.write(head).catch(() => {});
-    if (payload.length > 0) this.#writer.write(payload).catch(() => {});
+    const head = frameHead(this.#token, { header, payloadBytes: payload.length });
+    if (payload.length > COPIED_BYTES) {
+      this.#writer.write(head).catch(() => {});
+      this.#writer.write(payload).catch(() => {});
+      return;
+    }
+    const frame = new Uint8Array(head.length + payload.length);
+    frame.set(head);
+    frame.set(payload, head.length);
+    this.#writer.write(frame).catch(() => {});
   }
 
   /** SIGKILL, which no loop can hold up. The first reason counts. */

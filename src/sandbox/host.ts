@@ -3,7 +3,7 @@ import { StartSlots } from "./_start_slots.ts";
 import { makeWorkFolder } from "./_work_folder.ts";
 import { ALL_WALLS, type Setup, type WallSwitches } from "./child/setup.ts";
 import type { Grants } from "./grants.ts";
-import { childProgram } from "./program.ts";
+import { type ChildProgram, childProgram } from "./program.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
 import type { Sandbox, SandboxOptions } from "./sandbox.ts";
 
@@ -12,6 +12,8 @@ export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
   /** Where the child's working folder is made; the temporary folder otherwise. */
   readonly folderRoot?: string;
+  /** Something else in place of the child: one that lies. */
+  readonly program?: ChildProgram;
 }
 
 const slots = new StartSlots();
@@ -36,7 +38,7 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
       graceMs,
       functions: options.functions,
     };
-    const program = childProgram({ memoryBytes, allPermissions: !walls.permissions });
+    const program = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions });
     const sandbox = new ConfinedSandbox({ sandbox: options, setup, program, folder: makeWorkFolder(test.folderRoot) });
     await sandbox.start();
     return sandbox;

@@ -37,13 +37,17 @@ export class ProtocolError extends Error {
 
 /** A new identifier of the wire: 16 random bytes as hexadecimal text, so that none can be guessed. */
 export function wireId(): string {
+  const words = crypto.getRandomValues(new Uint32Array(4));
   let id = "";
-  for (const byte of crypto.getRandomValues(new Uint8Array(16))) id += byte.toString(16).padStart(2, "0");
+  for (const word of words) id += word.toString(16).padStart(8, "0");
   return id;
 }
 
 /** The head of a frame; the payload follows it on the wire as it is, without a copy. Throws RangeError over a limit. */
-export function frameHead(token: Uint8Array, header: Header, payloadBytes: number): Bytes {
+export function frameHead(
+  token: Uint8Array,
+  { header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number },
+): Bytes {
   const json = new TextEncoder().encode(JSON.stringify(header));
   if (json.length > MAX_HEADER_BYTES) throw new RangeError(`Cannot send a header of ${json.length} bytes`);
   if (payloadBytes > MAX_PAYLOAD_BYTES) throw new RangeError(`Cannot send a payload of ${payloadBytes} bytes`);

@@ -62,7 +62,13 @@ export class Blocks {
   /** A turn was stopped at that limit. */
   onStopped(): void {
     const active = this.#active;
-    if (active && !active.ending) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    const outcome = active?.ending?.outcome;
+    if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    if (active && outcome !== "timeout" && outcome !== "cancelled") {
+      // It gave a value and left a loop of microtasks behind: its report is still to come.
+      active.ending = { outcome: "timeout", value: NO_VALUE };
+      return this.#abandon(active, "timeout");
+    }
     this.#parts.notes.add("Background work was stopped: it did not pause for too long");
   }
 
@@ -132,7 +138,7 @@ export class Blocks {
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
     // In a further turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
-    captured.setImmediate(() => this.#report(active, ending));
+    captured.setImmediate(() => this.#report(active, active.ending ?? ending));
   }
 
   #abandon(active: Active, outcome: "timeout" | "cancelled"): void {

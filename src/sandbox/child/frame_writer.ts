@@ -15,7 +15,7 @@ export class FrameWriter {
   }
 
   send(header: Header, payload: Bytes = NOTHING): void {
-    const head = frameHead(this.#token, header, payload.length);
+    const head = frameHead(this.#token, { header, payloadBytes: payload.length });
     const length = head.length + payload.length;
     if (this.#waiting === 0 && length < AT_ONCE_BYTES) {
       const frame = new Uint8Array(length);

@@ -45,8 +45,7 @@ export async function childMain(): Promise<void> {
   const relay = new Relay({ setup, writer, port: port1, loadSucrase });
   worker.onerror = (event) => {
     event.preventDefault();
-    console.error(`worker: ${String(event.message).slice(0, 500)}`);
-    Deno.exit(1);
+    fail(`worker: ${event.message}`);
   };
   worker.onmessage = () => {
     const { functions, outputBytes, previewChars, walls } = setup;
@@ -67,7 +66,7 @@ export async function childMain(): Promise<void> {
       t: "ready",
       version: PROTOCOL_VERSION,
       walls: {
-        realm: walls(setup.walls.realm, up.left.length === 0),
+        realm: setup.walls.realm && up.left.length === 0,
         permissions: setup.walls.permissions,
         process: held.process,
         kernel: { landlock: held.landlock, seccomp: held.seccomp },
@@ -79,7 +78,11 @@ export async function childMain(): Promise<void> {
   await serve(new FrameReader(first.token), relay);
 }
 
-const walls = (wanted: boolean, held: boolean): boolean => wanted && held;
+/** The last words reach the main process through stderr. */
+function fail(why: string): never {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${why.slice(0, 500)}\n`));
+  Deno.exit(1);
+}
 
 async function serve(reader: FrameReader, relay: Relay): Promise<void> {
   const buffer = new Uint8Array(READ_BYTES);
@@ -89,8 +92,7 @@ async function serve(reader: FrameReader, relay: Relay): Promise<void> {
     }
     Deno.exit(0);
   } catch (error) {
-    console.error(String(error).slice(0, 500));
-    Deno.exit(1);
+    fail(String(error));
   }
 }
 

@@ -7,6 +7,7 @@ import type { FromWorker, ToWorker } from "./messages.ts";
 import { prepareBlock } from "./prepare_block.ts";
 import { RunWatch } from "./run_watch.ts";
 import type { Setup } from "./setup.ts";
+import { transferable } from "./transferable.ts";
 import type { SucraseTransform } from "./sucrase_loader.ts";
 
 export interface RelayOptions {
@@ -122,8 +123,7 @@ export class Relay {
   }
 
   #toWorker(message: ToWorker): void {
-    const transfer = "payload" in message && message.payload.length > 0 ? [message.payload.buffer] : [];
-    this.#options.port.postMessage(message, transfer);
+    this.#options.port.postMessage(message, transferable(message));
   }
 
   #fromWorker(message: FromWorker): void {

@@ -38,6 +38,10 @@ export class Timers {
     clearInterval: (id: unknown) => this.#stop(id),
   };
 
+  setTimeout(f: () => void, ms: number): number {
+    return this.#start({ f, ms, args: [], repeat: false });
+  }
+
   /** Stops the timers that the run started, or all of them. */
   stopAll(run: RunContext | null): void {
     for (const id in this.#live) {

@@ -1,5 +1,4 @@
 import { decode, encode } from "../codec.ts";
-import { CodecError } from "../codec_error.ts";
 import { captured } from "./captured.ts";
 import type { ToWorker } from "./messages.ts";
 import { render } from "./render.ts";
@@ -105,7 +104,7 @@ export class VariableRequests {
       const value: unknown = error instanceof captured.Error ? Reflect.get(error, key) : undefined;
       return typeof value === "string" ? value : fallback;
     };
-    const tooLarge = error instanceof CodecError && error.tooLarge;
+    const tooLarge = error instanceof captured.Error && Reflect.get(error, "tooLarge") === true;
     const body = { ok: false, error: { message: text("message", "Unknown failure"), tooLarge } };
     this.#parts.post({ t: "done", id, more: false, payload: encode(body) });
   }

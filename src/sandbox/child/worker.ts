@@ -14,6 +14,7 @@ import { realmFunctions } from "./realm_functions.ts";
 import { realmGlobals } from "./realm_globals.ts";
 import type { RunContext } from "./run_context.ts";
 import { Timers } from "./timers.ts";
+import { transferable } from "./transferable.ts";
 import { Turns } from "./turns.ts";
 import { VariableRequests } from "./variable_requests.ts";
 import { Variables } from "./variables.ts";
@@ -74,15 +75,12 @@ class SandboxWorker {
 
   /** What the realm gets from us; a model that overwrites one gets it back after the block. */
   #makeOwn(): Record<string, unknown> {
-    const { turns, timers, output, notes, calls, preview: show } = this.#parts;
+    const { turns, timers, output, calls, preview: show } = this.#parts;
     const { functions, constants } = this.#setup;
     return {
       ...realmGlobals((task) => turns.soon(task)),
       ...timers.functions,
-      ...abortClasses({
-        setTimeout: timers.functions["setTimeout"] as (f: () => void, ms: number) => unknown,
-        onError: (error) => notes.add(preview(error, { chars: NOTE_CHARS })),
-      }),
+      ...abortClasses((f, ms) => timers.setTimeout(f, ms)),
       ...makeConsole(output, show),
       ...realmFunctions({ functions, constants, calls }),
     };
@@ -125,10 +123,6 @@ class SandboxWorker {
         return this.#requests.receive(message);
     }
   }
-}
-
-function transferable(message: FromWorker): Transferable[] {
-  return "payload" in message && message.payload.length > 0 ? [message.payload.buffer] : [];
 }
 
 // A worker's global has these two; the types of a page's global do not.

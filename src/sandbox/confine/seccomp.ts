@@ -1,5 +1,5 @@
 import type { Libc } from "./libc.ts";
-import { ALLOWED, BY_ARGUMENT, CLONE3, SECCOMP } from "./system_calls.ts";
+import { ALLOWED, allowedByArgument, CLONE3, SECCOMP } from "./system_calls.ts";
 
 // Classic BPF: load a word, compare it, return a verdict.
 const LOAD = 0x20, EQUAL = 0x15, AT_LEAST = 0x35, ANY_BIT = 0x45, RETURN = 0x06;
@@ -30,12 +30,15 @@ function program(pid: number): Operation[] {
     verdict(errno(ENOSYS)),
   ];
   for (const number of Object.values(ALLOWED)) operations.push([EQUAL, 0, 1, number], verdict(ALLOW));
-  for (const { number, index, values, bits } of BY_ARGUMENT(pid)) {
+  for (const { number, index, values, bits, pointer } of allowedByArgument(pid)) {
     const tests = values.flatMap((value): Operation[] => [
       [bits ? ANY_BIT : EQUAL, 0, 1, value],
       verdict(ALLOW),
     ]);
-    const then: Operation[] = [[LOAD, 0, 0, argument(index)], ...tests, verdict(errno(EPERM))];
+    const high: Operation[] = pointer
+      ? [[LOAD, 0, 0, argument(index) + 4], [EQUAL, 1, 0, 0], verdict(errno(EPERM))]
+      : [];
+    const then: Operation[] = [...high, [LOAD, 0, 0, argument(index)], ...tests, verdict(errno(EPERM))];
     operations.push([EQUAL, 0, then.length, number], ...then);
   }
   operations.push(verdict(errno(EPERM)));

@@ -81,10 +81,12 @@ interface ByArgument {
   readonly values: readonly number[];
   /** Allowed where any of the bits is set, not where the value is equal. */
   readonly bits?: true;
+  /** The argument is a pointer: its high 32 bits must be zero as well. */
+  readonly pointer?: true;
 }
 
 /** Allowed for some values of one argument only. */
-export function BY_ARGUMENT(pid: number): readonly ByArgument[] {
+export function allowedByArgument(pid: number): readonly ByArgument[] {
   return [
     // AF_UNIX without a name: tokio makes its signal pipe with it at the first deadline.
     { number: 53, index: 0, values: [1] },
@@ -97,7 +99,7 @@ export function BY_ARGUMENT(pid: number): readonly ByArgument[] {
     // prctl for names of threads and of mappings; not for dumpable or the parent death signal.
     { number: 157, index: 0, values: [15, 16, 0x53564d41] },
     // prlimit64 with no new value: reading.
-    { number: 302, index: 2, values: [0] },
+    { number: 302, index: 2, values: [0], pointer: true },
     // fcntl GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC.
     { number: 72, index: 1, values: [1, 2, 3, 4, 1030] },
   ];
