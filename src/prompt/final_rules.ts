@@ -14,7 +14,7 @@ const CLAIMS = [
   /\b(?:forgot|forgotten|have forgotten)\b[^.!?\n]{0,60}\bvar(?:iable)?s?\b/i,
   /\bvar(?:iable)?s?\b[^.!?\n]{0,60}\b(?:were|was|are|is|been)\s+forgotten\b/i,
   /\b(?:cleaned up|cleared|emptied|pruned|tidied)\b[^.!?\n]{0,40}\b(?:var(?:iable)?[ _]?index|variable scope|my variables)\b/i,
-  /\b(?:removed|dropped|deleted|cleared)\b[^.!?\n]{0,60}\bvar(?:iable)?s?\b[^.!?\n]{0,20}\bfrom (?:the |my )?(?:(?:var(?:iable)?[ _]?)?index(?!\.)|scope|sandbox|session|memory|conversation)\b/i,
+  /\b(?:removed|dropped|deleted|cleared)\b[^.!?\n]{0,60}\bvar(?:iable)?s?\b[^.!?\n]{0,20}\bfrom (?:the |my )?(?:(?:var(?:iable)?[ _]?)?index(?!\.\w)|scope|sandbox|session|memory|conversation)\b/i,
   /zapomnia(?:łem|łam|no)[^.!?\n]{0,60}zmienn/i,
 ];
 /** A claim stands at the start or at the end; a long report is not searched in full. */
