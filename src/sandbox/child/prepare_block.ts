@@ -1,63 +1,123 @@
-// Thin stand-in until the transformer is here.
-import { parse } from "acorn";
 import type { BlockError } from "../../domain/block_result.ts";
-import type { SucraseTransform } from "./sucrase_loader.ts";
+import { freeNames } from "./analysis.ts";
+import { LANGUAGE_NAMES } from "./analysis_globals.ts";
+import { positionError } from "./prepare_block_error.ts";
+import { type Parsed, parseText, type StripTypes, type Unparsed } from "./prepare_block_parse.ts";
+import { isDataLiteral, refusal } from "./prepare_block_refusals.ts";
+import { type Repaired, repairEnd, repairEntities, repairFence } from "./repair.ts";
+import { rewrite } from "./rewrite.ts";
+import { type Declaration, topLevelAssignments, topLevelDeclarations } from "./rewrite_declarations.ts";
+import { composeMaps, IDENTITY, mapOffset, type PositionMap } from "./rewrite_map.ts";
 
-export interface Declaration {
-  readonly name: string;
-  readonly declaration: string;
-  readonly doc: string;
-  readonly source: string;
-  readonly statement: string;
+/** A block ready to run, as plain data. */
+export interface RunnableBlock {
+  readonly ok: true;
+  /** A script whose value is the block's value, or a promise of it. Its declarations must exist as global properties. */
+  readonly code: string;
+  readonly isAsync: boolean;
+  /** In order of definition, one for each name. */
+  readonly declarations: readonly Declaration[];
+  /** Functions and classes that the block assigns to names it does not declare. */
+  readonly assigned: readonly Declaration[];
+  /** Names that the block refers to and does not declare, without the language's own. */
+  readonly reads: readonly string[];
+  /** True for a data literal alone. */
+  readonly literal: boolean;
+  readonly repaired: string | null;
+  /** From `code` to the text that the model wrote; for `sourcePosition`. */
+  readonly map: PositionMap;
 }
-export type PreparedBlock =
-  | {
-    readonly ok: true;
-    readonly code: string;
-    readonly isAsync: boolean;
-    readonly declarations: readonly Declaration[];
-    readonly reads: readonly string[];
-    readonly literal: boolean;
-    readonly repaired: string | null;
-  }
-  | { readonly ok: false; readonly outcome: "refused"; readonly error: BlockError; readonly repaired: string | null };
 
-export function prepareBlock(source: string, options: { readonly loadSucrase: () => SucraseTransform }): PreparedBlock {
-  let js = source;
-  const opts = { ecmaVersion: "latest", sourceType: "module", allowAwaitOutsideFunction: true } as const;
-  try {
-    try {
-      parse(js, opts);
-    } catch {
-      js = options.loadSucrase()(source, { transforms: ["typescript"], disableESTransforms: true }).code;
-    }
-    const ast = parse(js, opts);
-    const declarations: Declaration[] = [];
-    let out = "", at = 0;
-    for (const n of ast.body) {
-      out += js.slice(at, n.start);
-      const text = js.slice(n.start, n.end);
-      if (n.type === "VariableDeclaration") {
-        for (const d of n.declarations) {
-          if (d.id.type === "Identifier") {
-            declarations.push({ name: d.id.name, declaration: n.kind, doc: "", source: text, statement: text });
-          }
-        }
-        out += `;(${js.slice(n.declarations[0]!.start, n.end).replace(/;$/, "")});`;
-      } else if (n.type === "FunctionDeclaration") {
-        declarations.push({ name: n.id.name, declaration: "function", doc: "", source: text, statement: text });
-        out += `${n.id.name}=${text};`;
-      } else if (n === ast.body.at(-1) && n.type === "ExpressionStatement") {
-        out += `;return (${text.replace(/;$/, "")});`;
-      } else out += text;
-      at = n.end;
-    }
-    const isAsync = /\bawait\b/.test(js);
-    const code = `"use strict";(${isAsync ? "async " : ""}function(){${out}\n})()`;
-    return { ok: true, code, isAsync, declarations, reads: [], literal: false, repaired: null };
-  } catch (e) {
-    const message = e instanceof Error ? e.message : String(e);
-    const error = { name: "SyntaxError", message, line: null, column: null, excerpt: "", stack: "" };
-    return { ok: false, outcome: "refused", error, repaired: null };
+export interface RefusedBlock {
+  readonly ok: false;
+  readonly outcome: "refused";
+  readonly error: BlockError;
+  readonly repaired: string | null;
+}
+
+export type PreparedBlock = RunnableBlock | RefusedBlock;
+
+export interface PrepareOptions {
+  /** Called only for text that is no plain JavaScript; the first call may be costly. */
+  readonly loadSucrase: () => StripTypes;
+}
+
+interface Attempt {
+  readonly parsed: Parsed | Unparsed;
+  /** From the text that was parsed to the model's. */
+  readonly map: PositionMap;
+  readonly note: string | null;
+}
+
+/** Strips types, looks for what cannot run, and rewrites the rest so that what it declares persists. Never throws. */
+export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
+  const { parsed, map, note } = read(source, options.loadSucrase);
+  const refuse = (name: string, { message, offset }: { message: string; offset: number }): RefusedBlock => ({
+    ok: false,
+    outcome: "refused",
+    error: positionError({ name, message }, { source, offset: mapOffset(map, offset) }),
+    repaired: note,
+  });
+  if (!parsed.ok) return refuse("SyntaxError", parsed);
+  const { program, js, stripped } = parsed;
+  const toSource = composeMaps(parsed.map, map);
+  const refused = refusal(program, { stripped });
+  if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
+  const { code, isAsync, map: toJs } = rewrite(program, js);
+  return {
+    ok: true,
+    code,
+    isAsync,
+    declarations: topLevelDeclarations(parsed),
+    assigned: topLevelAssignments(parsed),
+    reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),
+    literal: isDataLiteral(program),
+    repaired: note,
+    map: composeMaps(toJs, toSource),
+  };
+}
+
+/** The text as it is; where it cannot be read, with one repair or two that make it readable. */
+function read(source: string, loadSucrase: () => StripTypes): Attempt {
+  const fenced = repairFence(source, { leading: true });
+  const whole = fenced
+    ? attempt(fenced, loadSucrase)
+    : { parsed: parseText(source, loadSucrase), map: IDENTITY, note: null };
+  const start = fenced ?? { text: source, map: IDENTITY, note: "" };
+  if (whole.parsed.ok && !looksEscaped(whole.parsed, start.text)) return whole;
+  for (const repaired of candidates(start, whole.parsed)) {
+    const next = attempt(repaired, loadSucrase);
+    if (next.parsed.ok) return next;
   }
+  return whole;
+}
+
+function attempt(repaired: Repaired, loadSucrase: () => StripTypes): Attempt {
+  const { text, map, note } = repaired;
+  return { parsed: parseText(text, loadSucrase), map, note };
+}
+
+/** `a &lt; b;` can be read: as `a & lt; b`. */
+function looksEscaped({ program }: Parsed, text: string): boolean {
+  if (!/&(lt|gt|amp);/.test(text)) return false;
+  return freeNames(program).some((name) => name === "lt" || name === "gt" || name === "amp");
+}
+
+function* candidates(start: Repaired, failed: Parsed | Unparsed): Generator<Repaired> {
+  const atEnd = !failed.ok && failed.offset >= start.text.trimEnd().length;
+  if (atEnd) { for (const one of repairEnd(start.text)) yield chain(start, one); }
+  const inside = repairFence(start.text, { leading: false });
+  if (inside) yield chain(start, inside);
+  const base = inside ? chain(start, inside) : start;
+  const entities = repairEntities(base.text);
+  if (entities) {
+    yield chain(base, entities);
+    for (const one of repairEnd(entities.text)) yield chain(chain(base, entities), one);
+  }
+  if (inside) { for (const one of repairEnd(inside.text)) yield chain(base, one); }
+}
+
+function chain(first: Repaired, second: Repaired): Repaired {
+  const note = [first.note, second.note].filter((one) => one !== "").join("; ");
+  return { text: second.text, map: composeMaps(second.map, first.map), note };
 }

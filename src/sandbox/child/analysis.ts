@@ -1,0 +1,212 @@
+import type { AnyNode, Class, Function as FunctionNode, Pattern, Program, Statement } from "acorn";
+
+type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
+
+/** Every node that hangs directly on this one, in the order of the text. */
+export function childNodes(node: AnyNode): AnyNode[] {
+  const children: AnyNode[] = [];
+  for (const value of Object.values(node)) {
+    if (Array.isArray(value)) children.push(...value.filter(isNode));
+    else if (isNode(value)) children.push(value);
+  }
+  return children;
+}
+
+function isNode(value: unknown): value is AnyNode {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" &&
+    "start" in value;
+}
+
+/** Names that a declaration's pattern binds, in order. */
+export function boundNames(pattern: Pattern): string[] {
+  switch (pattern.type) {
+    case "Identifier":
+      return [pattern.name];
+    case "ObjectPattern":
+      return pattern.properties.flatMap((one) => boundNames(one.type === "RestElement" ? one.argument : one.value));
+    case "ArrayPattern":
+      return pattern.elements.flatMap((one) => one ? boundNames(one) : []);
+    case "AssignmentPattern":
+      return boundNames(pattern.left);
+    case "RestElement":
+      return boundNames(pattern.argument);
+    default:
+      return [];
+  }
+}
+
+/** Names that a part of a program refers to and does not bind itself, in order of appearance. What the part declares
+ * at its own top level counts as bound; names inside functions that are never called count as well. */
+export function freeNames(part: AnyNode): string[] {
+  const walk = new FreeNames();
+  walk.visit(part, part.type === "Program" ? programScope(part) : { names: ownNames(part), outer: null });
+  return [...walk.free];
+}
+
+function programScope(program: Program): Scope {
+  const names = new Set<string>();
+  lexicalNames(program.body, names);
+  for (const statement of program.body) varNames(statement, names);
+  return { names, outer: null };
+}
+
+/** A top-level declaration looked at alone binds its names only for the statements beside it. */
+function ownNames(part: AnyNode): Set<string> {
+  const names = new Set<string>();
+  if (part.type !== "VariableDeclaration") varNames(part, names);
+  return names;
+}
+
+/** `var` is function scoped: found in nested blocks and loops, not in functions. */
+function varNames(node: AnyNode, names: Set<string>): void {
+  if (isFunction(node) || isClass(node)) return;
+  if (node.type === "VariableDeclaration" && node.kind === "var") {
+    for (const one of node.declarations) for (const name of boundNames(one.id)) names.add(name);
+  }
+  for (const child of childNodes(node)) varNames(child, names);
+}
+
+function lexicalNames(body: readonly (Statement | AnyNode)[], names: Set<string>): void {
+  for (const node of body) {
+    if (node.type === "VariableDeclaration" && node.kind !== "var") {
+      for (const one of node.declarations) for (const name of boundNames(one.id)) names.add(name);
+    } else if ((node.type === "FunctionDeclaration" || node.type === "ClassDeclaration") && node.id) {
+      names.add(node.id.name);
+    }
+  }
+}
+
+export function isFunction(node: AnyNode): node is FunctionNode & AnyNode {
+  return node.type === "FunctionDeclaration" || node.type === "FunctionExpression" ||
+    node.type === "ArrowFunctionExpression";
+}
+
+export function isClass(node: AnyNode): node is Class & AnyNode {
+  return node.type === "ClassDeclaration" || node.type === "ClassExpression";
+}
+
+function inner(outer: Scope, body: readonly AnyNode[] = []): Scope {
+  const names = new Set<string>();
+  lexicalNames(body, names);
+  return { names, outer };
+}
+
+class FreeNames {
+  readonly free = new Set<string>();
+
+  visit(node: AnyNode, scope: Scope): void {
+    if (isFunction(node)) return this.#function(node, scope);
+    if (isClass(node)) return this.#class(node, scope);
+    switch (node.type) {
+      case "Identifier":
+        return this.#refer(node.name, scope);
+      case "VariableDeclarator":
+        this.#pattern(node.id, scope);
+        if (node.init) this.visit(node.init, scope);
+        return;
+      case "MemberExpression":
+        this.visit(node.object, scope);
+        if (node.computed) this.visit(node.property, scope);
+        return;
+      case "Property":
+        if (node.computed) this.visit(node.key, scope);
+        return this.visit(node.value, scope);
+      case "BlockStatement":
+        return this.#all(node, inner(scope, node.body));
+      case "SwitchStatement":
+        this.visit(node.discriminant, scope);
+        return this.#switch(node.cases, scope);
+      case "ForStatement":
+        return this.#all(node, inner(scope, node.init ? [node.init] : []));
+      case "ForInStatement":
+      case "ForOfStatement":
+        return this.#all(node, inner(scope, [node.left]));
+      case "CatchClause": {
+        const own = inner(scope);
+        if (node.param) this.#bind(node.param, own);
+        return this.visit(node.body, own);
+      }
+      case "LabeledStatement":
+        return this.visit(node.body, scope);
+      case "BreakStatement":
+      case "ContinueStatement":
+      case "MetaProperty":
+        return;
+      default:
+        return this.#all(node, scope);
+    }
+  }
+
+  #all(node: AnyNode, scope: Scope): void {
+    for (const child of childNodes(node)) this.visit(child, scope);
+  }
+
+  #switch(cases: readonly AnyNode[], scope: Scope): void {
+    const own = inner(scope, cases.flatMap((one) => one.type === "SwitchCase" ? one.consequent : []));
+    for (const one of cases) this.#all(one, own);
+  }
+
+  #function(node: FunctionNode, scope: Scope): void {
+    const own = inner(scope);
+    if (node.type === "FunctionExpression" && node.id) own.names.add(node.id.name);
+    if (node.type !== "ArrowFunctionExpression") own.names.add("arguments");
+    for (const param of node.params) this.#bind(param, own);
+    if (node.body.type !== "BlockStatement") return this.visit(node.body, own);
+    varNames(node.body, own.names);
+    this.visit(node.body, own);
+  }
+
+  #class(node: Class, scope: Scope): void {
+    const own = inner(scope);
+    if (node.id) own.names.add(node.id.name);
+    if (node.superClass) this.visit(node.superClass, own);
+    for (const member of node.body.body) {
+      if (member.type === "StaticBlock") {
+        const block = inner(own, member.body);
+        for (const statement of member.body) varNames(statement, block.names);
+        for (const statement of member.body) this.visit(statement, block);
+        continue;
+      }
+      if (member.computed) this.visit(member.key, own);
+      if (member.value) this.visit(member.value, own);
+    }
+  }
+
+  /** Adds what a parameter binds; its default values may refer to names. */
+  #bind(pattern: Pattern, scope: Scope): void {
+    for (const name of boundNames(pattern)) scope.names.add(name);
+    this.#pattern(pattern, scope);
+  }
+
+  /** The parts of a binding pattern that are evaluated: default values and computed keys. */
+  #pattern(pattern: Pattern, scope: Scope): void {
+    switch (pattern.type) {
+      case "Identifier":
+        return;
+      case "ObjectPattern":
+        for (const one of pattern.properties) {
+          if (one.type === "RestElement") this.#pattern(one.argument, scope);
+          else {
+            if (one.computed) this.visit(one.key, scope);
+            this.#pattern(one.value, scope);
+          }
+        }
+        return;
+      case "ArrayPattern":
+        for (const one of pattern.elements) if (one) this.#pattern(one, scope);
+        return;
+      case "AssignmentPattern":
+        this.#pattern(pattern.left, scope);
+        return this.visit(pattern.right, scope);
+      case "RestElement":
+        return this.#pattern(pattern.argument, scope);
+      default:
+        return this.visit(pattern, scope);
+    }
+  }
+
+  #refer(name: string, scope: Scope): void {
+    for (let at: Scope | null = scope; at; at = at.outer) if (at.names.has(name)) return;
+    this.free.add(name);
+  }
+}

@@ -1,0 +1,76 @@
+import type { AnyNode, Expression, Program } from "acorn";
+import { boundNames, childNodes } from "./analysis.ts";
+
+export interface Refusal {
+  readonly message: string;
+  readonly offset: number;
+}
+
+const NO_MODULES = "A block is no module: what it may use is in scope already, and what it declares stays";
+const FIXED_NAMES: ReadonlySet<string> = new Set(["undefined", "NaN", "Infinity", "globalThis"]);
+
+/** Why a program that can be read is not run, or null. `stripped`: types were taken out of it. */
+export function refusal(program: Program, { stripped }: { readonly stripped: boolean }): Refusal | null {
+  const body = program.body.filter((node) => node.type !== "EmptyStatement");
+  const [first] = body;
+  if (!first) return stripped ? null : { message: "The block has nothing to run: only comments or spaces", offset: 0 };
+  if (body.every((node) => node.type === "ExpressionStatement" && isBareText(node.expression))) {
+    const message = "The block is only a string: put prose into final.answer, or give the string to a variable";
+    return { message, offset: first.start };
+  }
+  return fixedName(program) ?? moduleSyntax(program);
+}
+
+function isBareText(node: Expression): boolean {
+  if (node.type === "TemplateLiteral") return node.expressions.length === 0;
+  return node.type === "Literal" && typeof node.value === "string";
+}
+
+function fixedName(program: Program): Refusal | null {
+  for (const node of program.body) {
+    const names = node.type === "VariableDeclaration"
+      ? node.declarations.flatMap((one) => boundNames(one.id))
+      : node.type === "FunctionDeclaration" || node.type === "ClassDeclaration"
+      ? [node.id.name]
+      : [];
+    const name = names.find((one) => FIXED_NAMES.has(one));
+    if (name) return { message: `${name} cannot be declared anew`, offset: node.start };
+  }
+  return null;
+}
+
+function moduleSyntax(node: AnyNode): Refusal | null {
+  if (/^(Import|Export).*Declaration$/.test(node.type)) return { message: NO_MODULES, offset: node.start };
+  if (node.type === "ImportExpression") {
+    return { message: "import() is not available: what a block may use is in scope already", offset: node.start };
+  }
+  if (node.type === "MetaProperty" && node.meta.name === "import") return { message: NO_MODULES, offset: node.start };
+  for (const child of childNodes(node)) {
+    const found = moduleSyntax(child);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** A block that is one data literal and nothing else. */
+export function isDataLiteral(program: Program): boolean {
+  const [only, ...more] = program.body.filter((node) => node.type !== "EmptyStatement");
+  return only?.type === "ExpressionStatement" && more.length === 0 && isData(only.expression);
+}
+
+function isData(node: AnyNode): boolean {
+  switch (node.type) {
+    case "Literal":
+      return true;
+    case "TemplateLiteral":
+      return node.expressions.length === 0;
+    case "UnaryExpression":
+      return (node.operator === "-" || node.operator === "+") && isData(node.argument);
+    case "ArrayExpression":
+      return node.elements.every((one) => one === null || isData(one));
+    case "ObjectExpression":
+      return node.properties.every((one) => one.type === "Property" && !one.computed && isData(one.value));
+    default:
+      return false;
+  }
+}

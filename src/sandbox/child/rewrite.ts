@@ -1,0 +1,146 @@
+import type { AnyNode, ExpressionStatement, FunctionDeclaration, Program, VariableDeclaration } from "acorn";
+import { childNodes, isClass, isFunction } from "./analysis.ts";
+import { nestedVars } from "./rewrite_declarations.ts";
+import { applyEdits, type Edit } from "./rewrite_edits.ts";
+import { calledBefore } from "./rewrite_hoist.ts";
+import type { PositionMap } from "./rewrite_map.ts";
+
+type TopLevel = Program["body"][number];
+
+export interface Rewritten {
+  readonly code: string;
+  readonly isAsync: boolean;
+  /** From `code` back to the text that the program was parsed from. */
+  readonly map: PositionMap;
+}
+
+/** A program as a script that is one call of a function: declarations of the top level become assignments to global
+ * properties that exist already, the last expression is returned. Lines stay what they are, and columns where the
+ * language allows: `const x` becomes `      x`, `function f(` becomes `f=function(`. */
+export function rewrite(program: Program, js: string): Rewritten {
+  const isAsync = program.body.some(awaits);
+  const writer = new Rewriter(program, js);
+  const { text, map } = applyEdits(js, writer.edits());
+  const header = `"use strict";(${isAsync ? "async " : ""}function(){${writer.header}`;
+  return { code: `${header}${text}\n})()`, isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
+}
+
+function awaits(node: AnyNode): boolean {
+  if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await)) return true;
+  if (node.type === "VariableDeclaration" && node.kind === "await using") return true;
+  return !isFunction(node) && childNodes(node).some(awaits);
+}
+
+/** The stripper writes `enum A` as `var A; (function (A) {…})(A || (A = {}));`. */
+function enumName(node: TopLevel, next: TopLevel | undefined): string | null {
+  if (node.type !== "VariableDeclaration" || node.kind !== "var") return null;
+  const [only] = node.declarations;
+  if (!only || only.init || only.id.type !== "Identifier" || next?.type !== "ExpressionStatement") return null;
+  const call = next.expression;
+  if (call.type !== "CallExpression" || call.callee.type !== "FunctionExpression") return null;
+  const [argument] = call.arguments, [param] = call.callee.params, { name } = only.id;
+  if (argument?.type !== "LogicalExpression" || param?.type !== "Identifier" || param.name !== name) return null;
+  return argument.left.type === "Identifier" && argument.left.name === name ? name : null;
+}
+
+class Rewriter {
+  readonly #program: Program;
+  readonly #js: string;
+  readonly #edits: Edit[] = [];
+  readonly #early: ReadonlySet<FunctionDeclaration>;
+  /** Statements that run before the block's first. */
+  header = "";
+
+  constructor(program: Program, js: string) {
+    this.#program = program;
+    this.#js = js;
+    this.#early = calledBefore(program);
+  }
+
+  edits(): readonly Edit[] {
+    const { body } = this.#program;
+    const last = body.findLastIndex((node) => node.type !== "EmptyStatement");
+    body.forEach((node, i) => {
+      const isEnum = enumName(node, body[i + 1]) !== null;
+      const ofEnum = i > 0 && body[i - 1] !== undefined && enumName(body[i - 1] ?? node, node) !== null;
+      if (node.type === "VariableDeclaration") this.#variables(node, { inList: true, reset: isEnum });
+      else if (node.type === "FunctionDeclaration") this.#function(node);
+      else if (node.type === "ClassDeclaration") {
+        this.#insert(node.start, `${node.id.name}=`);
+        this.#insert(node.end, ";");
+      } else if (node.type === "ExpressionStatement" && i === last && !ofEnum) {
+        this.#value(node, body[i - 1]?.end ?? 0);
+      } else this.#nested(node);
+    });
+    return this.#edits;
+  }
+
+  #insert(at: number, text: string): void {
+    this.#edits.push({ start: at, end: at, text });
+  }
+
+  /** `inList`: in a list of statements, where a statement that begins with "(" needs its separator. */
+  #variables(node: VariableDeclaration, how: { readonly inList: boolean; readonly reset?: boolean }): void {
+    const { kind, start } = node;
+    if (kind !== "const" && kind !== "let" && kind !== "var") return;
+    const separate = how.inList && node.declarations[0]?.id.type !== "Identifier";
+    const blank = `${separate ? ";" : " "}${" ".repeat(kind.length - 1)}`;
+    this.#edits.push({ start, end: start + kind.length, text: blank });
+    for (const { id, init, start: from, end } of node.declarations) {
+      if (id.type !== "Identifier" && init) {
+        if (this.#js[from - 1] === " ") this.#edits.push({ start: from - 1, end: from, text: "(" });
+        else this.#insert(from, "(");
+        this.#insert(end, ")");
+      } else if (!init && how.inList && (kind !== "var" || how.reset)) this.#insert(end, "=undefined");
+    }
+    if (how.inList && this.#js[node.end - 1] !== ";") this.#insert(node.end, ";");
+  }
+
+  #function(node: FunctionDeclaration): void {
+    const { id: { name, start, end } } = node;
+    if (this.#early.has(node)) {
+      let alias = `${name}\u200d`;
+      while (this.#js.includes(alias)) alias += "\u200d";
+      this.#insert(end, alias.slice(name.length));
+      this.header += `${name}=${alias};Object.defineProperty(${name},"name",{value:"${name}"});`;
+      return;
+    }
+    const keywords = this.#js.slice(node.start, start);
+    const text = `${name}=${keywords.trimEnd()}`;
+    this.#edits.push({ start: node.start, end, text: text.padEnd(end - node.start) });
+    this.#insert(node.end, ";");
+  }
+
+  /** The last expression: `return (` stands on the line before where there is room, so that columns stay. */
+  #value(node: ExpressionStatement, previousEnd: number): void {
+    const gap = this.#js.slice(previousEnd, node.start);
+    const before = gap.includes("\n") && !gap.includes("/");
+    this.#insert(before ? previousEnd : node.start, ";return(");
+    const closed = this.#js[node.end - 1] === ";";
+    this.#insert(closed ? node.end - 1 : node.end, closed ? ")" : ");");
+  }
+
+  /** `var` inside a statement is a variable of the block as well. */
+  #nested(node: AnyNode): void {
+    const vars = new Set<AnyNode>(nestedVars(node));
+    if (vars.size > 0) this.#nestedIn(node, vars);
+  }
+
+  #nestedIn(node: AnyNode, vars: ReadonlySet<AnyNode>): void {
+    const list = node.type === "BlockStatement" || node.type === "SwitchCase";
+    const head = node.type === "ForStatement" || node.type === "ForInStatement" || node.type === "ForOfStatement";
+    for (const child of childNodes(node)) {
+      if (child.type !== "VariableDeclaration" || !vars.has(child)) {
+        if (!isFunction(child) && !isClass(child)) this.#nestedIn(child, vars);
+      } else if (head && child !== node.body) this.#head(child);
+      else {
+        this.#variables(child, { inList: list });
+        if (!list && this.#js[child.end - 1] !== ";") this.#insert(child.end, ";");
+      }
+    }
+  }
+
+  #head(node: VariableDeclaration): void {
+    this.#variables(node, { inList: false });
+  }
+}

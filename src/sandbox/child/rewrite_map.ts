@@ -1,0 +1,93 @@
+/** Which piece of one text came from where in another: triples `from, to, length`, ascending in `from`. */
+export type PositionMap = readonly number[];
+
+export const IDENTITY: PositionMap = [0, 0, Number.MAX_SAFE_INTEGER];
+
+/** Where an offset came from: inside a kept piece exactly, else the end of the piece before. */
+export function mapOffset(map: PositionMap, offset: number): number {
+  let low = 0, high = map.length / 3 - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((map[middle * 3] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  const [from = 0, to = 0, length = 0] = [map[low * 3], map[low * 3 + 1], map[low * 3 + 2]];
+  return to + Math.max(0, Math.min(offset - from, length));
+}
+
+/** `first` leads from a text to a middle one, `second` on from there. */
+export function composeMaps(first: PositionMap, second: PositionMap): PositionMap {
+  if (second === IDENTITY) return first;
+  const out: number[] = [];
+  for (let i = 0; i + 2 < first.length; i += 3) {
+    const from = first[i] ?? 0, middle = first[i + 1] ?? 0, end = middle + (first[i + 2] ?? 0);
+    for (let j = 0; j + 2 < second.length; j += 3) {
+      const start = second[j] ?? 0, length = second[j + 2] ?? 0;
+      const low = Math.max(start, middle), high = Math.min(start + length, end);
+      if (low < high) out.push(from + low - middle, (second[j + 1] ?? 0) + low - start, high - low);
+    }
+  }
+  return out;
+}
+
+/** 1-based, columns in UTF-16 units. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+export function offsetOf(text: string, { line, column }: Position): number {
+  let start = 0;
+  for (let i = 1; i < line; i++) {
+    const end = text.indexOf("\n", start);
+    if (end < 0) break;
+    start = end + 1;
+  }
+  return Math.min(start + column - 1, text.length);
+}
+
+export function positionAt(text: string, offset: number): Position {
+  const before = text.slice(0, offset);
+  const start = before.lastIndexOf("\n") + 1;
+  let line = 1;
+  for (let i = before.indexOf("\n"); i >= 0; i = before.indexOf("\n", i + 1)) line++;
+  return { line, column: before.length - start + 1 };
+}
+
+/** Aligns two texts of the same lines where one is the other with parts taken out (types) or put in (enums). */
+export function alignLines(made: string, origin: string): PositionMap {
+  const map: number[] = [];
+  const [madeLines, originLines] = [made.split("\n"), origin.split("\n")];
+  let from = 0, to = 0;
+  madeLines.forEach((line, i) => {
+    const source = originLines[i] ?? "";
+    alignLine({ line, source, from, to }, map);
+    from += line.length + 1;
+    if (i < originLines.length) to += source.length + 1;
+  });
+  return map;
+}
+
+interface LinePair {
+  readonly line: string;
+  readonly source: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+function alignLine({ line, source, from, to }: LinePair, map: number[]): void {
+  let at = 0;
+  map.push(from, to, 0);
+  for (let i = 0; i < line.length;) {
+    const found = source.indexOf(line.charAt(i), at);
+    if (found < 0) {
+      i++;
+      continue;
+    }
+    let length = 1;
+    while (i + length < line.length && line[i + length] === source[found + length]) length++;
+    map.push(from + i, to + found, length);
+    i += length;
+    at = found + length;
+  }
+}
