@@ -58,6 +58,9 @@ async function checkWalls({ config }: Settings): Promise<readonly CheckResult[]>
 
 async function checkDatabase({ database }: Settings): Promise<CheckResult> {
   const name = "database";
+  if (database !== ":memory:" && !await exists(database)) {
+    return { name, state: "ok", found: `${database} (made by the first query)`, mend: "" };
+  }
   try {
     const store = await openStore({ path: database });
     try {
@@ -95,8 +98,12 @@ async function checkProvider(settings: Settings): Promise<CheckResult> {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const [headline = "", ...rest] = error.message.split("\n");
-    return { name, state: "warn", found: headline, mend: rest.map((line) => line.trim()).join("; ") };
+    return { name, state: "warn", found: headline, mend: rest.map((line) => line.trim().replace(/ {2,}/g, " ")).join("; ") };
   }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, (error) => !(error instanceof Deno.errors.NotFound));
 }
 
 function messageOf(error: unknown): string {

@@ -7,7 +7,7 @@ import { type ChildProgram, childProgram } from "./program.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
 import type { Sandbox, SandboxOptions } from "./sandbox.ts";
 
-/** Only tests pass these: they show what each wall stops by itself. */
+/** Only tests and the probe of `vis doctor` pass these: they show what each wall stops by itself. */
 export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
   /** Where the child's working folder is made; the temporary folder otherwise. */

@@ -1,0 +1,50 @@
+/** Holds the documentation against the tree: relative links lead somewhere, paths in AGENTS.md exist. */
+import { dirname, join, normalize } from "node:path";
+import { ROOT } from "./_project.ts";
+
+/** Every Markdown file of the book, relative to the root. */
+async function pages(folder = ""): Promise<string[]> {
+  const found: string[] = [];
+  for await (const entry of Deno.readDir(join(ROOT, folder))) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory && (folder !== "" || entry.name === "docs")) found.push(...await pages(path));
+    else if (entry.isFile && entry.name.endsWith(".md")) found.push(path);
+  }
+  return found.sort();
+}
+
+/** Relative link targets of a page, without their fragments. */
+export function linksOf(markdown: string): string[] {
+  const text = markdown.replace(/```[\s\S]*?```/g, "");
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => (match[1] ?? "").split("#")[0] ?? "")
+    .filter((target) => target !== "" && !/^[a-z]+:/.test(target));
+}
+
+/** Paths named in backquotes that must exist: those with a slash that are no pattern. */
+export function pathsOf(markdown: string): string[] {
+  return [...markdown.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].map((match) => match[1] ?? "");
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(join(ROOT, path)).then(() => true, () => false);
+}
+
+/** What is wrong, a line each. */
+export async function problems(): Promise<string[]> {
+  const found: string[] = [];
+  for (const page of await pages()) {
+    const text = await Deno.readTextFile(join(ROOT, page));
+    for (const link of linksOf(text)) {
+      if (!await exists(normalize(join(dirname(page), link)))) found.push(`${page}: no such file: ${link}`);
+    }
+    if (page !== "AGENTS.md") continue;
+    for (const path of pathsOf(text)) if (!await exists(path)) found.push(`${page}: no such path: ${path}`);
+  }
+  return found;
+}
+
+if (import.meta.main) {
+  const found = await problems();
+  for (const problem of found) console.error(problem);
+  Deno.exit(found.length === 0 ? 0 : 1);
+}
