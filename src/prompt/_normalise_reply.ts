@@ -16,6 +16,11 @@ const NO_OPS = new Set(["", "null", "undefined"]);
 const NEXT = replySchema.shape.next.unwrap().shape;
 const MAX_WRAPS = 5;
 
+/** A block that says nothing: it is neither run nor stored. */
+export function isNoOp(code: string): boolean {
+  return NO_OPS.has(code.trim());
+}
+
 /** A reply from any JSON value, or null where it has none of a reply's fields. */
 export function normaliseReply(value: unknown): Reply | null {
   return normalise(value, { repairs: [], depth: 0 });
@@ -116,7 +121,7 @@ function blockOf(item: unknown, { at, repairs }: { readonly at: number; readonly
   // A backspace in code is a `\b` of a pattern that was not escaped for JSON.
   const text = expr.replaceAll("\b", "\\b");
   if (text !== expr) repairs.push("restored \\b in a block");
-  return NO_OPS.has(text.trim()) ? [] : [{ expr: text, timeMs: milliseconds(time, repairs) }];
+  return isNoOp(text) ? [] : [{ expr: text, timeMs: milliseconds(time, repairs) }];
 }
 
 function milliseconds(value: unknown, repairs: string[]): number | null {

@@ -1,7 +1,7 @@
 import { oneLine } from "../domain/clip.ts";
 import { type Fence, findFences, isCode } from "./_code_fences.ts";
 import { type MendedJson, readJson } from "./_mend_json.ts";
-import { normaliseReply } from "./_normalise_reply.ts";
+import { isNoOp, normaliseReply } from "./_normalise_reply.ts";
 import type { ParsedReply, Reply } from "./reply.ts";
 import { takeThinking } from "./_think_parts.ts";
 
@@ -150,7 +150,7 @@ function escapedObject(body: string): Reply | null {
 function fromFences(body: string, fences: readonly Fence[]): Reply | null {
   const code = fences.filter((fence) => fence.closed && isCode(fence));
   if (code.length === 0) return null;
-  const blocks = code.map(({ content }) => content.replaceAll("\r\n", "\n").trim()).filter((text) => text !== "");
+  const blocks = code.map(({ content }) => content.replaceAll("\r\n", "\n").trim()).filter((text) => !isNoOp(text));
   if (blocks.length === 0) return null;
   let prose = "";
   let at = 0;
