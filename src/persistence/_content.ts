@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
-import { StoreError } from "../domain/errors.ts";
 import { chunks } from "./_chunker.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -63,7 +62,7 @@ export class Content {
 
   #loaded(reference: string): Uint8Array<ArrayBuffer> {
     const found = this.#known.get(reference.slice(PREFIX.length));
-    if (!found) throw new StoreError(`Cannot read a stored text: ${reference} is missing, run vis db check`, "corrupt");
+    if (!found) throw new Error(`Database content is malformed: ${reference} is missing`);
     return found;
   }
 

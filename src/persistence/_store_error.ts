@@ -11,7 +11,8 @@ const RULES: readonly (readonly [RegExp, StoreErrorKind, string])[] = [
   ],
   [/is not a database/, "corrupt", "the file is not a database, give another file with --db"],
   [
-    /malformed|corrupt/,
+    // The SyntaxError is that of JSON in a metadata cell.
+    /malformed|corrupt|SyntaxError/,
     "corrupt",
     "the file is damaged, put a copy of it in its place or give another file with --db",
   ],
@@ -24,6 +25,7 @@ const RULES: readonly (readonly [RegExp, StoreErrorKind, string])[] = [
   [/ENOTDIR|EEXIST|not a directory/i, "unavailable", "a part of its path is not a folder, give another file with --db"],
   [/constraint failed/, "unavailable", "a row would break a rule of the schema"],
   [/not open|already been destroyed/, "unavailable", "it was closed"],
+  [/unable to open/, "unavailable", "it cannot be opened, give another file with --db"],
   [/disk I\/O error|EIO/, "unavailable", "the disk failed to read or write, check it and try again"],
 ];
 
@@ -37,6 +39,6 @@ export function toStoreError(error: unknown, location: string): unknown {
   const text = `${code} ${error.name} ${error.message}`;
   const rule = RULES.find(([pattern]) => pattern.test(text));
   if (rule) return say(rule[1], rule[2]);
-  if (code === "ERR_SQLITE_ERROR") return say("unavailable", "SQLite refused, run vis db check");
+  if (code === "ERR_SQLITE_ERROR") return say("unavailable", "it refused an operation, the log has the reason");
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "it cannot be opened, give another file with --db") : error;
 }

@@ -49,6 +49,7 @@ export interface StoredQuery extends QueryEnd {
   readonly queryId: string;
   readonly conversationId: string;
   readonly text: string;
+  /** While it is true, status and reason say what they would be if its process were lost now, and the answer is "". */
   readonly running: boolean;
   readonly createdAt: number;
 }
@@ -117,7 +118,9 @@ export interface StoredIteration {
   readonly thinking: string;
   readonly response: string;
   readonly error: string | null;
+  /** Empty while it runs, and when it was interrupted before its end was stored. */
   readonly blocks: readonly StoredBlock[];
+  /** What `beginIteration` and `endIteration` gave; until the end is stored also `pendingBlocks`, the texts of its blocks. */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
 }
@@ -139,6 +142,7 @@ export interface VariableHead {
 export interface VariableVersion {
   /** 1-based. */
   readonly version: number;
+  /** Of a system variable: `source` is its text and `bytes` is empty. */
   readonly image: VariableImage;
   readonly code: string;
   readonly createdAt: number;
@@ -154,7 +158,8 @@ export interface PreviousTurn {
 }
 
 /** All of Vis's memory. Every method may reject with `StoreError`; nothing is half written when it does. Owned by
- * `app.ts`, which closes it last. */
+ * `app.ts`, which closes it last. Blocks and variables are read back exactly as they were written; in other texts a lone
+ * surrogate comes back as U+FFFD. */
 export interface Store {
   /** Where the database is: a path or ":memory:". */
   readonly location: string;
@@ -185,7 +190,8 @@ export interface Store {
 
   /** One row, status running, with reply and blocks. Returns its id. */
   beginIteration(iteration: NewIteration): Promise<string>;
-  /** Blocks, variables, edges, system variables and totals in one transaction. */
+  /** Blocks, variables, edges, system variables and totals in one transaction. An iteration ends once: a second call
+   * throws. */
   endIteration(iterationId: string, end: IterationEnd): Promise<void>;
   /** A model call that gave no reply: one row with status error, in one transaction. */
   failIteration(
@@ -202,7 +208,8 @@ export interface Store {
   variableVersions(branchId: string, name: string): Promise<readonly VariableVersion[]>;
   setScope(branchId: string, names: readonly string[], scope: "live" | "forgotten"): Promise<void>;
 
-  /** Full-text search over requests, blocks and answers, best first. */
+  /** Full-text search over requests, blocks and answers, best first: all words must occur. The snippet has the words in
+   * `[` and `]`. */
   search(
     text: string,
     options: { readonly limit: number },

@@ -27,7 +27,7 @@ Deno.test("migrations/mod.ts is what scripts/gen_migrations.ts writes", async ()
   assert.equal(
     await Deno.readTextFile(new URL("mod.ts", folder)),
     expected,
-    "run deno run -A scripts/gen_migrations.ts",
+    "run bin/deno run -A scripts/gen_migrations.ts",
   );
 });
 

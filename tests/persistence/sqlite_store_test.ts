@@ -248,6 +248,15 @@ Deno.test("a reference without its content is an error of kind corrupt, not an e
   const { queryId } = await begun(store);
   await store.beginIteration(newIteration(queryId, 0, { thinking: "t".repeat(3000) }));
   db.exec("DELETE FROM content");
-  await assert.rejects(store.iterations(queryId), { name: "StoreError", kind: "corrupt" });
+  const corrupt = {
+    name: "StoreError",
+    kind: "corrupt",
+    message: /^Cannot use database :memory:: the file is damaged/,
+  };
+  await assert.rejects(store.iterations(queryId), corrupt);
+  db.exec(
+    "DROP TRIGGER search_answer_update; PRAGMA ignore_check_constraints = 1; UPDATE query_state SET metadata = '{'",
+  );
+  await assert.rejects(store.query(queryId), corrupt);
   await store.close();
 });
