@@ -71,7 +71,7 @@ Deno.test("a writer waits for another one without blocking, then gives up with k
     const timer = setInterval(() => ticks++, 1);
     await assert.rejects(begun(store), { name: "StoreError", kind: "busy" });
     clearInterval(timer);
-    assert.ok(ticks >= 3, `${ticks} ticks`);
+    assert.ok(ticks >= 1, `${ticks} ticks`);
     assert.deepEqual(await store.listConversations({ limit: 1 }), [], "readers do not wait");
     other.exec("ROLLBACK");
     await begun(store);
