@@ -67,6 +67,10 @@ class OpenAiCompatible implements Provider {
     return this.#capabilities;
   }
 
+  prepare(): void {
+    this.#model(this.defaultModel).catch(() => {});
+  }
+
   async models(options: { readonly signal: AbortSignal }): Promise<readonly string[]> {
     throwIfAborted(options.signal);
     const exchange = this.#exchange({ model: null, path: "/models" });
