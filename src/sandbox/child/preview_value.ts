@@ -1,0 +1,298 @@
+import { bareList, look } from "./preview_intrinsics.ts";
+import { classNameOf, errorText, hrefOf, kindOf, type ObjectKind, tagOf } from "./preview_kind.ts";
+import { layOut } from "./preview_layout.ts";
+import {
+  accessorText,
+  boxedText,
+  dateText,
+  functionLabel,
+  keyText,
+  primitiveText,
+  quoted,
+  regExpText,
+} from "./preview_leaf.ts";
+
+interface Bounds {
+  readonly depth: number;
+  readonly items: number;
+  readonly chars: number;
+  readonly ms: number;
+}
+
+/** Where a value stands: its level, and how many characters of text it may take. */
+interface Place {
+  readonly level: number;
+  readonly share: number;
+}
+
+const MIN_SHARE = 80;
+const CHECK_EVERY = 64;
+/** Own keys of longer arrays are not listed: their other properties are not shown. */
+const LISTED_ARRAY = 4096;
+const MAX_HOLES = 10_000;
+
+/** One use each. */
+export class Previewer {
+  readonly #bounds: Bounds;
+  readonly #deadline: number;
+  /** Objects on the way to the current one; the number is that of a reference to them, 0 without one. */
+  readonly #open = new look.Map<object, number>();
+  #left: number;
+  #references = 0;
+  #steps = 0;
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+    this.#left = bounds.chars;
+    this.#deadline = look.now() + bounds.ms;
+  }
+
+  text(value: unknown): string {
+    return this.#value(value, { level: 0, share: this.#bounds.chars });
+  }
+
+  #leaf(text: string): string {
+    this.#left -= text.length;
+    return text;
+  }
+
+  /** Whether the characters or the time are used up. */
+  get #full(): boolean {
+    if (++this.#steps % CHECK_EVERY === 0 && look.now() > this.#deadline) this.#left = 0;
+    return this.#left <= 0;
+  }
+
+  #value(value: unknown, place: Place): string {
+    if (typeof value === "string") return this.#leaf(quoted(value, place.share));
+    if (value === null || (typeof value !== "object" && typeof value !== "function")) {
+      return this.#leaf(primitiveText(value));
+    }
+    const known = look.mapGet(this.#open, value) as number | undefined;
+    if (known !== undefined) {
+      const reference = known || ++this.#references;
+      look.mapSet(this.#open, value, reference);
+      return this.#leaf(`[Circular *${reference}]`);
+    }
+    look.mapSet(this.#open, value, 0);
+    const text = this.#object(value, place);
+    const reference = look.mapGet(this.#open, value) as number;
+    look.mapDelete(this.#open, value);
+    return reference > 0 ? `<ref *${reference}> ${text}` : text;
+  }
+
+  #object(value: object, place: Place): string {
+    const kind = kindOf(value);
+    switch (kind) {
+      case "proxy":
+        return this.#leaf("[Proxy]");
+      case "function":
+      case "class":
+        return this.#labelled(value, { label: functionLabel(value, kind), place });
+      case "date":
+        return this.#labelled(value, { label: dateText(value as Date), place });
+      case "regexp":
+        return this.#labelled(value, { label: regExpText(value), place });
+      case "boxed":
+        return this.#leaf(boxedText(value));
+      case "error":
+        return this.#error(value, place);
+      case "url":
+        return this.#leaf(`URL { href: ${quoted(hrefOf(value) ?? "", place.share)} }`);
+      case "weak":
+        return this.#leaf(`${classNameOf(value)} { <items unknown> }`);
+      case "promise":
+        return this.#leaf(`${classNameOf(value) || "Promise"} {}`);
+      case "buffer":
+      case "dataview":
+        return this.#leaf(`${classNameOf(value)} { byteLength: ${bytesOf(value, kind)} }`);
+      default:
+        return this.#opened(value, kind, place);
+    }
+  }
+
+  /** Objects that are shown with what they hold. */
+  #opened(value: object, kind: ObjectKind, place: Place): string {
+    const name = classNameOf(value);
+    if (place.level >= this.#bounds.depth) return this.#leaf(`[${name || "Object"}]`);
+    switch (kind) {
+      case "array":
+        return this.#list(value as unknown[], { label: name === "Array" ? "" : `${name}(${lengthOf(value)}) `, place });
+      case "arguments":
+        return this.#list(value as unknown[], { label: "[Arguments] ", place });
+      case "typed":
+        return this.#list(value as unknown[], { label: `${name}(${look.viewLength(value)}) `, place });
+      case "map":
+        return this.#map(value as Map<unknown, unknown>, { label: `${name}(${look.mapSize(value)})`, place });
+      case "set":
+        return this.#set(value as Set<unknown>, { label: `${name}(${look.setSize(value)})`, place });
+      default:
+        return this.#plain(value, name, place);
+    }
+  }
+
+  #plain(value: object, name: string, place: Place): string {
+    const tag = tagOf(value);
+    const temporal = look.temporalTexts[tag];
+    if (temporal) {
+      try {
+        return this.#leaf(`${tag} ${temporal(value)}`);
+      } catch {
+        // carries the tag only
+      }
+    }
+    const label = name === "" ? "[Object: null prototype]" : name === "Object" ? "" : name;
+    const marked = tag && tag !== name ? `${label || "Object"} [${tag}]` : label;
+    const parts = this.#properties(value, { place, used: 0, skipItems: false });
+    this.#leaf(marked);
+    return layOut({ open: marked ? `${marked} {` : "{", close: "}", parts, level: place.level, list: false });
+  }
+
+  #labelled(value: object, { label, place }: { readonly label: string; readonly place: Place }): string {
+    this.#leaf(label);
+    if (place.level >= this.#bounds.depth) return label;
+    const parts = this.#properties(value, { place, used: 0, skipItems: false });
+    if (parts.length === 0) return label;
+    return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: false });
+  }
+
+  #error(value: object, place: Place): string {
+    const { name, message } = errorText(value);
+    const text = look.slice(
+      message ? `${name}: ${message}` : name,
+      0,
+      place.share > MIN_SHARE ? place.share : MIN_SHARE,
+    );
+    const label = this.#leaf(place.level === 0 ? text : `[${text}]`);
+    if (place.level >= this.#bounds.depth || look.prototypeOf(value) === look.domException) return label;
+    const parts = this.#properties(value, { place, used: 0, skipItems: false });
+    for (let i = 0; i < HIDDEN.length; i++) {
+      const key = HIDDEN[i]!;
+      const hidden = look.descriptorOf(value, key);
+      if (hidden && !hidden.enumerable) parts[parts.length] = `[${key}]: ${this.#property(hidden, place)}`;
+    }
+    if (parts.length === 0) return label;
+    return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: false });
+  }
+
+  #property(descriptor: PropertyDescriptor, { level, share }: Place): string {
+    if (!look.hasOwn(descriptor, "value")) return this.#leaf(accessorText(descriptor));
+    return this.#value(descriptor.value, { level: level + 1, share });
+  }
+
+  #shareOf(place: Place, count: number): number {
+    const whole = place.share < this.#left ? place.share : this.#left;
+    const share = (count <= 4 ? whole * 0.75 : whole / count) | 0;
+    return share > MIN_SHARE ? share : MIN_SHARE;
+  }
+
+  #properties(value: object, how: { place: Place; used: number; skipItems: boolean }): string[] {
+    const parts = bareList<string>();
+    const keys = look.ownKeys(value);
+    const { items } = this.#bounds, { place } = how;
+    let shown = how.used;
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i]!;
+      if (how.skipItems && typeof key === "string" && isDigits(key)) continue;
+      const descriptor = look.descriptorOf(value, key);
+      if (!descriptor?.enumerable) continue;
+      if (shown++ >= items || this.#full) {
+        parts[parts.length] = `... ${keys.length - i} more`;
+        break;
+      }
+      const rest = keys.length - i < items ? keys.length - i : items;
+      const share = this.#shareOf(place, rest);
+      parts[parts.length] = `${this.#leaf(keyText(key))}: ${this.#property(descriptor, { level: place.level, share })}`;
+    }
+    return parts;
+  }
+
+  #list(value: readonly unknown[], { label, place }: { readonly label: string; readonly place: Place }): string {
+    const length = lengthOf(value), parts = bareList<string>();
+    const { items } = this.#bounds;
+    let holes = 0, allHoles = 0, i = 0;
+    const closeHoles = (): void => {
+      if (holes > 0) parts[parts.length] = this.#leaf(`<${holes} empty item${holes > 1 ? "s" : ""}>`);
+      holes = 0;
+    };
+    for (; i < length && parts.length < items && allHoles < MAX_HOLES; i++) {
+      const descriptor = look.descriptorOf(value, i);
+      if (!descriptor) {
+        holes++;
+        allHoles++;
+        continue;
+      }
+      closeHoles();
+      if (this.#full) break;
+      const share = this.#shareOf(place, length - i < items ? length - i : items);
+      parts[parts.length] = this.#property(descriptor, { level: place.level, share });
+    }
+    closeHoles();
+    if (i < length) parts[parts.length] = this.#leaf(`... ${length - i} more item${length - i > 1 ? "s" : ""}`);
+    else if (length <= LISTED_ARRAY && look.isArray(value)) {
+      const more = this.#properties(value, { place, used: parts.length, skipItems: true });
+      for (let k = 0; k < more.length; k++) parts[parts.length] = more[k]!;
+    }
+    this.#leaf(label);
+    return layOut({ open: `${label}[`, close: "]", parts, level: place.level, list: true });
+  }
+
+  #map(value: Map<unknown, unknown>, { label, place }: { readonly label: string; readonly place: Place }): string {
+    const parts = bareList<string>(), size = look.mapSize(value);
+    const iterator = look.mapEntries(value);
+    const limit = size < this.#bounds.items ? size : this.#bounds.items;
+    while (parts.length < limit && !this.#full) {
+      const entry = (look.mapNext(iterator) as IteratorResult<readonly [unknown, unknown]>).value;
+      if (!entry) break;
+      const share = this.#shareOf(place, 2 * (limit - parts.length));
+      const key = this.#value(entry[0], { level: place.level + 1, share });
+      parts[parts.length] = `${key} => ${this.#value(entry[1], { level: place.level + 1, share })}`;
+    }
+    return this.#collection(value, { label, parts, size, place });
+  }
+
+  #set(value: Set<unknown>, { label, place }: { readonly label: string; readonly place: Place }): string {
+    const parts = bareList<string>(), size = look.setSize(value);
+    const iterator = look.setValues(value);
+    const limit = size < this.#bounds.items ? size : this.#bounds.items;
+    while (parts.length < limit && !this.#full) {
+      const item = (look.setNext(iterator) as IteratorResult<unknown>).value;
+      const share = this.#shareOf(place, limit - parts.length);
+      parts[parts.length] = this.#value(item, { level: place.level + 1, share });
+    }
+    return this.#collection(value, { label, parts, size, place });
+  }
+
+  #collection(value: object, what: { label: string; parts: string[]; size: number; place: Place }): string {
+    const { label, parts, size, place } = what;
+    if (parts.length < size) parts[parts.length] = this.#leaf(`... ${size - parts.length} more items`);
+    const more = this.#properties(value, { place, used: parts.length, skipItems: false });
+    for (let k = 0; k < more.length; k++) parts[parts.length] = more[k]!;
+    this.#leaf(label);
+    return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: true });
+  }
+}
+
+const HIDDEN: readonly ("cause" | "errors")[] = ["cause", "errors"];
+
+function lengthOf(value: object): number {
+  if (look.isTypedArray(value)) return look.viewLength(value);
+  const length: unknown = look.descriptorOf(value, "length")?.value;
+  return typeof length === "number" ? length : 0;
+}
+
+function bytesOf(value: object, kind: "buffer" | "dataview"): number {
+  try {
+    if (kind === "dataview") return look.dataBytes(value);
+    return look.isSharedBuffer(value) ? look.sharedBytes(value) : look.bufferBytes(value);
+  } catch {
+    return 0; // detached
+  }
+}
+
+function isDigits(key: string): boolean {
+  for (let i = 0; i < key.length; i++) {
+    const c = look.charCodeAt(key, i);
+    if (c < 48 || c > 57) return false;
+  }
+  return key.length > 0;
+}
