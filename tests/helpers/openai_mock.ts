@@ -80,6 +80,8 @@ export interface MockOptions {
   readonly key?: string;
   /** Called for each chat request before it is answered. */
   readonly onRequest?: (request: MockRequest) => void;
+  /** Called each time a whole stream has been handed to the system. */
+  readonly onReplied?: () => void;
 }
 
 export interface OpenAiMock {
@@ -166,6 +168,7 @@ class Mock implements OpenAiMock {
     try {
       for await (const bytes of answer.body) await new Promise((resolve) => response.write(bytes, resolve));
       response.end();
+      this.#options.onReplied?.();
     } catch {
       response.destroy();
     }

@@ -1,0 +1,38 @@
+import { withFiftyFiles } from "./support/fifty_files.ts";
+import { fiftyRounds } from "./support/fifty_rounds.ts";
+import type { Figure } from "./support/figure.ts";
+import { proportionalMb, treeOf } from "./support/process_tree.ts";
+import type { Programs } from "./support/programs.ts";
+
+const RUNS = 5;
+const ROUNDS = [5, 25, 50] as const;
+
+/** Proportional memory of vis and its sandbox together while the model is waiting to answer. */
+export async function memory({ all }: Programs): Promise<readonly Figure[]> {
+  return await withFiftyFiles(async (workspace) => {
+    const figures: Figure[] = [];
+    for (const program of all) {
+      const sizes = new Map<number, number[]>(ROUNDS.map((round) => [round, []]));
+      const children: number[] = [];
+      for (let time = 0; time < RUNS; time++) {
+        await fiftyRounds(program, {
+          workspace,
+          onRound: (round, pid) => {
+            if (!sizes.has(round)) return;
+            const tree = treeOf(pid);
+            sizes.get(round)?.push(proportionalMb(tree));
+            if (round === 50) children.push(proportionalMb(tree.slice(1)));
+          },
+        });
+      }
+      const { way } = program;
+      for (const [round, samples] of sizes) {
+        figures.push({ what: `process tree at round ${round}`, way, unit: "MB", samples, bar: 145 });
+      }
+      figures.push({ what: "the sandbox's share of it at round 50", way, unit: "MB", samples: children, bar: null });
+      const growth = (sizes.get(50) ?? []).map((size, index) => size / (sizes.get(5)?.[index] ?? NaN));
+      figures.push({ what: "round 50 ÷ round 5", way, unit: "×", samples: growth, bar: 1.1 });
+    }
+    return figures;
+  });
+}

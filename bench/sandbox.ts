@@ -1,0 +1,116 @@
+import { SandboxSession } from "../src/environment/sandbox_session.ts";
+import { CHILD_ARGUMENT, type ChildProgram } from "../src/sandbox/program.ts";
+import { type TestSandbox, testSandbox } from "../tests/helpers/sandbox.ts";
+import type { VariableImage } from "../src/domain/variable.ts";
+import type { Figure, Way } from "./support/figure.ts";
+import type { Programs } from "./support/programs.ts";
+
+const STARTS = 9;
+const BLOCKS = 300;
+const CALLS = 500;
+const CALL_RUNS = 7;
+const RESTARTS = 5;
+const VARIABLES = 100;
+const MIB = 1 << 20;
+
+/** The confined child by itself. The process that asks it is this one, from source, for both kinds of child. */
+export async function sandbox({ all }: Programs): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (const { way, path } of all) {
+    const child = way === "compiled" ? { path, args: [CHILD_ARGUMENT] } : null;
+    const bar = (limit: number): number | null => way === "compiled" ? limit : null;
+    const ms = (what: string, samples: readonly number[], limit: number | null): Figure => {
+      return { what, way, unit: "ms", samples, bar: limit };
+    };
+    const [starts, answers] = await coldStarts(child);
+    const { blocks, inSequence, inParallel } = await traffic(child);
+    figures.push(
+      ms("cold child → ready", starts, bar(75)),
+      ms("cold child → first answer", answers, null),
+      ms("block round trip of 1 + 1", blocks, 0.4),
+      ms(`${CALLS} awaited host calls in sequence`, inSequence, 80),
+      ms(`${CALLS} host calls in parallel`, inParallel, 20),
+      ms(`killed → new child with ${VARIABLES} variables answers`, await restarts(child, way), null),
+    );
+  }
+  return figures;
+}
+
+/** With the memory limit that a user gets. */
+function open(program: ChildProgram | null): Promise<TestSandbox> {
+  return testSandbox({
+    functions: { "bench.echo": ({ args }) => args[0] },
+    limits: { memoryBytes: 512 * MIB },
+    ...program && { test: { program } },
+  });
+}
+
+async function coldStarts(program: ChildProgram | null): Promise<readonly [readonly number[], readonly number[]]> {
+  const ready: number[] = [];
+  const answered: number[] = [];
+  for (let time = 0; time <= STARTS; time++) {
+    const begun = performance.now();
+    await using child = await open(program);
+    const up = performance.now() - begun;
+    await child.show("1 + 1");
+    if (time === 0) continue; // it filled the runtime's own caches
+    ready.push(up);
+    answered.push(performance.now() - begun);
+  }
+  return [ready, answered];
+}
+
+async function traffic(program: ChildProgram | null) {
+  await using child = await open(program);
+  const timed = async (code: string, times: number): Promise<readonly number[]> => {
+    const samples: number[] = [];
+    for (let time = -Math.ceil(times / 10); time < times; time++) {
+      const begun = performance.now();
+      await child.show(code);
+      if (time >= 0) samples.push(performance.now() - begun);
+    }
+    return samples;
+  };
+  return {
+    blocks: await timed("1 + 1", BLOCKS),
+    inSequence: await timed(`for (let i = 0; i < ${CALLS}; i++) await bench.echo(i)`, CALL_RUNS),
+    inParallel: await timed(`await Promise.all(Array.from({ length: ${CALLS} }, (_, i) => bench.echo(i)))`, CALL_RUNS),
+  };
+}
+
+/** As a conversation goes through it: a run that finds the child dead, then one in its successor. */
+async function restarts(program: ChildProgram | null, way: Way): Promise<readonly number[]> {
+  const samples: number[] = [];
+  const images = new Map<string, VariableImage>();
+  const session = new SandboxSession({
+    open: async () => (await open(program)).sandbox,
+    stored: () => Promise.resolve([...images.values()]),
+    system: () => new Map(),
+    onLost: ([lost]) => {
+      throw new Error(`Cannot measure restarts: ${lost?.name} was lost: ${lost?.reason}`);
+    },
+  });
+  let index = 0;
+  const run = (code: string) => session.run({ code, iteration: 1, index: index++, deadlineMs: 5000 });
+  try {
+    const define = (at: number): string => `const variable${at} = { at: ${at}, text: "x".repeat(1000) }`;
+    const { result, saved } = await run(Array.from({ length: VARIABLES }, (_, at) => define(at)).join("\n"));
+    if (saved.length !== VARIABLES) {
+      throw new Error(
+        `Cannot measure restarts (${way}): ${saved.length} variables were saved: ${result.error?.message}`,
+      );
+    }
+    for (const image of saved) images.set(image.name, image);
+    for (let time = 0; time < RESTARTS; time++) {
+      const begun = performance.now();
+      Deno.kill(session.living?.pid ?? 0, "SIGKILL");
+      await run("1");
+      const last = await run(`variable${VARIABLES - 1}.at`);
+      if (last.result.preview !== String(VARIABLES - 1)) throw new Error("Cannot measure restarts: no value came back");
+      samples.push(performance.now() - begun);
+    }
+    return samples;
+  } finally {
+    await session.close();
+  }
+}

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { openStore } from "../src/persistence/open_store.ts";
+import type { Store } from "../src/persistence/store.ts";
+import { encode } from "../src/sandbox/codec.ts";
+import { begun, block, image, iterationEnd, newIteration } from "../tests/conformance/store_fixtures.ts";
+import type { Figure } from "./support/figure.ts";
+
+const ITERATIONS = 1000;
+const WINDOW = 5;
+const RUNS = 5;
+const PROMPT = "You are Vis, and these are your rules. ".repeat(150);
+
+/** The database by itself: one long query, each iteration defining a variable of 4 KB and appending to one list. */
+export async function store(): Promise<readonly Figure[]> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-bench-store-" });
+  try {
+    const { times, early, late } = await longQuery(join(folder, "long.db"));
+    const opens = await reopen(join(folder, "long.db"));
+    const growth = late / early;
+    return [
+      { what: "writing one iteration", way: "part", unit: "ms", samples: times, bar: 2 },
+      { what: "the same, iterations 900 to 1000", way: "part", unit: "ms", samples: times.slice(-100), bar: 2 },
+      { what: "bytes of iteration 1000 ÷ iteration 10", way: "part", unit: "×", samples: [growth], bar: 1.1 },
+      { what: "bytes of an iteration near 10", way: "part", unit: "KB", samples: [early / 1000], bar: null },
+      { what: "bytes of an iteration near 1000", way: "part", unit: "KB", samples: [late / 1000], bar: null },
+      { what: "opening a database of 1000 iterations", way: "part", unit: "ms", samples: opens, bar: null },
+    ];
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function longQuery(path: string) {
+  const store = await openStore({ path });
+  const { queryId } = await begun(store);
+  const times: number[] = [];
+  const at = new Map<number, number>();
+  for (let position = 1; position <= ITERATIONS; position++) {
+    const start = performance.now();
+    await step(store, queryId, position);
+    times.push(performance.now() - start);
+    if ([10 - WINDOW, 10 + WINDOW, ITERATIONS - 2 * WINDOW, ITERATIONS].includes(position)) {
+      at.set(position, usedBytes(path));
+    }
+  }
+  await store.close();
+  const between = (from: number, to: number): number => ((at.get(to) ?? NaN) - (at.get(from) ?? NaN)) / (to - from);
+  return { times, early: between(10 - WINDOW, 10 + WINDOW), late: between(ITERATIONS - 2 * WINDOW, ITERATIONS) };
+}
+
+async function step(store: Store, queryId: string, position: number): Promise<void> {
+  const text = Array.from({ length: 64 }, (_, line) => `line ${line} of ${position}: ${position * line}`.padEnd(64))
+    .join("");
+  const bytes = encode(text);
+  const list = encode(Array.from({ length: position }, (_, index) => index));
+  const codes = [
+    `const part${position} = await fs.readFile("part-${position}")\npart${position}`,
+    `sizes.push(${position})`,
+  ];
+  const id = await store.beginIteration(
+    newIteration(queryId, position, {
+      systemPrompt: PROMPT,
+      blocks: codes,
+      userPrompt: JSON.stringify([{ role: "user", content: `journal of ${position}: ${text}` }]),
+      response: JSON.stringify({ code: codes }),
+    }),
+  );
+  await store.endIteration(
+    id,
+    iterationEnd([
+      block(codes[0] ?? "", { value: bytes, result: { preview: text }, saved: [image(`part${position}`, { bytes })] }),
+      block(codes[1] ?? "", { reads: ["sizes"], saved: [image("sizes", { bytes: list })] }),
+    ]),
+  );
+}
+
+async function reopen(path: string): Promise<readonly number[]> {
+  const samples: number[] = [];
+  for (let time = 0; time < RUNS; time++) {
+    const start = performance.now();
+    const again = await openStore({ path });
+    samples.push(performance.now() - start);
+    await again.close();
+  }
+  return samples;
+}
+
+/** Bytes that stand in the pages: the file itself grows by whole pages. */
+function usedBytes(path: string): number {
+  using db = new DatabaseSync(path, { readOnly: true });
+  return Number(db.prepare("SELECT sum(payload) AS bytes FROM dbstat").get()?.bytes);
+}

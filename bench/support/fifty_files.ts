@@ -1,0 +1,37 @@
+import { join } from "node:path";
+
+export const FILES = 50;
+const FILE_BYTES = 4096;
+
+/** Path of a file in the workspace, 0-based. */
+export function fileName(index: number): string {
+  return `notes/part-${String(index).padStart(2, "0")}.txt`;
+}
+
+/** A word that stands in this file alone. */
+export function markOf(index: number): string {
+  return `<<part ${index}>>`;
+}
+
+/** Makes a workspace of fifty text files of 4 KB, hands it to `work` and removes it. */
+export async function withFiftyFiles<T>(work: (workspace: string) => Promise<T>): Promise<T> {
+  const workspace = await Deno.makeTempDir({ prefix: "vis-bench-files-" });
+  try {
+    await Deno.mkdir(join(workspace, "notes"));
+    for (let index = 0; index < FILES; index++) {
+      await Deno.writeTextFile(join(workspace, fileName(index)), textOf(index));
+    }
+    return await work(workspace);
+  } finally {
+    await Deno.remove(workspace, { recursive: true });
+  }
+}
+
+/** 4096 characters in lines of prose-like words, different for every file and the same on every run. */
+function textOf(index: number): string {
+  let text = `${markOf(index)}\n`;
+  for (let line = 0; text.length < FILE_BYTES; line++) {
+    text += `${line} the value of item ${index * 1000 + line * 7} was checked against row ${line * line + index}\n`;
+  }
+  return text.slice(0, FILE_BYTES);
+}

@@ -1,0 +1,47 @@
+import type { MockRequest } from "../../tests/helpers/openai_mock.ts";
+import { fileName, FILES, markOf } from "./fifty_files.ts";
+import type { Program } from "./programs.ts";
+import { type VisRun, visRun } from "./vis_run.ts";
+
+export interface FiftyRoundsOptions {
+  readonly workspace: string;
+  /** Each round keeps its file in a variable of its own, which the index then lists; otherwise the text is only looked
+   * at. */
+  readonly keep?: boolean;
+  /** Called before a request is answered, with its number from 1 and the process of vis. */
+  readonly onRound?: (round: number, pid: number) => void;
+}
+
+/** The run that the round, memory and size figures come from: fifty rounds, each reading another file of 4 KB and
+ * seeing it whole, then the answer in call 51. */
+export async function fiftyRounds(program: Program, options: FiftyRoundsOptions): Promise<VisRun> {
+  const run = await visRun(program, {
+    workspace: options.workspace,
+    prompt: "Read every file in notes one after the other and say what you found",
+    handler: (request, pid) => {
+      const round = request.index + 1;
+      options.onRound?.(round, pid);
+      if (round > 1) assertSeen(request);
+      return reply(round, options.keep ?? false);
+    },
+  });
+  if (run.bytes.length !== FILES + 1) throw new Error(`Cannot measure: ${run.bytes.length} requests, not ${FILES + 1}`);
+  return run;
+}
+
+/** Figures of an engine that does not show the file to the model would be worth nothing. */
+function assertSeen({ index, context }: MockRequest): void {
+  if (context.includes(markOf(index - 1))) return;
+  throw new Error(`Cannot measure: request ${index + 1} does not show ${fileName(index - 1)}:\n${context}`);
+}
+
+function reply(round: number, keep: boolean): string {
+  if (round > FILES) return JSON.stringify({ final: { answer: `${FILES} files were read` } });
+  const read = `await fs.readFile(${JSON.stringify(fileName(round - 1))})`;
+  const expr = keep ? `const part${round} = ${read}\npart${round}` : read;
+  const more = round === 1 ? [{ expr: "await requestMoreIterations(60)" }] : [];
+  return JSON.stringify({
+    thinking: `File ${round} of ${FILES} comes next; nothing so far answers the request.`,
+    code: [...more, { expr, timeMs: 1000 }],
+  });
+}

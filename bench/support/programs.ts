@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import { ROOT } from "../../scripts/_project.ts";
+import { PERMISSIONS, V8_FLAGS } from "../../scripts/flags.ts";
+import { baseRuntime } from "../../tests/helpers/base_runtime.ts";
+import { buildSandbox } from "../../tests/helpers/sandbox.ts";
+
+/** One way of running vis; `args` stand before its own arguments. */
+export interface Program {
+  readonly way: "source" | "compiled";
+  readonly path: string;
+  readonly args: readonly string[];
+}
+
+export interface Programs {
+  readonly all: readonly Program[];
+  /** Why there is no executable to measure, "" where there is one. */
+  readonly missing: string;
+}
+
+const EXECUTABLE = join(ROOT, "dist/vis");
+const SOURCES = ["src", "extensions", "migrations", "scripts", "main.ts", "deno.json"];
+
+/** Both ways where an executable exists or can be made; it is made again when a source is newer. */
+export async function findPrograms(): Promise<Programs> {
+  await buildSandbox();
+  const source: Program = { way: "source", path: Deno.execPath(), args: sourceArguments() };
+  const missing = isFresh() ? "" : await compileIt();
+  const compiled: Program = { way: "compiled", path: EXECUTABLE, args: [] };
+  return { all: missing === "" ? [source, compiled] : [source], missing };
+}
+
+/** As bin/vis starts it, without the shell before it. */
+function sourceArguments(): string[] {
+  const flags = ["--quiet", "--no-prompt", "--config", join(ROOT, "deno.json"), "--unstable-worker-options"];
+  return ["run", ...flags, ...PERMISSIONS, `--v8-flags=${V8_FLAGS.join(",")}`, join(ROOT, "main.ts")];
+}
+
+async function compileIt(): Promise<string> {
+  const runtime = await baseRuntime();
+  if (!runtime.ok) return runtime.reason;
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", "--config", join(ROOT, "deno.json"), join(ROOT, "scripts/compile.ts")],
+    env: { ...runtime.env, NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  return success ? "" : new TextDecoder().decode(stderr).split("\n")[0] || "it could not be compiled";
+}
+
+function isFresh(): boolean {
+  const made = changed(EXECUTABLE);
+  return made > 0 && SOURCES.every((path) => newest(join(ROOT, path)) <= made);
+}
+
+function newest(path: string): number {
+  if (!Deno.statSync(path).isDirectory) return changed(path);
+  return Math.max(0, ...Array.from(Deno.readDirSync(path), ({ name }) => newest(join(path, name))));
+}
+
+function changed(path: string): number {
+  try {
+    return Deno.statSync(path).mtime?.getTime() ?? 0;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { type MockHandler, startOpenAiMock } from "../../tests/helpers/openai_mock.ts";
+import type { Program } from "./programs.ts";
+import { reapedCpuSeconds } from "./process_tree.ts";
+
+export interface VisRunOptions {
+  /** Plays the model. `pid` is the process of vis. */
+  readonly handler: (request: Parameters<MockHandler>[0], pid: number) => ReturnType<MockHandler>;
+  readonly workspace: string;
+  readonly prompt: string;
+}
+
+/** One `vis run` against a model server in this process. Times are milliseconds since the process was started. */
+export interface VisRun {
+  readonly stdout: string;
+  /** Bodies of the requests in bytes. */
+  readonly bytes: readonly number[];
+  /** When each request had arrived whole, and when its reply had been handed to the system. */
+  readonly arrived: readonly number[];
+  readonly replied: readonly number[];
+  readonly wallMs: number;
+  /** Of the whole process tree, start and end included. */
+  readonly cpuSeconds: number;
+}
+
+/** Runs vis with a home of its own; throws with what it said when it does not end well. */
+export async function visRun(program: Program, options: VisRunOptions): Promise<VisRun> {
+  const home = await Deno.makeTempDir({ prefix: "vis-bench-" });
+  const arrived: number[] = [];
+  const replied: number[] = [];
+  const bytes: number[] = [];
+  let pid = 0;
+  let begun = 0;
+  await using mock = disposable(
+    await startOpenAiMock({
+      handler: (request) => options.handler(request, pid),
+      onRequest: (request) => {
+        arrived.push(performance.now() - begun);
+        bytes.push(request.bytes);
+      },
+      onReplied: () => replied.push(performance.now() - begun),
+    }),
+  );
+  try {
+    // The server's first answer is slower than all others; it must not count as the program's.
+    await (await fetch(`${mock.baseUrl}/models`)).text();
+    const cpu = reapedCpuSeconds();
+    begun = performance.now();
+    const process = new Deno.Command(program.path, {
+      args: [...program.args, "run", "--cwd", options.workspace, options.prompt],
+      env: { ...NO_SETTINGS, VIS_HOME: join(home, "vis"), VIS_BASE_URL: mock.baseUrl, VIS_MODEL: "bench" },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    pid = process.pid;
+    const { code, stdout, stderr } = await process.output();
+    const wallMs = performance.now() - begun;
+    if (code !== 0) throw new Error(`Cannot measure vis run: it ended with ${code}: ${text(stderr).slice(-2000)}`);
+    return { stdout: text(stdout), bytes, arrived, replied, wallMs, cpuSeconds: reapedCpuSeconds() - cpu };
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+}
+
+/** What the caller's shell may have set for their own vis. */
+const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+function disposable<T extends { close(): Promise<void> }>(server: T): T & AsyncDisposable {
+  return Object.assign(server, { [Symbol.asyncDispose]: () => server.close() });
+}
