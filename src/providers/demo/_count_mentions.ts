@@ -11,11 +11,12 @@ export const countMentions: Policy = {
     if (context.journal.length === 0) return search(word);
     const shown = lastValue(context).outcome;
     if (shown === "[]") return { thinking: "The journal shows an empty list.", final: `No file mentions ${word}.` };
-    const counted = Number(/\b(?:Array\()?(\d+)\)/.exec(shown)?.[1] ?? NaN);
+    const counted = filesIn(shown);
+    if (counted === 0) throw stuck(`the journal does not show the files: ${shown.slice(0, 200)}`);
     const row = context.variables.get("mentions");
     if (row === undefined) throw stuck("<var_index> does not show the variable mentions");
-    const kept = Number(/\((\d+)\)/.exec(row.shown)?.[1] ?? (row.shown.match(/\bpath\b/g) ?? []).length);
-    if (counted !== kept) throw stuck(`the journal shows ${counted} files, <var_index> ${kept}: ${row.shown}`);
+    const kept = filesIn(row.shown);
+    if (kept !== 0 && kept !== counted) throw stuck(`the journal shows ${counted} files, <var_index> ${row.shown}`);
     return {
       thinking: `The journal shows ${counted} files, and mentions holds them. Answer from the variables.`,
       answerType: "markdown",
@@ -24,6 +25,12 @@ export const countMentions: Policy = {
     };
   },
 };
+
+/** How many files a preview or a shape shows; 0 where it does not say. */
+function filesIn(text: string): number {
+  const labelled = /^Array\((\d+)\)/.exec(text)?.[1];
+  return labelled === undefined ? (text.match(/\bpath["']?:/g) ?? []).length : Number(labelled);
+}
 
 function search(word: string): PolicyReply {
   return {

@@ -19,14 +19,18 @@ export const editFile: Policy = {
         ],
       };
     }
-    if (context.variables.has("change")) {
+    const row = lastValue(context);
+    if (row.code.includes("fs.edit(")) {
+      if (!row.outcome.includes(wanted)) {
+        throw stuck(`the journal does not show the new line: ${row.outcome.slice(0, 200)}`);
+      }
       return {
         thinking: "The change is made; the diff shows it.",
         answerType: "markdown",
         final: "```diff\n{{change.diff}}\n```",
       };
     }
-    const found = lastValue(context).outcome;
+    const found = row.outcome;
     const place = new RegExp(`\\S+ \\S+ ${old.replace(".", "\\.")}(?!\\d)|(?<![\\d.])${old.replace(".", "\\.")}(?!\\d)`)
       .exec(found)?.[0];
     if (place === undefined) throw stuck(`the journal does not show ${old}: ${found.slice(0, 200)}`);
