@@ -62,6 +62,7 @@ export const look = {
   error: Error.prototype as object,
   domException: DOMException.prototype as object,
   toStringTag: Symbol.toStringTag,
+  create: Object.create,
   keys: Object.keys as (value: object) => string[],
   ownKeys: Reflect.ownKeys,
   hasOwn: Object.hasOwn as (value: object, key: PropertyKey) => boolean,

@@ -105,3 +105,28 @@ export function errorText(value: object): { readonly name: string; readonly mess
   if (name !== "Error") return { name, message };
   return { name: classNameOf(value) || name, message };
 }
+
+/** Items of an array or a view, from its own length. */
+export function lengthOf(value: object): number {
+  if (look.isTypedArray(value)) return look.viewLength(value);
+  const length: unknown = look.descriptorOf(value, "length")?.value;
+  return typeof length === "number" ? length : 0;
+}
+
+/** Bytes of a buffer or a DataView; 0 when it was given away. */
+export function bytesOf(value: object, kind: ObjectKind): number {
+  try {
+    if (kind === "dataview") return look.dataBytes(value);
+    return look.isSharedBuffer(value) ? look.sharedBytes(value) : look.bufferBytes(value);
+  } catch {
+    return 0; // detached
+  }
+}
+
+export function isDigits(key: string): boolean {
+  for (let i = 0; i < key.length; i++) {
+    const c = look.charCodeAt(key, i);
+    if (c < 48 || c > 57) return false;
+  }
+  return key.length > 0;
+}

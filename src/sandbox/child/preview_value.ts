@@ -1,5 +1,15 @@
 import { bareList, look } from "./preview_intrinsics.ts";
-import { classNameOf, errorText, hrefOf, kindOf, type ObjectKind, tagOf } from "./preview_kind.ts";
+import {
+  bytesOf,
+  classNameOf,
+  errorText,
+  hrefOf,
+  isDigits,
+  kindOf,
+  lengthOf,
+  type ObjectKind,
+  tagOf,
+} from "./preview_kind.ts";
 import { layOut } from "./preview_layout.ts";
 import {
   accessorText,
@@ -39,6 +49,7 @@ export class Previewer {
   readonly #open = new look.Map<object, number>();
   #left: number;
   #references = 0;
+  #complete = true;
   #steps = 0;
 
   constructor(bounds: Bounds) {
@@ -49,6 +60,16 @@ export class Previewer {
 
   text(value: unknown): string {
     return this.#value(value, { level: 0, share: this.#bounds.chars });
+  }
+
+  /** False when anything was left out of the text. */
+  get complete(): boolean {
+    return this.#complete && this.#left >= 0;
+  }
+
+  #cut(text: string): string {
+    this.#complete = false;
+    return this.#leaf(text);
   }
 
   #leaf(text: string): string {
@@ -63,7 +84,11 @@ export class Previewer {
   }
 
   #value(value: unknown, place: Place): string {
-    if (typeof value === "string") return this.#leaf(quoted(value, place.share));
+    if (typeof value === "string") {
+      return value.length > place.share
+        ? this.#cut(quoted(value, place.share))
+        : this.#leaf(quoted(value, place.share));
+    }
     if (value === null || (typeof value !== "object" && typeof value !== "function")) {
       return this.#leaf(primitiveText(value));
     }
@@ -113,7 +138,7 @@ export class Previewer {
   /** Objects that are shown with what they hold. */
   #opened(value: object, kind: ObjectKind, place: Place): string {
     const name = classNameOf(value);
-    if (place.level >= this.#bounds.depth) return this.#leaf(`[${name || "Object"}]`);
+    if (place.level >= this.#bounds.depth) return this.#cut(`[${name || "Object"}]`);
     switch (kind) {
       case "array":
         return this.#list(value as unknown[], { label: name === "Array" ? "" : `${name}(${lengthOf(value)}) `, place });
@@ -196,7 +221,7 @@ export class Previewer {
       const descriptor = look.descriptorOf(value, key);
       if (!descriptor?.enumerable) continue;
       if (shown++ >= items || this.#full) {
-        parts[parts.length] = `... ${keys.length - i} more`;
+        parts[parts.length] = this.#cut(`... ${keys.length - i} more`);
         break;
       }
       const rest = keys.length - i < items ? keys.length - i : items;
@@ -227,7 +252,7 @@ export class Previewer {
       parts[parts.length] = this.#property(descriptor, { level: place.level, share });
     }
     closeHoles();
-    if (i < length) parts[parts.length] = this.#leaf(`... ${length - i} more item${length - i > 1 ? "s" : ""}`);
+    if (i < length) parts[parts.length] = this.#cut(`... ${length - i} more item${length - i > 1 ? "s" : ""}`);
     else if (length <= LISTED_ARRAY && look.isArray(value)) {
       const more = this.#properties(value, { place, used: parts.length, skipItems: true });
       for (let k = 0; k < more.length; k++) parts[parts.length] = more[k]!;
@@ -264,7 +289,7 @@ export class Previewer {
 
   #collection(value: object, what: { label: string; parts: string[]; size: number; place: Place }): string {
     const { label, parts, size, place } = what;
-    if (parts.length < size) parts[parts.length] = this.#leaf(`... ${size - parts.length} more items`);
+    if (parts.length < size) parts[parts.length] = this.#cut(`... ${size - parts.length} more items`);
     const more = this.#properties(value, { place, used: parts.length, skipItems: false });
     for (let k = 0; k < more.length; k++) parts[parts.length] = more[k]!;
     this.#leaf(label);
@@ -273,26 +298,3 @@ export class Previewer {
 }
 
 const HIDDEN: readonly ("cause" | "errors")[] = ["cause", "errors"];
-
-function lengthOf(value: object): number {
-  if (look.isTypedArray(value)) return look.viewLength(value);
-  const length: unknown = look.descriptorOf(value, "length")?.value;
-  return typeof length === "number" ? length : 0;
-}
-
-function bytesOf(value: object, kind: "buffer" | "dataview"): number {
-  try {
-    if (kind === "dataview") return look.dataBytes(value);
-    return look.isSharedBuffer(value) ? look.sharedBytes(value) : look.bufferBytes(value);
-  } catch {
-    return 0; // detached
-  }
-}
-
-function isDigits(key: string): boolean {
-  for (let i = 0; i < key.length; i++) {
-    const c = look.charCodeAt(key, i);
-    if (c < 48 || c > 57) return false;
-  }
-  return key.length > 0;
-}
