@@ -67,7 +67,7 @@ export class Environment {
     const environment = new Environment(parts, new VariableIndex(heads, parts.now));
     for (const name of ["$reasoning", "$answer"]) {
       if (!heads.some((head) => head.name === name)) continue;
-      const versions = await parts.store.variableVersions(parts.branch.branchId, name);
+      const versions = await parts.store.variableVersions(parts.branch.branchId, name, { newest: 1 });
       environment.#system.set(name, versions.at(-1)?.image.source ?? "");
     }
     return environment;

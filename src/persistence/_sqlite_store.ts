@@ -107,8 +107,12 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#variables.liveImages(branchId));
   }
 
-  variableVersions(branchId: string, name: string): Promise<readonly store.VariableVersion[]> {
-    return this.#guard(() => this.#variables.versions(branchId, name));
+  variableVersions(
+    branchId: string,
+    name: string,
+    options: { readonly newest?: number } = {},
+  ): Promise<readonly store.VariableVersion[]> {
+    return this.#guard(() => this.#variables.versions(branchId, { name, newest: options.newest }));
   }
 
   setScope(...[branchId, names, scope]: Parameters<store.Store["setScope"]>): Promise<void> {

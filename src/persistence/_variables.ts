@@ -49,13 +49,17 @@ export class Variables {
     });
   }
 
-  versions(branchId: string, name: string): Promise<readonly VariableVersion[]> {
+  versions(
+    branchId: string,
+    { name, newest }: { readonly name: string; readonly newest?: number | undefined },
+  ): Promise<readonly VariableVersion[]> {
     return this.#read(async (tx) => {
-      const rows = await tx.selectFrom("expressionSoul as s")
+      const wanted = tx.selectFrom("expressionSoul as s")
         .innerJoin("expressionState as e", "e.expressionSoulId", "s.id")
         .select(["s.name", "e.version", "e.expr", "e.result", "e.metadata", "e.createdAt"])
         .where("s.conversationStateId", "=", branchId).where("s.name", "=", name)
-        .orderBy("e.version").execute();
+        .orderBy("e.version", "desc");
+      const rows = (await (newest === undefined ? wanted : wanted.limit(newest)).execute()).reverse();
       const content = new Content(tx);
       await content.load(rows.flatMap((row) => [row.metadata, row.result]));
       const blocks = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")).block ?? "");

@@ -204,8 +204,12 @@ export interface Store {
   variables(branchId: string): Promise<readonly VariableHead[]>;
   /** Newest versions of the live user variables, in the order in which they must be restored. */
   liveImages(branchId: string): Promise<readonly VariableImage[]>;
-  /** Oldest first; empty when there is none of that name. */
-  variableVersions(branchId: string, name: string): Promise<readonly VariableVersion[]>;
+  /** Oldest first, all of them or the `newest` ones; empty when there is none of that name. */
+  variableVersions(
+    branchId: string,
+    name: string,
+    options?: { readonly newest?: number },
+  ): Promise<readonly VariableVersion[]>;
   setScope(branchId: string, names: readonly string[], scope: "live" | "forgotten"): Promise<void>;
 
   /** Full-text search over requests, blocks and answers, best first: all words must occur. The snippet has the words in

@@ -48,6 +48,7 @@ export const storeVariableCases: readonly StoreCase[] = [
       assert.deepEqual(versions.map(({ version }) => version), [1, 2, 3, 4]);
       assert.deepEqual(versions.map((version) => version.image), images);
       assert.deepEqual([versions[0]?.code, versions[0]?.createdAt], ["const v", clock.now]);
+      assert.deepEqual(await store.variableVersions(branchId, "v", { newest: 1 }), versions.slice(-1));
       assert.deepEqual(await store.variableVersions(branchId, "unknown"), []);
     },
   },
