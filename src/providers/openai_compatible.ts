@@ -34,11 +34,12 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): Provider {
 
 type Library = typeof import("@ai-sdk/openai-compatible");
 type LanguageModel = ReturnType<ReturnType<Library["createOpenAICompatible"]>["languageModel"]>;
-type CallOptions = Parameters<LanguageModel["doStream"]>[0];
 type Part = Awaited<ReturnType<LanguageModel["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never;
 type Finish = Extract<Part, { type: "finish" }>;
 
 const CHAT = "/chat/completions";
+/** Enough for a request to leave this machine. */
+const SENDING_MS = 15;
 const EFFORT: Readonly<Record<ReasoningLevel, "low" | "medium" | "high">> = {
   quick: "low",
   balanced: "medium",
@@ -53,7 +54,7 @@ class OpenAiCompatible implements Provider {
   readonly #capabilities: Capabilities;
   readonly #models = new Map<string, Promise<LanguageModel>>();
   /** By the signal that the library hands to `fetch`: its only per-call argument that arrives there untouched. */
-  readonly #exchanges = new WeakMap<AbortSignal, Exchange>();
+  readonly #responses = new WeakMap<AbortSignal, Promise<Response>>();
 
   constructor(options: OpenAiCompatibleOptions) {
     this.name = options.name;
@@ -65,10 +66,6 @@ class OpenAiCompatible implements Provider {
 
   capabilities(_model: string): Capabilities {
     return this.#capabilities;
-  }
-
-  prepare(): void {
-    this.#model(this.defaultModel).catch(() => {});
   }
 
   async models(options: { readonly signal: AbortSignal }): Promise<readonly string[]> {
@@ -91,10 +88,16 @@ class OpenAiCompatible implements Provider {
     const stop = () => abort.abort();
     request.signal.addEventListener("abort", stop, { once: true });
     const exchange = this.#exchange({ model: request.model, path: CHAT });
-    this.#exchanges.set(abort.signal, exchange);
+    // The request does not wait for the library, which only reads the reply: loading it takes longer than all else
+    // before a first request.
+    const response = exchange.stream(this.#init(request, abort.signal));
+    response.catch(() => {});
+    this.#responses.set(abort.signal, response);
     try {
+      // Loading blocks the event loop that sends the request.
+      if (!this.#models.has(request.model)) await settledWithin(response, SENDING_MS);
       const model = await this.#model(request.model);
-      const { stream } = await model.doStream(this.#callOptions(request, abort.signal));
+      const { stream } = await model.doStream({ prompt: [], abortSignal: abort.signal });
       for await (const event of this.#events(stream, { model: request.model, exchange })) {
         throwIfAborted(request.signal);
         yield event;
@@ -161,15 +164,16 @@ class OpenAiCompatible implements Provider {
     return isLibrarys ? this.#failures.unreadable(error.message) : error;
   }
 
-  #callOptions(request: ModelRequest, signal: AbortSignal): CallOptions {
-    const { alternatingRoles, nativeReasoning } = this.#capabilities;
-    const parts = request.messages.map(({ text }) => ({ type: "text" as const, text }));
-    const prompt: CallOptions["prompt"] = alternatingRoles
-      ? [{ role: "user", content: parts }]
-      : request.messages.map(({ role, text }) =>
-        role === "system" ? { role, content: text } : { role, content: [{ type: "text", text }] }
-      );
-    return { prompt, abortSignal: signal, ...(nativeReasoning ? { reasoning: EFFORT[request.reasoning] } : {}) };
+  #init({ model, messages, reasoning }: ModelRequest, signal: AbortSignal): RequestInit {
+    const body = {
+      model,
+      messages: messages.map(({ role, text }) => ({ role, content: text })),
+      stream: true,
+      stream_options: { include_usage: true },
+      ...(this.#capabilities.nativeReasoning ? { reasoning_effort: EFFORT[reasoning] } : {}),
+    };
+    const headers = { "content-type": "application/json", ...this.#endpoint.headers };
+    return { method: "POST", headers, body: JSON.stringify(body), signal };
   }
 
   #exchange(asked: { readonly model: string | null; readonly path: string }): Exchange {
@@ -187,12 +191,9 @@ class OpenAiCompatible implements Provider {
     const library = createOpenAICompatible({
       name: "vis",
       baseURL: this.#endpoint.base,
-      headers: this.#endpoint.headers,
-      includeUsage: true,
       fetch: (_url, init) => {
-        const exchange = init?.signal ? this.#exchanges.get(init.signal) : undefined;
-        if (init === undefined || exchange === undefined) throw new TypeError("Cannot send: the call has no signal");
-        return exchange.stream(init);
+        const response = init?.signal ? this.#responses.get(init.signal) : undefined;
+        return response ?? Promise.reject(new TypeError("Cannot read a reply: its request was never sent"));
       },
     });
     return library.languageModel(id);
@@ -224,6 +225,18 @@ function fieldsOf(error: unknown): { name: unknown; value: unknown; text: unknow
     value: "value" in error ? error.value : undefined,
     text: "text" in error ? error.text : undefined,
   };
+}
+
+/** Resolves when `work` is settled or the time is over. */
+function settledWithin(work: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(done, done);
+  });
 }
 
 function throwIfAborted(signal: AbortSignal): void {

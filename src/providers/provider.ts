@@ -45,8 +45,6 @@ export interface Provider {
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
   models(options: { readonly signal: AbortSignal }): Promise<readonly string[]>;
   capabilities(model: string): Capabilities;
-  /** Loads what the first call needs while there is time to; no network, never throws. */
-  prepare?(): void;
 }
 
 /** What is assumed of a model that nothing is known about. */

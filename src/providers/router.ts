@@ -81,11 +81,6 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** Loads what the first call needs while something else is waited for. */
-  prepare(): void {
-    this.#routes[0].provider.prepare?.();
-  }
-
   /** One reply. A call that fails before its first event is retried, then the next provider is asked; after its first
    * event it is not, since channels have shown a part of it. Throws the last `ProviderError`, or `Cancelled`. */
   async ask(request: RouterRequest, options: AskOptions): Promise<RouterReply> {
