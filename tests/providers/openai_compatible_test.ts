@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { ConfigError, ProviderError } from "../../src/domain/errors.ts";
 import { openAiCompatible, type OpenAiCompatibleOptions } from "../../src/providers/openai_compatible.ts";
-import { collect, providerSuite, request, textOf } from "../conformance/provider_suite.ts";
+import { collect, request, textOf } from "../conformance/provider_calls.ts";
+import { providerSuite } from "../conformance/provider_suite.ts";
 import { type MockOptions, type OpenAiMock, startOpenAiMock } from "../helpers/openai_mock.ts";
 
 const KEY = "sk-test-0123456789abcdef";

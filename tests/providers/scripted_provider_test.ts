@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../src/domain/errors.ts";
-import { collect, providerSuite, request, textOf } from "../conformance/provider_suite.ts";
+import { collect, request, textOf } from "../conformance/provider_calls.ts";
+import { providerSuite } from "../conformance/provider_suite.ts";
 import { replyJson, scriptedProvider } from "../helpers/scripted_provider.ts";
 
 providerSuite({
