@@ -30,7 +30,8 @@ export class ActiveRun {
   constructor(options: ActiveRunOptions) {
     this.#options = options;
     const { block, graceMs, desk, id } = options;
-    this.#after(block.deadlineMs, () => desk.abortRun(id));
+    // The child gives its calls up at the deadline and says so; this is for one that cannot.
+    this.#after(block.deadlineMs + graceMs, () => desk.abortRun(id));
     this.#after(block.deadlineMs + graceMs + LAST_RESORT_MS, () => this.stuck());
     block.signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (block.signal?.aborted) this.#cancel();

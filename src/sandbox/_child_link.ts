@@ -33,12 +33,12 @@ export class ChildLink {
 
   constructor(options: ChildLinkOptions) {
     this.#options = options;
-    const { path, args } = options.program;
+    const { path, args, env } = options.program;
     this.#process = new Deno.Command(path, {
       args: [...args],
       cwd: options.cwd,
       clearEnv: true,
-      env: ENVIRONMENT,
+      env: { ...ENVIRONMENT, ...env },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",

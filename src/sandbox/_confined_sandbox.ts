@@ -122,8 +122,9 @@ export class ConfinedSandbox implements Sandbox {
       if (block.signal?.aborted) this.#link.send({ t: "cancel", id });
       const parts = await answer;
       return this.#reportOf(active, parts);
-    } catch (error) {
-      return active.failed(this.#exit ?? { why: messageOf(error), outOfMemory: false });
+    } catch {
+      // It has ended, or was killed for what it sent: who asks afterwards must see that it has.
+      return active.failed(await this.#link.ended);
     } finally {
       active.end();
       this.#active = null;
@@ -196,7 +197,7 @@ export class ConfinedSandbox implements Sandbox {
       return read();
     } catch (error) {
       if (error instanceof ProtocolError || error instanceof CodecError) {
-        this.#link.kill(`it sent an unreadable answer`);
+        this.#link.kill(`it sent an unreadable answer (${error.message})`);
       }
       throw error;
     }
@@ -267,10 +268,6 @@ export class ConfinedSandbox implements Sandbox {
     this.#ready.reject(new SandboxGone(exit.why));
     this.#ready.promise.catch(() => {});
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function refused(message: string): RunReport {

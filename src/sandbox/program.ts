@@ -13,6 +13,8 @@ const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
 export interface ChildProgram {
   readonly path: string;
   readonly args: readonly string[];
+  /** Besides the child's own environment; tests of other programs. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface ChildProgramOptions {

@@ -27,6 +27,8 @@ export class Output {
   #dropped = 0;
   #sentAt = 0;
   #open = false;
+  /** A block that waits sends what it has printed. */
+  #timer: ReturnType<typeof captured.setTimeout> | null = null;
 
   constructor(cap: number, send: (chunk: OutputChunk) => void) {
     this.#cap = cap;
@@ -46,7 +48,9 @@ export class Output {
     this.#kept += kept.length;
     this.#waiting[stream] += kept;
     const due = this.#waiting[stream].length >= MAX_UNITS || captured.now() - this.#sentAt >= FLUSH_EVERY_MS;
-    if (this.#open && due) this.#flush();
+    if (!this.#open) return;
+    if (due) this.#flush();
+    else this.#timer ??= captured.setTimeout(() => this.#flush(), FLUSH_EVERY_MS);
   }
 
   /** The block has ended; returns how many characters were not kept. */
@@ -59,6 +63,8 @@ export class Output {
   }
 
   #flush(): void {
+    if (this.#timer !== null) captured.clearTimeout(this.#timer);
+    this.#timer = null;
     this.#flushStream(1);
     this.#flushStream(2);
     this.#sentAt = captured.now();

@@ -1,0 +1,114 @@
+/** Real children for tests: built when stale, small limits, closed by `using`. */
+import { bundleSandbox, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
+import { NO_GRANTS } from "../../src/sandbox/grants.ts";
+import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host.ts";
+import type { BlockRun, HostCall, RunReport, Sandbox, SandboxLimits } from "../../src/sandbox/sandbox.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const SOURCES = ["src/sandbox/", "src/domain/"];
+
+export const LIMITS: SandboxLimits = {
+  memoryBytes: 256 << 20,
+  outputBytes: 1 << 20,
+  graceMs: 300,
+  previewChars: 6000,
+};
+
+function newest(folder: URL): number {
+  let time = 0;
+  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+    const url = new URL(isDirectory ? `${name}/` : name, folder);
+    time = Math.max(time, isDirectory ? newest(url) : Deno.statSync(url).mtime?.getTime() ?? 0);
+  }
+  return time;
+}
+
+function isStale(): boolean {
+  try {
+    for (const file of Object.keys(SANDBOX_ENTRIES)) Deno.statSync(new URL(`build/sandbox/${file}`, ROOT));
+    const built = Deno.statSync(new URL(STAMP, ROOT)).mtime?.getTime() ?? 0;
+    return SOURCES.some((folder) => newest(new URL(folder, ROOT)) > built);
+  } catch {
+    return true;
+  }
+}
+
+let building: Promise<void> | null = null;
+
+/** Builds the bundles of the child where a source is newer. */
+export function buildSandbox(): Promise<void> {
+  return building ??= isStale() ? bundleSandbox() : Promise.resolve();
+}
+
+type Functions = Readonly<Record<string, (call: HostCall) => unknown>>;
+
+export interface TestSandboxOptions {
+  readonly functions?: Functions;
+  readonly constants?: Readonly<Record<string, unknown>>;
+  readonly limits?: Partial<SandboxLimits>;
+  readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
+  readonly signal?: AbortSignal;
+  readonly test?: SandboxTestOptions;
+}
+
+/** A sandbox with shorthands; `await using` closes it. */
+export class TestSandbox implements AsyncDisposable {
+  #iteration = 1;
+  #index = 0;
+
+  constructor(readonly sandbox: Sandbox) {}
+
+  /** The report of one block, by default the next one of iteration 1 with two seconds. */
+  run(code: string, options: Partial<Omit<BlockRun, "code">> = {}): Promise<RunReport> {
+    if (options.iteration !== undefined && options.iteration !== this.#iteration) {
+      this.#iteration = options.iteration;
+      this.#index = 0;
+    }
+    return this.sandbox.run({ code, iteration: this.#iteration, index: this.#index++, deadlineMs: 2000, ...options });
+  }
+
+  /** The preview of a block's value; an error, timeout or end is thrown. */
+  async show(code: string, options: Partial<Omit<BlockRun, "code">> = {}): Promise<string> {
+    const { result } = await this.run(code, options);
+    if (!result.ok) throw new Error(`${result.outcome}: ${result.error?.name}: ${result.error?.message}`);
+    return result.preview;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.sandbox.close();
+  }
+}
+
+/** Starts a child whose host functions are `functions`. */
+export async function testSandbox(options: TestSandboxOptions = {}): Promise<TestSandbox> {
+  await buildSandbox();
+  const { functions = {}, constants = {}, limits = {}, test = {}, ...rest } = options;
+  const sandbox = await openSandbox({
+    functions: Object.keys(functions),
+    constants,
+    limits: { ...LIMITS, ...limits },
+    grants: NO_GRANTS,
+    onCall: async (call) => await functions[call.name]?.(call),
+    ...rest,
+  }, test);
+  return new TestSandbox(sandbox);
+}
+
+/** True while a process with this id exists. */
+export function isAlive(pid: number): boolean {
+  try {
+    // A zombie counts as ended: somebody else's to reap.
+    return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until `holds`, at most `ms`. */
+export async function until(holds: () => boolean, ms = 5000): Promise<boolean> {
+  for (const end = performance.now() + ms; performance.now() < end;) {
+    if (holds()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return holds();
+}
