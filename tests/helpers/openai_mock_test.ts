@@ -39,24 +39,47 @@ Deno.test("startOpenAiMock() computes replies and says when its queue is empty",
   }
 });
 
-Deno.test("openai_mock_main.ts serves a script and logs what was asked", async () => {
+/** Runs the mock as a program; `args` name files of `files`, which are written into a folder of their own. */
+async function withProgram(
+  { files, args }: { readonly files: Readonly<Record<string, string>>; readonly args: readonly string[] },
+  body: (rig: { readonly url: string; readonly folder: string }) => Promise<void>,
+): Promise<void> {
   const folder = await Deno.makeTempDir();
-  const script = `${folder}/script.json`;
-  await Deno.writeTextFile(script, JSON.stringify(["scripted"]));
+  for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
   const main = new URL("./openai_mock_main.ts", import.meta.url).pathname;
-  const args = ["run", "-A", "--no-lock", main, script, "--log", `${folder}/log.jsonl`];
-  const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stderr: "null" }).spawn();
+  const told = args.map((arg) => arg.startsWith("--") ? arg : `${folder}/${arg}`);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-lock", main, ...told],
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
   try {
     const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
     const { value } = await reader.read();
     await reader.cancel();
-    const reply = await (await post(String(value).trim(), { model: "m", messages: [{ role: "user", content: "x" }] }))
-      .json();
-    assert.equal(reply.choices[0].message.content, "scripted");
-    assert.equal(JSON.parse(await Deno.readTextFile(`${folder}/log.jsonl`)).context, "x");
+    await body({ url: String(value).trim(), folder });
   } finally {
     child.kill("SIGTERM");
     await child.status;
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+const HELLO = { model: "m", messages: [{ role: "user", content: "x" }] };
+
+Deno.test("openai_mock_main.ts serves a script and logs what was asked", async () => {
+  const files = { "script.json": JSON.stringify(["scripted"]) };
+  await withProgram({ files, args: ["script.json", "--log", "log.jsonl"] }, async ({ url, folder }) => {
+    const reply = await (await post(url, HELLO)).json();
+    assert.equal(reply.choices[0].message.content, "scripted");
+    assert.equal(JSON.parse(await Deno.readTextFile(`${folder}/log.jsonl`)).context, "x");
+  });
+});
+
+Deno.test("openai_mock_main.ts plays a policy", async () => {
+  const files = { "policy.ts": "export default ({ context }: { context: string }): string => `saw ${context}`;\n" };
+  await withProgram({ files, args: ["--policy", "policy.ts"] }, async ({ url }) => {
+    const reply = await (await post(url, HELLO)).json();
+    assert.equal(reply.choices[0].message.content, "saw x");
+  });
 });
