@@ -1,5 +1,5 @@
 import project from "../deno.json" with { type: "json" };
-import { denoIo } from "./app/deno_io.ts";
+import { DenoIo } from "./app/deno_io.ts";
 import { respawn } from "./app/respawn.ts";
 import type { Services, VersionFacts } from "./channels/channel.ts";
 import type { ShippedIndex } from "./extension/loader.ts";
@@ -30,15 +30,27 @@ function services(shipped: ShippedIndex): Services {
 
 /** Runs the program and ends the process with its exit code. */
 export async function main(args: readonly string[], shipped: ShippedIndex): Promise<void> {
-  if (args[0] === "__sandbox_child") return await (await import("./sandbox/child/main.ts")).childMain();
+  if (args[0] === "__sandbox_child") return await sandboxChild();
   const env = environment();
-  const io = denoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" });
+  const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" });
   if (env["VIS_LOG"]) {
     const { startLogging } = await import("./logging/log.ts");
     startLogging({ level: levelOf(env["VIS_LOG"]), write: (line) => io.stderr(`${line}\n`) });
   }
   const { runCli } = await import("./channels/cli/cli.ts");
-  Deno.exit(await runCli(services(shipped), io).catch((error: unknown) => defect(error, { io, env })));
+  const code = await runCli(services(shipped), io).catch((error: unknown) => defect(error, { io, env }));
+  Deno.exit(io.exitCode(code));
+}
+
+/** The compiled program as its own sandbox child. Its stderr is read by the main process, which wants a sentence. */
+async function sandboxChild(): Promise<void> {
+  const { childMain } = await import("./sandbox/child/main.ts");
+  try {
+    await childMain();
+  } catch (error) {
+    Deno.stderr.writeSync(new TextEncoder().encode(`${error instanceof Error ? error.message : error}\n`));
+    Deno.exit(1);
+  }
 }
 
 function levelOf(text: string): "debug" | "info" | "warning" | "error" {
@@ -49,7 +61,7 @@ function levelOf(text: string): "debug" | "info" | "warning" | "error" {
 /** One sentence for the user; the stack only where a log was asked for. */
 function defect(
   error: unknown,
-  { io, env }: { readonly io: ReturnType<typeof denoIo>; readonly env: Readonly<Record<string, string>> },
+  { io, env }: { readonly io: DenoIo; readonly env: Readonly<Record<string, string>> },
 ): number {
   const message = error instanceof Error ? error.message : String(error);
   io.stderr(`vis: ${message} (a defect: VIS_LOG=debug shows where; nothing that was stored is lost)\n`);

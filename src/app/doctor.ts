@@ -98,7 +98,12 @@ async function checkProvider(settings: Settings): Promise<CheckResult> {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const [headline = "", ...rest] = error.message.split("\n");
-    return { name, state: "warn", found: headline, mend: rest.map((line) => line.trim().replace(/ {2,}/g, " ")).join("; ") };
+    return {
+      name,
+      state: "warn",
+      found: headline,
+      mend: rest.map((line) => line.trim().replace(/ {2,}/g, " ")).join("; "),
+    };
   }
 }
 

@@ -55,12 +55,15 @@ export interface Io {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly stdinIsTerminal: boolean;
+  readonly stdoutIsTerminal: boolean;
   readonly stderrIsTerminal: boolean;
   /** Whether colours are wanted: a terminal, and no NO_COLOR. */
   readonly stdoutColor: boolean;
   readonly stderrColor: boolean;
   readonly columns: () => number;
+  /** Rejects with `UsageError` for what is no text. */
   readStdin(): Promise<string>;
-  /** Calls `run` at each Ctrl-C or SIGTERM until the returned function is called. */
+  /** Calls `run` at Ctrl-C, at SIGTERM and when nobody reads stdout any more, until the returned function is called. A
+   * second signal ends the process. */
   onInterrupt(run: () => void): () => void;
 }

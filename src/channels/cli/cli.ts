@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import type { Io, Services } from "../channel.ts";
 import { describeError } from "./exit_code.ts";
 import type { RunFlags } from "./run_command.ts";
+import { terminalText } from "./terminal_text.ts";
 
 /** What a command needs besides its flags. */
 interface Context {
@@ -20,16 +21,27 @@ export async function runCli(services: Services, io: Io): Promise<number> {
       program.outputHelp();
       return 0;
     }
-    await program.parseAsync([...io.args], { from: "user" });
+    await program.parseAsync(argumentsOf(program, io.args), { from: "user" });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const told = describeError(error);
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const told = error instanceof CommanderError ? misused(error) : describeError(error);
     if (!told) throw error;
     if (wantsJson(io.args)) io.stdout(`${JSON.stringify({ error: told })}\n`);
-    io.stderr(`vis: ${told.message}\n`);
+    if (!(error instanceof CommanderError)) io.stderr(`vis: ${terminalText(told.message)}\n`); // commander has told its own
     return told.code;
   }
+}
+
+/** `help` of a command that does not exist is that command's error, which names the nearest one. */
+function argumentsOf(program: Command, args: readonly string[]): string[] {
+  const [first, asked = "", ...rest] = args;
+  const known = ["", "help", ...program.commands.map((command) => command.name())];
+  return first === "help" && !known.includes(asked) && !asked.startsWith("-") ? [asked, ...rest] : [...args];
+}
+
+function misused(error: CommanderError): { readonly code: number; readonly message: string } {
+  return { code: 2, message: error.message.replace(/^error: /, "") };
 }
 
 function wantsJson(args: readonly string[]): boolean {

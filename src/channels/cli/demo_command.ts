@@ -6,6 +6,7 @@ import { demoTable } from "./demo_table.ts";
 import { makeWorkspace } from "./demo_workspace.ts";
 import { exitCodeOf } from "./exit_code.ts";
 import { Progress } from "./progress.ts";
+import { terminalText } from "./terminal_text.ts";
 
 /** What the demo asks, in the first process and, after a restart, in the second one. */
 const REQUESTS = {
@@ -92,7 +93,7 @@ async function askAll(
         signal: controller.signal,
         emit: (event) => progress.show(event),
       });
-      io.stdout(`${color.bold(result.answer.trimEnd())}\n`);
+      io.stdout(`${color.bold(terminalText(result.answer.trimEnd()))}\n`);
       if (result.status !== "done") {
         io.stderr(`vis: The demo did not end well: ${result.reason}\n`);
         return exitCodeOf(result);

@@ -7,6 +7,11 @@ export function exitCodeOf(result: QueryResult): number {
   return result.reason === "cancelled" ? 130 : 1;
 }
 
+/** False where `answer` only says what went wrong: that belongs on stderr. A query that ran out has its best answer. */
+export function hasAnswer({ reason }: QueryResult): boolean {
+  return reason !== "provider" && reason !== "cancelled" && reason !== "process_lost" && reason !== "defect";
+}
+
 /** The exit code and the one sentence for an error that reached the channel; null for a defect. */
 export function describeError(error: unknown): { readonly code: number; readonly message: string } | null {
   if (error instanceof UsageError) return { code: 2, message: error.message };

@@ -3,6 +3,7 @@ import type { BlockResult } from "../../domain/block_result.ts";
 import { oneLine } from "../../domain/clip.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { Io } from "../channel.ts";
+import { terminalText } from "./terminal_text.ts";
 
 /** Shows a running query on stderr: a line per block and its outcome, and on a terminal a live line below them that
  * disappears. `verbose` shows whole blocks and results. */
@@ -58,6 +59,11 @@ export class Progress {
 
   /** A line of its own on stderr. */
   line(text: string): void {
+    this.#painted(terminalText(text));
+  }
+
+  /** A line that holds our own colours. */
+  #painted(text: string): void {
     this.clear();
     this.#io.stderr(`${text}\n`);
   }
@@ -65,33 +71,35 @@ export class Progress {
   #status(text: string): void {
     if (!this.#io.stderrIsTerminal) return;
     this.clear();
-    this.#io.stderr(this.#color.dim(oneLine(text, Math.max(20, this.#io.columns() - 1))));
+    this.#io.stderr(this.#color.dim(oneLine(terminalText(text), Math.max(20, this.#io.columns() - 1))));
     this.#live = true;
   }
 
-  #code(at: string, code: string): void {
-    if (!this.#verbose) return this.line(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, 100))}`);
+  #code(at: string, written: string): void {
+    const code = terminalText(written);
+    if (!this.#verbose) return this.#painted(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, 100))}`);
     const lines = code.trimEnd().split("\n");
     for (const [index, line] of lines.entries()) {
-      this.line(`${this.#color.dim(index === 0 ? at : " ".repeat(at.length))}${this.#color.cyan(line)}`);
+      this.#painted(`${this.#color.dim(index === 0 ? at : " ".repeat(at.length))}${this.#color.cyan(line)}`);
     }
   }
 
   #result(result: BlockResult): void {
     const time = this.#color.dim(` ${Math.round(result.ms)} ms`);
     const width = this.#verbose ? 2000 : 100;
-    if (result.stdout && this.#verbose) this.#indented(result.stdout.trimEnd(), this.#color.dim);
+    if (result.stdout && this.#verbose) this.#indented(terminalText(result.stdout.trimEnd()), this.#color.dim);
     if (result.ok) {
-      const text = result.outcome === "none" ? "" : this.#verbose ? result.preview : oneLine(result.preview, width);
+      const preview = terminalText(result.preview);
+      const text = result.outcome === "none" ? "" : this.#verbose ? preview : oneLine(preview, width);
       return this.#indented(`${this.#color.green("✓")} ${text.slice(0, width)}${time}`);
     }
     const { error } = result;
     const text = error ? `${error.name}: ${error.message}` : result.outcome;
-    this.#indented(`${this.#color.red("✗")} ${oneLine(text, 300)}${time}`);
+    this.#indented(`${this.#color.red("✗")} ${oneLine(terminalText(text), 300)}${time}`);
   }
 
   #indented(text: string, paint: (text: string) => string = (same) => same): void {
-    for (const line of text.split("\n")) this.line(`    ${paint(line)}`);
+    for (const line of text.split("\n")) this.#painted(`    ${paint(line)}`);
   }
 
   #finished(at: string, event: Extract<QueryEvent, { type: "iteration_finished" }>): void {
@@ -100,9 +108,10 @@ export class Progress {
     if (event.outcome === "failed" && blocks > 0) return;
     if (event.outcome === "failed" || event.outcome === "refused") {
       const word = event.outcome === "failed" ? "no usable reply" : "answer refused";
-      this.line(`${this.#color.dim(at)}${this.#color.yellow(`${word}: ${oneLine(event.reason ?? "", 200)}`)}`);
+      const why = oneLine(terminalText(event.reason ?? ""), 200);
+      this.#painted(`${this.#color.dim(at)}${this.#color.yellow(`${word}: ${why}`)}`);
     } else if (event.outcome === "empty") {
-      this.line(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
+      this.#painted(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
     }
   }
 }

@@ -3,8 +3,9 @@ import { oneLine } from "../../domain/clip.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import type { Io, OpenRequest, Services, Session } from "../channel.ts";
-import { exitCodeOf } from "./exit_code.ts";
+import { exitCodeOf, hasAnswer } from "./exit_code.ts";
 import { Progress } from "./progress.ts";
+import { terminalText } from "./terminal_text.ts";
 
 export interface RunFlags extends OpenRequest {
   readonly continue?: boolean | undefined;
@@ -33,6 +34,7 @@ export async function runCommand(
     });
     progress.clear();
     print(result, { io, flags });
+    if (!hasAnswer(result)) io.stderr(`vis: ${terminalText(result.answer)}\n`);
     if (!flags.quiet) progress.line(summary(result));
     return exitCodeOf(result);
   } finally {
@@ -72,7 +74,10 @@ async function announce(
 
 function print(result: QueryResult, { io, flags }: { readonly io: Io; readonly flags: RunFlags }): void {
   if (flags.output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
-  if (flags.output === "text") io.stdout(result.answer.endsWith("\n") ? result.answer : `${result.answer}\n`);
+  if (flags.output === "text" && hasAnswer(result)) {
+    const answer = io.stdoutIsTerminal ? terminalText(result.answer) : result.answer;
+    io.stdout(answer.endsWith("\n") ? answer : `${answer}\n`);
+  }
 }
 
 function summary(result: QueryResult): string {

@@ -1,0 +1,58 @@
+/** One process, so that a pid which is used again is told apart. */
+export interface Seen {
+  readonly pid: number;
+  /** Clock ticks since boot. */
+  readonly started: string;
+}
+
+interface Stat extends Seen {
+  readonly parent: number;
+  readonly state: string;
+}
+
+function statOf(pid: number): Stat | null {
+  try {
+    const text = Deno.readTextFileSync(`/proc/${pid}/stat`);
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return { pid, state: fields[0] ?? "", parent: Number(fields[1]), started: fields[19] ?? "" };
+  } catch {
+    return null;
+  }
+}
+
+/** Every living process below `pid`, without it. Empty where the system has no /proc. */
+export function descendants(pid: number): readonly Seen[] {
+  const all: Stat[] = [];
+  for (const { name } of Deno.readDirSync("/proc")) {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : null;
+    if (stat && stat.state !== "Z") all.push(stat);
+  }
+  const found: Stat[] = [];
+  const wanted = new Set([pid]);
+  for (let grew = true; grew;) {
+    const next = all.filter((one) => wanted.has(one.parent) && !wanted.has(one.pid));
+    grew = next.length > 0;
+    for (const one of next) {
+      wanted.add(one.pid);
+      found.push(one);
+    }
+  }
+  return found;
+}
+
+/** Whether this very process still runs; a zombie does not. */
+export function runs({ pid, started }: Seen): boolean {
+  const stat = statOf(pid);
+  return stat !== null && stat.started === started && stat.state !== "Z";
+}
+
+/** Those of `seen` that still run after at most 2 seconds. */
+export async function survivors(seen: readonly Seen[]): Promise<readonly Seen[]> {
+  const end = performance.now() + 2000;
+  let left = seen.filter(runs);
+  while (left.length > 0 && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    left = left.filter(runs);
+  }
+  return left;
+}

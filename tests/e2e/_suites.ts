@@ -1,0 +1,17 @@
+import { badInputSuite } from "./bad_input_suite.ts";
+import { commandsSuite } from "./commands_suite.ts";
+import { continueSuite } from "./continue_suite.ts";
+import { endSuite } from "./end_suite.ts";
+import type { Launcher } from "./_launcher.ts";
+import { repliesSuite } from "./replies_suite.ts";
+import { runSuite } from "./run_suite.ts";
+
+/** Everything that holds for both ways of running the program. */
+export const suites: readonly ((launcher: Launcher) => void)[] = [
+  runSuite,
+  repliesSuite,
+  continueSuite,
+  endSuite,
+  commandsSuite,
+  badInputSuite,
+];
