@@ -17,7 +17,7 @@ export interface RunnableBlock {
   readonly isAsync: boolean;
   /** In order of definition, one for each name. */
   readonly declarations: readonly Declaration[];
-  /** Functions and classes that the block assigns to names it does not declare. */
+  /** What statements of its top level assign to names, in order; `declaration` says nothing here. */
   readonly assigned: readonly Declaration[];
   /** Names that the block refers to and does not declare, without the language's own. */
   readonly reads: readonly string[];

@@ -36,12 +36,12 @@ export function topLevelDeclarations(text: Text): Declaration[] {
   return [...found.values()];
 }
 
-/** Functions and classes that the top level assigns to names it does not declare: `f = () => 1`. */
+/** What the top level assigns to names, its own or others: `f = () => 1`. */
 export function topLevelAssignments(text: Text): Declaration[] {
   return text.program.body.flatMap((node) => {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
     const { left, right, operator } = node.expression;
-    if (left.type !== "Identifier" || operator !== "=" || sourceOf(right, text.js) === "") return [];
+    if (left.type !== "Identifier" || operator !== "=") return [];
     return [describe({ name: left.name, declaration: "let", value: right, node }, text)];
   });
 }

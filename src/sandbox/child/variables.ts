@@ -1,65 +1,253 @@
-// Thin stand-in.
-import type { VariableImage } from "../../domain/variable.ts";
-import { decode, encode } from "../codec.ts";
-import type { Declaration } from "./prepare_block.ts";
+import type { VariableImage, VariableSummary } from "../../domain/variable.ts";
+import type { RestoreReport } from "../sandbox.ts";
+import { captured } from "./captured.ts";
+import { bareList, look } from "./preview_intrinsics.ts";
+import type { Declaration } from "./rewrite_declarations.ts";
 import { summarize } from "./summary.ts";
+import { type Entry, newEntry } from "./variables_entry.ts";
+import { KnownFunctions } from "./variables_functions.ts";
+import { WatchedPromises } from "./variables_promises.ts";
+import { Restoring } from "./variables_restore.ts";
+import { addOnce } from "./variables_save.ts";
+import { Saving } from "./variables_saving.ts";
+
+export interface VariablesOptions {
+  /** The object whose properties are the variables; globalThis if left out. */
+  readonly global?: object;
+  /** Runs a script in the realm; host calls are off meanwhile. */
+  readonly evaluate?: (code: string) => unknown;
+}
+
+/** What a block said about names: the part of a prepared block that matters here. */
+export interface BlockNames {
+  readonly declarations: readonly Declaration[];
+  readonly assigned?: readonly Declaration[];
+  readonly reads: readonly string[];
+}
+
+export interface BlockEnd {
+  /** New versions, in order of definition. */
+  readonly saved: readonly VariableImage[];
+  /** Names that changed without being declared by the block. */
+  readonly touched: readonly string[];
+  /** Names that hold a promise which has not settled. */
+  readonly pending: readonly string[];
+  /** Names whose new value cannot be kept. */
+  readonly lost: readonly string[];
+}
+
+function runScript(code: string): unknown {
+  return new captured.Script(code, { filename: "restored" }).runInThisContext();
+}
+
+/** The user's variables: global properties of the realm, with what must be known to keep them. */
 export class Variables {
-  #names = new Set<string>();
+  readonly #global: object;
+  readonly #evaluate: (code: string) => unknown;
+  readonly #entries: Record<string, Entry> = look.create(null);
+  /** What the realm had under a name that a variable took. */
+  readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
+  /** Names that `declare` made and no block has finished with. */
+  readonly #fresh: Record<string, true> = look.create(null);
+  readonly #system: Record<string, true> = look.create(null);
+  /** Bound from outside and not saved yet. */
+  #bound = bareList<string>();
+  readonly #functions = new KnownFunctions();
+  readonly #promises = new WatchedPromises();
+
+  constructor(options: VariablesOptions = {}) {
+    this.#global = options.global ?? globalThis;
+    this.#evaluate = options.evaluate ?? runScript;
+  }
+
+  /** Makes the names exist before a block that declares them runs; a name that exists keeps its value. Throws
+   * SyntaxError for a name that the realm does not give away. */
   declare(names: readonly string[]): void {
-    for (const name of names) {
-      this.#names.add(name);
-      if (!(name in globalThis)) {
-        Object.defineProperty(globalThis, name, {
-          value: undefined,
-          writable: true,
-          configurable: true,
-          enumerable: true,
-        });
+    for (let i = 0; i < names.length; i++) this.#declare(names[i]!);
+  }
+
+  #declare(name: string): Entry {
+    const known = this.#entries[name];
+    const found = look.descriptorOf(this.#global, name);
+    if (known && found && look.hasOwn(found, "value") && found.writable) return known;
+    if (found && !found.configurable) {
+      if (!look.hasOwn(found, "value") || !found.writable) {
+        throw new look.SyntaxError(`Cannot declare ${name}: the sandbox needs that name`);
       }
+    } else {
+      if (found && !known) this.#shadowed[name] = found;
+      this.#define(name, undefined);
+    }
+    if (!known) this.#fresh[name] = true;
+    return this.#entries[name] ??= newEntry(name);
+  }
+
+  #define(name: string, value: unknown): void {
+    const descriptor: PropertyDescriptor & { __proto__: null } = {
+      __proto__: null,
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    };
+    look.defineProperty(this.#global, name, descriptor);
+  }
+
+  /** Call it when a block has ended. `ok: false`: names that it declared and did not come to are taken back. */
+  afterBlock(block: BlockNames, { ok = true }: { readonly ok?: boolean } = {}): BlockEnd {
+    const { declarations, assigned = [], reads } = block;
+    for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
+    for (let i = 0; i < assigned.length; i++) this.#describe(assigned[i]!, null);
+    if (!ok) this.#takeBack();
+    for (const name in this.#fresh) delete this.#fresh[name];
+    const all = this.#bound;
+    for (let i = 0; i < reads.length; i++) all[all.length] = reads[i]!;
+    this.#bound = bareList();
+    return new Saving({
+      entries: this.#entries,
+      functions: this.#functions,
+      promises: this.#promises,
+      has: (name) => look.hasOwn(this.#global, name),
+      get: (name) => this.#get(name),
+      drop: (name) => this.#drop(name),
+    }).run({ declarations, assigned, reads: all });
+  }
+
+  /** An assignment gives a new value and leaves the declaration's word and comment. */
+  #describe({ name, doc, source, statement, requires }: Declaration, declaration: string | null): void {
+    const entry = this.#entries[name];
+    if (!entry) return;
+    if (declaration !== null) {
+      entry.declaration = declaration;
+      entry.doc = doc;
+    }
+    entry.source = source;
+    entry.statement = statement;
+    entry.requires = requires;
+  }
+
+  #takeBack(): void {
+    for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
+  }
+
+  /** The value, accessors not run. */
+  #get(name: string): unknown {
+    const descriptor = look.descriptorOf(this.#global, name);
+    return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
+  }
+
+  #drop(name: string): void {
+    delete this.#entries[name];
+    delete this.#fresh[name];
+  }
+
+  #remove(name: string): void {
+    const before = this.#shadowed[name];
+    try {
+      if (before) look.defineProperty(this.#global, name, look.setPrototypeOf(before, null));
+      else look.deleteProperty(this.#global, name);
+    } catch {
+      this.#define(name, undefined); // the block made it permanent
+    }
+    delete this.#shadowed[name];
+    this.#drop(name);
+  }
+
+  /** Looks at the promises among variables now, so that those which settle in this turn are not called pending. */
+  observe(): void {
+    for (const name in this.#entries) {
+      const value = this.#get(name);
+      if (typeof value === "object" && value !== null && look.isPromise(value)) this.#promises.isPending(value);
     }
   }
-  afterBlock({ declarations }: { readonly declarations: readonly Declaration[]; readonly reads: readonly string[] }) {
-    const saved: VariableImage[] = [];
-    for (const d of declarations) {
-      const value = Reflect.get(globalThis, d.name);
-      const base = {
-        name: d.name,
-        root: null,
-        requires: [],
-        reason: "",
-        summary: summarize(value, { declaration: d.declaration, doc: d.doc }),
-      };
-      if (typeof value === "function") {
-        saved.push({ ...base, kind: "function", bytes: new Uint8Array(0), source: `(${d.source})` });
-      } else {
-        try {
-          saved.push({ ...base, kind: "data", bytes: encode(value), source: "" });
-        } catch { /* thin */ }
-      }
-    }
-    return { saved, touched: [] as string[], pending: [] as string[], lost: [] as string[] };
-  }
-  restore(images: readonly VariableImage[]) {
-    return images.map((i) => {
-      this.declare([i.name]);
-      Reflect.set(globalThis, i.name, i.kind === "data" ? decode(i.bytes) : undefined);
-      return { name: i.name, how: "data" as const, reason: "" };
+
+  /** Values are bound, sources evaluated in the order of what they require. One report for each image; never throws. */
+  restore(images: readonly VariableImage[]): RestoreReport[] {
+    const restoring = new Restoring(images, {
+      functions: this.#functions,
+      promises: this.#promises,
+      evaluate: this.#evaluate,
+      declare: (image) => this.#declareImage(image),
+      get: (name) => this.#get(name),
+      set: (name, value) => this.#define(name, value),
+      remove: (name) => this.#remove(name),
     });
+    const reports = restoring.run(images);
+    for (const name in this.#fresh) delete this.#fresh[name];
+    this.#regroup(restoring.shared);
+    return reports;
   }
+
+  #declareImage({ name, kind, source, requires, summary }: VariableImage): Entry {
+    const entry = this.#declare(name);
+    const isCode = kind === "function" || kind === "class";
+    entry.declaration = summary.declaration;
+    entry.doc = summary.doc;
+    entry.kind = kind;
+    entry.source = isCode ? source : "";
+    entry.requires = isCode ? requires : [];
+    entry.classes = isCode ? [] : requires;
+    entry.hash = isCode ? `${kind}:${source}` : "";
+    return entry;
+  }
+
+  #regroup(shared: Readonly<Record<string, string[]>>): void {
+    for (const hash in shared) {
+      const members = shared[hash]!;
+      const group = { members, coarse: false };
+      for (let i = 0; i < members.length; i++) {
+        const entry = this.#entries[members[i]!];
+        if (entry) entry.group = group;
+      }
+    }
+  }
+
+  /** Removes variables; what the realm had under the name is there again. Unknown names are ignored. */
   forget(names: readonly string[]): void {
-    for (const n of names) if (this.#names.delete(n)) Reflect.deleteProperty(globalThis, n);
+    for (let i = 0; i < names.length; i++) if (this.#entries[names[i]!]) this.#remove(names[i]!);
   }
+
+  /** Throws ReferenceError for a name that is neither a variable nor bound. */
   read(name: string): unknown {
-    return Reflect.get(globalThis, name);
+    if (!look.hasOwn(this.#global, name)) throw new look.ReferenceError(`Cannot read ${name}: no such variable`);
+    return this.#get(name);
   }
+
+  /** Like `read`, undefined for an unknown name. */
   lookup(name: string): unknown {
-    return Reflect.get(globalThis, name);
+    return this.#get(name);
   }
-  bind(name: string, value: unknown, user: boolean): void {
-    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: user });
-    if (user) this.#names.add(name);
+
+  /** Sets a name; of the user's variables the next block's end saves it. */
+  bind(name: string, value: unknown, { user = false }: { readonly user?: boolean } = {}): void {
+    if (!user) {
+      this.#system[name] = true;
+      return this.#define(name, value);
+    }
+    const entry = this.#declare(name);
+    entry.hash = "";
+    entry.group = null;
+    addOnce(this.#bound, name);
+    this.#define(name, value);
   }
-  names(): readonly string[] {
-    return [...this.#names];
+
+  /** In order of first definition. */
+  names(): string[] {
+    return look.keys(this.#entries);
+  }
+
+  /** The user's variables and the names that were bound beside them. */
+  allNames(): string[] {
+    const names = this.names();
+    for (const name in this.#system) if (!this.#entries[name]) names[names.length] = name;
+    return names;
+  }
+
+  /** Null for a name that is no variable. */
+  summaryOf(name: string): VariableSummary | null {
+    const entry = this.#entries[name];
+    if (!entry) return null;
+    const { declaration, doc, source } = entry;
+    return summarize(this.#get(name), { name, declaration, doc, source });
   }
 }

@@ -1,0 +1,34 @@
+import Mustache from "mustache";
+
+/** One part of a template: text, a tag with its name, or a section with what is inside. */
+export interface Token {
+  readonly type: "text" | "name" | "&" | "#" | "^" | ">" | "!" | "=";
+  readonly value: string;
+  readonly inside: readonly Token[];
+}
+
+const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
+
+/** Throws Error for a template whose sections do not close. */
+export function parseTemplate(template: string): Token[] {
+  const parse: (text: string) => unknown = Mustache.parse;
+  return tokensOf(parse(template));
+}
+
+function tokensOf(list: unknown): Token[] {
+  if (!Array.isArray(list)) throw new TypeError("Cannot read the template: its parts are no list");
+  return list.map((one: unknown) => {
+    const [type, value, , , inside]: unknown[] = Array.isArray(one) ? one : [];
+    if (!isType(type) || typeof value !== "string") throw new TypeError("Cannot read the template: an unknown part");
+    return { type, value, inside: type === "#" || type === "^" ? tokensOf(inside) : [] };
+  });
+}
+
+function isType(type: unknown): type is Token["type"] {
+  return typeof type === "string" && TYPES.includes(type);
+}
+
+/** `a.b.c` as its names, or null where the tag holds something else (`x | upper`, `.Values.x`, `if a`). */
+export function pathOf(tag: string): string[] | null {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
+}

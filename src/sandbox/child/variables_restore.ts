@@ -1,0 +1,125 @@
+import type { VariableImage } from "../../domain/variable.ts";
+import type { RestoreReport } from "../sandbox.ts";
+import { decode } from "../codec.ts";
+import { bareList, look } from "./preview_intrinsics.ts";
+import { ownData } from "./preview_kind.ts";
+import type { Entry } from "./variables_entry.ts";
+import { hashOf } from "./variables_hash.ts";
+import { type SaveParts, snapshot } from "./variables_save.ts";
+
+export interface RestoreParts extends SaveParts {
+  /** Runs a script of ours in the realm. */
+  readonly evaluate: (code: string) => unknown;
+  /** Makes the name exist and gives its record. May throw. */
+  readonly declare: (image: VariableImage) => Entry;
+  readonly get: (name: string) => unknown;
+  readonly set: (name: string, value: unknown) => void;
+  readonly remove: (name: string) => void;
+}
+
+/** Brings variables back: values are bound, sources evaluated, each after what it requires. Never throws. One use. */
+export class Restoring {
+  readonly #parts: RestoreParts;
+  readonly #images: Record<string, VariableImage> = look.create(null);
+  readonly #reports: Record<string, RestoreReport> = look.create(null);
+  readonly #tables: Record<string, unknown> = look.create(null);
+  /** Names that came out of one table, by its hash. */
+  readonly shared: Record<string, string[]> = look.create(null);
+
+  constructor(images: readonly VariableImage[], parts: RestoreParts) {
+    this.#parts = parts;
+    for (let i = 0; i < images.length; i++) this.#images[images[i]!.name] = images[i]!;
+  }
+
+  /** Classes are needed by what comes after them, functions by nothing but calls: these first, as they run nothing. */
+  run(images: readonly VariableImage[]): RestoreReport[] {
+    for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
+    const reports = bareList<RestoreReport>();
+    for (let i = 0; i < images.length; i++) {
+      this.#visit(images[i]!.name);
+      reports[i] = this.#reports[images[i]!.name]!;
+    }
+    return look.setPrototypeOf(reports, look.array) as RestoreReport[];
+  }
+
+  #visit(name: string): void {
+    const image = this.#images[name];
+    if (!image || this.#reports[name]) return;
+    this.#reports[name] = { name, how: "skipped", reason: "it requires itself" };
+    if (image.kind !== "function") {
+      for (let i = 0; i < image.requires.length; i++) this.#visit(image.requires[i]!);
+    }
+    this.#reports[name] = this.#restore(image);
+  }
+
+  #restore(image: VariableImage): RestoreReport {
+    const { name, kind } = image;
+    if (kind === "lost") return { name, how: "lost", reason: image.reason };
+    if (kind === "pending") return { name, how: "lost", reason: "a promise is not kept" };
+    try {
+      const entry = this.#parts.declare(image);
+      if (kind === "function" || kind === "class") this.#evaluate(image);
+      else this.#bind(image, entry);
+      return { name, how: kind === "function" || kind === "class" ? "eval" : "data", reason: "" };
+    } catch (error) {
+      this.#parts.remove(name);
+      return { name, how: "lost", reason: messageOf(error) };
+    }
+  }
+
+  #evaluate({ name, source, requires, summary }: VariableImage): void {
+    const text = summary.declaration === "function" ? withoutName(source, name) : source;
+    this.#parts.evaluate(`"use strict";${name}=${text}\n`);
+    const value = this.#parts.get(name);
+    if (typeof value !== "function") throw new look.TypeError("Cannot restore it: its source makes no function");
+    this.#parts.functions.add(value, { name, source, requires });
+  }
+
+  #bind(image: VariableImage, entry: Entry): void {
+    const { name, bytes, root } = image;
+    const hash = hashOf(bytes);
+    if (root === null) {
+      entry.hash = `${image.kind}:${hash}`;
+      return this.#parts.set(name, this.#decode(bytes));
+    }
+    if (!(hash in this.#tables)) this.#tables[hash] = this.#decode(bytes);
+    const table = this.#tables[hash];
+    if (typeof table !== "object" || table === null || !look.hasOwn(table, root)) {
+      throw new look.TypeError("Cannot restore it: the table has no such value");
+    }
+    const members = this.shared[hash] ??= bareList();
+    members[members.length] = name;
+    const value = ownData(table, root);
+    this.#parts.set(name, value);
+    entry.tableHash = hash;
+    entry.hash = snapshot(entry, value, this.#parts)?.hash ?? "";
+  }
+
+  #decode(bytes: VariableImage["bytes"]): unknown {
+    return decode(bytes, { prototypeOf: (name) => this.#prototypeOf(name) });
+  }
+
+  #prototypeOf(name: string): object | null {
+    const made = this.#parts.get(name);
+    if (typeof made !== "function") return null;
+    const prototype = ownData(made, "prototype");
+    return typeof prototype === "object" ? prototype : null;
+  }
+}
+
+/** A function declaration binds its name in the shared scope, not inside itself: `fib` calls what `fib` is then. */
+function withoutName(source: string, name: string): string {
+  const open = look.indexOf(source, "(");
+  const head = look.slice(source, 0, open);
+  const at = look.indexOf(head, "function");
+  if (open < 0 || at < 0 || look.indexOf(head, name) < 0) return source;
+  const star = look.indexOf(head, "*") >= 0 ? "*" : "";
+  return `${look.slice(head, 0, at)}function${star}${look.slice(source, open)}`;
+}
+
+function messageOf(error: unknown): string {
+  const message = typeof error === "object" && error !== null && !look.isProxy(error)
+    ? look.descriptorOf(error, "message")?.value
+    : undefined;
+  return typeof message === "string" && message !== "" ? look.slice(message, 0, 300) : "it could not be evaluated";
+}

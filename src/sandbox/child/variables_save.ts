@@ -1,0 +1,141 @@
+import type { VariableImage, VariableKind } from "../../domain/variable.ts";
+import { encode } from "../codec.ts";
+import { bareList, look } from "./preview_intrinsics.ts";
+import { summarize } from "./summary.ts";
+import { type Entry, UNSAVED } from "./variables_entry.ts";
+import type { KnownFunctions } from "./variables_functions.ts";
+import { hashOf } from "./variables_hash.ts";
+import type { WatchedPromises } from "./variables_promises.ts";
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What a variable is at the end of a block. */
+export interface Snapshot {
+  readonly entry: Entry;
+  readonly value: unknown;
+  readonly kind: VariableKind;
+  readonly bytes: Bytes;
+  readonly source: string;
+  readonly requires: readonly string[];
+  readonly reason: string;
+  readonly hash: string;
+}
+
+const MAX_BYTES = 64 << 20;
+export const NO_BYTES: Bytes = new Uint8Array(0);
+
+export interface SaveParts {
+  readonly functions: KnownFunctions;
+  readonly promises: WatchedPromises;
+}
+
+/** Looks at one variable. Null where it is certainly as it was saved. */
+export function snapshot(entry: Entry, value: unknown, parts: SaveParts): Snapshot | null {
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) {
+    if (typeof value === "symbol") return lost(entry, value, "a symbol is not kept");
+    return look.is(value, entry.primitive) ? null : data(entry, value, parts);
+  }
+  if (look.isProxy(value)) return lost(entry, value, "a Proxy is not kept");
+  if (typeof value === "function") return code(entry, value, parts);
+  if (look.isPromise(value)) {
+    if (!parts.promises.isPending(value)) {
+      return lost(entry, value, "a promise is not kept: await it and keep what it gives");
+    }
+    return { ...blank(entry, value), kind: "pending", source: entry.statement, hash: `pending:${entry.statement}` };
+  }
+  return data(entry, value, parts);
+}
+
+function blank(entry: Entry, value: unknown): Snapshot {
+  return { entry, value, kind: "lost", bytes: NO_BYTES, source: "", requires: [], reason: "", hash: "" };
+}
+
+function lost(entry: Entry, value: unknown, reason: string): Snapshot {
+  return { ...blank(entry, value), source: entry.statement, reason, hash: `lost:${reason}:${entry.statement}` };
+}
+
+function code(entry: Entry, value: object, { functions }: SaveParts): Snapshot {
+  functions.learn(value, entry);
+  const known = functions.find(value);
+  if (known) {
+    const { kind, source, requires } = known;
+    return { ...blank(entry, value), kind, source, requires, hash: `${kind}:${source}` };
+  }
+  const native = look.indexOf(look.functionText(value), "[native code]") >= 0;
+  return lost(
+    entry,
+    value,
+    native ? "a built-in or bound function" : "a function that a call made: what it closes over",
+  );
+}
+
+function data(entry: Entry, value: unknown, { functions }: SaveParts): Snapshot {
+  const classes = bareList<string>();
+  let rootClass = "";
+  try {
+    const bytes = encode(value, {
+      maxBytes: MAX_BYTES,
+      instanceOf: (found) => {
+        const answer = functions.classOf(found);
+        if ("name" in answer) {
+          if (found === value) rootClass = answer.name;
+          addOnce(classes, answer.name);
+        }
+        return answer;
+      },
+    });
+    const kind = rootClass ? "instance" : "data";
+    const hash = `${kind}:${hashOf(bytes)}`;
+    return { ...blank(entry, value), kind, bytes, source: rootClass, requires: classes, hash };
+  } catch (error) {
+    return lost(entry, value, reasonOf(error));
+  }
+}
+
+/** From "Cannot encode value.a[3].b: a function" the part that says something here. */
+function reasonOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "it cannot be kept";
+  if (look.descriptorOf(error, "tooLarge")?.value === true) return "it is larger than 64 MiB";
+  const message: unknown = look.descriptorOf(error, "message")?.value;
+  if (typeof message !== "string") return "it cannot be kept";
+  const prefix = "Cannot encode value";
+  const rest = look.slice(message, prefix.length);
+  return look.slice(rest, 0, 2) === ": " ? look.slice(rest, 2) : `in it ${rest}`;
+}
+
+export function addOnce(list: string[], name: string): void {
+  for (let i = 0; i < list.length; i++) if (list[i] === name) return;
+  list[list.length] = name;
+}
+
+/** Values that share objects in one table, each under its name. Null where they are too large together. */
+export function encodeTogether(snapshots: readonly Snapshot[], { functions }: SaveParts): Bytes | null {
+  const table: Record<string, unknown> = look.create(null);
+  for (let i = 0; i < snapshots.length; i++) table[snapshots[i]!.entry.name] = snapshots[i]!.value;
+  try {
+    return encode(table, { maxBytes: MAX_BYTES, instanceOf: (found) => functions.classOf(found) });
+  } catch {
+    return null;
+  }
+}
+
+/** Notes in the entry what is saved now, and makes its image. */
+export function imageOf(shot: Snapshot, table: { readonly bytes: Bytes; readonly hash: string } | null): VariableImage {
+  const { entry, value, kind, source, requires, reason } = shot;
+  entry.kind = kind;
+  entry.hash = shot.hash;
+  entry.tableHash = table?.hash ?? "";
+  entry.size = shot.bytes.length;
+  entry.primitive = value === null || (typeof value !== "object" && typeof value !== "function") ? value : UNSAVED;
+  const { name, declaration, doc } = entry;
+  return {
+    name,
+    kind,
+    bytes: table?.bytes ?? shot.bytes,
+    root: table ? name : null,
+    source,
+    requires,
+    reason,
+    summary: summarize(value, { name, declaration, doc, source: kind === "function" ? source : "" }),
+  };
+}
