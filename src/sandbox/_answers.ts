@@ -1,13 +1,14 @@
+import type { Answer } from "./_asks.ts";
 import { cleanText } from "./clean_text.ts";
 import { decode } from "./codec.ts";
-import { type Bytes, Fields, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
+import { Fields, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
 import type { RenderReport, RestoreReport } from "./sandbox.ts";
 
 const MAX_REPORTS = 100_000, MAX_TEXT = 4000;
 
 /** The body of an answer that is not a run's. Throws what the child says went wrong, or ProtocolError. */
-function body(parts: readonly Bytes[]): unknown {
-  const [only, ...more] = parts;
+function body({ payloads }: Answer): unknown {
+  const [only, ...more] = payloads;
   if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer in several parts");
   const fields = new Fields(decode(only), "answer");
   if (fields.flag("ok")) return fields.value["value"];
@@ -17,14 +18,14 @@ function body(parts: readonly Bytes[]): unknown {
 }
 
 /** The value that was asked for; undefined for a request that has none. */
-export function readValue(parts: readonly Bytes[]): unknown {
-  const value = body(parts);
+export function readValue(answer: Answer): unknown {
+  const value = body(answer);
   if (value === null) return undefined;
   return decode(new Fields({ value }, "answer").bytes("value"));
 }
 
-export function readRestoreReports(parts: readonly Bytes[]): RestoreReport[] {
-  return new Fields({ reports: body(parts) }, "answer").list("reports", MAX_REPORTS).map((one) => {
+export function readRestoreReports(answer: Answer): RestoreReport[] {
+  return new Fields({ reports: body(answer) }, "answer").list("reports", MAX_REPORTS).map((one) => {
     const fields = new Fields(one, "report");
     return {
       name: cleanText(fields.text("name", MAX_TEXT)),
@@ -35,8 +36,8 @@ export function readRestoreReports(parts: readonly Bytes[]): RestoreReport[] {
 }
 
 /** The text is shown on terminals and in pages: cleaned like all text of a child. */
-export function readRenderReport(parts: readonly Bytes[]): RenderReport {
-  const fields = new Fields(body(parts), "rendering");
+export function readRenderReport(answer: Answer): RenderReport {
+  const fields = new Fields(body(answer), "rendering");
   if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_TEXT)) };
   return {
     ok: true,

@@ -1,13 +1,20 @@
 import { SandboxGone } from "../domain/errors.ts";
-import { type Bytes, Fields, type Frame, ProtocolError, wireId } from "./protocol.ts";
+import { type Bytes, Fields, type Frame, type Header, ProtocolError, wireId } from "./protocol.ts";
 
 /** Of one answer over all its frames: more than a child's memory cannot be meant. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
+/** The frames of one answer. */
+export interface Answer {
+  readonly payloads: readonly Bytes[];
+  /** Of the last frame. */
+  readonly header: Header;
+}
+
 interface Ask {
-  readonly parts: Bytes[];
+  readonly payloads: Bytes[];
   bytes: number;
-  readonly resolve: (parts: readonly Bytes[]) => void;
+  readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -24,12 +31,12 @@ export class Asks {
     return this.#open.has(id);
   }
 
-  /** The payloads of the `done` frames that answer; rejects with SandboxGone when the child ends before. */
-  begin(): { readonly id: string; readonly answer: Promise<readonly Bytes[]> } {
+  /** The `done` frames that answer; rejects with SandboxGone when the child ends before. */
+  begin(): { readonly id: string; readonly answer: Promise<Answer> } {
     const id = wireId();
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Bytes[]>();
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     if (this.#gone) reject(this.#gone);
-    else this.#open.set(id, { parts: [], bytes: 0, resolve, reject });
+    else this.#open.set(id, { payloads: [], bytes: 0, resolve, reject });
     return { id, answer: promise };
   }
 
@@ -41,10 +48,10 @@ export class Asks {
     if (!ask) throw new ProtocolError("Cannot take an answer that nobody asked for");
     ask.bytes += payload.length;
     if (ask.bytes > MAX_ANSWER_BYTES) throw new ProtocolError(`Cannot take an answer of ${ask.bytes} bytes`);
-    ask.parts.push(payload);
+    ask.payloads.push(payload);
     if (fields.flag("more")) return;
     this.#open.delete(id);
-    ask.resolve(ask.parts);
+    ask.resolve({ payloads: ask.payloads, header });
   }
 
   /** The child has ended. */

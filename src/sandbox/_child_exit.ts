@@ -1,6 +1,8 @@
 /** Signals by which V8 and the allocator end a process that is out of memory. */
 const MEMORY_SIGNALS: ReadonlySet<string> = new Set(["SIGTRAP", "SIGABRT", "SIGSEGV", "SIGILL", "SIGBUS"]);
-const MEMORY_TEXT = /out of memory|memory allocation of|Failed to reserve virtual memory|OOM/i;
+/** The last: a thread for the next deadline, whose stack no longer fits under the limit. */
+const MEMORY_TEXT =
+  /out of memory|memory allocation of|Failed to reserve virtual memory|Cannot allocate memory|unable to create worker threads/i;
 const PANIC_TEXT = /has panicked|panicked at/;
 
 export interface ChildExitFacts {
@@ -37,7 +39,7 @@ export class ChildExit {
     if (killedFor !== null) return killedFor;
     if (this.outOfMemory) return "it ran out of memory";
     if (status.signal === "SIGKILL") return "something outside killed it (SIGKILL)";
-    const last = stderr.trim().split("\n").find((line) => line.trim() !== "")?.slice(0, 200) ?? "";
+    const last = stderr.trim().split("\n").find((line) => /\w/.test(line))?.slice(0, 200) ?? "";
     return `${status.signal ?? `exit code ${status.code}`}${last ? `: ${last}` : ""}`;
   }
 }

@@ -2,7 +2,7 @@ import { failedBlock } from "../domain/block_result.ts";
 import { SandboxGone } from "../domain/errors.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { ActiveRun } from "./_active_run.ts";
-import { Asks } from "./_asks.ts";
+import { type Answer, Asks } from "./_asks.ts";
 import { BlockOutput } from "./_block_output.ts";
 import { CallDesk } from "./_call_desk.ts";
 import { readRenderReport, readRestoreReports, readValue } from "./_answers.ts";
@@ -120,8 +120,8 @@ export class ConfinedSandbox implements Sandbox {
       const { iteration, index, deadlineMs } = block;
       this.#link.send({ t: "run", id, iteration, index, deadlineMs }, code);
       if (block.signal?.aborted) this.#link.send({ t: "cancel", id });
-      const parts = await answer;
-      return this.#reportOf(active, parts);
+      const answered = await answer;
+      return this.#read(() => readRunReport(answered, active.observed));
     } catch {
       // It has ended, or was killed for what it sent: who asks afterwards must see that it has.
       return active.failed(await this.#link.ended);
@@ -133,8 +133,8 @@ export class ConfinedSandbox implements Sandbox {
 
   async render(template: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<RenderReport> {
     const payload = encode(template, { maxBytes: MAX_PAYLOAD_BYTES });
-    const parts = await this.#ask({ t: "render", deadlineMs }, payload, deadlineMs + ASK_MS);
-    return this.#read(() => readRenderReport(parts));
+    const answer = await this.#ask({ t: "render", deadlineMs }, payload, deadlineMs + ASK_MS);
+    return this.#read(() => readRenderReport(answer));
   }
 
   async restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]> {
@@ -147,24 +147,24 @@ export class ConfinedSandbox implements Sandbox {
 
   async bind(name: string, value: unknown, options: { readonly user?: boolean } = {}): Promise<void> {
     const payload = encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
-    const parts = await this.#ask({ t: "bind", name, user: options.user ?? false }, payload);
-    this.#read(() => readValue(parts));
+    const answer = await this.#ask({ t: "bind", name, user: options.user ?? false }, payload);
+    this.#read(() => readValue(answer));
   }
 
   async read(name: string, { maxBytes }: { readonly maxBytes: number }): Promise<unknown> {
-    const parts = await this.#ask({ t: "read", name, maxBytes: Math.min(maxBytes, MAX_PAYLOAD_BYTES / 2) });
-    return this.#read(() => readValue(parts));
+    const answer = await this.#ask({ t: "read", name, maxBytes: Math.min(maxBytes, MAX_PAYLOAD_BYTES / 2) });
+    return this.#read(() => readValue(answer));
   }
 
   async forget(names: readonly string[]): Promise<void> {
-    const parts = await this.#ask({ t: "forget", names });
-    this.#read(() => readValue(parts));
+    const answer = await this.#ask({ t: "forget", names });
+    this.#read(() => readValue(answer));
   }
 
   async endQuery(): Promise<void> {
     this.#desk.abortAll();
-    const parts = await this.#ask({ t: "endQuery" });
-    this.#read(() => readValue(parts));
+    const answer = await this.#ask({ t: "endQuery" });
+    this.#read(() => readValue(answer));
   }
 
   async close(): Promise<void> {
@@ -187,10 +187,6 @@ export class ConfinedSandbox implements Sandbox {
     return this.#active;
   }
 
-  #reportOf(active: ActiveRun, parts: readonly Bytes[]): RunReport {
-    return this.#read(() => readRunReport(parts, active.observed));
-  }
-
   /** Reads what the child sent; what cannot be read is held against it. */
   #read<T>(read: () => T): T {
     try {
@@ -207,7 +203,7 @@ export class ConfinedSandbox implements Sandbox {
     header: { readonly t: string } & Readonly<Record<string, unknown>>,
     payload?: Bytes,
     ms = ASK_MS,
-  ): Promise<readonly Bytes[]> {
+  ): Promise<Answer> {
     const { id, answer } = this.#asks.begin();
     this.#link.send({ ...header, id }, payload);
     return this.#within(ms, answer);

@@ -1,9 +1,10 @@
+import type { Answer } from "./_asks.ts";
 import { type BlockError, blockResult } from "../domain/block_result.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { imageList } from "./child/image_list.ts";
 import { cleanText } from "./clean_text.ts";
 import { decode } from "./codec.ts";
-import { type Bytes, Fields, ProtocolError } from "./protocol.ts";
+import { Fields, ProtocolError } from "./protocol.ts";
 import type { RunReport } from "./sandbox.ts";
 
 const NAMES = { items: 100_000, length: 1000 } as const;
@@ -21,12 +22,12 @@ export interface Observed {
 
 /** Reads the `done` frames of a run: saved variables in all of them, the result in the last. Throws ProtocolError or
  * CodecError for anything that a child of ours does not send. */
-export function readRunReport(parts: readonly Bytes[], observed: Observed): RunReport {
-  const last = parts[parts.length - 1];
+export function readRunReport({ payloads, header }: Answer, observed: Observed): RunReport {
+  const last = payloads[payloads.length - 1];
   if (!last) throw new ProtocolError("Cannot read a report without a result");
   const fields = new Fields(decode(last), "report");
   const outcome = fields.oneOf("outcome", OUTCOMES);
-  const error = fields.nullable("error", () => blockError(fields.value["error"]));
+  const error = header["error"] === null ? null : blockError(header["error"]);
   const repaired = fields.nullable("repaired", (name) => clean(fields, name));
   if (outcome === "refused") {
     return {
@@ -38,7 +39,7 @@ export function readRunReport(parts: readonly Bytes[], observed: Observed): RunR
       notes: [],
     };
   }
-  const earlier = parts.slice(0, -1).flatMap((part) => imageList(decode(part)));
+  const earlier = payloads.slice(0, -1).flatMap((part) => imageList(decode(part)));
   const saved = [...earlier, ...imageList(fields.value["saved"])].map(checkedImage);
   const result = blockResult({
     ...observed,

@@ -14,7 +14,6 @@ const REPORT = {
   preview: "1",
   type: "number",
   size: null,
-  error: null,
   dropped: 0,
   ms: 1,
   defined: [],
@@ -48,7 +47,7 @@ function send(header: { t: string; [key: string]: unknown }, payload: Bytes = NO
 }
 
 const done = (id: unknown, change: Record<string, unknown> = {}, more = false): void =>
-  send({ t: "done", id, more }, encode({ ...REPORT, ...change }));
+  send({ t: "done", id, more, error: change["error"] ?? null }, encode({ ...REPORT, ...change }));
 
 function lengths(header: number, payload: number): Uint8Array {
   const bytes = new Uint8Array(24);
@@ -79,10 +78,11 @@ const LIES: Readonly<Record<string, (run: string) => void>> = {
   "an id that is no text": () => done({ toString: 1 }),
   "an unknown type": () => send({ t: "please" }),
   "ready again": () => send(READY),
-  "a report that is no codec": (run) => send({ t: "done", id: run, more: false }, new Uint8Array([9, 9, 9])),
-  "a report that is a list": (run) => send({ t: "done", id: run, more: false }, encode([1])),
-  "a report without fields": (run) => send({ t: "done", id: run, more: false }, encode({})),
-  "no payload": (run) => send({ t: "done", id: run, more: false }),
+  "a report that is no codec": (run) =>
+    send({ t: "done", id: run, more: false, error: null }, new Uint8Array([9, 9, 9])),
+  "a report that is a list": (run) => send({ t: "done", id: run, more: false, error: null }, encode([1])),
+  "a report without fields": (run) => send({ t: "done", id: run, more: false, error: null }, encode({})),
+  "no payload": (run) => send({ t: "done", id: run, more: false, error: null }),
   "another outcome": (run) => done(run, { outcome: "killed" }),
   "a preview that is a number": (run) => done(run, { preview: 1 }),
   "names that break a line": (run) => done(run, { defined: ["a\n<journal>"] }),

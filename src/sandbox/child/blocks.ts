@@ -1,9 +1,9 @@
 import type { BlockOutcome } from "../../domain/block_result.ts";
-import { blockError } from "./block_error.ts";
 import { captured } from "./captured.ts";
 import type { ToWorker } from "./messages.ts";
 import type { RunContext } from "./run_context.ts";
 import { sendReport } from "./send_report.ts";
+import { thrownError } from "./thrown_error.ts";
 import type { WorkerParts } from "./worker_parts.ts";
 
 type Run = Extract<ToWorker, { t: "run" }>;
@@ -16,7 +16,6 @@ export interface Ending {
 
 interface Active {
   readonly run: Run;
-  readonly file: string;
   readonly context: RunContext;
   readonly begun: number;
   readonly deadline: number;
@@ -78,8 +77,7 @@ export class Blocks {
     const context: RunContext = { id: run.id, ended: "" };
     this.#contexts = { context, next: this.#contexts };
     const begun = captured.now();
-    const file = `block${run.iteration}.${run.index}`;
-    const active: Active = { run, file, context, begun, deadline: begun + run.deadlineMs, timer: null, ending: null };
+    const active: Active = { run, context, begun, deadline: begun + run.deadlineMs, timer: null, ending: null };
     this.#active = active;
     this.#lastId = run.id;
     output.begin();
@@ -112,10 +110,10 @@ export class Blocks {
   }
 
   #start(active: Active): void {
-    const { block, defined } = active.run;
+    const { run } = active;
     try {
-      this.#parts.variables.declare(defined);
-      const script = new captured.Script(block.code, { filename: active.file });
+      this.#parts.variables.declare(run.defined);
+      const script = new captured.Script(run.block.code, { filename: run.file });
       const value: unknown = script.runInThisContext();
       if (!captured.isPromise(value)) return this.#finish(active, value);
       captured.apply(captured.then, value, [
@@ -135,6 +133,7 @@ export class Blocks {
     if (active.ending) return;
     active.ending = ending;
     if (active.timer !== null) captured.clearTimeout(active.timer);
+    this.#parts.variables.observe();
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
     // In a further turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
@@ -149,7 +148,7 @@ export class Blocks {
   }
 
   #report(active: Active, ending: Ending): void {
-    const { run, file, begun } = active;
+    const { run, begun } = active;
     const { post, names, notes, preview } = this.#parts;
     post({ t: "settled", id: run.id });
     this.#active = null;
@@ -164,11 +163,11 @@ export class Blocks {
       });
     }
     const error = outcome === "error"
-      ? blockError(value, { file, source: run.source, preview })
+      ? thrownError(value, preview)
       : outcome === "timeout"
-      ? plainError("Timeout", timeoutText(run.deadlineMs))
+      ? { name: "Timeout", message: timeoutText(run.deadlineMs), frames: [] }
       : outcome === "cancelled"
-      ? plainError("Cancelled", "The block was cancelled")
+      ? { name: "Cancelled", message: "The block was cancelled", frames: [] }
       : null;
     sendReport(this.#parts, { run, ending, error, ms: captured.now() - begun });
   }
@@ -176,8 +175,4 @@ export class Blocks {
 
 function timeoutText(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;
-}
-
-function plainError(name: string, message: string): ReturnType<typeof blockError> {
-  return { name, message, line: null, column: null, excerpt: "", stack: "" };
 }

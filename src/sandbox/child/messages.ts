@@ -1,9 +1,8 @@
 /** What the child's main thread and its worker say to each other over a MessagePort. */
 import type { VariableImage } from "../../domain/variable.ts";
 import type { Bytes } from "../protocol.ts";
-import type { PreparedBlock } from "./prepare_block.ts";
-
-export type RunnableBlock = Extract<PreparedBlock, { ok: true }>;
+import type { RunnableBlock } from "./prepare_block.ts";
+import type { ThrownError } from "./thrown_error.ts";
 
 export interface WorkerSetup {
   readonly functions: readonly string[];
@@ -27,8 +26,8 @@ export type ToWorker =
     readonly block: RunnableBlock;
     /** Names that the block declares and that are not the sandbox's own. */
     readonly defined: readonly string[];
-    /** The text that the model wrote, for the excerpts of errors. */
-    readonly source: string;
+    /** File name to compile the code with. */
+    readonly file: string;
   }
   | { readonly t: "cancel"; readonly id: string }
   | { readonly t: "answer"; readonly id: number; readonly ok: boolean; readonly payload: Bytes }
@@ -61,7 +60,14 @@ export type FromWorker =
     readonly dropped: number;
     readonly payload: Bytes;
   }
-  | { readonly t: "done"; readonly id: string; readonly more: boolean; readonly payload: Bytes }
+  | {
+    readonly t: "done";
+    readonly id: string;
+    readonly more: boolean;
+    /** What the block threw, or why it was stopped. */
+    readonly error?: ThrownError | null;
+    readonly payload: Bytes;
+  }
   | { readonly t: "pong"; readonly id: string };
 
 export type Post = (message: FromWorker) => void;

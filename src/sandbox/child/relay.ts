@@ -1,6 +1,7 @@
 import { decode, encode } from "../codec.ts";
 import { type Bytes, Fields, type Frame, type Header, ProtocolError, wireId } from "../protocol.ts";
 import type { VariableImage } from "../../domain/variable.ts";
+import { blockError, type RanBlock } from "./block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { imageList } from "./image_list.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
@@ -27,6 +28,7 @@ export class Relay {
   readonly #wireIds = new Map<number, string>();
   readonly #reserved = new Set<string>();
   #restoring: VariableImage[] = [];
+  #ran: (RanBlock & { readonly id: string }) | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
 
   constructor(options: RelayOptions) {
@@ -80,22 +82,25 @@ export class Relay {
     const source = textOf(payload);
     const block = prepareBlock(source, { loadSucrase: this.#options.loadSucrase });
     if (!block.ok) {
-      const body = { outcome: block.outcome, error: block.error, repaired: block.repaired };
-      return this.#options.writer.send({ t: "done", id, more: false }, encode(body));
+      const { outcome, error, repaired } = block;
+      return this.#send({ t: "done", id, more: false, error }, encode({ outcome, repaired }));
     }
-    const deadlineMs = fields.amount("deadlineMs");
-    const defined = block.declarations.map(({ name }) => name).filter((name) => !this.#reserved.has(name));
-    const kept = { ...block, declarations: block.declarations.filter(({ name }) => !this.#reserved.has(name)) };
+    const deadlineMs = fields.amount("deadlineMs"), iteration = fields.amount("iteration");
+    const index = fields.amount("index");
+    const file = `block${iteration}.${index}`;
+    const declarations = block.declarations.filter(({ name }) => !this.#reserved.has(name));
+    const assigned = block.assigned.filter(({ name }) => !this.#reserved.has(name));
+    this.#ran = { id, file, code: block.code, map: block.map, source };
     this.#watch.begin(id, deadlineMs);
     this.#toWorker({
       t: "run",
       id,
-      iteration: fields.amount("iteration"),
-      index: fields.amount("index"),
+      iteration,
+      index,
       deadlineMs,
-      block: kept,
-      defined: [...new Set(defined)],
-      source,
+      block: { ...block, declarations, assigned },
+      defined: declarations.map(({ name }) => name),
+      file,
     });
   }
 
@@ -148,13 +153,19 @@ export class Relay {
         return this.#send({ t: "output", run, stream, dropped }, payload);
       }
       case "done":
-        this.#watch.settled(message.id);
-        return this.#send({ t: "done", id: message.id, more: message.more }, message.payload);
+        return this.#done(message);
       case "pong":
         return this.#send({ t: "pong", id: message.id });
       case "loaded":
         return;
     }
+  }
+
+  #done({ id, more, error, payload }: Extract<FromWorker, { t: "done" }>): void {
+    this.#watch.settled(id);
+    const ran = this.#ran;
+    const mapped = error && ran?.id === id ? blockError(error, ran) : null;
+    this.#send({ t: "done", id, more, error: mapped }, payload);
   }
 
   #send(header: Header, payload?: Bytes): void {

@@ -1,10 +1,10 @@
-import type { BlockError } from "../../domain/block_result.ts";
 import { encode } from "../codec.ts";
 import type { Bytes } from "../protocol.ts";
 import type { Ending } from "./blocks.ts";
 import { imageParts } from "./image_parts.ts";
 import type { ToWorker } from "./messages.ts";
 import { summarize } from "./summary.ts";
+import type { ThrownError } from "./thrown_error.ts";
 import type { WorkerParts } from "./worker_parts.ts";
 
 const MAX_VALUE_BYTES = 1 << 20;
@@ -12,7 +12,7 @@ const MAX_VALUE_BYTES = 1 << 20;
 export interface Finished {
   readonly run: Extract<ToWorker, { t: "run" }>;
   readonly ending: Ending;
-  readonly error: BlockError | null;
+  readonly error: ThrownError | null;
   readonly ms: number;
 }
 
@@ -21,7 +21,7 @@ export function sendReport(parts: WorkerParts, { run, ending, error, ms }: Finis
   const { post, output, notes, preview, variables } = parts;
   const { id, block, defined } = run;
   const dropped = output.end();
-  const { saved, touched, pending, lost } = variables.afterBlock(block);
+  const { saved, touched, pending, lost } = variables.afterBlock(block, { ok: error === null });
   const hasValue = ending.outcome === "value";
   const shown = hasValue ? summarize(ending.value, { declaration: "", doc: "" }) : null;
   const images = imageParts(saved);
@@ -34,7 +34,6 @@ export function sendReport(parts: WorkerParts, { run, ending, error, ms }: Finis
     preview: hasValue ? preview(ending.value) : "",
     type: shown?.type ?? "",
     size: shown?.size ?? null,
-    error,
     dropped,
     ms,
     defined,
@@ -47,7 +46,7 @@ export function sendReport(parts: WorkerParts, { run, ending, error, ms }: Finis
     notes: notes.take(),
     value: hasValue ? valueBytes(ending.value) : null,
   });
-  post({ t: "done", id, more: false, payload });
+  post({ t: "done", id, more: false, error, payload });
 }
 
 /** Null for a value that is too large or that the codec does not cover. */

@@ -51,7 +51,7 @@ export class VariableRequests {
 
   #bind({ id, name, user, payload }: Extract<VariableRequest, { t: "bind" }>): void {
     const value = decode(payload);
-    this.#parts.variables.bind(name, value, user);
+    this.#parts.variables.bind(name, value, { user });
     if (!user) this.#parts.names.set(name, value);
     this.#answer(id, null);
   }
@@ -86,7 +86,8 @@ export class VariableRequests {
       limitMs: deadlineMs,
       task: () => {
         try {
-          report = render(String(template), (name) => this.#parts.variables.lookup(name));
+          const { variables } = this.#parts;
+          report = render(String(template), { lookup: (name) => variables.lookup(name), names: variables.allNames() });
         } catch {
           report = { ok: false, reason: "The template could not be rendered" };
         }
