@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import fs from "../../../extensions/fs/mod.ts";
+import { demoProvider } from "../../../src/providers/demo/demo.ts";
+import type { ModelRequest, Provider } from "../../../src/providers/provider.ts";
+import { type Engine, startEngine } from "../../helpers/engine.ts";
+
+/** The demo provider under the real engine, counting the bytes that it is asked with. */
+async function withDemo(
+  files: Readonly<Record<string, string>>,
+  body: (rig: { readonly engine: Engine; readonly bytes: number[]; readonly workspace: string }) => Promise<void>,
+): Promise<void> {
+  const workspace = await Deno.realPath(await Deno.makeTempDir());
+  for (const [path, text] of Object.entries(files)) {
+    await Deno.mkdir(join(workspace, path, ".."), { recursive: true });
+    await Deno.writeTextFile(join(workspace, path), text);
+  }
+  const bytes: number[] = [];
+  const demo = demoProvider();
+  const provider: Provider = {
+    ...demo,
+    stream: (request: ModelRequest) => {
+      const texts = request.messages.map(({ text }) => text).join("");
+      bytes.push(new TextEncoder().encode(texts).byteLength);
+      return demo.stream(request);
+    },
+  };
+  const engine = await startEngine([], { provider, workspace, extensions: [fs] });
+  try {
+    await body({ engine, bytes, workspace });
+  } finally {
+    await engine.close();
+    await Deno.remove(workspace, { recursive: true });
+  }
+}
+
+const SALES = "day,amount\nmon,1200\ntue,800\nwed,950\n";
+
+Deno.test("demoProvider() counts, mends, defines, reuses and edits under the real engine", async () => {
+  const files = { "a.md": "TODO one\nTODO two\n", "b/c.ts": "const rate = 0.9;\n// TODO three\n", "sales.csv": SALES };
+  await withDemo(files, async ({ engine, workspace }) => {
+    const counted = await engine.ask("Which files here mention TODO, and how often?");
+    assert.match(counted.answer, /^TODO is mentioned 3 times in 2 files:\n- a\.md: 2\n- b\/c\.ts: 1/);
+    assert.equal(counted.iterations, 2);
+    const mean = await engine.ask("What is the mean of the amounts in sales.csv?");
+    assert.match(mean.answer, /^The mean of the 3 amounts is 983\.33/);
+    assert.equal(mean.iterations, 2);
+    const defined = await engine.ask("Define a function that formats cents as euros, and show 123456 cents with it.");
+    assert.equal(defined.answer, "euros(123456) gives €1,234.56.");
+    const reused = await engine.ask("Use the function from before: what is 98765 cents in euros?");
+    assert.equal(reused.answer, "98765 cents are €987.65.");
+    const edited = await engine.ask("In b/c.ts the rate must be 0.85 instead of 0.9: edit it and show the diff.");
+    assert.match(edited.answer, /-const rate = 0\.9;\n\+const rate = 0\.85;/);
+    assert.match(await Deno.readTextFile(join(workspace, "b/c.ts")), /0\.85/);
+  });
+});
+
+Deno.test("demoProvider() reads a file per iteration in requests that do not grow", async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 20 }, (_, at) => [`files/${at + 1}.txt`, "abc\n".repeat(1024)]),
+  );
+  await withDemo(files, async ({ engine, bytes }) => {
+    const result = await engine.ask("Read 20 files named files/#.txt, one per iteration.");
+    assert.equal(result.answer, "Read 20 files with 81920 characters.");
+    assert.equal(result.iterations, 21);
+    const [third = 0, last = 0] = [bytes[2], bytes[19]];
+    assert.ok(last <= third * 1.15, `${last} bytes after ${third}`);
+    const at = bytes.length;
+    const once = await engine.ask("Read 20 files named files/#.txt, all in one block.");
+    assert.equal(once.answer, "Read 20 files with 81920 characters.");
+    assert.equal(bytes.length - at, 2);
+  });
+});
+
+Deno.test("demoProvider() grows a list over many iterations", async () => {
+  await withDemo({}, async ({ engine }) => {
+    const result = await engine.ask(
+      "Make 12 texts of 4096 bytes, one per iteration, and keep a list of their numbers.",
+    );
+    assert.equal(result.answer, "Made 12 texts.");
+    assert.equal(result.iterations, 13);
+  });
+});
