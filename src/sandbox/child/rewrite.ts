@@ -2,7 +2,7 @@ import type { AnyNode, ExpressionStatement, FunctionDeclaration, Program, Variab
 import { childNodes, isClass, isFunction } from "./analysis.ts";
 import { nestedVars } from "./rewrite_declarations.ts";
 import { applyEdits, type Edit } from "./rewrite_edits.ts";
-import { calledBefore } from "./rewrite_hoist.ts";
+import { calledBefore, valueStatement } from "./rewrite_hoist.ts";
 import type { PositionMap } from "./rewrite_map.ts";
 
 type TopLevel = Program["body"][number];
@@ -59,7 +59,7 @@ class Rewriter {
 
   edits(): readonly Edit[] {
     const { body } = this.#program;
-    const last = body.findLastIndex((node) => node.type !== "EmptyStatement");
+    const last = valueStatement(this.#program);
     body.forEach((node, i) => {
       const isEnum = enumName(node, body[i + 1]) !== null;
       const ofEnum = i > 0 && body[i - 1] !== undefined && enumName(body[i - 1] ?? node, node) !== null;

@@ -10,6 +10,9 @@ export function calledBefore(program: Program): ReadonlySet<FunctionDeclaration>
   }
   const early = new Set<FunctionDeclaration>();
   if (functions.size === 0) return early;
+  for (const node of program.body.slice(valueStatement(program) + 1)) {
+    if (node.type === "FunctionDeclaration") early.add(node); // what comes after `return` is not run
+  }
   const reached = new Set<string>();
   const reach = (name: string): void => {
     const found = functions.get(name);
@@ -26,4 +29,9 @@ export function calledBefore(program: Program): ReadonlySet<FunctionDeclaration>
     }
   }
   return early;
+}
+
+/** Index of the statement whose value is the block's: the last one, functions after it left out; it may have none. */
+export function valueStatement({ body }: Program): number {
+  return body.findLastIndex((node) => node.type !== "EmptyStatement" && node.type !== "FunctionDeclaration");
 }

@@ -65,7 +65,7 @@ function code(entry: Entry, value: object, { functions }: SaveParts): Snapshot {
   return lost(
     entry,
     value,
-    native ? "a built-in or bound function" : "a function that a call made: what it closes over",
+    native ? "a built-in or bound function" : "a function that a call made: what it closes over cannot be kept",
   );
 }
 

@@ -1,0 +1,65 @@
+import vm from "node:vm";
+import { transform } from "sucrase";
+import type { RestoreReport } from "../../../src/sandbox/sandbox.ts";
+import type { VariableImage } from "../../../src/domain/variable.ts";
+import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare_block.ts";
+import { type BlockEnd, Variables } from "../../../src/sandbox/child/variables.ts";
+
+export interface Ran {
+  readonly value: unknown;
+  readonly error: unknown;
+  readonly block: RunnableBlock;
+  readonly end: BlockEnd;
+}
+
+/** Prepares with the real stripper. */
+export function prepare(source: string): ReturnType<typeof prepareBlock> {
+  return prepareBlock(source, { loadSucrase: () => transform });
+}
+
+/** Runs blocks in this realm as the worker does, without its limits; `close` takes their variables away. */
+export class BlockRunner {
+  variables = new Variables();
+  /** The newest version of every variable, as a store would keep it. */
+  readonly stored = new Map<string, VariableImage>();
+  #count = 0;
+
+  async run(source: string): Promise<Ran> {
+    const block = prepare(source);
+    if (!block.ok) throw new SyntaxError(`${block.error.message} (${block.error.line}:${block.error.column})`);
+    this.variables.declare(block.declarations.map(({ name }) => name));
+    let value: unknown, error: unknown = null;
+    try {
+      value = await new vm.Script(block.code, { filename: `block1.${this.#count++}` }).runInThisContext();
+    } catch (thrown) {
+      error = thrown;
+    }
+    this.variables.observe();
+    await Promise.resolve();
+    const end = this.variables.afterBlock(block, { ok: error === null });
+    for (const image of end.saved) this.stored.set(image.name, image);
+    return { value, error, block, end };
+  }
+
+  /** The value of the last of several blocks; throws what one of them throws. */
+  async value(...sources: string[]): Promise<unknown> {
+    let value: unknown;
+    for (const source of sources) {
+      const ran = await this.run(source);
+      if (ran.error !== null) throw ran.error;
+      value = ran.value;
+    }
+    return value;
+  }
+
+  /** As after a restart: everything gone, then what was stored comes back. */
+  restart(images: readonly VariableImage[] = [...this.stored.values()]): RestoreReport[] {
+    this.variables.forget(this.variables.names());
+    this.variables = new Variables();
+    return this.variables.restore(images);
+  }
+
+  [Symbol.dispose](): void {
+    this.variables.forget(this.variables.names());
+  }
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import vm from "node:vm";
+import fc from "fast-check";
+import { sourcePosition } from "../../../src/sandbox/child/prepare_block_position.ts";
+import { BlockRunner, prepare } from "./block_runner.ts";
+
+/** A statement that may use the names before it, and the name that it makes. */
+type Maker = (names: readonly string[], name: string, n: number) => string;
+
+const pick = (names: readonly string[], n: number): string => names[n % names.length] ?? "1";
+const number = (names: readonly string[], n: number): string => `(Number(${pick(names, n)}) || ${n})`;
+
+const MAKERS: readonly Maker[] = [
+  (names, name, n) => `const ${name} = ${number(names, n)} + ${n}`,
+  (names, name, n) => `let ${name} = [${number(names, n)}, ${n}].length\n${name}++`,
+  (names, name, n) => `var ${name}\n${name} = ${number(names, n + 1)} * 2`,
+  (names, name, n) => `const { a: ${name}, ...rest_${name} } = { a: ${number(names, n)}, b: ${n} }`,
+  (names, name, n) => `const [${name} = ${n}] = [${n % 2 ? "undefined" : number(names, n)}]`,
+  (names, name, n) => `function f_${name}(x) { return x + ${number(names, n)} }\nconst ${name} = f_${name}(${n})`,
+  (names, name, n) => `const ${name} = late_${name}()\nfunction late_${name}() { return ${number(names, n)} }`,
+  (names, name, n) =>
+    `class C_${name} { v = ${n}; static s = ${number(names, n)} }\nconst ${name} = new C_${name}().v + C_${name}.s`,
+  (names, name, n) =>
+    `let ${name} = 0\nfor (let i = 0; i < ${n % 5}; i++) { const k = i; ${name} += k + ${number(names, n)} }`,
+  (names, name, n) => `if (${n % 2}) { var ${name} = ${number(names, n)} } else { var ${name} = ${n} }`,
+  (names, name, n) =>
+    `let ${name} = 0; outer: for (var i_${name} of [1, 2, 3]) { for (const j of [1]) { if (i_${name} > ${
+      n % 4
+    }) break outer; ${name} += j } }`,
+  (names, name, n) => `const ${name} = ((a, b = a) => { const c = b; return a + c })(${number(names, n)})`,
+  (names, name, n) => `let ${name}; try { throw ${number(names, n)} } catch (e) { ${name} = e }`,
+  (names, name, n) => `const ${name} = await Promise.resolve(${number(names, n)})`,
+  (names, name, n) => `let ${name} = ${n};\n(${name})++\n;[${name}] = [${name} + ${number(names, n)}]`,
+  (names, name, n) => `const get_${name} = () => ${number(names, n)}; const ${name} = get_${name}() // done`,
+];
+
+Deno.test("prepareBlock() the same program with and without persistence gives the same values", async () => {
+  const programs = fc.array(fc.tuple(fc.nat(MAKERS.length - 1), fc.nat(50), fc.boolean()), {
+    minLength: 1,
+    maxLength: 12,
+  });
+  await fc.assert(
+    fc.asyncProperty(programs, async (steps) => {
+      const names: string[] = [], statements: string[] = [], blocks: string[] = [];
+      for (const [maker, n, split] of steps) {
+        const name = `v${names.length}`;
+        const statement = MAKERS[maker]?.(names, name, n) ?? "";
+        names.push(name);
+        statements.push(statement);
+        if (split || blocks.length === 0) blocks.push(statement);
+        else blocks[blocks.length - 1] += `\n${statement}`;
+      }
+      const result = `[${names.join(", ")}]`;
+      const plain: unknown = await new vm.Script(
+        `(async () => { "use strict";\n${statements.join("\n")}\n;return ${result}\n})()`,
+      ).runInThisContext();
+      using runner = new BlockRunner();
+      assert.deepEqual(await runner.value(...blocks, result), plain);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** Where the model sees an error that its block threw. */
+async function thrownAt(source: string): Promise<readonly [number, number]> {
+  using runner = new BlockRunner();
+  const { error, block } = await runner.run(source);
+  assert.ok(error instanceof Error, source);
+  const frame = /block1\.0:(\d+):(\d+)/.exec(error.stack ?? "");
+  const position = { line: Number(frame?.[1]), column: Number(frame?.[2]) };
+  const { line, column } = sourcePosition(position, { ...block, source });
+  return [line, column];
+}
+
+Deno.test("sourcePosition() errors are at the place where the model wrote them", async () => {
+  const cases: readonly (readonly [string, readonly [number, number]])[] = [
+    ["null.x", [1, 6]],
+    ["const a = 1\nconst b = null.x", [2, 16]],
+    ["const a = 1; const { b } = null.x; b", [1, 33]],
+    ["f()\nfunction f() {\n  return null.x\n}", [3, 15]],
+    ["function f() {\n  return null.x\n}\nf()", [2, 15]],
+    ["function a() {}\nfunction f(n) { return n.x }\n\n  f(null)", [2, 26]],
+    ["class A {\n  m() { throw new Error('x') }\n}\nnew A().m()", [2, 15]],
+    ["await 1\n// comment\n  null.x", [3, 8]],
+    ["if (1) { var x = 1, { y } = null }", [1, 23]],
+    ["const n: number = 1\nconst s: string = null!.x", [2, 25]],
+    ["type A = { a: 1 }\n\nlet v = (null as any as A).a", [3, 28]],
+    ["enum E { A }\nfunction f<T>(x: T): T { return (x as any).y.z }\nf<number>(1)", [2, 46]],
+    ["```ts\nconst a = 1\nnull.x\n```", [3, 6]],
+    ["[1].map(x =&gt; null.x)", [1, 22]],
+  ];
+  for (const [source, expected] of cases) assert.deepEqual(await thrownAt(source), expected, source);
+});
+
+Deno.test("rewrite() what a failed block assigned before its error stays", async () => {
+  using runner = new BlockRunner();
+  await runner.run("const a = 1");
+  const { end } = await runner.run("const b = 2; a = 3; null.x; const c = 4");
+  assert.deepEqual(end.saved.map(({ name }) => name), ["a", "b"]);
+  assert.deepEqual(runner.variables.names(), ["a", "b"]);
+  assert.deepEqual(await runner.value("[a, b, typeof c]"), [3, 2, "undefined"]);
+});
+
+Deno.test("rewrite() a function alias does not clash with names in use", () => {
+  const block = prepare("f()\nconst g = 'f\u200d'\nfunction f() {}");
+  assert.ok(block.ok);
+  assert.match(block.code, /function f\u200d\u200d\(/);
+});
