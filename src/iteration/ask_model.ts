@@ -66,9 +66,11 @@ export async function askModel(
   }
 }
 
-/** Another call with the same prefix cannot help: the router has tried what there was to try. */
+/** Another call cannot help: the router has tried what there was to try. A request that was refused for what it says
+ * (400, 422, a content filter, too long) is fed back, since the next one differs. */
 function isInfrastructure(error: ProviderError): boolean {
-  return error.kind !== "refused" && error.kind !== "context" || error.status === 404;
+  if (error.kind === "refused" || error.kind === "context") return false;
+  return error.status !== 400 && error.status !== 422;
 }
 
 function forwardTo(frame: IterationFrame, stream: ReplyStream) {

@@ -79,5 +79,12 @@ export type IterationResult =
   | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
   | (Common & { readonly kind: "executed" | "empty" })
   | (Common & { readonly kind: "refused"; readonly reason: string })
-  | (Common & { readonly kind: "failed"; readonly reason: string; readonly fatal: boolean })
+  | (Common & {
+    readonly kind: "failed";
+    readonly reason: string;
+    /** Asking again cannot mend it. */
+    readonly fatal: boolean;
+    /** The call gave no reply at all. */
+    readonly call: boolean;
+  })
   | { readonly kind: "cancelled" };

@@ -60,7 +60,8 @@ async function giveUp(
 ): Promise<IterationResult> {
   await recorder.fail(reason);
   const { thinking, fatal } = asked;
-  return { kind: "failed", reason, fatal, thinking, entries: [], repairs: [], next: NO_NEXT };
+  const call = asked.text === null;
+  return { kind: "failed", reason, fatal, call, thinking, entries: [], repairs: [], next: NO_NEXT };
 }
 
 async function act(
@@ -112,7 +113,7 @@ function conclude(
   if (failed && entries.every(({ result }) => !result.ok)) {
     const { error, outcome } = failed.result;
     const reason = `every block failed: ${error ? `${error.name}: ${error.message}` : outcome}`;
-    return { ...common, kind: "failed", reason, fatal: false };
+    return { ...common, kind: "failed", reason, fatal: false, call: false };
   }
   if (settled?.kind === "refused") return { ...common, kind: "refused", reason: settled.reason };
   return { ...common, kind: entries.length > 0 ? "executed" : "empty" };

@@ -84,12 +84,13 @@ export class QueryLoop {
         state.used++;
         this.#accept(result.final);
         return "answered";
-      case "failed":
-        state.failed(result.reason);
+      case "failed": {
+        const hopeless = state.failed(result.reason, { call: result.call });
         if (result.entries.length === 0) {
           state.notes.push(`The last call gave no usable reply: ${clip(result.reason, 1500)}`);
         }
-        return result.fatal ? "provider" : null;
+        return result.fatal || hopeless ? "provider" : null;
+      }
       case "refused":
         state.used++;
         state.refused = result.reason;
@@ -149,7 +150,7 @@ export class QueryLoop {
     if (result.kind === "cancelled") return "cancelled";
     this.#remember(result, state.used + 1);
     if (result.kind === "final") this.#accept({ ...result.final, confidence: "low" });
-    else if (result.kind === "failed") state.failed(result.reason);
+    else if (result.kind === "failed") state.failed(result.reason, { call: result.call });
     return reason;
   }
 }

@@ -5,6 +5,7 @@ import type { Reply } from "../prompt/reply.ts";
 
 export const MAX_CONSECUTIVE_ERRORS = 5;
 export const MAX_RESTARTS = 3;
+const SAME_CALL_ERRORS = 3;
 
 /** Everything that one query counts and carries from one iteration to the next. */
 export class QueryState {
@@ -14,6 +15,8 @@ export class QueryState {
   #costUsd: number | null = 0;
   #priced = true;
   #offered: OfferedAnswer | null = null;
+  #lastCallError: string | null = null;
+  #sameCallError = 0;
   /** Row of the next iteration, 0-based. */
   position = 0;
   /** Iterations that used up budget. */
@@ -75,10 +78,14 @@ export class QueryState {
     return { iterations: this.used + (call.counts ? 1 : 0), usage: this.#usage, costUsd: this.costUsd };
   }
 
-  /** One more error; `text` is kept for the hint of a restart. */
-  failed(text: string): void {
+  /** One more error; `text` is kept for the hint of a restart. True when the same call error came three times in a
+   * row: feeding it back does not help. */
+  failed(text: string, { call }: { readonly call: boolean }): boolean {
     this.consecutiveErrors++;
+    this.#sameCallError = call && text === this.#lastCallError ? this.#sameCallError + 1 : 1;
+    this.#lastCallError = call ? text : null;
     if (this.errors.length < 3) this.errors.push(text);
+    return call && this.#sameCallError >= SAME_CALL_ERRORS;
   }
 
   restart(): void {

@@ -153,6 +153,19 @@ Deno.test("runQuery() feeds a refused call back and goes on", async () => {
   assert.match(engine.context(1), /too rude/);
 });
 
+Deno.test("runQuery() ends when the same call error comes three times in a row", async () => {
+  const error = new ProviderError("The server refused the request: bad field", {
+    kind: "server",
+    retryable: false,
+    status: 400,
+  });
+  await using engine = await startEngine([error, error, error, replyJson([], { final: "too late" })]);
+  const result = await engine.ask("hi");
+  assert.deepEqual([result.reason, engine.provider.requests.length], ["provider", 3]);
+  assert.match(result.answer, /bad field/);
+  assert.match(engine.context(1), /bad field/);
+});
+
 Deno.test("runQuery() keeps what was done when it is cancelled while the model is asked", async () => {
   const controller = new AbortController();
   await using engine = await startEngine([
