@@ -57,7 +57,7 @@ export class Decoder {
     this.#makeViews();
     table.at = 0;
     table.forgetShapes();
-    const root = this.#slot();
+    const root = this.#value();
     let levelEnd = 0, depth = -1;
     for (let i = -1; !table.ended;) {
       const tag = table.raw();

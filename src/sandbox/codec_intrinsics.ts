@@ -58,7 +58,8 @@ function flagGetters(): readonly (readonly [string, (self: object) => boolean])[
 const typedArray: object = Object.getPrototypeOf(Uint8Array.prototype);
 const encoder = new TextEncoder();
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
-const utf16 = new TextDecoder("utf-16le", { ignoreBOM: true });
+const { apply } = Reflect;
+const { fromCharCode } = String;
 const encodeInto = TextEncoder.prototype.encodeInto;
 const decodeText = TextDecoder.prototype.decode;
 
@@ -138,7 +139,7 @@ export const intrinsics = {
   hex: uncurry(BigInt.prototype.toString) as (self: bigint, radix: number) => string,
   encodeInto: (text: string, into: Uint8Array<ArrayBuffer>) => callEncode(encoder, text, into),
   utf8: (bytes: Uint8Array<ArrayBuffer>): string => callDecode(utf8, bytes),
-  utf16: (bytes: Uint8Array<ArrayBuffer>): string => callDecode(utf16, bytes),
+  fromUnits: (units: readonly number[]): string => apply(fromCharCode, null, units),
   viewConstructors: viewConstructors(),
   viewPrototypes: viewPrototypes(),
   errorPrototypes: errorPrototypes(),

@@ -2,11 +2,14 @@ import { intrinsics as own } from "./codec_intrinsics.ts";
 
 /** Room for a small table, so that one long text is not copied again for it. */
 const SLACK = 1024;
+const FIRST = 512;
 
 /** The bytes of an encoding while it is made: format byte, segments, then the table and its length. Text is encoded
  * straight into place, so 100 MB of it are copied once. */
 export class SegmentWriter {
-  #bytes = new own.Uint8Array(512);
+  #bytes = new own.Uint8Array(FIRST);
+  /** Of `#bytes`; its own `length` is a getter that foreign code may replace. */
+  #room = FIRST;
   #used = 1;
   readonly #check: (size: number) => void;
 
@@ -30,14 +33,14 @@ export class SegmentWriter {
     }
     const units = new own.Uint16Array(value.length);
     for (let i = 0; i < value.length; i++) units[i] = own.charCodeAt(value, i);
-    this.#append(new own.Uint8Array(units.buffer));
+    this.#append(new own.Uint8Array(own.viewBuffer(units) as ArrayBuffer));
     return `~S${at}:${this.#used - at}`;
   }
 
   /** Copies `bytes`; returns where they begin. */
   bytes(bytes: Uint8Array<ArrayBuffer>): number {
     const at = this.#used;
-    this.#check(at + bytes.length);
+    this.#check(at + own.viewLength(bytes));
     this.#append(bytes);
     return at;
   }
@@ -50,8 +53,8 @@ export class SegmentWriter {
     this.#reserve(4);
     for (let i = 0; i < 4; i++) this.#bytes[this.#used++] = (size >>> (8 * i)) & 255;
     this.#check(this.#used);
-    const whole = new own.Uint8Array(this.#bytes.buffer, 0, this.#used);
-    if (this.#bytes.length - this.#used <= this.#used / 8) return whole;
+    const whole = new own.Uint8Array(this.#buffer, 0, this.#used);
+    if (this.#room - this.#used <= this.#used / 8) return whole;
     const exact = new own.Uint8Array(this.#used);
     own.bytesSet(exact, whole, 0);
     return exact;
@@ -61,7 +64,7 @@ export class SegmentWriter {
     this.#reserve(text.length);
     let rest = text;
     while (rest.length > 0) {
-      const into = new own.Uint8Array(this.#bytes.buffer, this.#used);
+      const into = new own.Uint8Array(this.#buffer, this.#used);
       const { read, written } = own.encodeInto(rest, into);
       this.#used += written;
       if (read === rest.length) return;
@@ -71,17 +74,23 @@ export class SegmentWriter {
   }
 
   #append(bytes: Uint8Array<ArrayBuffer>): void {
-    this.#reserve(bytes.length);
+    const size = own.viewLength(bytes);
+    this.#reserve(size);
     own.bytesSet(this.#bytes, bytes, this.#used);
-    this.#used += bytes.length;
+    this.#used += size;
   }
 
   #reserve(more: number): void {
-    if (this.#used + more <= this.#bytes.length) return;
-    const needed = this.#used + more + SLACK;
-    const double = this.#bytes.length * 2;
-    const grown = new own.Uint8Array(needed > 1 << 20 || double < needed ? needed : double);
-    own.bytesSet(grown, new own.Uint8Array(this.#bytes.buffer, 0, this.#used), 0);
+    if (this.#used + more <= this.#room) return;
+    const needed = this.#used + more + SLACK, double = this.#room * 2;
+    const room = needed > 1 << 20 || double < needed ? needed : double;
+    const grown = new own.Uint8Array(room);
+    own.bytesSet(grown, new own.Uint8Array(this.#buffer, 0, this.#used), 0);
     this.#bytes = grown;
+    this.#room = room;
+  }
+
+  get #buffer(): ArrayBuffer {
+    return own.viewBuffer(this.#bytes) as ArrayBuffer;
   }
 }

@@ -19,22 +19,24 @@ export function badBytes(what: string): never {
 export class TableReader {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #slots: readonly unknown[];
+  readonly #size: number;
   readonly #tableStart: number;
   readonly #shapes = bareList<Shape>();
   #budget: number;
   at = 0;
 
   constructor(bytes: Uint8Array<ArrayBuffer>, format: number) {
-    if (bytes.length < 6 || bytes[0] !== format) badBytes(`format ${bytes[0]} is not ${format}`);
-    const end = bytes.length - 4;
+    this.#size = own.viewLength(bytes);
+    if (this.#size < 6 || bytes[0] !== format) badBytes(`format ${bytes[0]} is not ${format}`);
+    const end = this.#size - 4;
     let size = 0;
     for (let i = 3; i >= 0; i--) size = size * 256 + bytes[end + i]!;
     if (size > end - 1) badBytes("the table is cut off");
     this.#bytes = bytes;
     this.#tableStart = end - size;
-    this.#budget = bytes.length;
+    this.#budget = this.#size;
     const table = this.#part(this.#tableStart, size);
-    refuseNesting(table);
+    refuseNesting(table, size);
     const slots = own.parse(own.utf8(table));
     if (!own.isArray(slots) || slots.length === 0) badBytes("the table is no list");
     if (slots.length > MAX_SLOTS * 2) badBytes("more values than allowed");
@@ -133,7 +135,7 @@ export class TableReader {
     const from = own.Number(own.slice(slot, 2, colon)), size = own.Number(own.slice(slot, colon + 1));
     this.#spend(size);
     const part = this.#part(from, size);
-    return slot[1] === "s" ? own.utf8(part) : own.utf16(part);
+    return slot[1] === "s" ? own.utf8(part) : utf16(part, size);
   }
 
   /** Parts that overlap would make more out of the bytes than they are. */
@@ -143,9 +145,10 @@ export class TableReader {
   }
 
   #part(from: number, size: number): Uint8Array<ArrayBuffer> {
-    const end = from === this.#tableStart ? this.#bytes.length : this.#tableStart;
+    const end = from === this.#tableStart ? this.#size : this.#tableStart;
     if (!(from >= 0 && size >= 0 && from + size <= end)) badBytes("a part outside the bytes");
-    return new own.Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + from, size);
+    const buffer = own.viewBuffer(this.#bytes) as ArrayBuffer;
+    return new own.Uint8Array(buffer, own.viewOffset(this.#bytes) + from, size);
   }
 }
 
@@ -156,13 +159,23 @@ function bigInt(hex: string): bigint {
 }
 
 /** One list only: "[[[[" or "{},{}," would cost the reader many times the size of the bytes. */
-function refuseNesting(table: Uint8Array<ArrayBuffer>): void {
+function refuseNesting(table: Uint8Array<ArrayBuffer>, length: number): void {
   let inText = false;
-  const { length } = table;
   for (let i = 1; i < length; i++) {
     const c = table[i];
     if (c === QUOTE) inText = !inText;
     else if (c === BACKSLASH && inText) i++;
     else if ((c === OPEN || c === BRACE) && !inText) badBytes("a nested list");
   }
+}
+
+/** Not a TextDecoder: it replaces the lone surrogates for which this form exists. */
+function utf16(bytes: Uint8Array<ArrayBuffer>, size: number): string {
+  let text = "";
+  for (let at = 0; at < size;) {
+    const units = bareList<number>();
+    for (; units.length < 8192 && at < size; at += 2) units[units.length] = bytes[at]! | (bytes[at + 1]! << 8);
+    text += own.fromUnits(units);
+  }
+  return text;
 }
