@@ -1,29 +1,37 @@
+import { join } from "node:path";
 import type { Figure } from "./support/figure.ts";
 import type { Program, Programs } from "./support/programs.ts";
 import { visRun } from "./support/vis_run.ts";
 
 const TIMES = 9;
 
-/** From the start of a process to what its user waits for. The first start of each fills the runtime's own caches and
- * does not count. */
+interface Places {
+  readonly workspace: string;
+  readonly home: string;
+}
+
+/** From the start of a process to what its user waits for. The first start makes the database and fills the runtime's
+ * own caches; it does not count. */
 export async function launch({ all }: Programs): Promise<readonly Figure[]> {
-  const workspace = await Deno.makeTempDir({ prefix: "vis-bench-launch-" });
+  const folder = await Deno.makeTempDir({ prefix: "vis-bench-launch-" });
   try {
+    const workspace = join(folder, "workspace");
+    await Deno.mkdir(workspace);
     const figures: Figure[] = [];
-    for (const program of all) figures.push(...await measure(program, workspace));
+    for (const program of all) figures.push(...await measure(program, { workspace, home: join(folder, program.way) }));
     return figures;
   } finally {
-    await Deno.remove(workspace, { recursive: true });
+    await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function measure(program: Program, workspace: string): Promise<readonly Figure[]> {
+async function measure(program: Program, places: Places): Promise<readonly Figure[]> {
   const versions: number[] = [];
   const requests: number[] = [];
   const walls: number[] = [];
   for (let time = 0; time <= TIMES; time++) {
     const version = await versionMs(program);
-    const { arrived, wallMs } = await oneRound(program, workspace);
+    const { arrived, wallMs } = await oneRound(program, places);
     if (time === 0) continue;
     versions.push(version);
     requests.push(arrived[0] ?? NaN);
@@ -45,9 +53,9 @@ async function versionMs({ path, args }: Program): Promise<number> {
 }
 
 /** A block and the answer from it in one reply: the sandbox has to be up for it. */
-async function oneRound(program: Program, workspace: string) {
+async function oneRound(program: Program, places: Places) {
   const run = await visRun(program, {
-    workspace,
+    ...places,
     prompt: "What is six times seven?",
     handler: () => JSON.stringify({ code: [{ expr: "const product = 6 * 7" }], final: { answer: "{{product}}" } }),
   });

@@ -42,7 +42,11 @@ function cpuModel(): string {
 }
 
 async function output(program: string, args: readonly string[]): Promise<string> {
-  const command = new Deno.Command(program, { args: [...args], cwd: ROOT, stdin: "null", stderr: "null" });
-  const finished = await command.output().catch(() => null);
-  return finished?.success ? new TextDecoder().decode(finished.stdout) : "";
+  try {
+    const command = new Deno.Command(program, { args: [...args], cwd: ROOT, stdin: "null", stderr: "null" });
+    const { success, stdout } = await command.output();
+    return success ? new TextDecoder().decode(stdout) : "";
+  } catch {
+    return ""; // there is no such program
+  }
 }

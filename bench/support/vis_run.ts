@@ -8,6 +8,8 @@ export interface VisRunOptions {
   readonly handler: (request: Parameters<MockHandler>[0], pid: number) => ReturnType<MockHandler>;
   readonly workspace: string;
   readonly prompt: string;
+  /** A home that other runs use as well; one that is new and removed afterwards otherwise. */
+  readonly home?: string;
 }
 
 /** One `vis run` against a model server in this process. Times are milliseconds since the process was started. */
@@ -23,9 +25,9 @@ export interface VisRun {
   readonly cpuSeconds: number;
 }
 
-/** Runs vis with a home of its own; throws with what it said when it does not end well. */
+/** Runs vis; throws with what it said when it does not end well. */
 export async function visRun(program: Program, options: VisRunOptions): Promise<VisRun> {
-  const home = await Deno.makeTempDir({ prefix: "vis-bench-" });
+  const home = options.home ?? await Deno.makeTempDir({ prefix: "vis-bench-home-" });
   const arrived: number[] = [];
   const replied: number[] = [];
   const bytes: number[] = [];
@@ -59,7 +61,7 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
     if (code !== 0) throw new Error(`Cannot measure vis run: it ended with ${code}: ${text(stderr).slice(-2000)}`);
     return { stdout: text(stdout), bytes, arrived, replied, wallMs, cpuSeconds: reapedCpuSeconds() - cpu };
   } finally {
-    await Deno.remove(home, { recursive: true });
+    if (options.home === undefined) await Deno.remove(home, { recursive: true });
   }
 }
 

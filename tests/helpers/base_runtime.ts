@@ -24,9 +24,18 @@ export async function baseRuntime(): Promise<BaseRuntime> {
   if (program || base) {
     return { ok: true, reason: "", env: { ...program && { DENO_COMPILE: program }, ...base && { DENORT_BIN: base } } };
   }
-  const output = await new Deno.Command(SUPPLIER, { stdin: "null" }).output().catch(() => null);
+  const output = await supplied();
   const env = output?.success ? fromText(new TextDecoder().decode(output.stdout)) : {};
   return Object.keys(env).length === 2
     ? { ok: true, reason: "", env }
     : { ok: false, reason: "no base runtime; DENO_COMPILE and DENORT_BIN name one", env: {} };
+}
+
+/** Null where there is no supplier: `output` then throws at once instead of rejecting. */
+async function supplied(): Promise<Deno.CommandOutput | null> {
+  try {
+    return await new Deno.Command(SUPPLIER, { stdin: "null" }).output();
+  } catch {
+    return null;
+  }
 }
