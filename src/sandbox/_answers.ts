@@ -35,13 +35,13 @@ export function readRestoreReports(answer: Answer): RestoreReport[] {
   });
 }
 
-/** The text is shown on terminals and in pages: cleaned like all text of a child. */
+/** The text is an answer and stays as it is, line ends of files included: a channel cleans what it shows. */
 export function readRenderReport(answer: Answer): RenderReport {
   const fields = new Fields(body(answer), "rendering");
   if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_TEXT)) };
   return {
     ok: true,
     from: fields.oneOf("from", ["variable", "template", "literal"]),
-    text: cleanText(fields.text("text", MAX_PAYLOAD_BYTES)),
+    text: fields.text("text", MAX_PAYLOAD_BYTES),
   };
 }

@@ -2,6 +2,8 @@
  * afterwards, so it calls none of them by name. */
 import { types } from "node:util";
 
+const { setPrototypeOf } = Object;
+
 /** `f` as a function that takes its `this` first; needs nothing from any prototype when called. */
 export function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R): (self: T, ...args: A) => R {
   return Function.prototype.call.bind(f) as (self: T, ...args: A) => R;
@@ -16,7 +18,7 @@ export function getterOf<R>(owner: object, key: PropertyKey): (self: object) => 
 
 /** An array without a prototype: storing at its end runs no setter that foreign code put on Array.prototype. */
 export function bareList<T>(): T[] {
-  return Object.setPrototypeOf([], null);
+  return setPrototypeOf([], null);
 }
 
 const typedArrays = [

@@ -237,3 +237,48 @@ Deno.test("what a block breaks in the realm hurts only itself: results and calls
     assert.equal(failed.result.error?.name, "TypeError", code);
   }
 });
+
+/** Puts getters and setters where the runtime itself reads or appends, and keeps what they are handed. */
+const SPIES = String.raw`
+globalThis.caught = [];
+const keep = (x) => { if (typeof x === "object" && x !== null || typeof x === "function") caught.push(x) };
+const names = ["data", "ports", "port", "type", "target", "callback", "once", "signal", "passive", "capture", "source",
+  "origin", "next", "done", "value", "then", "transfer", "timeout", "_argv", "_idlePrev", "cancelable", "bubbles",
+  "path", "item", "listener", "promise", "reason", "error", "message", "get", "set", "constructor", "displayErrors"];
+for (const on of [Object.prototype, Array.prototype, Function.prototype]) {
+  for (const name of [...names, 0, 1, 2]) {
+    try { Object.defineProperty(on, name, { configurable: true, get() { keep(this) }, set(v) { keep(this); keep(v) } }) } catch { /* shut */ }
+  }
+}
+for (const C of [Array, Map, Set, WeakMap, Function, String]) {
+  for (const name of Object.getOwnPropertyNames(C.prototype)) {
+    const f = Object.getOwnPropertyDescriptor(C.prototype, name).value;
+    if (name === "constructor" || name === "push" || typeof f !== "function") continue;
+    try { C.prototype[name] = function (...args) { caught[caught.length] = this; return Reflect.apply(f, this, args) } } catch { /* shut */ }
+  }
+}
+class Evil extends Array { constructor(...a) { super(...a); keep(this) } }
+Array.prototype.constructor = { [Symbol.species]: Evil };
+`;
+
+Deno.test("hooks in shared prototypes are handed nothing of the sandbox's own", async () => {
+  await using box = await testSandbox({ functions });
+  await box.run(`${SPIES}; 1`);
+  await box.run("await fs.readFile('a'); await new Promise((done) => setTimeout(done, 2)); console.log({ a: 1 })");
+  await box.run(
+    "await crypto.subtle.digest('SHA-1', new Uint8Array(1)); Promise.reject(new Error('stray')); const k = [1]",
+  );
+  const { result } = await box.run(`
+    const bad = [], count = caught.length;
+    for (let i = 0; i < count; i++) {
+      const x = caught[i];
+      let tag = ""; try { tag = Object.prototype.toString.call(x) } catch { continue }
+      if (/Port|Event|Worker|Timeout|Immediate|Deno/.test(tag)) bad[bad.length] = tag;
+      for (const name of ["postMessage", "_onImmediate", "resolve", "reject", "payload", "runMicrotasks", "dlopen"]) {
+        let found; try { found = Object.getOwnPropertyDescriptor(x, name) } catch { continue }
+        if (found) bad[bad.length] = name + " of " + tag;
+      }
+    }
+    bad + ""`);
+  assert.equal(result.preview, '""', result.error?.message);
+});

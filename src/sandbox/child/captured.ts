@@ -16,6 +16,13 @@ function microtaskDrain(): () => void {
   return () => void Reflect.apply(drain, core, []);
 }
 
+const setProperty = Reflect.set;
+
+/** Without the empty argument list that the runtime would spread, by an iterator that a block may have replaced. */
+function immediate(f: () => void): void {
+  setProperty(setImmediate(f), "_argv", undefined);
+}
+
 const context = new AsyncLocalStorage<unknown>();
 
 export const captured = {
@@ -37,7 +44,7 @@ export const captured = {
   now: performance.now.bind(performance),
   setTimeout: globalThis.setTimeout.bind(globalThis),
   clearTimeout: globalThis.clearTimeout.bind(globalThis),
-  setImmediate: (f: () => void): void => void setImmediate(f),
+  setImmediate: immediate,
   runMicrotasks: microtaskDrain(),
   /** Who started the code that runs now: follows promises and timers, unlike a variable. */
   context: { get: () => context.getStore(), run: (store: unknown, f: () => void) => context.run(store, f) },

@@ -1,6 +1,7 @@
 import type { VariableImage } from "../../domain/variable.ts";
 import { MAX_PAYLOAD_BYTES } from "../protocol.ts";
 
+const { defineProperty } = Object;
 /** Room for names, sources and summaries beside the values of a part. */
 const PART_BYTES = MAX_PAYLOAD_BYTES / 2;
 const OVERHEAD_BYTES = 500;
@@ -29,5 +30,5 @@ export function imageParts(images: readonly VariableImage[]): VariableImage[][] 
 
 /** Not `push`: in the worker a block may have replaced it, or put a setter on the prototype of arrays. */
 function add<T>(list: T[], item: T): void {
-  Object.defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
+  defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }

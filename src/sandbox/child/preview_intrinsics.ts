@@ -1,6 +1,8 @@
 /** What looking at values needs, taken before foreign code can replace it. Nothing here runs code of a value. */
 import { types } from "node:util";
 
+const { setPrototypeOf } = Object;
+
 /** `f` as a function that takes its `this` first; needs nothing from any prototype when called. */
 function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R): (self: T, ...args: A) => R {
   return Function.prototype.call.bind(f) as (self: T, ...args: A) => R;
@@ -14,7 +16,7 @@ function getterOf<R>(owner: object, key: PropertyKey): (self: object) => R {
 
 /** An array without a prototype: storing at its end runs no setter that foreign code put on Array.prototype. */
 export function bareList<T>(): T[] {
-  return Object.setPrototypeOf([], null);
+  return setPrototypeOf([], null);
 }
 
 type TextOf = (self: object) => string;

@@ -89,6 +89,10 @@ function lock(): void {
     Object.freeze(constructor);
     Object.freeze(constructor.prototype);
   }
+  // A getter or an indexed setter there would be handed internal objects whenever the runtime reads an option that is
+  // absent or appends to a list. Existing methods stay assignable; measured, arrays are as fast as before.
+  Object.preventExtensions(Object.prototype);
+  Object.preventExtensions(Array.prototype);
   for (const key of Reflect.ownKeys(Symbol)) {
     const value = captured.getOwnPropertyDescriptor(Symbol, key)?.value;
     if (typeof value === "symbol") {

@@ -128,7 +128,9 @@ export class Relay {
   }
 
   #toWorker(message: ToWorker): void {
-    this.#options.port.postMessage(message, transferable(message));
+    const transfer = transferable(message);
+    if (transfer) this.#options.port.postMessage(message, transfer);
+    else this.#options.port.postMessage(message);
   }
 
   #fromWorker(message: FromWorker): void {

@@ -1,9 +1,22 @@
+const { defineProperty } = Object;
+const Uint8 = Uint8Array, Buffer = ArrayBuffer;
 /** Below this a copy is cheaper than handing the buffer over. */
 const COPIED_BYTES = 16 << 10;
 
-/** The transfer list of a message between the child's threads. */
-export function transferable(message: object): ArrayBuffer[] {
+/** The transfer list of a message between the child's threads; null where there is nothing to hand over. */
+export function transferable(message: object): Transferable[] | null {
   const payload: unknown = "payload" in message ? message.payload : null;
-  if (!(payload instanceof Uint8Array) || !(payload.buffer instanceof ArrayBuffer)) return [];
-  return payload.buffer.byteLength > COPIED_BYTES ? [payload.buffer] : [];
+  if (!(payload instanceof Uint8) || !(payload.buffer instanceof Buffer)) return null;
+  return payload.buffer.byteLength > COPIED_BYTES ? only(payload.buffer) : null;
+}
+
+/** A list that the runtime can iterate although a block may have replaced the iterator of arrays. */
+function only(item: Transferable): Transferable[] {
+  let done = false;
+  const next = (): object => {
+    const result = { done, value: done ? undefined : item };
+    done = true;
+    return result;
+  };
+  return defineProperty([item], Symbol.iterator, { value: () => ({ next }) });
 }

@@ -43,7 +43,11 @@ class SandboxWorker {
     this.#setup = setup;
     const { port } = setup;
     const send = port.postMessage.bind(port);
-    this.#post = (message) => send(message, transferable(message));
+    this.#post = (message) => {
+      const transfer = transferable(message);
+      if (transfer) send(message, transfer);
+      else send(message);
+    };
     this.#parts = this.#makeParts();
     this.#blocks = new Blocks(this.#parts);
     this.#requests = new VariableRequests(this.#parts);
@@ -53,7 +57,10 @@ class SandboxWorker {
   start(): void {
     const { port } = this.#setup;
     const left = this.#setup.emptyRealm ? this.#emptyRealm() : this.#keepRealm();
-    port.onmessage = ({ data }: MessageEvent<ToWorker>) => this.#receive(data);
+    const receive = ({ data }: MessageEvent<ToWorker>): void => this.#receive(data);
+    port.onmessage = receive; // starts the port
+    // The runtime's own dispatch makes a list of targets, with the port in it, by methods that a block may replace.
+    captured.defineProperty(port, "dispatchEvent", { value: receive });
     this.#post({ t: "up", left, names: Object.keys(this.#own) });
   }
 
