@@ -2,25 +2,28 @@ import { hostname } from "node:os";
 import process from "node:process";
 import type { ProcessOwner } from "../persistence/store.ts";
 
-/** Start time of a process in clock ticks since boot, "" where the system does not say. */
-function startedAt(pid: number): string {
+/** State and start time (clock ticks since boot) of a process as Linux tells them, "" where the system does not. */
+function statusOf(pid: number): { readonly state: string; readonly started: string } {
   try {
     const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { state: fields[0] ?? "", started: fields[19] ?? "" };
   } catch {
-    return "";
+    return { state: "", started: "" };
   }
 }
 
 /** This process. */
 export function thisProcess(): ProcessOwner {
-  return { host: hostname(), pid: Deno.pid, started: startedAt(Deno.pid) };
+  return { host: hostname(), pid: Deno.pid, started: statusOf(Deno.pid).started };
 }
 
-/** Whether the process still exists. A process of another machine counts as alive: this one cannot know. */
+/** Whether the process still runs. One of another machine counts as alive: this one cannot know. One that ended and was
+ * not waited for by its parent does not. */
 export function isAlive(owner: ProcessOwner): boolean {
   if (owner.host !== hostname()) return true;
-  const started = startedAt(owner.pid);
+  const { state, started } = statusOf(owner.pid);
+  if (state === "Z" || state === "X") return false;
   if (started !== "" && owner.started !== "") return started === owner.started;
   try {
     return process.kill(owner.pid, 0);

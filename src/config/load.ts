@@ -1,3 +1,4 @@
+import { oneLine } from "../domain/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
 import type { Config } from "./schema.ts";
 
@@ -33,8 +34,8 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const base = parsed.data;
   const config: Config = {
     ...base,
-    model: flags.model ?? nonEmpty(env["VIS_MODEL"]) ?? base.model,
-    provider: flags.provider ?? nonEmpty(env["VIS_PROVIDER"]) ?? base.provider,
+    model: nonEmpty(flags.model) ?? nonEmpty(env["VIS_MODEL"]) ?? base.model,
+    provider: nonEmpty(flags.provider) ?? nonEmpty(env["VIS_PROVIDER"]) ?? base.provider,
     baseUrl: baseUrl(nonEmpty(env["VIS_BASE_URL"])) ?? base.baseUrl,
     budget: { ...base.budget, iterations: flags.maxIterations ?? base.budget.iterations },
   };
@@ -53,10 +54,10 @@ function baseUrl(text: string | undefined): string | undefined {
 
 function parseFile(file: { readonly path: string; readonly text: string }): unknown {
   try {
-    return JSON.parse(stripComments(file.text));
+    return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`Cannot read ${file.path}: ${why}`);
+    throw new ConfigError(`Cannot read ${file.path}: ${oneLine(why, 300)}`);
   }
 }
 

@@ -6,7 +6,9 @@ const positive = z.number().int().positive();
 export const ConfigSchema = z.strictObject({
   model: z.string().nullable().default(null).describe("Model used where none is asked for"),
   provider: z.string().nullable().default(null).describe("Provider used where none is asked for: openai or demo"),
-  baseUrl: z.url().nullable().default(null).describe("Base URL of an OpenAI-compatible server, with its /v1"),
+  baseUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
+    "Base URL of an OpenAI-compatible server, with its /v1",
+  ),
   budget: z.strictObject({
     iterations: positive.default(4).describe("Iterations a query may use before it must ask for more"),
     ceiling: positive.nullable().default(null).describe("Most iterations a query may reach; null for no limit"),

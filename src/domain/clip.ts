@@ -9,5 +9,7 @@ export function clip(text: string, limit: number): string {
 /** The first words of a text on one line. */
 export function oneLine(text: string, limit: number): string {
   const flat = text.slice(0, limit * 4).replace(/\s+/g, " ").trim();
-  return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return flat.length <= limit && text.length <= limit * 4
+    ? flat
+    : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -15,13 +15,14 @@ let total = 0
 function sum(list: { n: number }[]): number { return list.reduce((all, { n }) => all + n, 0) }
 const twice = (n: number) => sum(rows) * n
 class Account {
-  #log: string[] = []
   constructor(public owner: string, public balance = 0) {}
   add(n: number) { this.balance += n; return this }
   get text() { return this.owner + ":" + this.balance }
 }
 class Savings extends Account { rate = 2; grow() { return this.add(this.balance * this.rate) } }
+class Hidden { #n = 1 }
 const account = new Savings("Ann", 10)
+const hidden = new Hidden()
 total = sum(rows)`;
 
 /** A conversation that goes on in a new process. */
@@ -56,6 +57,7 @@ export function continueSuite(launcher: Launcher): void {
     assert.match(context, /lay the ground/);
     assert.match(context, /made 3/);
     assert.match(context, /<var_index>[\s\S]*rows[\s\S]*Rows of the report[\s\S]*<\/var_index>/);
+    assert.match(context, /hidden.*lost: an instance of Hidden, which has private fields/);
     const third = await user.run(["run", "-c", "again"]);
     assert.equal(third.stdout, "7,Ann:30,3,3\n", third.stderr);
     assert.equal((await user.queries()).queries.length, 3);

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { hostname } from "node:os";
+import { isAlive, thisProcess } from "../../src/app/process_owner.ts";
+
+const LINUX = Deno.build.os === "linux";
+
+async function idle(): Promise<Deno.ChildProcess> {
+  const child = new Deno.Command("sleep", { args: ["60"], stdin: "null", stdout: "null", stderr: "null" }).spawn();
+  await Promise.resolve();
+  return child;
+}
+
+Deno.test("isAlive() this process is, and it says so the same way every time", () => {
+  assert.deepEqual(thisProcess(), thisProcess());
+  assert.equal(thisProcess().pid, Deno.pid);
+  assert.equal(isAlive(thisProcess()), true);
+});
+
+Deno.test("isAlive() a process that ended is not", async () => {
+  const child = await idle();
+  const owner = { host: hostname(), pid: child.pid, started: "" };
+  assert.equal(isAlive(owner), true);
+  child.kill("SIGKILL");
+  await child.status;
+  assert.equal(isAlive(owner), false);
+});
+
+Deno.test({
+  name: "isAlive() another process with the pid of a lost one is not it",
+  ignore: !LINUX,
+  fn: () => {
+    const now = thisProcess();
+    assert.match(now.started, /^\d+$/);
+    assert.equal(isAlive({ ...now, started: String(Number(now.started) - 1) }), false);
+  },
+});
+
+Deno.test({
+  name: "isAlive() a process that ended and that nobody waited for is not",
+  ignore: !LINUX,
+  fn: async () => {
+    // The shell starts a process that ends at once, becomes `sleep`, and never asks what became of it.
+    const args = ["-c", "true & echo $!; exec sleep 60"];
+    const parent = new Deno.Command("sh", { args, stdin: "null", stdout: "piped", stderr: "null" }).spawn();
+    const reader = parent.stdout.getReader();
+    const { value } = await reader.read();
+    const pid = Number(new TextDecoder().decode(value));
+    const stat = (): string => Deno.readTextFileSync(`/proc/${pid}/stat`);
+    const end = performance.now() + 2000;
+    while (!stat().includes(") Z ") && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+    const started = stat().split(") ")[1]?.split(" ")[19] ?? "";
+    assert.equal(isAlive({ host: hostname(), pid, started }), false);
+    parent.kill("SIGKILL");
+    await reader.cancel();
+    await parent.status;
+  },
+});
+
+Deno.test("isAlive() a process of another machine counts as alive", () => {
+  assert.equal(isAlive({ host: `${hostname()}-other`, pid: 1 << 22, started: "1" }), true);
+});

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type Environment, readSettings } from "../../src/app/settings.ts";
+import { ConfigError, UsageError } from "../../src/domain/errors.ts";
+
+async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-settings-" }));
+  try {
+    await work(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("readSettings() finds the home: VIS_HOME, else .vis in the home", async () => {
+  await withFolder(async (folder) => {
+    const cases: [Environment, string][] = [
+      [{ VIS_HOME: join(folder, "own"), HOME: folder }, join(folder, "own")],
+      [{ VIS_HOME: "", HOME: folder }, join(folder, ".vis")],
+      [{ USERPROFILE: folder }, join(folder, ".vis")],
+    ];
+    for (const [env, home] of cases) {
+      const settings = await readSettings({ cwd: folder }, env);
+      assert.deepEqual([settings.home, settings.database], [home, join(home, "vis.db")]);
+    }
+    await assert.rejects(readSettings({ cwd: folder }, {}), ConfigError);
+    assert.equal((await readSettings({ cwd: folder }, { VIS_HOME: "relative" })).home, join(Deno.cwd(), "relative"));
+  });
+});
+
+Deno.test("readSettings() takes the database from the flag, else VIS_DB, else the home", async () => {
+  await withFolder(async (folder) => {
+    const env = { HOME: folder, VIS_DB: "env.db" };
+    assert.equal((await readSettings({ cwd: folder, db: "/x/flag.db" }, env)).database, "/x/flag.db");
+    assert.equal((await readSettings({ cwd: folder }, env)).database, join(Deno.cwd(), "env.db"));
+    assert.equal((await readSettings({ cwd: folder, db: ":memory:" }, env)).database, ":memory:");
+    assert.equal((await readSettings({ cwd: folder }, { ...env, VIS_DB: ":memory:" })).database, ":memory:");
+  });
+});
+
+Deno.test("readSettings() resolves links of the workspace and refuses what is no folder", async () => {
+  await withFolder(async (folder) => {
+    const env = { HOME: folder };
+    await Deno.mkdir(join(folder, "real"));
+    await Deno.symlink(join(folder, "real"), join(folder, "link"));
+    await Deno.symlink(join(folder, "nowhere"), join(folder, "broken"));
+    await Deno.writeTextFile(join(folder, "file"), "");
+    assert.equal((await readSettings({ cwd: join(folder, "link") }, env)).workspace, join(folder, "real"));
+    for (const name of ["file", "broken", "missing"]) {
+      await assert.rejects(readSettings({ cwd: join(folder, name) }, env), UsageError);
+    }
+  });
+});
+
+Deno.test("readSettings() reads the config file of the home, and none is none", async () => {
+  await withFolder(async (folder) => {
+    const env = { VIS_HOME: folder };
+    assert.equal((await readSettings({ cwd: folder }, env)).config.model, null);
+    await Deno.writeTextFile(join(folder, "config.jsonc"), '{ "model": "m" } // mine');
+    const { config } = await readSettings({ cwd: folder, maxIterations: 3 }, env);
+    assert.deepEqual([config.model, config.budget.iterations], ["m", 3]);
+    await Deno.writeTextFile(join(folder, "config.jsonc"), "{");
+    await assert.rejects(readSettings({ cwd: folder }, env), /Cannot read .*config\.jsonc/);
+  });
+});
+
+Deno.test("readSettings() says that the config file cannot be read", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(join(folder, "config.jsonc"));
+    await assert.rejects(readSettings({ cwd: folder }, { VIS_HOME: folder }), (error) => {
+      assert.ok(error instanceof ConfigError);
+      assert.match(error.message, /^Cannot read .*config\.jsonc: /);
+      return true;
+    });
+    await Deno.writeTextFile(join(folder, "file"), "");
+    const { config } = await readSettings({ cwd: folder }, { VIS_HOME: join(folder, "file/below") });
+    assert.equal(config.model, null);
+  });
+});

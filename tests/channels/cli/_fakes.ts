@@ -1,0 +1,52 @@
+import type { Io, Services } from "../../../src/channels/channel.ts";
+
+export interface FakeIo extends Io {
+  readonly out: string;
+  readonly err: string;
+  /** What Ctrl-C does. */
+  interrupt(): void;
+}
+
+/** A terminal or pipe that remembers what was written. */
+export function fakeIo(options: Partial<Io> & { readonly stdin?: string } = {}): FakeIo {
+  const handlers = new Set<() => void>();
+  const written = { out: "", err: "" };
+  return {
+    get out() {
+      return written.out;
+    },
+    get err() {
+      return written.err;
+    },
+    args: [],
+    stdout: (text) => void (written.out += text),
+    stderr: (text) => void (written.err += text),
+    stdinIsTerminal: options.stdin === undefined,
+    stdoutIsTerminal: false,
+    stderrIsTerminal: false,
+    stdoutColor: false,
+    stderrColor: false,
+    columns: () => 80,
+    readStdin: () => Promise.resolve(options.stdin ?? ""),
+    onInterrupt: (run) => {
+      handlers.add(run);
+      return () => handlers.delete(run);
+    },
+    interrupt: () => handlers.forEach((run) => run()),
+    ...options,
+  };
+}
+
+/** Services of which a test names the ones that may be asked. */
+export function fakeServices(services: Partial<Services> = {}): Services {
+  const never = (): never => {
+    throw new TypeError("This service was not to be asked");
+  };
+  return {
+    version: { vis: "1.2.3", deno: "2.9.6", v8: "15.0", compiled: false, target: "test" },
+    open: never,
+    doctor: never,
+    respawn: never,
+    ...services,
+  };
+}

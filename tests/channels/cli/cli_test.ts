@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { runCli } from "../../../src/channels/cli/cli.ts";
+import { ConfigError, StoreError, UsageError } from "../../../src/domain/errors.ts";
+import type { OpenRequest } from "../../../src/channels/channel.ts";
+import { fakeIo, fakeServices } from "./_fakes.ts";
+
+Deno.test("runCli() prints version and help without asking for a service", async () => {
+  for (const args of [["version"], ["--version"], ["-V"]]) {
+    const io = fakeIo({ args });
+    assert.equal(await runCli(fakeServices(), io), 0);
+    assert.deepEqual([io.out, io.err], ["vis 1.2.3 (deno 2.9.6, v8 15.0, test)\n", ""]);
+  }
+  for (const args of [[], ["help"], ["help", "run"], ["run", "--help"], ["-h"]]) {
+    const io = fakeIo({ args });
+    assert.equal(await runCli(fakeServices(), io), 0);
+    assert.match(io.out, /^Usage: vis /);
+    assert.equal(io.err, "");
+  }
+});
+
+Deno.test("runCli() refuses what it does not know with 2 and a hint, on stderr alone", async () => {
+  const cases: [string[], RegExp][] = [
+    [["rnu"], /^vis: unknown command 'rnu'\n\(Did you mean run\?\)/],
+    [["help", "doctr"], /^vis: unknown command 'doctr'\n\(Did you mean doctor\?\)/],
+    [["run", "--outptu", "json", "x"], /^vis: unknown option '--outptu'\n\(Did you mean --output\?\)/],
+    [["run", "x", "--output", "yaml"], /^vis: .*yaml.*text, json, jsonl/],
+    [["run", "x", "--max-iterations", "0x"], /^vis: .*--max-iterations/],
+    [["version", "extra"], /^vis: too many arguments/],
+    [["doctor", "--nope"], /^vis: unknown option/],
+  ];
+  for (const [args, says] of cases) {
+    const io = fakeIo({ args });
+    assert.deepEqual([await runCli(fakeServices(), io), io.out], [2, ""], args.join(" "));
+    assert.match(io.err, says);
+    assert.match(io.err, /\(vis help shows all commands\)\n$/);
+  }
+});
+
+Deno.test("runCli() gives every error that is no defect its code, and JSON where that was asked for", async () => {
+  const cases: [Error, number][] = [
+    [new UsageError("Cannot do u"), 2],
+    [new ConfigError("Cannot do c"), 3],
+    [new StoreError("Cannot do s", "full"), 3],
+  ];
+  for (const [error, code] of cases) {
+    const services = fakeServices({ open: () => Promise.reject(error) });
+    const plain = fakeIo({ args: ["run", "x"] });
+    assert.equal(await runCli(services, plain), code);
+    assert.deepEqual([plain.out, plain.err], ["", `vis: ${error.message}\n`]);
+    for (const flags of [["--output", "json"], ["--output=json"]]) {
+      const io = fakeIo({ args: ["run", ...flags, "x"] });
+      assert.equal(await runCli(services, io), code);
+      assert.deepEqual(JSON.parse(io.out), { error: { code, message: error.message } });
+    }
+    const lines = fakeIo({ args: ["run", "--output", "jsonl", "x"] });
+    await runCli(services, lines);
+    assert.equal(lines.out, "");
+  }
+});
+
+Deno.test("runCli() answers a wrong flag in JSON where JSON was asked for", async () => {
+  const io = fakeIo({ args: ["run", "--output", "json", "--nope"] });
+  assert.equal(await runCli(fakeServices(), io), 2);
+  assert.deepEqual(JSON.parse(io.out), { error: { code: 2, message: "unknown option '--nope'" } });
+});
+
+Deno.test("runCli() lets a defect through", async () => {
+  const services = fakeServices({ open: () => Promise.reject(new TypeError("a defect")) });
+  await assert.rejects(runCli(services, fakeIo({ args: ["run", "x"] })), TypeError);
+});
+
+Deno.test("runCli() hands the flags of run to whoever opens", async () => {
+  const asked: OpenRequest[] = [];
+  const services = fakeServices({
+    open: (request) => {
+      asked.push(request);
+      return Promise.reject(new ConfigError("enough"));
+    },
+  });
+  const flags = ["--db", "d", "--cwd", "c", "--model", "m", "--provider", "p", "--max-iterations", "12"];
+  await runCli(services, fakeIo({ args: ["run", ...flags, "x"] }));
+  const { db, cwd, model, provider, maxIterations } = asked[0] ?? {};
+  assert.deepEqual({ db, cwd, model, provider, maxIterations }, {
+    db: "d",
+    cwd: "c",
+    model: "m",
+    provider: "p",
+    maxIterations: 12,
+  });
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { Progress } from "../../../src/channels/cli/progress.ts";
+import { blockResult, failedBlock } from "../../../src/domain/block_result.ts";
+import type { QueryEvent, QueryEventBody } from "../../../src/domain/query_event.ts";
+import { fakeIo } from "./_fakes.ts";
+
+function event(body: QueryEventBody, iteration: number | null = 1): QueryEvent {
+  return { ...body, seq: 1, at: 0, queryId: "q", iteration };
+}
+
+const VALUE = blockResult({
+  ok: true,
+  outcome: "value",
+  preview: "[1,\n 2]",
+  type: "Array",
+  stdout: "said\n",
+  ms: 12.4,
+});
+
+Deno.test("Progress shows a line per block and one per result", () => {
+  const io = fakeIo();
+  const progress = new Progress(io, { verbose: false });
+  progress.show(event({ type: "started", conversationId: "c", request: "r", model: "m" }, null));
+  progress.show(event({ type: "thinking", delta: "hm" }));
+  progress.show(event({ type: "block_started", block: 0, code: "const a = [1,\n  2]\na" }));
+  progress.show(event({ type: "host_call", block: 0, name: "fs.grep", phase: "start" }));
+  progress.show(event({ type: "block_finished", block: 0, result: VALUE }));
+  progress.show(event({ type: "iteration_finished", outcome: "executed", reason: null, ms: 1 }));
+  assert.equal(io.err, "[1] const a = [1, 2] a\n    ✓ [1, 2] 12 ms\n");
+  assert.equal(io.out, "");
+});
+
+Deno.test("Progress shows whole blocks, output and results when asked", () => {
+  const io = fakeIo();
+  const progress = new Progress(io, { verbose: true });
+  progress.show(event({ type: "block_started", block: 0, code: "const a = [1,\n  2]\na\n" }, 12));
+  progress.show(event({ type: "block_finished", block: 0, result: VALUE }, 12));
+  assert.equal(io.err, "[12] const a = [1,\n       2]\n     a\n    said\n    ✓ [1,\n     2] 12 ms\n");
+});
+
+Deno.test("Progress shows errors, refusals, empty and unusable replies, each once", () => {
+  const io = fakeIo();
+  const progress = new Progress(io, { verbose: false });
+  progress.show(event({ type: "block_started", block: 0, code: "f()" }));
+  const error = { name: "TypeError", message: "f is\nnot a function" };
+  progress.show(event({ type: "block_finished", block: 0, result: failedBlock("error", error, { ms: 3 }) }));
+  progress.show(event({ type: "iteration_finished", outcome: "failed", reason: "every block failed: …", ms: 1 }));
+  progress.show(event({ type: "iteration_finished", outcome: "failed", reason: "no JSON in it", ms: 1 }, 2));
+  progress.show(event({ type: "iteration_finished", outcome: "refused", reason: "too\nshort", ms: 1 }, 3));
+  progress.show(event({ type: "iteration_finished", outcome: "empty", reason: null, ms: 1 }, 4));
+  assert.equal(
+    io.err,
+    "[1] f()\n    ✗ TypeError: f is not a function 3 ms\n[2] no usable reply: no JSON in it\n[3] answer refused: too short\n[4] empty reply\n",
+  );
+});
+
+Deno.test("Progress shows a block without a value, and one that was killed", () => {
+  const io = fakeIo();
+  const progress = new Progress(io, { verbose: false });
+  progress.show(event({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "none", ms: 1 }) }));
+  progress.show(event({ type: "block_finished", block: 0, result: blockResult({ outcome: "cancelled", ms: 2 }) }));
+  assert.equal(io.err, "    ✓  1 ms\n    ✗ cancelled 2 ms\n");
+});
+
+Deno.test("Progress keeps one live line on a terminal and takes it away", () => {
+  const io = fakeIo({ stderrIsTerminal: true, columns: () => 24 });
+  const progress = new Progress(io, { verbose: false });
+  progress.show(event({ type: "thinking", delta: "a" }));
+  progress.show(event({ type: "host_call", block: 0, name: "fs.aVeryLongNameOfAFunction", phase: "start" }));
+  progress.show(
+    event({ type: "host_call", block: 0, name: "fs.aVeryLongNameOfAFunction", phase: "end", ms: 1, ok: true }),
+  );
+  const [first = "", second = "", ...more] = io.err.split("\r\x1b[2K");
+  assert.deepEqual([first, more], ["[1] thinking…", []]);
+  assert.ok(second.length <= 23 && second.startsWith("[1] fs.aVery") && second.endsWith("…"), second);
+  progress.line("done");
+  progress.clear();
+  assert.ok(io.err.endsWith("\r\x1b[2Kdone\n"));
+});
+
+Deno.test("Progress writes no escape sequence without a terminal, whatever the model writes", () => {
+  const io = fakeIo();
+  for (const verbose of [false, true]) {
+    const progress = new Progress(io, { verbose });
+    const evil = "\x1b[31mred\x07\x9b2J";
+    progress.show(event({ type: "thinking", delta: evil }));
+    progress.show(event({ type: "block_started", block: 0, code: evil }));
+    progress.show(event({ type: "block_finished", block: 0, result: { ...VALUE, preview: evil, stdout: evil } }));
+    progress.show(
+      event({ type: "block_finished", block: 0, result: failedBlock("error", { name: evil, message: evil }) }),
+    );
+    progress.show(event({ type: "iteration_finished", outcome: "refused", reason: evil, ms: 1 }));
+    progress.line(evil);
+  }
+  assert.doesNotMatch(io.err, /[^\P{Cc}\t\n]/u);
+  assert.match(io.err, /\\u001b\[31mred/);
+});
+
+Deno.test("Progress uses colours only where they are wanted", () => {
+  const io = fakeIo({ stderrColor: true });
+  new Progress(io, { verbose: false }).show(event({ type: "block_finished", block: 0, result: VALUE }));
+  assert.ok(io.err.includes("\x1b[32m✓\x1b[39m"));
+});

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { type ConfigSources, loadConfig } from "../../src/config/load.ts";
+import { ConfigError } from "../../src/domain/errors.ts";
+
+function sources(text: string | null, rest: Partial<ConfigSources> = {}): ConfigSources {
+  return { file: text === null ? null : { path: "/home/c/config.jsonc", text }, env: {}, flags: {}, ...rest };
+}
+
+async function refusal(asked: ConfigSources): Promise<string> {
+  try {
+    await loadConfig(asked);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.message;
+  }
+  return assert.fail("accepted");
+}
+
+Deno.test("loadConfig() has the documented defaults where nothing is said", async () => {
+  const { config, apiKey } = await loadConfig(sources(null));
+  assert.equal(apiKey, null);
+  assert.deepEqual([config.model, config.provider, config.baseUrl], [null, null, null]);
+  assert.deepEqual(config.budget, { iterations: 4, ceiling: null, costUsd: null, tokens: null, wallMs: null });
+  const { require, memoryMiB, timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
+  assert.deepEqual([require, memoryMiB, timeoutMs, timeoutMinMs, timeoutMaxMs], [[], 512, 120_000, 3_000, 1_800_000]);
+  const { journalChars, previewChars, attempts, indexRows, inlineChars } = config.context;
+  assert.deepEqual([journalChars, previewChars, attempts, indexRows, inlineChars], [24_000, 6_000, 12, 150, 120]);
+});
+
+Deno.test("loadConfig() lets flags win over the environment and that over the file", async () => {
+  const file =
+    '{ "model": "f", "provider": "f", "baseUrl": "http://file/v1", "budget": { "iterations": 9, "ceiling": 20 } }';
+  const env = { VIS_MODEL: "e", VIS_PROVIDER: "e", VIS_BASE_URL: "http://env/v1" };
+  const fileOnly = (await loadConfig(sources(file))).config;
+  assert.deepEqual([fileOnly.model, fileOnly.provider, fileOnly.baseUrl], ["f", "f", "http://file/v1"]);
+  assert.deepEqual([fileOnly.budget.iterations, fileOnly.budget.ceiling], [9, 20]);
+  const withEnv = (await loadConfig(sources(file, { env }))).config;
+  assert.deepEqual([withEnv.model, withEnv.provider, withEnv.baseUrl], ["e", "e", "http://env/v1"]);
+  const flags = { model: "x", provider: "x", maxIterations: 2 };
+  const { config } = await loadConfig(sources(file, { env, flags }));
+  assert.deepEqual([config.model, config.provider, config.budget.iterations], ["x", "x", 2]);
+  assert.equal(config.budget.ceiling, 20);
+});
+
+Deno.test("loadConfig() takes an empty variable or flag for none, and trims", async () => {
+  const env = { VIS_MODEL: "  ", VIS_BASE_URL: "", VIS_API_KEY: " ", OPENAI_API_KEY: " key\n" };
+  const { config, apiKey } = await loadConfig(sources('{ "model": "f" }', { env, flags: { model: "" } }));
+  assert.deepEqual([config.model, config.baseUrl, apiKey], ["f", null, "key"]);
+});
+
+Deno.test("loadConfig() prefers the key of Vis and never puts it into the settings", async () => {
+  const env = { VIS_API_KEY: "own-4711", OPENAI_API_KEY: "usual-4712" };
+  const { config, apiKey } = await loadConfig(sources(null, { env }));
+  assert.equal(apiKey, "own-4711");
+  assert.doesNotMatch(JSON.stringify(config), /471[12]/);
+});
+
+Deno.test("loadConfig() reads comments, trailing commas and a byte order mark", async () => {
+  const text = `\ufeff// first
+{
+  /* block, with "quotes" and , */
+  "model": "a//b /* no comment */ \\" ,]", // after, with }
+  "budget": { "iterations": 7, },
+  "sandbox": { "require": ["kernel", /* and */ "realm",], },
+}
+`;
+  const { config } = await loadConfig(sources(text));
+  assert.equal(config.model, 'a//b /* no comment */ " ,]');
+  assert.deepEqual([config.budget.iterations, config.sandbox.require], [7, ["kernel", "realm"]]);
+});
+
+Deno.test("loadConfig() names the key and the file of a value that cannot be used", async () => {
+  const cases: [string, RegExp][] = [
+    ['{ "budget": { "iterations": 0 } }', /budget\.iterations/],
+    ['{ "budget": { "iterations": 1.5 } }', /budget\.iterations/],
+    ['{ "budget": { "costUsd": -1 } }', /budget\.costUsd/],
+    ['{ "sandbox": { "require": ["kernel", "moat"] } }', /sandbox\.require\.1/],
+    ['{ "context": { "journalChars": "many" } }', /context\.journalChars/],
+    ['{ "baseUrl": "localhost" }', /baseUrl/],
+    ['{ "colour": true }', /colour/],
+    ['{ "budget": { "itterations": 3 } }', /itterations/],
+    ['["model"]', /the file/],
+    ["null", /the file/],
+  ];
+  for (const [text, key] of cases) {
+    const message = await refusal(sources(text));
+    assert.match(message, /^Cannot use \/home\/c\/config\.jsonc: /);
+    assert.match(message, key);
+    assert.equal(message.includes("\n"), false);
+  }
+});
+
+Deno.test("loadConfig() says where a file is no JSON", async () => {
+  for (const text of ["", "{", '{ "model": }', "model = 1"]) {
+    assert.match(await refusal(sources(text)), /^Cannot read \/home\/c\/config\.jsonc: /);
+  }
+  const message = await refusal(sources('{\n  // comment\n  "model": oops\n}'));
+  assert.match(message, /"model": oops/);
+  assert.equal(message.includes("\n"), false);
+});
+
+Deno.test("loadConfig() accepts only http and https for VIS_BASE_URL", async () => {
+  for (const url of ["127.0.0.1:8080", "ftp://host/v1", "file:///etc/passwd", "javascript:1", "no url"]) {
+    assert.match(await refusal(sources(null, { env: { VIS_BASE_URL: url } })), /^Cannot use VIS_BASE_URL: /);
+  }
+  const { config } = await loadConfig(sources(null, { env: { VIS_BASE_URL: " http://127.0.0.1:1/v1 " } }));
+  assert.equal(config.baseUrl, "http://127.0.0.1:1/v1");
+  for (const url of ["ftp://host/v1", "file:///etc/passwd"]) {
+    assert.match(await refusal(sources(JSON.stringify({ baseUrl: url }))), /baseUrl/);
+  }
+});

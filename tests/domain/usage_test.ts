@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { addUsage, NO_USAGE } from "../../src/domain/usage.ts";
+
+Deno.test("addUsage() adds every field and nothing changes nothing", () => {
+  const one = { input: 1, output: 2, cached: 3, reasoning: 4, calls: 5 };
+  assert.deepEqual(addUsage(one, { input: 10, output: 20, cached: 30, reasoning: 40, calls: 50 }), {
+    input: 11,
+    output: 22,
+    cached: 33,
+    reasoning: 44,
+    calls: 55,
+  });
+  assert.deepEqual(addUsage(one, NO_USAGE), one);
+});
