@@ -23,7 +23,7 @@ const MAKERS: readonly Maker[] = [
   (names, name, n) =>
     `let ${name} = 0\nfor (let i = 0; i < ${n % 5}; i++) { const k = i; ${name} += k + ${number(names, n)} }`,
   (names, name, n) => `if (${n % 2}) { var ${name} = ${number(names, n)} } else { var ${name} = ${n} }`,
-  (names, name, n) =>
+  (_names, name, n) =>
     `let ${name} = 0; outer: for (var i_${name} of [1, 2, 3]) { for (const j of [1]) { if (i_${name} > ${
       n % 4
     }) break outer; ${name} += j } }`,
