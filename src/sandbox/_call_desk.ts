@@ -14,6 +14,8 @@ import {
 import type { SandboxOptions } from "./sandbox.ts";
 
 const MAX_RECORDED = 1000;
+/** Blocks whose background work may still call; more than a query ever has. */
+const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
 /** Arguments of all children together that the host has taken and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
@@ -53,6 +55,12 @@ export class CallDesk {
 
   /** From now on calls may name this run. */
   beginRun(id: string, block: number): void {
+    if (this.#runs.size >= MAX_RUNS) {
+      for (const oldest of this.#runs.keys()) {
+        this.#runs.delete(oldest);
+        break;
+      }
+    }
     this.#runs.set(id, { block, calls: [], ended: false });
   }
 

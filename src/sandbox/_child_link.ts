@@ -80,7 +80,7 @@ export class ChildLink {
   }
 
   async #watch(): Promise<ChildExit> {
-    const reading = Promise.all([this.#readFrames(), this.#readErrors()]);
+    const reading = Promise.all([this.#readFrames(), this.#readErrors().catch(() => {})]);
     const status = await this.#process.status;
     await reading;
     await this.#writer.abort().catch(() => {});
@@ -94,7 +94,9 @@ export class ChildLink {
     try {
       for await (const chunk of this.#process.stdout) {
         frames.push(chunk, this.#options.onFrame);
-        await this.#options.mayRead();
+        const wait = this.#options.mayRead();
+        // A host function that never gives its bytes back must not hold up the end of the child.
+        if (wait) await Promise.race([wait, this.#process.status]);
       }
       if (frames.inFrame) this.kill("it ended in the middle of a message");
     } catch (error) {

@@ -1,26 +1,31 @@
 import { Fields, type Frame, type Header, ProtocolError, wireId } from "./protocol.ts";
 
 const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
-/** A tick this late says that the main process itself was held up, which is not the child's fault. */
-const LATE_MS = 500;
 
 export interface HeartbeatOptions {
   readonly send: (header: Header) => void;
   /** Whether nothing is asked of the child: a block may keep it busy for as long as its deadline says. */
   readonly isIdle: () => boolean;
   readonly onDead: () => void;
+  /** Other times in tests. */
+  readonly everyMs?: number;
+  readonly deadAfterMs?: number;
 }
 
 /** Asks an idle child, main thread and worker, every second whether it is there. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
+  readonly #everyMs: number;
+  readonly #deadAfterMs: number;
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #sent = new Map<string, number>();
   #lastTick = performance.now();
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#tick(), EVERY_MS);
+    this.#everyMs = options.everyMs ?? EVERY_MS;
+    this.#deadAfterMs = options.deadAfterMs ?? DEAD_AFTER_MS;
+    this.#timer = setInterval(() => this.#tick(), this.#everyMs);
     Deno.unrefTimer(Number(this.#timer));
   }
 
@@ -37,12 +42,13 @@ export class Heartbeat {
 
   #tick(): void {
     const now = performance.now();
-    const late = now - this.#lastTick > EVERY_MS + LATE_MS;
+    // A tick this late says that the main process itself was held up, which is not the child's fault.
+    const late = now - this.#lastTick > this.#everyMs * 1.5;
     this.#lastTick = now;
     const idle = this.#options.isIdle();
     for (const [id, at] of this.#sent) {
       if (late || !idle) this.#sent.set(id, now);
-      else if (now - at >= DEAD_AFTER_MS) return this.#options.onDead();
+      else if (now - at >= this.#deadAfterMs) return this.#options.onDead();
     }
     if (!idle || this.#sent.size > 0) return;
     const id = wireId();

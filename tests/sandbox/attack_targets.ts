@@ -27,7 +27,7 @@ export class AttackTargets {
   readonly #contacts: string[];
   #before: string;
 
-  private constructor(facts: TargetFacts, contacts: string[], closers: (() => unknown)[]) {
+  constructor(facts: TargetFacts, contacts: string[], closers: (() => unknown)[]) {
     this.facts = facts;
     this.#contacts = contacts;
     this.#closers = closers;

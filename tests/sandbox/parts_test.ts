@@ -1,0 +1,101 @@
+/** The small parts of the main process's side. */
+import assert from "node:assert/strict";
+import { ByteGate } from "../../src/sandbox/_byte_gate.ts";
+import { ChildExit } from "../../src/sandbox/_child_exit.ts";
+import { StartSlots } from "../../src/sandbox/_start_slots.ts";
+import { cleanText } from "../../src/sandbox/clean_text.ts";
+import { childProgram } from "../../src/sandbox/program.ts";
+import { buildSandbox } from "../helpers/sandbox.ts";
+
+Deno.test("ByteGate lets readers wait while it holds too much, and go all at once", async () => {
+  const gate = new ByteGate(100);
+  gate.add(99);
+  assert.equal(gate.room(), null);
+  gate.add(51);
+  let gone = 0;
+  const waiting = [gate.room(), gate.room()].map((wait) => wait?.then(() => gone++));
+  gate.remove(50);
+  await Promise.resolve();
+  assert.equal(gone, 0, "100 of 100 bytes are no room");
+  gate.remove(1);
+  await Promise.all(waiting);
+  assert.equal(gone, 2);
+});
+
+Deno.test("StartSlots starts no more at once than it has slots, in the order of asking, and frees them on failure", async () => {
+  const slots = new StartSlots(2);
+  const order: number[] = [];
+  let now = 0, most = 0;
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, i) =>
+    slots.use(async () => {
+      order.push(i);
+      most = Math.max(most, ++now);
+      await new Promise((done) => setTimeout(done, 1));
+      now--;
+      if (i % 3 === 0) throw new Error("no");
+      return i;
+    })));
+  assert.equal(most, 2);
+  assert.deepEqual(order, [...order.keys()]);
+  assert.equal(outcomes.filter(({ status }) => status === "rejected").length, 7);
+});
+
+Deno.test("cleanText() leaves no character that commands a terminal, and hides none", () => {
+  const all = String.fromCharCode(...Array.from({ length: 0x300 }, (_, i) => i)) + "\u202e\u2066\u2028";
+  const clean = cleanText(all);
+  for (const char of clean) {
+    const code = char.charCodeAt(0);
+    assert.ok(code === 9 || code === 10 || (code >= 0x20 && code < 0x7f) || code >= 0xa0, code.toString(16));
+    assert.ok(!/[\u202a-\u202e\u2066-\u2069]/.test(char));
+  }
+  assert.match(clean, /\\u001b/);
+  assert.equal(cleanText("a\tb\nä€😀"), "a\tb\nä€😀");
+});
+
+const exit = (change: Partial<ConstructorParameters<typeof ChildExit>[0]>) =>
+  new ChildExit({ status: { success: false, code: 1, signal: null }, stderr: "", killedFor: null, ...change });
+const signalled = (signal: Deno.Signal) => ({ success: false, code: 128, signal });
+
+Deno.test("ChildExit tells memory from other ends", () => {
+  const memory = [
+    exit({ status: signalled("SIGTRAP") }),
+    exit({ status: signalled("SIGABRT"), stderr: "memory allocation of 10 bytes failed" }),
+    exit({ stderr: "# Fatal JavaScript out of memory: Reached heap limit" }),
+    exit({ stderr: "Deno could not start: unable to create worker threads." }),
+  ];
+  const others = [
+    exit({}),
+    exit({ status: signalled("SIGKILL") }),
+    exit({ status: signalled("SIGABRT"), stderr: "Deno has panicked. This is a bug" }),
+    exit({ status: signalled("SIGTRAP"), killedFor: "Timeout (3s)" }),
+  ];
+  assert.deepEqual(memory.map(({ outOfMemory }) => outOfMemory), [true, true, true, true]);
+  assert.deepEqual(others.map(({ outOfMemory }) => outOfMemory), [false, false, false, false]);
+  assert.equal(exit({ killedFor: "Timeout (3s)" }).why, "Timeout (3s)");
+  assert.match(exit({ status: signalled("SIGKILL") }).why, /outside/);
+  assert.equal(exit({ stderr: "=====\n\nlast words\n" }).why, "exit code 1: last words");
+});
+
+Deno.test("childProgram() gives the child the reading of its bundles and FFI, and no eval", async () => {
+  await buildSandbox();
+  const { args } = childProgram({ memoryBytes: 512 << 20, allPermissions: false });
+  const allowed = args.filter((arg) => arg.startsWith("--allow"));
+  assert.equal(allowed.length, 2);
+  assert.match(allowed[0] ?? "", /^--allow-read=.*\/build\/sandbox\/$/);
+  assert.equal(allowed[1], "--allow-ffi");
+  for (const flag of ["--no-npm", "--no-remote", "--cached-only", "--no-prompt"]) assert.ok(args.includes(flag));
+  assert.ok(args.some((arg) => /disallow-code-generation-from-strings.*max-old-space-size=384/.test(arg)));
+});
+
+Deno.test("childProgram() says what to do where the bundles are missing", async () => {
+  const folder = Deno.makeTempDirSync();
+  try {
+    const source = new URL("../../src/sandbox/program.ts", import.meta.url);
+    Deno.mkdirSync(`${folder}/src/sandbox`, { recursive: true });
+    Deno.copyFileSync(source, `${folder}/src/sandbox/program.ts`);
+    const { childProgram: elsewhere } = await import(`file://${folder}/src/sandbox/program.ts`);
+    assert.throws(() => elsewhere({ memoryBytes: 1, allPermissions: false }), /run bin\/deno task build/);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
