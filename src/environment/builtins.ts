@@ -75,7 +75,7 @@ export async function callBuiltin(
 }
 
 function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void {
-  if (call.args.length === 0) throw refused("answer", "Cannot answer without a value: answer(value)");
+  if (call.args[0] === undefined) throw refused("answer", "Cannot answer with undefined: answer(value)");
   const options = call.args[1];
   const read = (key: string): unknown =>
     typeof options === "object" && options !== null ? Object.getOwnPropertyDescriptor(options, key)?.value : undefined;

@@ -43,6 +43,8 @@ export class Environment {
   readonly #system = new Map<string, string>();
   /** Names to forget when the iteration is stored. */
   readonly #forgotten = new Set<string>();
+  /** Older versions that the running block made current again. */
+  readonly #restored = new Map<string, VariableImage>();
   readonly #notes: string[] = [];
   #active: ActiveExtensions | null = null;
   #boundTo = "";
@@ -115,13 +117,15 @@ export class Environment {
 
   /** Runs a block and takes its new versions into the index. Rejects only when no child can be started. */
   async run(block: BlockRun): Promise<RunReport> {
+    this.#restored.clear();
     const report = await this.#session.run(block);
-    for (const image of report.saved) {
+    const saved = [...report.saved, ...this.#restoredIn(report)];
+    for (const image of saved) {
       this.index.saved(image, block.code);
       this.#forgotten.delete(image.name);
     }
     for (const name of report.result.lost) this.index.lost(name, "its value could not be kept");
-    return report;
+    return { ...report, saved };
   }
 
   async render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
@@ -207,13 +211,24 @@ export class Environment {
   }
 
   async #restoreVar(name: string, version: number | null): Promise<{ name: string; version: number }> {
-    const found = findVersion(await this.store.variableVersions(this.branch.branchId, name), { name, version });
+    const versions = await this.store.variableVersions(this.branch.branchId, name);
+    const found = findVersion(versions, { name, version, symbol: "restoreVar" });
     const [report] = await (await this.#session.ready()).restore([found.image]);
     if (report?.how === "lost") throw new Error(`Cannot restore ${name}: ${report.reason}`);
+    this.#session.remember([found.image]);
+    if (found !== versions.at(-1)) this.#restored.set(name, found.image);
     this.#forgotten.delete(name);
     this.index.setScope(name, "live");
     await this.store.setScope(this.branch.branchId, [name], "live");
     return { name, version: found.version };
+  }
+
+  /** A version that was made current is a new version, unless the block changed it or lost it with its child. */
+  #restoredIn({ saved, result }: RunReport): readonly VariableImage[] {
+    if (result.outcome === "killed" || result.outcome === "memory") return [];
+    return [...this.#restored.values()].filter(({ name }) =>
+      !saved.some((image) => image.name === name) && !this.#forgotten.has(name)
+    );
   }
 
   #lose(lost: readonly { readonly name: string; readonly reason: string }[]): void {

@@ -35,8 +35,8 @@ export async function varDiff(
 ): Promise<string> {
   const versions = await store.variableVersions(at.branchId, at.name);
   const [before, after] = [
-    findVersion(versions, { name: at.name, version: at.from }),
-    findVersion(versions, { name: at.name, version: at.to }),
+    findVersion(versions, { name: at.name, version: at.from, symbol: "varDiff" }),
+    findVersion(versions, { name: at.name, version: at.to, symbol: "varDiff" }),
   ];
   const [old, now] = [readable(valueOf(before.image)), readable(valueOf(after.image))];
   if (old.length + now.length > MAX_DIFF_CHARS) {
@@ -48,15 +48,18 @@ export async function varDiff(
   return diff ?? `--- ${names[0]}\n+++ ${names[1]}\n(the texts differ too much for a diff)`;
 }
 
-/** The version asked for, else the newest; throws with the versions that exist. */
+/** The version asked for, else the newest; throws with the versions that exist. `symbol` is the function that asks. */
 export function findVersion(
   versions: readonly VariableVersion[],
-  { name, version }: { readonly name: string; readonly version: number | null },
+  { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },
 ): VariableVersion {
+  if (symbol === "restoreVar" && SYSTEM.includes(name)) {
+    throw refused(symbol, `Cannot restore ${name}: it is a system variable, read it with varHistory("${name}")`);
+  }
   const found = version === null ? versions.at(-1) : versions.find((one) => one.version === version);
   if (found) return found;
   const known = versions.length === 0 ? "it has none" : `it has 1 to ${versions.length}`;
-  throw refused("restoreVar", `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
+  throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
 }
 
 /** The newest `count` queries of the branch, oldest first. */

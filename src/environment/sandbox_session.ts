@@ -1,3 +1,4 @@
+import { Cancelled } from "../domain/errors.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import type { BlockRun, RunReport, Sandbox } from "../sandbox/sandbox.ts";
 
@@ -31,8 +32,9 @@ export class SandboxSession {
     return this.#sandbox && !this.#sandbox.ended ? this.#sandbox : null;
   }
 
-  /** The child, started and restored. Callers at the same time share one start. */
+  /** The child, started and restored. Callers at the same time share one start. Rejects with `Cancelled` once closed. */
   ready(): Promise<Sandbox> {
+    if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;
     if (living) return Promise.resolve(living);
     this.#opening ??= this.#open().finally(() => this.#opening = null);
@@ -42,8 +44,13 @@ export class SandboxSession {
   async run(block: BlockRun): Promise<RunReport> {
     const sandbox = await this.ready();
     const report = await sandbox.run(block);
-    for (const image of report.saved) this.#unsaved.set(image.name, image);
+    this.remember(report.saved);
     return report;
+  }
+
+  /** What a child that is started before the iteration is stored must have. */
+  remember(images: readonly VariableImage[]): void {
+    for (const image of images) this.#unsaved.set(image.name, image);
   }
 
   forget(names: readonly string[]): void {
@@ -89,8 +96,9 @@ export class SandboxSession {
       await sandbox.close();
       throw error;
     }
-    if (this.#closed) await sandbox.close();
     this.#sandbox = sandbox;
-    return sandbox;
+    if (!this.#closed) return sandbox;
+    await sandbox.close();
+    throw new Cancelled("Conversation closed");
   }
 }

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { MAX_REQUEST_CHARS } from "../../src/conversation/conversations.ts";
+import { BusyError, ConfigError, UsageError } from "../../src/domain/errors.ts";
+import { openSandbox } from "../../src/sandbox/host.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+
+const NEVER = new AbortController().signal;
+
+async function until(holds: () => boolean): Promise<void> {
+  const end = performance.now() + 5000;
+  while (!holds() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 2));
+  assert.ok(holds());
+}
+
+Deno.test("Conversations.send() queues queries of one conversation in order", async () => {
+  await using engine = await startEngine([
+    { text: replyJson("const order = ['first']", { final: "one of two" }), delayMs: 30 },
+    replyJson("order.push('second')", { final: "two: {{order}}" }),
+  ]);
+  const [first, second] = await Promise.all([engine.ask("1"), engine.ask("2")]);
+  assert.deepEqual([first.answer, second.status], ["one of two", "done"]);
+  assert.match(second.answer, /first[\s\S]*second/);
+  const queries = await engine.conversations.queries(engine.branch);
+  assert.deepEqual(queries.map(({ text }) => text), ["1", "2"]);
+});
+
+Deno.test("Conversations.send() refuses a busy conversation where that is wanted, and only that one", async () => {
+  await using engine = await startEngine([
+    { text: replyJson([], { final: "slow but sure" }), delayMs: 40 },
+    replyJson([], { final: "elsewhere" }),
+  ]);
+  const slow = engine.ask("slow");
+  await until(() => engine.provider.requests.length === 1);
+  const options = { signal: NEVER, emit: () => {}, refuseWhenBusy: true };
+  await assert.rejects(engine.conversations.send(engine.branch, "now", options), (error) => {
+    assert.ok(error instanceof BusyError);
+    assert.match(error.message, /^Conversation is busy: /);
+    return true;
+  });
+  const other = await engine.conversations.create({ title: "other", channel: "test", workspace: "/other" });
+  assert.equal((await engine.conversations.send(other, "x", options)).answer, "elsewhere");
+  assert.equal((await slow).answer, "slow but sure");
+  assert.equal((await engine.conversations.queries(engine.branch)).length, 1);
+  engine.provider.push(replyJson([], { final: "free again" }));
+  assert.equal((await engine.conversations.send(engine.branch, "y", options)).answer, "free again");
+});
+
+Deno.test("Conversations.send() refuses nothing and too much before anything is stored", async () => {
+  await using engine = await startEngine([]);
+  for (const request of ["", " \n\t", "x".repeat(MAX_REQUEST_CHARS + 1)]) {
+    await assert.rejects(engine.ask(request), UsageError);
+  }
+  assert.deepEqual(await engine.conversations.queries(engine.branch), []);
+});
+
+Deno.test("Conversations.byId() finds by the beginning of an id, and says what it cannot find", async () => {
+  await using engine = await startEngine([]);
+  const { conversationId } = engine.branch;
+  assert.equal((await engine.conversations.byId(conversationId)).conversationId, conversationId);
+  for (const id of ["", "no-such-id", "%", "'"]) {
+    await assert.rejects(engine.conversations.byId(id), (error) => error instanceof UsageError);
+  }
+});
+
+Deno.test("Conversations.create() keeps the title to a line", async () => {
+  await using engine = await startEngine([]);
+  const made = await engine.conversations.create({ title: `a\n\nb ${"x".repeat(500)}`, channel: "c", workspace: "/w" });
+  assert.ok(made.title.startsWith("a b xxx") && made.title.length <= 100);
+});
+
+Deno.test("Conversations.close() ends the child and the next query starts anew with all variables", async () => {
+  const children: Sandbox[] = [];
+  await using engine = await startEngine([
+    replyJson("const kept = 1", { final: "kept {{kept}}" }),
+    replyJson("kept + 1", { final: "still {{kept}}" }),
+  ], {
+    openSandbox: async (options) => {
+      const child = await openSandbox(options);
+      children.push(child);
+      return child;
+    },
+  });
+  await engine.ask("1");
+  await engine.conversations.close(engine.branch.branchId);
+  assert.deepEqual(children.map(({ ended }) => ended), [true]);
+  await engine.conversations.close("no-such-branch");
+  assert.equal((await engine.ask("2")).answer, "still 1");
+  await engine.conversations.closeAll();
+  assert.deepEqual(children.map(({ ended }) => ended), [true, true]);
+});
+
+Deno.test("Conversations.close() in the middle of a query ends it, and nothing stays running", async () => {
+  await using engine = await startEngine([
+    replyJson("await new Promise(() => {})"),
+    replyJson("1 + 1", { final: "not reached" }),
+  ]);
+  const running = engine.ask("x");
+  await until(() => engine.events.some(({ type }) => type === "block_started"));
+  await engine.conversations.close(engine.branch.branchId);
+  assert.equal((await running).reason, "cancelled");
+  const [query] = await engine.conversations.queries(engine.branch);
+  assert.deepEqual([query?.status, query?.running], ["interrupted", false]);
+  const iterations = await engine.conversations.iterations(query?.queryId ?? "");
+  assert.equal(iterations.some(({ status }) => status === "running"), false);
+});
+
+Deno.test("Conversations ends a query whose sandbox cannot start, and tries again in the next", async () => {
+  let times = 0;
+  await using engine = await startEngine([replyJson("1"), replyJson("const n = 5", { final: "{{n}}" })], {
+    openSandbox: (options) =>
+      times++ < 2 // in the background, and when the block needs it
+        ? Promise.reject(new ConfigError("no walls"))
+        : openSandbox(options),
+  });
+  await assert.rejects(engine.ask("1"), /no walls/);
+  assert.equal(times, 2);
+  assert.equal((await engine.ask("2")).answer, "5");
+});

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { HostCallError } from "../../src/domain/errors.ts";
+import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "../../src/environment/builtins.ts";
+import type { QueryScope } from "../../src/environment/query_scope.ts";
+
+interface Told {
+  readonly asked: [string, ...unknown[]][];
+  readonly source: BuiltinSource;
+  readonly scope: QueryScope;
+}
+
+/** A source and a scope that remember what they were asked with. */
+function told(): Told {
+  const asked: [string, ...unknown[]][] = [];
+  const note = (name: string) => (...args: unknown[]): Promise<unknown> => {
+    asked.push([name, ...args]);
+    return Promise.resolve(name);
+  };
+  const source: BuiltinSource = {
+    vars: note("vars"),
+    varHistory: note("varHistory"),
+    varDiff: note("varDiff"),
+    restoreVar: note("restoreVar"),
+    forget: note("forget"),
+    conversationHistory: note("conversationHistory"),
+    conversationCode: note("conversationCode"),
+    doc: (name) => name === "fs.stat" ? "stat(path)" : null,
+  };
+  const scope: QueryScope = {
+    queryId: "q",
+    signal: new AbortController().signal,
+    budget: () => 4,
+    requestMore: (n) => ({ granted: n, budget: 4 + n }),
+    answer: (text, facts) => void asked.push(["answer", text, facts]),
+    onCall: () => {},
+  };
+  return { asked, source, scope };
+}
+
+async function call(to: Told, name: string, ...args: unknown[]): Promise<unknown> {
+  const { source, scope } = to;
+  return await callBuiltin({ name, args, block: 2, signal: scope.signal }, { source, scope });
+}
+
+Deno.test("callBuiltin() hands arguments on, with defaults", async () => {
+  const to = told();
+  await call(to, "vars");
+  await call(to, "varHistory", "a");
+  await call(to, "varDiff", "a", 1, 2);
+  await call(to, "restoreVar", "a");
+  await call(to, "restoreVar", "a", 3);
+  await call(to, "forget", "a", "b");
+  await call(to, "forget", ["a", "b"]);
+  await call(to, "conversationHistory");
+  await call(to, "conversationHistory", 2);
+  await call(to, "conversationCode");
+  await call(to, "conversationCode", "q1");
+  assert.deepEqual(to.asked, [
+    ["vars"],
+    ["varHistory", "a"],
+    ["varDiff", "a", { from: 1, to: 2 }],
+    ["restoreVar", "a", null],
+    ["restoreVar", "a", 3],
+    ["forget", ["a", "b"]],
+    ["forget", ["a", "b"]],
+    ["conversationHistory", 20],
+    ["conversationHistory", 2],
+    ["conversationCode", null],
+    ["conversationCode", "q1"],
+  ]);
+  assert.deepEqual(await call(to, "requestMoreIterations", 3), { granted: 3, budget: 7 });
+});
+
+Deno.test("callBuiltin() refuses arguments that do not fit and says how it is used", async () => {
+  const cases: [string, unknown[], RegExp][] = [
+    ["requestMoreIterations", [], /argument 1 must be a whole number, usage: requestMoreIterations\(n: number\)/],
+    ["requestMoreIterations", [0], /Cannot request 0 iterations/],
+    ["requestMoreIterations", [-3], /Cannot request -3 iterations/],
+    ["requestMoreIterations", [1.5], /whole number/],
+    ["requestMoreIterations", ["5"], /whole number/],
+    ["requestMoreIterations", [NaN], /whole number/],
+    ["requestMoreIterations", [Infinity], /whole number/],
+    ["answer", [], /Cannot answer with undefined/],
+    ["answer", [undefined], /Cannot answer with undefined/],
+    ["varHistory", [], /argument 1 must be a name, usage: varHistory\(name: string\)/],
+    ["varHistory", [{}], /must be a name/],
+    ["varHistory", [""], /must be a name/],
+    ["varDiff", ["a", "1", 2], /argument 2 must be a whole number/],
+    ["varDiff", ["a", 1], /argument 3 must be a whole number/],
+    ["restoreVar", ["a", "1"], /argument 2 must be a whole number/],
+    ["restoreVar", [null], /must be a name/],
+    ["forget", [1], /names must be strings, usage: forget\("rows", "tmp"\)/],
+    ["forget", ["a", null], /names must be strings/],
+    ["conversationHistory", ["all"], /whole number/],
+    ["conversationCode", [5], /must be a name/],
+    ["doc", [], /must be a name/],
+    ["doc", ["fs.nothing"], /Cannot describe fs\.nothing: no host function of that name/],
+    ["nothing", [], /Cannot call nothing: no function of that name/],
+    ["toString", [], /Cannot call toString/],
+    ["__proto__", [], /Cannot call __proto__/],
+  ];
+  for (const [name, args, message] of cases) {
+    const to = told();
+    await assert.rejects(call(to, name, ...args), (error) => {
+      assert.ok(error instanceof HostCallError, `${name}(${JSON.stringify(args)})`);
+      assert.match(error.message, message);
+      return true;
+    });
+    assert.deepEqual(to.asked, []);
+  }
+});
+
+Deno.test("answer() takes any value, and options only from own data", async () => {
+  const cases: [unknown[], string, string, string][] = [
+    [["text"], "text", "markdown", "high"],
+    [[{ a: 1 }], '{\n  "a": 1\n}', "markdown", "high"],
+    [[0], "0", "markdown", "high"],
+    [[false], "false", "markdown", "high"],
+    [[12n], "12", "markdown", "high"],
+    [["x", { type: "text", confidence: "low" }], "x", "text", "low"],
+    [["x", { type: "html", confidence: "sure" }], "x", "markdown", "high"],
+    [["x", null], "x", "markdown", "high"],
+    [["x", "low"], "x", "markdown", "high"],
+    [["x", Object.create({ confidence: "low" })], "x", "markdown", "high"],
+    [
+      ["x", {
+        get confidence(): string {
+          return assert.fail("a getter ran");
+        },
+      }],
+      "x",
+      "markdown",
+      "high",
+    ],
+  ];
+  for (const [args, text, type, confidence] of cases) {
+    const to = told();
+    await call(to, "answer", ...args);
+    assert.deepEqual(to.asked, [["answer", text, { type, confidence, block: 2 }]]);
+  }
+});
+
+Deno.test("doc() knows the builtins and asks the extensions for the rest", async () => {
+  for (const name of BUILTIN_NAMES) assert.match(String(await call(told(), "doc", name)), new RegExp(`^${name}\\(`));
+  assert.equal(await call(told(), "doc", "fs.stat"), "stat(path)");
+});

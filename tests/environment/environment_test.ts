@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type Engine, startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+
+async function withDatabase(work: (path: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-environment-" });
+  try {
+    await work(join(folder, "x.db"));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Previews of the blocks of the newest query that has run. */
+function shown(engine: Engine): string[] {
+  const last = engine.events.at(-1)?.queryId;
+  return engine.events.flatMap((event) =>
+    event.type === "block_finished" && event.queryId === last
+      ? [event.result.ok ? event.result.preview : `${event.result.error?.name}: ${event.result.error?.message}`]
+      : []
+  );
+}
+
+const END = replyJson([], { final: "That is all" });
+
+Deno.test("forget() takes a variable away, from the index and in a new process too", async () => {
+  await withDatabase(async (path) => {
+    await using engine = await startEngine([
+      replyJson("const rows = [1]\nconst kept = 2"),
+      replyJson(["await forget('rows', 'missing')", "typeof rows"]),
+      END,
+    ], { path });
+    await engine.ask("x");
+    assert.deepEqual(shown(engine).slice(-2), ['{ forgotten: [ "rows" ] }', '"undefined"']);
+    assert.match(engine.context(2), /forgotten: rows\(v1\)/);
+    await engine.close();
+    await using again = await startEngine([replyJson("[typeof rows, kept].join()"), END], { path });
+    await again.ask("y");
+    assert.deepEqual(shown(again), ['"undefined,2"']);
+    assert.match(again.context(0), /forgotten: rows\(v1\)/);
+  });
+});
+
+Deno.test("forget() and a new value in the same iteration: the variable lives", async () => {
+  await withDatabase(async (path) => {
+    await using engine = await startEngine([
+      replyJson("var rows = [1]"),
+      replyJson(["await forget('rows')", "var rows = [2]"]),
+      END,
+    ], { path });
+    await engine.ask("x");
+    await engine.close();
+    await using again = await startEngine([replyJson("rows[0]"), END], { path });
+    await again.ask("y");
+    assert.deepEqual(shown(again), ["2"]);
+  });
+});
+
+Deno.test("restoreVar() brings a forgotten variable back, in the next iteration and a new process", async () => {
+  await withDatabase(async (path) => {
+    await using engine = await startEngine([
+      replyJson("const rows = [1, 2]\nfunction size() { return rows.length }"),
+      replyJson("await forget('rows', 'size')"),
+      replyJson(["await restoreVar('rows')", "await restoreVar('size')", "size()"]),
+      END,
+    ], { path });
+    await engine.ask("x");
+    assert.deepEqual(shown(engine).slice(-3), [
+      '{ name: "rows", version: 1 }',
+      '{ name: "size", version: 1 }',
+      "2",
+    ]);
+    await engine.close();
+    await using again = await startEngine([replyJson("size()"), END], { path });
+    await again.ask("y");
+    assert.deepEqual(shown(again), ["2"]);
+    assert.doesNotMatch(again.context(0), /forgotten/);
+  });
+});
+
+Deno.test("restoreVar() of an older version makes it the newest one, for good", async () => {
+  await withDatabase(async (path) => {
+    await using engine = await startEngine([
+      replyJson("let n = 1"),
+      replyJson("n = 2"),
+      replyJson(["await restoreVar('n', 1)", "n"]),
+      replyJson(["n", "(await varHistory('n')).map(({ value }) => value).join()"]),
+      END,
+    ], { path, settings: { budget: 10 } });
+    await engine.ask("x");
+    assert.deepEqual(shown(engine).slice(-4), ['{ name: "n", version: 1 }', "1", "1", '"1,2,1"']);
+    assert.match(engine.context(3), /let n = 1 .*\/\/ v3/);
+    await engine.close();
+    await using again = await startEngine([replyJson("n"), END], { path });
+    await again.ask("y");
+    assert.deepEqual(shown(again), ["1"]);
+  });
+});
+
+Deno.test("restoreVar() and a change in the same block: the change is what is kept", async () => {
+  await withDatabase(async (path) => {
+    await using engine = await startEngine([
+      replyJson("let list = [1]"),
+      replyJson("list = [2]"),
+      replyJson("await restoreVar('list', 1)\nlist.push(9)\nlist.join()"),
+      END,
+    ], { path });
+    await engine.ask("x");
+    assert.deepEqual(shown(engine).at(-1), '"1,9"');
+    await engine.close();
+    await using again = await startEngine([replyJson("list.join()"), END], { path });
+    await again.ask("y");
+    assert.deepEqual(shown(again), ['"1,9"']);
+  });
+});
+
+Deno.test("restoreVar() says what it cannot restore", async () => {
+  await using engine = await startEngine([
+    replyJson("const n = 1", { thinking: "hm" }),
+    replyJson(["await restoreVar('n', 7)", "await restoreVar('nothing')", "await restoreVar('$reasoning')"]),
+    END,
+  ]);
+  await engine.ask("x");
+  const [, first, second, third] = shown(engine);
+  assert.match(first ?? "", /Cannot find n v7: it has 1 to 1/);
+  assert.match(second ?? "", /Cannot find nothing: it has none/);
+  assert.match(third ?? "", /Cannot restore \$reasoning: it is a system variable/);
+});
+
+Deno.test("vars() lists variables as the index shows them", async () => {
+  await using engine = await startEngine([
+    replyJson("// How many\nconst n = 1\nfunction f(a: number) { return a }"),
+    replyJson(
+      "await answer((await vars()).map(({ name, kind, versions, scope, doc }) => [name, kind, versions, scope, doc]))",
+    ),
+  ]);
+  const { answer } = await engine.ask("x");
+  const rows: unknown[][] = JSON.parse(answer);
+  assert.deepEqual(rows.find(([name]) => name === "n"), ["n", "data", 1, "live", "How many"]);
+  assert.deepEqual(rows.find(([name]) => name === "f")?.slice(0, 4), ["f", "function", 1, "live"]);
+  assert.deepEqual(rows.find(([name]) => name === "$query")?.[3], "system");
+});
+
+Deno.test("Environment gives a new process the system variables of the query before", async () => {
+  await withDatabase(async (path) => {
+    await using engine = await startEngine([replyJson("1", { thinking: "my thought", final: "my answer" })], { path });
+    await engine.ask("my question");
+    await engine.close();
+    await using again = await startEngine([replyJson("[$query, $reasoning, $answer].join('|')"), END], { path });
+    await again.ask("another");
+    const [text] = shown(again);
+    assert.match(text ?? "", /^"another\|.*\|my answer"$/);
+  });
+});
+
+Deno.test("Environment keeps a block's variables when a later block kills the child", async () => {
+  await using engine = await startEngine([
+    replyJson([
+      "const list = [1]",
+      "list.push(2)",
+      "(function f() { Promise.resolve().then(f) })()",
+      "list.push(3); list.join()",
+    ]),
+    END,
+  ], { settings: { deadlines: { defaultMs: 300, minMs: 100, maxMs: 300 } } });
+  await engine.ask("x");
+  assert.equal(shown(engine).at(-1), '"1,2,3"');
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { blockResult, failedBlock } from "../../src/domain/block_result.ts";
+import type { Environment } from "../../src/environment/environment.ts";
+import type { Executed } from "../../src/iteration/execute_blocks.ts";
+import type { IterationFrame, OfferedAnswer } from "../../src/iteration/iteration.ts";
+import { settleFinal } from "../../src/iteration/settle_final.ts";
+import type { ReplyFinal } from "../../src/prompt/reply.ts";
+import type { RenderReport } from "../../src/sandbox/sandbox.ts";
+
+const FAILED = { code: "f()", result: failedBlock("error", { name: "TypeError", message: "f is not a function" }) };
+const WORKED = { code: "1", result: blockResult({ ok: true, outcome: "value", preview: "1" }) };
+
+function executed(...entries: (typeof FAILED)[]): Executed {
+  return { entries, blocks: [], notes: [] };
+}
+
+function finalOf(answer: string): ReplyFinal {
+  return { answer, answerType: "markdown", confidence: "high" };
+}
+
+function offer(text: string, block = 0): OfferedAnswer {
+  return { text, type: "text", confidence: "medium", block };
+}
+
+/** Settles with an environment whose sandbox renders as told. */
+async function settle(
+  parts: Partial<Parameters<typeof settleFinal>[1]>,
+  told: { readonly rendered?: RenderReport; readonly forgot?: readonly string[] } = {},
+) {
+  const environment = {
+    forgottenNow: new Set(told.forgot),
+    render: (text: string) => Promise.resolve(told.rendered ?? { ok: true, from: "literal", text }),
+  } as unknown as Environment;
+  const frame = { environment } as IterationFrame;
+  return await settleFinal(frame, { offered: null, final: null, executed: executed(), refusedBefore: null, ...parts });
+}
+
+function answerOf(settled: Awaited<ReturnType<typeof settle>>): string {
+  return settled?.kind === "accepted" ? settled.final.answer : `${settled?.kind}`;
+}
+
+function reasonOf(settled: Awaited<ReturnType<typeof settle>>): string {
+  assert.equal(settled?.kind, "refused");
+  return settled?.kind === "refused" ? settled.reason : "";
+}
+
+Deno.test("settleFinal() there is nothing to settle without a final", async () => {
+  assert.equal(await settle({ executed: executed(WORKED) }), null);
+});
+
+Deno.test("settleFinal() accepts an answer with what the reply says about it", async () => {
+  assert.deepEqual(await settle({ final: finalOf("Forty-two"), executed: executed(WORKED) }), {
+    kind: "accepted",
+    final: { answer: "Forty-two", answerType: "markdown", confidence: "high", notes: [] },
+  });
+});
+
+Deno.test("settleFinal() takes the text that the sandbox rendered", async () => {
+  const rendered: RenderReport = { ok: true, from: "template", text: "n is 5" };
+  assert.equal(answerOf(await settle({ final: finalOf("n is {{n}}") }, { rendered })), "n is 5");
+});
+
+Deno.test("settleFinal() refuses an answer whose template cannot be rendered, with the reason", async () => {
+  const rendered: RenderReport = { ok: false, reason: "{{m}} names no variable" };
+  assert.equal(reasonOf(await settle({ final: finalOf("{{n}} {{m}}") }, { rendered })), "{{m}} names no variable");
+});
+
+Deno.test("settleFinal() refuses an answer beside a block that failed", async () => {
+  const reason = reasonOf(await settle({ final: finalOf("All good"), executed: executed(WORKED, FAILED) }));
+  assert.match(reason, /Block 2 .*failed: TypeError: f is not a function/);
+});
+
+Deno.test("settleFinal() an offered answer wins over the reply's own and keeps its facts", async () => {
+  assert.deepEqual(await settle({ offered: offer("from a block"), final: finalOf("from the reply") }), {
+    kind: "accepted",
+    final: { answer: "from a block", answerType: "text", confidence: "medium", notes: [] },
+  });
+});
+
+Deno.test("settleFinal() an offered answer is undone by a failure before it, not by one after it", async () => {
+  assert.equal(answerOf(await settle({ offered: offer("yes", 0), executed: executed(WORKED, FAILED) })), "yes");
+  assert.equal(answerOf(await settle({ offered: offer("yes", 0), executed: executed(FAILED) })), "yes");
+  assert.match(reasonOf(await settle({ offered: offer("yes", 1), executed: executed(FAILED, WORKED) })), /Block 1/);
+});
+
+Deno.test("settleFinal() refuses a placeholder that names nothing, and takes the same word as a value", async () => {
+  for (const word of ["done", "Result.", "**Answer**"]) {
+    assert.match(reasonOf(await settle({ final: finalOf(word) })), /placeholder/);
+  }
+  assert.equal(answerOf(await settle({ offered: offer("done") })), "done");
+  const rendered: RenderReport = { ok: true, from: "variable", text: "done" };
+  assert.equal(answerOf(await settle({ final: finalOf("state") }, { rendered })), "done");
+});
+
+Deno.test("settleFinal() refuses a claim to have forgotten variables where none was", async () => {
+  const final = finalOf("I have forgotten the variable rows.");
+  assert.match(reasonOf(await settle({ final })), /forget/);
+  assert.equal(answerOf(await settle({ final }, { forgot: ["rows"] })), final.answer);
+});
+
+Deno.test("settleFinal() lets the same refusal through the second time, as an answer of low confidence", async () => {
+  const parts = { final: finalOf("All good"), executed: executed(FAILED) };
+  const refusedBefore = reasonOf(await settle(parts));
+  const settled = await settle({ ...parts, refusedBefore });
+  assert.ok(settled?.kind === "accepted");
+  assert.deepEqual([settled.final.answer, settled.final.confidence, settled.final.notes.length], [
+    "All good",
+    "low",
+    1,
+  ]);
+  assert.equal((await settle({ final: finalOf("done"), refusedBefore }))?.kind, "refused");
+});
+
+Deno.test("settleFinal() never lets an empty answer through", async () => {
+  const final = finalOf("  ");
+  const refusedBefore = reasonOf(await settle({ final }));
+  assert.equal(reasonOf(await settle({ final, refusedBefore })), refusedBefore);
+  assert.match(reasonOf(await settle({ offered: offer("") })), /empty/);
+});
