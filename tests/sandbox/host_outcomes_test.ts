@@ -17,9 +17,23 @@ Deno.test("run() reports a value with its preview, type and bytes", async () => 
 
 Deno.test("run() reports none for a block without a value", async () => {
   await using box = await testSandbox();
-  const { result, value } = await box.run("const a = 3");
+  const { result, value } = await box.run("function a() {}");
   assert.deepEqual([result.outcome, result.ok, result.preview, value], ["none", true, "", null]);
   assert.deepEqual(result.defined, ["a"]);
+});
+
+Deno.test("run() shows the value of a variable that the last statement declares", async () => {
+  await using box = await testSandbox();
+  assert.equal(await box.show("const a = 3"), "3");
+  assert.equal(await box.show("let b = 1, c = [b];"), "[ 1 ]");
+  assert.equal((await box.run("const { d } = { d: 1 }")).result.outcome, "none");
+});
+
+Deno.test("run() neither shows a declared function nor waits for a declared promise", async () => {
+  await using box = await testSandbox();
+  assert.equal((await box.run("const f = () => 1")).result.outcome, "none");
+  const { result } = await box.run("const p = new Promise(() => {})");
+  assert.deepEqual([result.outcome, result.pending], ["none", ["p"]]);
 });
 
 Deno.test("run() awaits a promise that is the block's value", async () => {

@@ -125,8 +125,15 @@ export class Blocks {
     }
   }
 
-  #finish(active: Active, value: unknown): void {
+  #finish(active: Active, returned: unknown): void {
+    const value = returned === undefined ? this.#declared(active.run.block.shows) : returned;
     this.#end(active, { outcome: value === undefined ? "none" : "value", value });
+  }
+
+  /** What the last statement declared: shown, so that it need not be named again. A promise is not waited for. */
+  #declared(name: string | null): unknown {
+    const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
+    return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;
   }
 
   #end(active: Active, ending: Ending): void {

@@ -6,7 +6,7 @@ import { type Parsed, parseText, type StripTypes, type Unparsed } from "./prepar
 import { isDataLiteral, refusal } from "./prepare_block_refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence } from "./repair.ts";
 import { rewrite } from "./rewrite.ts";
-import { type Declaration, topLevelAssignments, topLevelDeclarations } from "./rewrite_declarations.ts";
+import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "./rewrite_declarations.ts";
 import { composeMaps, IDENTITY, mapOffset, type PositionMap } from "./rewrite_map.ts";
 
 /** A block ready to run, as plain data. */
@@ -21,6 +21,8 @@ export interface RunnableBlock {
   readonly assigned: readonly Declaration[];
   /** Names that the block refers to and does not declare, without the language's own. */
   readonly reads: readonly string[];
+  /** The variable whose value is the block's where the last statement declares one: `const n = 6` shows 6. */
+  readonly shows: string | null;
   /** True for a data literal alone. */
   readonly literal: boolean;
   readonly repaired: string | null;
@@ -71,6 +73,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
     declarations: topLevelDeclarations(parsed),
     assigned: topLevelAssignments(parsed),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),
+    shows: declaredLast(program),
     literal: isDataLiteral(program),
     repaired: note,
     map: composeMaps(toJs, toSource),

@@ -46,6 +46,14 @@ export function topLevelAssignments(text: Text): Declaration[] {
   });
 }
 
+/** The name that the last statement gives a value as a variable, null where it does something else. */
+export function declaredLast(program: Program): string | null {
+  const last = program.body.findLast((node) => node.type !== "EmptyStatement");
+  if (last?.type !== "VariableDeclaration" || !["const", "let", "var"].includes(last.kind)) return null;
+  const { id, init } = last.declarations.at(-1) ?? {};
+  return init && id?.type === "Identifier" ? id.name : null;
+}
+
 function declarationsOf(node: Program["body"][number], text: Text): Declaration[] {
   if (node.type === "FunctionDeclaration") {
     return [describe({ name: node.id.name, declaration: "function", value: node, node }, text)];
