@@ -22,7 +22,7 @@ export async function doctor(request: OpenRequest, { env }: SessionParts): Promi
     checkDatabase(settings),
     checkProvider(settings),
   ]);
-  const home: CheckResult = { name: "home", state: "ok", found: settings.home, mend: "" };
+  const home: CheckResult = { name: "home", state: "ok", found: settings.home ?? "none", mend: "" };
   return [runtime, home, ...walls, database, provider];
 }
 

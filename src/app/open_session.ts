@@ -97,7 +97,7 @@ function querySettings({ config, workspace, home }: Settings, env: Environment) 
     machine: {
       cwd: workspace,
       platform: `${Deno.build.os} ${Deno.build.arch}`,
-      home: env["HOME"] ?? home,
+      home: env["HOME"] ?? home ?? "",
       user: env["USER"] ?? env["USERNAME"] ?? "",
       shell: env["SHELL"] ?? "",
     },

@@ -7,7 +7,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where things are and how they are set, from flags, environment and file. */
 export interface Settings extends LoadedConfig {
-  readonly home: string;
+  /** Null where the machine names no home folder: then the database must be named. */
+  readonly home: string | null;
   readonly database: string;
   /** Real path. */
   readonly workspace: string;
@@ -16,30 +17,30 @@ export interface Settings extends LoadedConfig {
 /** Throws `ConfigError` for settings and `UsageError` for a workspace that cannot be used. */
 export async function readSettings(request: OpenRequest, env: Environment): Promise<Settings> {
   const home = visHome(env);
-  const path = join(home, "config.jsonc");
-  const text = await readOptional(path);
   const loaded = await loadConfig({
-    file: text === null ? null : { path, text },
+    file: home === null ? null : await configFile(join(home, "config.jsonc")),
     env,
     flags: { model: request.model, provider: request.provider, maxIterations: request.maxIterations },
   });
   const told = request.db ?? env["VIS_DB"];
-  const database = told === ":memory:" ? told : told ? resolve(told) : join(home, "vis.db");
+  const database = told === ":memory:" ? told : told ? resolve(told) : home && join(home, "vis.db");
+  if (database === null) {
+    throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+  }
   return { ...loaded, home, database, workspace: await realFolder(request.cwd ?? Deno.cwd()) };
 }
 
-function visHome(env: Environment): string {
+function visHome(env: Environment): string | null {
   if (env["VIS_HOME"]) return resolve(env["VIS_HOME"]);
   const appData = Deno.build.os === "windows" ? env["APPDATA"] : undefined;
   if (appData) return join(appData, "vis");
   const home = env["HOME"] ?? env["USERPROFILE"];
-  if (home) return join(home, ".vis");
-  throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+  return home ? join(home, ".vis") : null;
 }
 
-async function readOptional(path: string): Promise<string | null> {
+async function configFile(path: string): Promise<{ readonly path: string; readonly text: string } | null> {
   try {
-    return await Deno.readTextFile(path);
+    return { path, text: await Deno.readTextFile(path) };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
     throw new ConfigError(`Cannot read ${path}: ${error instanceof Error ? error.message : error}`);
