@@ -32,6 +32,11 @@ export async function prepareDatabaseFile(path: string): Promise<void> {
       "readonly",
     );
   }
-  // A file of another owner keeps its mode: whether it can be written shows when it is opened.
-  if ((found.mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);
+}
+
+/** Takes the rights of others away, once the file is known to be ours. A file of another owner keeps its mode: whether
+ * it can be written shows when it is. */
+export async function protectDatabaseFile(path: string): Promise<void> {
+  const { mode } = await stat(path);
+  if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);
 }

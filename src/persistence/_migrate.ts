@@ -55,7 +55,7 @@ async function apply(
 }
 
 /** The version that the database has, 0 for an empty one. Refuses one that is not ours, newer or of changed files. */
-function checkedVersion(db: DatabaseSync, files: readonly MigrationFile[], path: string): number {
+export function checkedVersion(db: DatabaseSync, files: readonly MigrationFile[], path: string): number {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return 0;
   if (!tables.includes("schema_migration")) {

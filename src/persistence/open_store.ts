@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { migrations } from "../../migrations/mod.ts";
-import { prepareDatabaseFile } from "./_database_file.ts";
+import { prepareDatabaseFile, protectDatabaseFile } from "./_database_file.ts";
 import { isBusy } from "./_is_busy.ts";
-import { migrate } from "./_migrate.ts";
+import { checkedVersion, migrate } from "./_migrate.ts";
 import { SqliteStore } from "./_sqlite_store.ts";
 import { toStoreError } from "./_store_error.ts";
 import type { Store } from "./store.ts";
@@ -39,7 +39,12 @@ async function openDatabase(path: string, now: () => number): Promise<DatabaseSy
   // The short timeout is for the moments without a transaction; a writer waits in the driver, off the event loop.
   const db = new DatabaseSync(path, { timeout: 50 });
   try {
-    if (path !== ":memory:") db.exec("PRAGMA journal_mode = WAL");
+    // Nothing is changed before the file is known to be ours: neither its mode nor its journal.
+    checkedVersion(db, migrations, path);
+    if (path !== ":memory:") {
+      await protectDatabaseFile(path);
+      db.exec("PRAGMA journal_mode = WAL");
+    }
     db.exec("PRAGMA synchronous = NORMAL");
     db.exec("PRAGMA foreign_keys = ON");
     await migrate(db, migrations, { path, now });

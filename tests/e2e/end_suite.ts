@@ -24,9 +24,10 @@ async function inBlock(user: User, running: Running): Promise<readonly Seen[]> {
   return seen;
 }
 
-/** Folders of sandboxes that were left behind. */
+/** Folders of sandboxes that were left behind. The runtime of an executable keeps a cache beside them. */
 async function leftFolders(user: User): Promise<readonly string[]> {
-  return await Array.fromAsync(Deno.readDir(user.temporary), ({ name }) => name);
+  const names = await Array.fromAsync(Deno.readDir(user.temporary), ({ name }) => name);
+  return names.filter((name) => name.startsWith("vis-"));
 }
 
 /** How a run comes to an early end: by signals, by pipes, by force. */
