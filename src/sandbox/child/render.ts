@@ -80,9 +80,13 @@ class Renderer {
 
   #all(tokens: readonly Token[], context: Context | null): void {
     for (const token of tokens) {
-      if (++this.#steps > MAX_STEPS) throw new Refusal("The template has more than a million parts");
+      this.#step();
       this.#one(token, context);
     }
+  }
+
+  #step(): void {
+    if (++this.#steps > MAX_STEPS) throw new Refusal("The template has more than a million parts");
   }
 
   #one(token: Token, context: Context | null): void {
@@ -111,6 +115,7 @@ class Renderer {
 
   #section(token: Token, context: Context | null): void {
     for (const value of items(this.#sectionValue(token.value, context))) {
+      this.#step();
       this.#all(token.inside, { value, outer: context });
     }
   }

@@ -86,7 +86,8 @@ function data(entry: Entry, value: unknown, { functions }: SaveParts): Snapshot 
     });
     const kind = rootClass ? "instance" : "data";
     const hash = `${kind}:${hashOf(bytes)}`;
-    return { ...blank(entry, value), kind, bytes, source: rootClass, requires: classes, hash };
+    const requires = look.setPrototypeOf(classes, look.array) as string[];
+    return { ...blank(entry, value), kind, bytes, source: rootClass, requires, hash };
   } catch (error) {
     return lost(entry, value, reasonOf(error));
   }

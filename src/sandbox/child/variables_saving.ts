@@ -146,11 +146,13 @@ export class Saving {
     }
   }
 
-  /** The image of a changed variable; with others of its table where they share objects. */
+  /** The image of a changed variable; with others of its table where they share objects. Of a group that is only
+   * assumed some are not looked at, so that its table says nothing about who is unchanged. */
   #image(shot: Snapshot): VariableImage | null {
+    const { entry, hash } = shot;
+    if (hash === entry.hash && entry.group?.coarse) return null;
     const table = this.#table(shot);
-    if (!table) return shot.hash === shot.entry.hash && shot.entry.tableHash === "" ? null : imageOf(shot, null);
-    return shot.hash === shot.entry.hash && table.hash === shot.entry.tableHash ? null : imageOf(shot, table);
+    return hash === entry.hash && (table?.hash ?? "") === entry.tableHash ? null : imageOf(shot, table);
   }
 
   readonly #tables = new look.Map<Group, { readonly bytes: Bytes; readonly hash: string } | null>();
