@@ -66,6 +66,9 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
     "--no-check",
     "--no-npm",
     "--no-prompt",
+    // The cache is a file of a guessable name in the shared temporary folder, checked by hashes that anybody who has
+    // the executable can compute: another user of the machine could leave code there for this one to run.
+    "--no-code-cache",
     "--unstable-worker-options",
     ...PERMISSIONS,
     `--v8-flags=${flags.join(",")}`,

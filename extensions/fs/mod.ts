@@ -2,7 +2,7 @@ import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import { contextOf, type FsContext } from "./context.ts";
 import { editFiles, type FileEdit } from "./edit_files.ts";
 import { findFiles, type FindOptions } from "./find_files.ts";
-import { grep, type GrepOptions } from "./grep.ts";
+import type { GrepOptions } from "./grep.ts";
 import { listFiles, type ListOptions } from "./list_files.ts";
 import { readFile, type ReadOptions } from "./read_file.ts";
 import { readFiles } from "./read_files.ts";
@@ -70,7 +70,7 @@ export default defineExtension({
       returns: "string[]",
       examples: ['await fs.glob(["**/*.ts", "!**/*_test.ts"])'],
     }),
-    fn("grep", (env, pattern: string, options?: GrepOptions) => grep(here(env), pattern, options), {
+    fn("grep", search, {
       doc: "Lines that match an RE2 pattern, in a path or as told; over 500, a last element with line 0 says how many.",
       args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Search]).optional().describe("where")]),
       returns: "Array<{path, line, text, before?, after?}>",
@@ -123,6 +123,12 @@ async function edit(env: EnvironmentView, where: string | readonly FileEdit[], e
   const list = [edits].flat().map((one) => ({ ...one, path: where }));
   const [written] = await queue.run(() => editFiles(here(env), list));
   return written;
+}
+
+/** The linear-time engine is a third of the program's code: it loads with the first search. */
+async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
+  const { grep } = await import("./grep.ts");
+  return await grep(here(env), pattern, options);
 }
 
 /** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})`: what is meant is clear, so it is taken. */

@@ -132,11 +132,12 @@ export class Environment {
     return await (await this.#session.ready()).render(template, options);
   }
 
-  /** Sets a system variable in the index and, where a child lives, in its scope. */
-  async bindSystem(name: string, text: string): Promise<void> {
+  /** Sets a system variable in the index and, where a child lives, in its scope: frames arrive in order, so that
+   * whatever runs next sees it. A child that is gone gets it when it is started again. */
+  bindSystem(name: string, text: string): void {
     this.#system.set(name, text);
     this.index.system(name, text);
-    await this.#session.living?.bind(name, text).catch(() => {});
+    this.#session.living?.bind(name, text).catch(() => {});
   }
 
   /** The iteration is stored: what was forgotten in it lasts. */

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { IterationOutcome } from "../domain/query_event.ts";
 import type { ReplyBlock } from "../prompt/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
@@ -32,7 +33,7 @@ export class Recorder {
     const row = { ...this.#row(), response: this.#asked.text ?? "", blocks: blocks.map(({ expr }) => expr) };
     this.#id = await environment.store.beginIteration(row);
     const { thinking } = this.#asked;
-    if (thinking) await environment.bindSystem("$reasoning", thinking);
+    if (thinking) environment.bindSystem("$reasoning", thinking);
   }
 
   async end(
@@ -46,7 +47,7 @@ export class Recorder {
   ): Promise<void> {
     if (this.#id === null) throw new Error("Cannot end an iteration that was not begun");
     const { environment } = this.#frame;
-    if (answer !== null) await environment.bindSystem("$answer", answer);
+    if (answer !== null) environment.bindSystem("$answer", answer);
     const { costUsd, usage } = this.#asked;
     await environment.store.endIteration(this.#id, {
       status,
@@ -79,7 +80,7 @@ export class Recorder {
   #row() {
     const { provider, model, thinking, traces, ms } = this.#asked;
     const sent = this.#messages.map(({ role, text }) => ({ role, content: text }));
-    const requestBytes = this.#messages.reduce((sum, { text }) => sum + new TextEncoder().encode(text).length, 0);
+    const requestBytes = this.#messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     return {
       queryId: this.#frame.queryId,
       position: this.#input.position,

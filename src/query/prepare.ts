@@ -43,7 +43,7 @@ export async function prepare(
     onCall: (call) => emitter.send({ type: "host_call", ...call }),
   };
   const active = await environment.beginQuery(scope);
-  await environment.bindSystem("$query", request);
+  environment.bindSystem("$query", request);
   const system = assembleSystemPrompt({
     environment: { ...settings.machine, date: new Date(begun).toISOString().slice(0, 10) },
     instructions: settings.instructions,
