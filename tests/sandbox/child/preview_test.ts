@@ -47,11 +47,15 @@ const SHOWN: readonly (readonly [value: unknown, text: string | RegExp])[] = [
     get a() {
       return 1;
     },
-    set b(_: number) {},
+    set b(_: number) {
+      throw new Error("ran");
+    },
     get c() {
       return 1;
     },
-    set c(_: number) {},
+    set c(_: number) {
+      throw new Error("ran");
+    },
   }, "{ a: [Getter], b: [Setter], c: [Getter/Setter] }"],
   [circular, "<ref *1> { a: 1, self: [Circular *1], deep: { list: [ [Circular *1] ] } }"],
   [new Foo(), "Foo { x: 1 }"],
