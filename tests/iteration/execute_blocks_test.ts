@@ -43,7 +43,7 @@ Deno.test("executeBlocks() stores the blocks that a cancel kept from running as 
   assert.equal(reason, "cancelled");
   const [iteration] = await engine.store.iterations(queryId);
   assert.deepEqual(iteration?.blocks.map(({ code, result }) => [code, result.outcome]), [
-    ["const a = 1", "none"],
+    ["const a = 1", "value"],
     ["await new Promise(() => {})", "cancelled"],
     ["const b = 2", "cancelled"],
   ]);
