@@ -23,11 +23,11 @@ export async function migrate(
   options: { readonly path: string; readonly now: () => number },
 ): Promise<void> {
   const { path } = options;
-  for (const file of files.slice(checkedVersion(db, files, path))) {
+  for (const file of files.slice(checkedVersion(db, { files, path }))) {
     db.exec("BEGIN IMMEDIATE");
     try {
       // Again under the lock: another process may have been faster.
-      if (checkedVersion(db, files, path) < file.version) await apply(db, file, options);
+      if (checkedVersion(db, { files, path }) < file.version) await apply(db, file, options);
       db.exec("COMMIT");
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
@@ -55,7 +55,10 @@ async function apply(
 }
 
 /** The version that the database has, 0 for an empty one. Refuses one that is not ours, newer or of changed files. */
-export function checkedVersion(db: DatabaseSync, files: readonly MigrationFile[], path: string): number {
+export function checkedVersion(
+  db: DatabaseSync,
+  { files, path }: { readonly files: readonly MigrationFile[]; readonly path: string },
+): number {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return 0;
   if (!tables.includes("schema_migration")) {

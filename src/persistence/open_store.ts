@@ -40,7 +40,7 @@ async function openDatabase(path: string, now: () => number): Promise<DatabaseSy
   const db = new DatabaseSync(path, { timeout: 50 });
   try {
     // Nothing is changed before the file is known to be ours: neither its mode nor its journal.
-    checkedVersion(db, migrations, path);
+    checkedVersion(db, { files: migrations, path });
     if (path !== ":memory:") {
       await protectDatabaseFile(path);
       db.exec("PRAGMA journal_mode = WAL");

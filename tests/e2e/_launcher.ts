@@ -1,6 +1,5 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundleSandbox } from "../../scripts/bundle.ts";
 import { baseRuntime } from "../helpers/base_runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -26,12 +25,18 @@ async function textOf(args: readonly string[]): Promise<string> {
 /** `bin/vis` on this Deno and its cache of packages, so that an empty home needs no registry. */
 export async function sourceLauncher(): Promise<Launcher> {
   const { denoDir } = JSON.parse(await textOf(["info", "--json"]));
+  const program = join(ROOT, "bin/vis");
+  const env = { PATH: `${dirname(Deno.execPath())}:/usr/bin:/bin`, DENO_DIR: denoDir };
   return {
     name: "source",
-    argv: [join(ROOT, "bin/vis")],
-    env: { PATH: `${dirname(Deno.execPath())}:/usr/bin:/bin`, DENO_DIR: denoDir },
+    argv: [program],
+    env,
     missing: "",
-    ready: once(bundleSandbox),
+    // The first launch after a change builds the sandbox, and says so.
+    ready: once(async () => {
+      const { code, stderr } = await new Deno.Command(program, { args: ["version"], clearEnv: true, env }).output();
+      if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
+    }),
   };
 }
 
