@@ -39,8 +39,8 @@ Deno.test({
   name: "isAlive() a process that ended and that nobody waited for is not",
   ignore: !LINUX,
   fn: async () => {
-    // The shell starts a process that ends at once, becomes `sleep`, and never asks what became of it.
-    const args = ["-c", "true & echo $!; exec sleep 60"];
+    // The shell starts a process that ends soon, becomes `sleep`, and never asks what became of it.
+    const args = ["-c", "sleep 0.03 & echo $!; exec sleep 60"];
     const parent = new Deno.Command("sh", { args, stdin: "null", stdout: "piped", stderr: "null" }).spawn();
     const reader = parent.stdout.getReader();
     const { value } = await reader.read();
