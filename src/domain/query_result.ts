@@ -11,6 +11,7 @@ export type QueryReason =
   | "limit_tokens"
   | "limit_time"
   | "provider"
+  | "configuration"
   | "cancelled"
   | "process_lost"
   | "defect";
@@ -43,6 +44,7 @@ const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
   limit_tokens: "error",
   limit_time: "error",
   provider: "error",
+  configuration: "error",
   defect: "error",
   cancelled: "interrupted",
   process_lost: "interrupted",

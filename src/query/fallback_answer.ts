@@ -44,6 +44,8 @@ function headline(
       return `No answer: the time limit was reached after ${done}.`;
     case "provider":
       return error || "The model could not be reached.";
+    case "configuration":
+      return error || "A setting stands in the way.";
     case "cancelled":
       return `Cancelled after ${done}; what was done is kept.`;
     case "process_lost":

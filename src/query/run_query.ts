@@ -73,7 +73,8 @@ export async function runQuery(
     return await end(await new QueryLoop(prepared).run());
   } catch (error) {
     if (error instanceof Cancelled) return await end("cancelled");
-    await end("defect").catch(() => {});
+    if (error instanceof ConfigError) state.failed(error.message, { call: false });
+    await end(error instanceof ConfigError ? "configuration" : "defect").catch(() => {});
     if (!(error instanceof ConfigError) && !(error instanceof StoreError)) {
       parts.log.error("query_defect", { queryId, stack: error instanceof Error ? error.stack : String(error) });
     }

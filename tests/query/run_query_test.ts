@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ProviderError } from "../../src/domain/errors.ts";
+import { ConfigError, ProviderError } from "../../src/domain/errors.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
@@ -228,6 +228,19 @@ Deno.test("runQuery() ends in a terminal status when something unforeseen throws
   const [query] = await engine.store.queries(engine.branch.branchId);
   assert.deepEqual([query?.status, query?.reason, query?.running], ["error", "defect", false]);
   assert.equal(engine.logged.some(({ event }) => event === "query_defect"), true);
+});
+
+Deno.test("runQuery() ends with reason configuration when a required wall does not hold", async () => {
+  await using engine = await startEngine([replyJson("1")], {
+    openSandbox: () => Promise.reject(new ConfigError("Cannot run blocks: kernel")),
+  });
+  await assert.rejects(engine.ask("hi"), ConfigError);
+  const [query] = await engine.store.queries(engine.branch.branchId);
+  assert.deepEqual([query?.status, query?.reason, query?.answer], [
+    "error",
+    "configuration",
+    "Cannot run blocks: kernel",
+  ]);
 });
 
 Deno.test("runQuery() stops at a token limit and keeps an answer that crosses it", async () => {
