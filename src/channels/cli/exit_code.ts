@@ -9,7 +9,8 @@ export function exitCodeOf(result: QueryResult): number {
 
 /** False where `answer` only says what went wrong: that belongs on stderr. A query that ran out has its best answer. */
 export function hasAnswer({ reason }: QueryResult): boolean {
-  return reason !== "provider" && reason !== "cancelled" && reason !== "process_lost" && reason !== "defect";
+  return reason !== "provider" && reason !== "configuration" && reason !== "cancelled" && reason !== "process_lost" &&
+    reason !== "defect";
 }
 
 /** The exit code and the one sentence for an error that reached the channel; null for a defect. */
