@@ -108,6 +108,7 @@ export const look = {
   sharedBytes: getterOf<number>(SharedArrayBuffer.prototype, "byteLength"),
   viewTag: getterOf<string>(typedArray, Symbol.toStringTag),
   viewLength: getterOf<number>(typedArray, "length"),
+  viewOffset: getterOf<number>(typedArray, "byteOffset"),
   viewBuffer: getterOf<ArrayBufferLike>(typedArray, "buffer"),
   dataBytes: getterOf<number>(DataView.prototype, "byteLength"),
   numberOf: uncurry(Number.prototype.valueOf) as (self: unknown) => number,

@@ -23,6 +23,7 @@ export class Restoring {
   readonly #images: Record<string, VariableImage> = look.create(null);
   readonly #reports: Record<string, RestoreReport> = look.create(null);
   readonly #tables: Record<string, unknown> = look.create(null);
+  readonly #missing: Record<string, true> = look.create(null);
   /** Names that came out of one table, by its hash. */
   readonly shared: Record<string, string[]> = look.create(null);
 
@@ -82,8 +83,12 @@ export class Restoring {
       entry.hash = `${image.kind}:${hash}`;
       return this.#parts.set(name, this.#decode(bytes));
     }
-    if (!(hash in this.#tables)) this.#tables[hash] = this.#decode(bytes);
-    const table = this.#tables[hash];
+    const table = this.#table(hash, bytes);
+    for (let i = 0; i < image.requires.length; i++) {
+      if (this.#missing[image.requires[i]!]) {
+        throw new look.TypeError(`Cannot restore it: the class ${image.requires[i]} does not exist`);
+      }
+    }
     if (typeof table !== "object" || table === null || !look.hasOwn(table, root)) {
       throw new look.TypeError("Cannot restore it: the table has no such value");
     }
@@ -97,6 +102,23 @@ export class Restoring {
 
   #decode(bytes: VariableImage["bytes"]): unknown {
     return decode(bytes, { prototypeOf: (name) => this.#prototypeOf(name) });
+  }
+
+  /** Values of several variables. A class that is missing takes away those that need it, not the others. */
+  #table(hash: string, bytes: VariableImage["bytes"]): unknown {
+    if (hash in this.#tables) return this.#tables[hash];
+    for (const name in this.#images) {
+      const other = this.#images[name]!;
+      if (other.root === null || (other.bytes !== bytes && hashOf(other.bytes) !== hash)) continue;
+      for (let i = 0; i < other.requires.length; i++) this.#visit(other.requires[i]!);
+    }
+    return this.#tables[hash] = decode(bytes, {
+      prototypeOf: (name) => {
+        const prototype = this.#prototypeOf(name);
+        if (!prototype) this.#missing[name] = true;
+        return prototype ?? look.object;
+      },
+    });
   }
 
   #prototypeOf(name: string): object | null {

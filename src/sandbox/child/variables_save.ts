@@ -126,7 +126,7 @@ export function imageOf(shot: Snapshot, table: { readonly bytes: Bytes; readonly
   entry.kind = kind;
   entry.hash = shot.hash;
   entry.tableHash = table?.hash ?? "";
-  entry.size = shot.bytes.length;
+  entry.size = look.viewLength(shot.bytes);
   entry.primitive = value === null || (typeof value !== "object" && typeof value !== "function") ? value : UNSAVED;
   const { name, declaration, doc } = entry;
   return {

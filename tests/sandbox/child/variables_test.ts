@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import vm from "node:vm";
 import type { VariableImage } from "../../../src/domain/variable.ts";
 import { decode } from "../../../src/sandbox/codec.ts";
-import { Variables } from "../../../src/sandbox/child/variables.ts";
+import { type BlockEnd, Variables } from "../../../src/sandbox/child/variables.ts";
+import type { RestoreReport } from "../../../src/sandbox/sandbox.ts";
 import { BlockRunner, type Ran } from "./block_runner.ts";
 
 const names = (images: readonly VariableImage[]): string[] => images.map(({ name }) => name);
@@ -336,4 +338,46 @@ Deno.test("Variables a deleted or overwritten global is no variable any more", a
     "Object.defineProperty(globalThis, 'y', { get: () => { throw new Error('ran') }, configurable: true })",
   );
   assert.equal((await runner.run("const y = 3; y")).value, 3);
+});
+
+Deno.test("Variables work while the prototypes they could use are broken", async () => {
+  using runner = new BlockRunner();
+  await runner.run(
+    "const list = [1], map = new Map([[{ a: 1 }, new Set(['x'])]]), shared = [map], text = 'x'.repeat(3000)",
+  );
+  await runner.run(
+    "class A { x = 1 }; const a = [new A()]; function f() { return list }; const p = new Promise(() => {})",
+  );
+  const images = [...runner.stored.values()];
+  await new vm.Script("list.push(2); map.set('k', new Date(0)); a[0].x = 5").runInThisContext();
+  const owners: object[] = [Array, Map, Set, String, Date, RegExp, WeakMap, Number, Function, Uint8Array].map((one) =>
+    one.prototype
+  );
+  owners.push(Object.getPrototypeOf(Uint8Array.prototype));
+  const saved: [object, PropertyKey, PropertyDescriptor][] = [];
+  for (const owner of owners) {
+    for (const key of Reflect.ownKeys(owner)) {
+      const descriptor = Object.getOwnPropertyDescriptor(owner, key);
+      if (descriptor?.configurable && key !== "constructor") saved.push([owner, key, descriptor]);
+    }
+  }
+  const define = Object.defineProperty;
+  const broken: PropertyDescriptor = {
+    get() {
+      throw new Error("broken");
+    },
+    configurable: true,
+  };
+  let end: BlockEnd | null = null, reports: readonly RestoreReport[] = [], failure: unknown = null;
+  for (let i = 0; i < saved.length; i++) define(saved[i]![0], saved[i]![1], broken);
+  try {
+    end = runner.variables.afterBlock({ declarations: [], reads: ["list", "map", "a", "text", "f"] }, { ok: true });
+    reports = runner.variables.restore(images);
+  } catch (error) {
+    failure = error;
+  }
+  for (let i = 0; i < saved.length; i++) define(saved[i]![0], saved[i]![1], saved[i]![2]);
+  assert.equal(failure, null);
+  assert.deepEqual(names(end?.saved ?? []), ["list", "map", "shared", "a"]);
+  assert.ok(reports.every(({ name, how }) => how === "data" || how === "eval" || name === "p"));
 });

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import type { VariableImage } from "../../src/domain/variable.ts";
+import { testSandbox } from "../helpers/sandbox.ts";
+
+const PROGRAM = [
+  "interface Row { id: number }\nenum Mode { Fast, Slow }\nconst rows: Row[] = [{ id: 1 }, { id: 2 }], byId = new Map(rows.map((r) => [r.id, r]))",
+  "function total(list: Row[]): number { return list.reduce((n, r) => n + weigh(r), 0) }\nconst weigh = (r: Row) => r.id * factor\nlet factor = 10",
+  "class Basket { items: Row[] = []; add(r: Row) { this.items.push(r); return this } get sum() { return total(this.items) } }\nconst basket = new Basket().add(rows[1])",
+  "rows[0].id = 5; basket.add(rows[0]); new Uint8Array([1, 2])",
+];
+const CHECK =
+  "[total(rows), basket.sum, basket instanceof Basket, basket.items[1] === rows[0], byId.get(1) === rows[0], Mode.Slow, weigh.name]";
+const EXPECTED = '[ 70, 70, true, true, true, 1, "weigh" ]';
+
+Deno.test("restore() a child goes on where another one ended", async () => {
+  const stored = new Map<string, VariableImage>();
+  {
+    await using box = await testSandbox();
+    for (const code of PROGRAM) {
+      const { result, saved } = await box.run(code);
+      assert.equal(result.error, null, code);
+      for (const image of saved) stored.set(image.name, image);
+    }
+    assert.equal(await box.show(CHECK), EXPECTED);
+  }
+  await using next = await testSandbox();
+  const reports = await next.sandbox.restore([...stored.values()]);
+  assert.deepEqual(reports.filter(({ how }) => how !== "data" && how !== "eval"), []);
+  assert.equal(await next.show(CHECK), EXPECTED);
+  const { saved } = await next.run("basket.sum + rows.length");
+  assert.deepEqual(saved.map(({ name }) => name), []);
+});
+
+Deno.test("run() variables are kept by a block that breaks the prototypes of its realm", async () => {
+  await using box = await testSandbox();
+  await box.run("const list = [1], map = new Map([[{ a: 1 }, new Set(['x'])]])");
+  const { result, saved } = await box.run(`
+    list.push(2); map.set("k", new Date(0));
+    const todo = [];
+    for (const proto of [Array, Map, Set, String, Date, RegExp, WeakMap].map((one) => one.prototype)) {
+      for (const key of Reflect.ownKeys(proto)) {
+        if (Object.getOwnPropertyDescriptor(proto, key).configurable) todo.push([proto, key]);
+      }
+    }
+    const broken = { get() { throw new Error("broken") }, configurable: true }, real = Object.defineProperty;
+    const define = (...args) => { try { real(...args) } catch { /* not extensible */ } };
+    define(Object.prototype, "toJSON", broken);
+    define(Array.prototype, "0", { set() { throw new Error("broken") } });
+    define(Object.prototype, "get", { value: () => 1 });
+    for (let i = 0; i < todo.length; i++) real(todo[i][0], todo[i][1], broken);
+    1`);
+  assert.equal(result.error, null);
+  const kept = saved.filter(({ kind }) => kind === "data").map(({ name }) => name);
+  assert.deepEqual(kept, ["list", "map"]);
+});
+
+Deno.test("render() resolves variables and templates in the child", async () => {
+  await using box = await testSandbox();
+  await box.run("const n = 3, hits = [{ path: 'a' }, { path: 'b' }], f = () => 1");
+  const show = (template: string) => box.sandbox.render(template, { deadlineMs: 2000 });
+  assert.deepEqual(await show("n"), { ok: true, from: "variable", text: "3" });
+  assert.deepEqual(await show("{{n}}: {{#hits}}{{path}} {{/hits}}"), { ok: true, from: "template", text: "3: a b " });
+  assert.deepEqual(await show("{{ title }}"), { ok: true, from: "literal", text: "{{ title }}" });
+  const refused = await show("{{n}} {{m}}");
+  assert.ok(!refused.ok && /m/.test(refused.reason));
+});
