@@ -27,6 +27,7 @@ Deno.test("exitCodeOf() and hasAnswer() for every reason", () => {
     limit_tokens: [1, true],
     limit_time: [1, true],
     provider: [1, false],
+    configuration: [1, false],
     defect: [1, false],
     process_lost: [1, false],
     cancelled: [130, false],
