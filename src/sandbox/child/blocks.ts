@@ -51,11 +51,14 @@ export class Blocks {
     return this.#lastId;
   }
 
-  /** How long the next turn may take. */
+  /** How long the next turn may take. A block whose time is over ends here too: turns that follow each other without a
+   * pause may keep its timer from coming. */
   limitMs(): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
-    return active.ending ? AFTER_END_MS : active.deadline - captured.now();
+    const left = active.deadline - captured.now();
+    if (left <= 0) this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    return active.ending ? AFTER_END_MS : left;
   }
 
   /** A turn was stopped at that limit. */
@@ -110,6 +113,7 @@ export class Blocks {
   }
 
   #start(active: Active): void {
+    if (active.ending) return;
     const { run } = active;
     try {
       this.#parts.variables.declare(run.defined);
@@ -139,6 +143,10 @@ export class Blocks {
   #end(active: Active, ending: Ending): void {
     if (active.ending) return;
     active.ending = ending;
+    this.#parts.turns.afterwards(() => this.#settle(active, ending));
+  }
+
+  #settle(active: Active, ending: Ending): void {
     if (active.timer !== null) captured.clearTimeout(active.timer);
     this.#parts.variables.observe();
     const { outcome } = ending;

@@ -47,5 +47,9 @@ export const captured = {
   setImmediate: immediate,
   runMicrotasks: microtaskDrain(),
   /** Who started the code that runs now: follows promises and timers, unlike a variable. */
-  context: { get: () => context.getStore(), run: (store: unknown, f: () => void) => context.run(store, f) },
+  context: {
+    get: (): unknown => context.getStore(),
+    run: (store: unknown, f: () => void): void => context.run(store, f),
+    leave: (): void => context.enterWith(undefined),
+  },
 } as const;

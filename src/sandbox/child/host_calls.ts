@@ -13,6 +13,7 @@ interface Call {
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
   gaveUp: boolean;
+  sent: boolean;
   payload: Bytes | null;
   readonly bytes: number;
   next: Call | null;
@@ -69,6 +70,7 @@ export class HostCalls {
         resolve,
         reject,
         gaveUp: false,
+        sent: false,
         payload,
         bytes: payload.length,
         next: null,
@@ -80,9 +82,7 @@ export class HostCalls {
   answer(id: number, answer: { readonly ok: boolean; readonly payload: Bytes }): void {
     const call = this.#pending[id];
     if (!call) return;
-    delete this.#pending[id];
-    this.#outstanding--;
-    this.#outstandingBytes -= call.bytes;
+    this.#free(call);
     this.#sendNext();
     if (call.gaveUp) return; // rejected already
     let value: unknown, failed = !answer.ok;
@@ -108,6 +108,13 @@ export class HostCalls {
     }
   }
 
+  #free(call: Call): void {
+    if (!this.#pending[call.id]) return;
+    delete this.#pending[call.id];
+    this.#outstanding--;
+    this.#outstandingBytes -= call.bytes;
+  }
+
   #refusal(run: RunContext | null): string {
     if (!this.#enabled) return "host calls are off while variables are restored";
     if (!run) return "no block is running";
@@ -117,6 +124,7 @@ export class HostCalls {
   #giveUp(call: Call, why: string): void {
     if (call.gaveUp) return;
     call.gaveUp = true;
+    if (!call.sent) this.#free(call); // its sending was cut off, so no answer will free it
     call.payload = null;
     this.#options.soon(() => call.reject(describe(call.error, { name: "Error", message: why })));
   }
@@ -147,6 +155,7 @@ export class HostCalls {
     this.#outstanding++;
     this.#outstandingBytes += call.bytes;
     this.#options.post({ t: "call", id: call.id, run: call.run.id, name: call.name, payload });
+    call.sent = true;
   }
 }
 

@@ -14,13 +14,20 @@ export interface OutputChunk {
   readonly payload: Bytes;
 }
 
+export interface OutputOptions {
+  /** Characters of one block. */
+  readonly cap: number;
+  readonly send: (chunk: OutputChunk) => void;
+  /** Leaves foreign code first. */
+  readonly afterwards: (task: () => void) => void;
+}
+
 /**
  * What a block prints: kept up to a cap, counted beyond it, sent in few frames. A block that loops is never idle,
  * so writing itself sends what has waited long enough.
  */
 export class Output {
-  readonly #cap: number;
-  readonly #send: (chunk: OutputChunk) => void;
+  readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();
   readonly #waiting = { 1: "", 2: "" };
   #kept = 0;
@@ -29,10 +36,10 @@ export class Output {
   #open = false;
   /** A block that waits sends what it has printed. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
+  #asked = false;
 
-  constructor(cap: number, send: (chunk: OutputChunk) => void) {
-    this.#cap = cap;
-    this.#send = send;
+  constructor(options: OutputOptions) {
+    this.#options = options;
   }
 
   /** A block begins: what background work printed before it comes with it. */
@@ -42,7 +49,7 @@ export class Output {
   }
 
   write(stream: 1 | 2, text: string): void {
-    const room = this.#cap - this.#kept;
+    const room = this.#options.cap - this.#kept;
     const kept = text.length <= room ? text : piece(text, 0, room);
     this.#dropped += text.length - kept.length;
     this.#kept += kept.length;
@@ -50,7 +57,7 @@ export class Output {
     const due = this.#waiting[stream].length >= MAX_UNITS || captured.now() - this.#sentAt >= FLUSH_EVERY_MS;
     if (!this.#open) return;
     if (due) this.#flush();
-    else this.#timer ??= captured.setTimeout(() => this.#flush(), FLUSH_EVERY_MS);
+    else this.#flushLater();
   }
 
   /** The block has ended; returns how many characters were not kept. */
@@ -62,9 +69,19 @@ export class Output {
     return dropped;
   }
 
+  #flushLater(): void {
+    if (this.#asked) return;
+    this.#asked = true;
+    this.#options.afterwards(() => {
+      if (this.#asked) this.#timer = captured.setTimeout(() => this.#flush(), FLUSH_EVERY_MS);
+    });
+  }
+
   #flush(): void {
-    if (this.#timer !== null) captured.clearTimeout(this.#timer);
+    this.#asked = false;
+    const timer = this.#timer;
     this.#timer = null;
+    if (timer !== null) this.#options.afterwards(() => captured.clearTimeout(timer));
     this.#flushStream(1);
     this.#flushStream(2);
     this.#sentAt = captured.now();
@@ -76,7 +93,11 @@ export class Output {
     for (let at = 0; at < text.length;) {
       const part = piece(text, at, at + MAX_UNITS);
       at += part.length;
-      this.#send({ stream, dropped: this.#dropped, payload: captured.apply(encodeText, this.#encoder, [part]) });
+      this.#options.send({
+        stream,
+        dropped: this.#dropped,
+        payload: captured.apply(encodeText, this.#encoder, [part]),
+      });
     }
   }
 }

@@ -8,30 +8,41 @@ function bare(members: Plain): Plain {
   return captured.freeze(Object.assign(Object.create(null), members));
 }
 
+export interface RealmTurns {
+  /** Enters foreign code under a time limit. */
+  soon(task: () => void): void;
+  /** Leaves foreign code first. */
+  afterwards(task: () => void): void;
+}
+
 /**
  * Own objects in place of Deno's: `performance`, `crypto` and FinalizationRegistry of the runtime lead to what a
- * block must not reach, or run a block's code outside a time limit. `soon` enters foreign code under one.
+ * block must not reach, or run a block's code outside a time limit.
  */
-export function realmGlobals(soon: (task: () => void) => void): Plain {
+export function realmGlobals(turns: RealmTurns): Plain {
   const { subtle } = crypto;
   const digest = subtle.digest.bind(subtle);
   const getRandomValues = crypto.getRandomValues.bind(crypto);
   const randomUUID = crypto.randomUUID.bind(crypto);
+  const clone = globalThis.structuredClone.bind(globalThis);
   const NativeRegistry = FinalizationRegistry;
 
   const digestLater = (name: string, data: BufferSource): Promise<unknown> =>
     new captured.Promise((resolve, reject) => {
-      const settled = captured.apply(captured.then, digest(name, data), [
-        (bytes: unknown) => soon(() => resolve(bytes)),
-        (error: unknown) => soon(() => reject(error)),
-      ]);
-      void settled;
+      const copy = clone(data); // as it is now: the operation starts when this turn has ended
+      turns.afterwards(() => {
+        const started = digest(name, copy);
+        void captured.apply(captured.then, started, [
+          (bytes: unknown) => turns.soon(() => resolve(bytes)),
+          (error: unknown) => turns.soon(() => reject(error)),
+        ]);
+      });
     });
 
   class Registry extends NativeRegistry<unknown> {
     constructor(cleanup: (held: unknown) => void) {
       if (typeof cleanup !== "function") throw new captured.TypeError("FinalizationRegistry needs a function");
-      super((held) => soon(() => cleanup(held)));
+      super((held) => turns.soon(() => cleanup(held)));
     }
   }
   captured.defineProperty(Registry, "name", { value: "FinalizationRegistry" });

@@ -36,9 +36,10 @@ export class TimedEntry {
     this.#task = task;
     this.#finished = false;
     try {
-      this.#script.runInThisContext({ timeout: limitMs < 1 ? 1 : limitMs | 0 });
+      this.#script.runInThisContext({ timeout: limitMs | 0 });
     } catch {
       this.#task = null; // the limit, or a stack or memory that foreign code used up
+      captured.context.leave(); // a stopped script has run no `finally` of the context it was in
     }
     return this.#finished;
   }

@@ -7,11 +7,14 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 interface Timer {
   readonly id: number;
   readonly run: RunContext | null;
-  handle: ReturnType<typeof captured.setTimeout>;
+  handle: ReturnType<typeof captured.setTimeout> | null;
 }
 
 export interface TimersOptions {
+  /** Enters foreign code. */
   readonly soon: (task: () => void) => void;
+  /** Leaves foreign code first. */
+  readonly afterwards: (task: () => void) => void;
   readonly current: () => RunContext | null;
   /** A callback threw. */
   readonly onError: (error: unknown) => void;
@@ -65,8 +68,12 @@ export class Timers {
       else this.#stop(id);
       this.#options.soon(() => captured.context.run(run, () => this.#call(f, ask.args)));
     };
-    this.#live[id] = { id, run, handle: captured.setTimeout(fire, delay) };
+    const timer: Timer = { id, run, handle: null };
+    this.#live[id] = timer;
     this.#count++;
+    this.#options.afterwards(() => {
+      if (this.#live[id] === timer) timer.handle = captured.setTimeout(fire, delay);
+    });
     return id;
   }
 
@@ -82,9 +89,11 @@ export class Timers {
     if (typeof id !== "number") return;
     const timer = this.#live[id];
     if (!timer) return;
-    captured.clearTimeout(timer.handle);
     delete this.#live[id];
     this.#count--;
+    this.#options.afterwards(() => {
+      if (timer.handle !== null) captured.clearTimeout(timer.handle);
+    });
   }
 }
 

@@ -6,6 +6,32 @@ interface Task {
   next: Task | null;
 }
 
+/** A plain queue: foreign code may have replaced the methods of Array. */
+class Tasks {
+  #first: Task | null = null;
+  #last: Task | null = null;
+
+  get waiting(): boolean {
+    return this.#first !== null;
+  }
+
+  add(run: () => void): void {
+    const task: Task = { run, next: null };
+    if (this.#last) this.#last.next = task;
+    else this.#first = task;
+    this.#last = task;
+  }
+
+  /** Takes each task out before it runs, so that a stopped turn does not run it again. */
+  runAll(): void {
+    for (let task = this.#first; task; task = this.#first) {
+      this.#first = task.next;
+      if (!this.#first) this.#last = null;
+      task.run();
+    }
+  }
+}
+
 export interface TurnOptions {
   /** Milliseconds that the next turn may take. */
   readonly limitMs: () => number;
@@ -14,15 +40,22 @@ export interface TurnOptions {
 }
 
 /**
+ * A limit that runs out just when the turn ends leaves its termination to whatever runs next, and nothing can catch
+ * that. So no limit is so short that an ordinary turn comes near it; who is out of time is told before the turn.
+ */
+const SHORTEST_MS = 50;
+
+/**
  * Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where nothing
  * can be drained, so a task runs in the next immediate. Tasks that wait together share one entry.
  */
 export class Turns {
   readonly #entry = new TimedEntry();
   readonly #options: TurnOptions;
-  #first: Task | null = null;
-  #last: Task | null = null;
+  readonly #tasks = new Tasks();
+  readonly #afterwards = new Tasks();
   #scheduled = false;
+  #inside = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -30,17 +63,23 @@ export class Turns {
 
   /** `run` must not throw. */
   soon(run: () => void): void {
-    const task: Task = { run, next: null };
-    if (this.#last) this.#last.next = task;
-    else this.#first = task;
-    this.#last = task;
-    this.#schedule();
+    this.#tasks.add(run);
+    if (!this.#inside) this.#schedule();
+  }
+
+  /**
+   * For what touches the runtime's own lists (timers, immediates, asynchronous operations): a limit that stops a turn
+   * in the middle of such a change would leave them broken. Runs when the turn has ended; at once outside of one.
+   */
+  afterwards(run: () => void): void {
+    if (this.#inside) this.#afterwards.add(run);
+    else run();
   }
 
   /** A turn with a limit of its own; `after` runs when it has ended, stopped or not. */
   alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
     captured.setImmediate(() => {
-      this.#entry.run(entry.limitMs, entry.task);
+      this.#enter(entry.limitMs, entry.task);
       entry.after();
     });
   }
@@ -53,17 +92,16 @@ export class Turns {
 
   #turn(): void {
     this.#scheduled = false;
-    const finished = this.#entry.run(this.#options.limitMs(), () => this.#runAll());
-    if (this.#first) this.#schedule();
+    const finished = this.#enter(this.#options.limitMs(), () => this.#tasks.runAll());
+    if (this.#tasks.waiting) this.#schedule();
     if (!finished) this.#options.onStopped();
   }
 
-  /** Takes each task out before it runs, so that a stopped turn does not run it again. */
-  #runAll(): void {
-    for (let task = this.#first; task; task = this.#first) {
-      this.#first = task.next;
-      if (!this.#first) this.#last = null;
-      task.run();
-    }
+  #enter(limitMs: number, task: () => void): boolean {
+    this.#inside = true;
+    const finished = this.#entry.run(limitMs > SHORTEST_MS ? limitMs : SHORTEST_MS, task);
+    this.#inside = false;
+    this.#afterwards.runAll();
+    return finished;
   }
 }

@@ -70,10 +70,15 @@ class SandboxWorker {
     const notes = new Notes();
     const turns = new Turns({ limitMs: () => this.#blocks.limitMs(), onStopped: () => this.#blocks.onStopped() });
     const soon = (task: () => void): void => turns.soon(task);
+    const afterwards = (task: () => void): void => turns.afterwards(task);
     const onError = (error: unknown): void => notes.add(preview(error, { chars: NOTE_CHARS }));
-    const output = new Output(outputBytes, (chunk) => post({ t: "output", run: this.#blocks.currentId, ...chunk }));
+    const output = new Output({
+      cap: outputBytes,
+      send: (chunk) => post({ t: "output", run: this.#blocks.currentId, ...chunk }),
+      afterwards,
+    });
     const calls = new HostCalls({ post, soon, current: currentRun });
-    const timers = new Timers({ soon, current: currentRun, onError });
+    const timers = new Timers({ soon, afterwards, current: currentRun, onError });
     const names = new InjectedNames();
     const variables = new Variables();
     const show = (value: unknown): string => preview(value, { chars: previewChars });
@@ -85,7 +90,7 @@ class SandboxWorker {
     const { turns, timers, output, calls, preview: show } = this.#parts;
     const { functions, constants } = this.#setup;
     return {
-      ...realmGlobals((task) => turns.soon(task)),
+      ...realmGlobals(turns),
       ...timers.functions,
       ...abortClasses((f, ms) => timers.setTimeout(f, ms)),
       ...makeConsole(output, show),
