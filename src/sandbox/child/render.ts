@@ -1,8 +1,12 @@
-import type { RenderReport } from "../sandbox.ts";
 import { look } from "./preview_intrinsics.ts";
 import { follow, MISSING } from "./render_path.ts";
 import { readable } from "./render_text.ts";
 import { parseTemplate, pathOf, type Token } from "./render_tokens.ts";
+
+/** How the text resolved; the `RenderReport` of the sandbox. */
+export type Rendered =
+  | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
 
 export interface RenderOptions {
   readonly lookup: (name: string) => unknown;
@@ -14,7 +18,7 @@ const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
 /** Resolves the text of a final answer: a variable's name, a Mustache template over variables, or the text itself.
  * Nothing is escaped, no function or getter is called, there are no partials. Never throws. */
-export function render(template: string, { lookup, names }: RenderOptions): RenderReport {
+export function render(template: string, { lookup, names }: RenderOptions): Rendered {
   const known = new Set(names);
   const single = template.trim();
   if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, lookup(single));
@@ -35,7 +39,7 @@ export function render(template: string, { lookup, names }: RenderOptions): Rend
   }
 }
 
-function ofVariable(name: string, value: unknown): RenderReport {
+function ofVariable(name: string, value: unknown): Rendered {
   if (value === undefined || value === null) return { ok: false, reason: `The variable ${name} is ${value}` };
   return { ok: true, from: "variable", text: readable(value, MAX_CHARS) };
 }

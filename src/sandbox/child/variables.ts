@@ -1,5 +1,4 @@
 import type { VariableImage, VariableSummary } from "../../domain/variable.ts";
-import type { RestoreReport } from "../sandbox.ts";
 import { captured } from "./captured.ts";
 import { bareList, look } from "./preview_intrinsics.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
@@ -7,7 +6,7 @@ import { summarize } from "./summary.ts";
 import { type Entry, newEntry } from "./variables_entry.ts";
 import { KnownFunctions } from "./variables_functions.ts";
 import { WatchedPromises } from "./variables_promises.ts";
-import { Restoring } from "./variables_restore.ts";
+import { type Restored, Restoring } from "./variables_restore.ts";
 import { addOnce } from "./variables_save.ts";
 import { Saving } from "./variables_saving.ts";
 
@@ -162,7 +161,7 @@ export class Variables {
   }
 
   /** Values are bound, sources evaluated in the order of what they require. One report for each image; never throws. */
-  restore(images: readonly VariableImage[]): RestoreReport[] {
+  restore(images: readonly VariableImage[]): Restored[] {
     const restoring = new Restoring(images, {
       functions: this.#functions,
       promises: this.#promises,

@@ -1,11 +1,17 @@
 import type { VariableImage } from "../../domain/variable.ts";
-import type { RestoreReport } from "../sandbox.ts";
 import { decode } from "../codec.ts";
 import { bareList, look } from "./preview_intrinsics.ts";
 import { ownData } from "./preview_kind.ts";
 import type { Entry } from "./variables_entry.ts";
 import { hashOf } from "./variables_hash.ts";
 import { type SaveParts, snapshot } from "./variables_save.ts";
+
+/** What became of one variable; the `RestoreReport` of the sandbox. */
+export interface Restored {
+  readonly name: string;
+  readonly how: "data" | "eval" | "skipped" | "lost";
+  readonly reason: string;
+}
 
 export interface RestoreParts extends SaveParts {
   /** Runs a script of ours in the realm. */
@@ -21,7 +27,7 @@ export interface RestoreParts extends SaveParts {
 export class Restoring {
   readonly #parts: RestoreParts;
   readonly #images: Record<string, VariableImage> = look.create(null);
-  readonly #reports: Record<string, RestoreReport> = look.create(null);
+  readonly #reports: Record<string, Restored> = look.create(null);
   readonly #tables: Record<string, unknown> = look.create(null);
   readonly #missing: Record<string, true> = look.create(null);
   /** Names that came out of one table, by its hash. */
@@ -33,14 +39,14 @@ export class Restoring {
   }
 
   /** Classes are needed by what comes after them, functions by nothing but calls: these first, as they run nothing. */
-  run(images: readonly VariableImage[]): RestoreReport[] {
+  run(images: readonly VariableImage[]): Restored[] {
     for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
-    const reports = bareList<RestoreReport>();
+    const reports = bareList<Restored>();
     for (let i = 0; i < images.length; i++) {
       this.#visit(images[i]!.name);
       reports[i] = this.#reports[images[i]!.name]!;
     }
-    return look.setPrototypeOf(reports, look.array) as RestoreReport[];
+    return look.setPrototypeOf(reports, look.array) as Restored[];
   }
 
   #visit(name: string): void {
@@ -53,7 +59,7 @@ export class Restoring {
     this.#reports[name] = this.#restore(image);
   }
 
-  #restore(image: VariableImage): RestoreReport {
+  #restore(image: VariableImage): Restored {
     const { name, kind } = image;
     if (kind === "lost") return { name, how: "lost", reason: image.reason };
     if (kind === "pending") return { name, how: "lost", reason: "a promise is not kept" };

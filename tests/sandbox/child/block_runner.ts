@@ -1,6 +1,6 @@
 import vm from "node:vm";
 import { transform } from "sucrase";
-import type { RestoreReport } from "../../../src/sandbox/sandbox.ts";
+import type { Restored } from "../../../src/sandbox/child/variables_restore.ts";
 import type { VariableImage } from "../../../src/domain/variable.ts";
 import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare_block.ts";
 import { type BlockEnd, Variables } from "../../../src/sandbox/child/variables.ts";
@@ -53,7 +53,7 @@ export class BlockRunner {
   }
 
   /** As after a restart: everything gone, then what was stored comes back. */
-  restart(images: readonly VariableImage[] = [...this.stored.values()]): RestoreReport[] {
+  restart(images: readonly VariableImage[] = [...this.stored.values()]): Restored[] {
     this.variables.forget(this.variables.names());
     this.variables = new Variables();
     return this.variables.restore(images);
