@@ -70,3 +70,18 @@ Deno.test("background work that never pauses is stopped and noted", async () => 
   assert.equal(next.result.preview, "1");
   assert.ok(next.notes.some((note) => note.includes("Background work was stopped")), next.notes.join());
 });
+
+Deno.test("deadlines that come between two short turns end the block and never the child", async () => {
+  await using box = await testSandbox({ functions: { "fs.readFile": () => "text" }, limits: { graceMs: 2000 } });
+  const codes = [
+    "for (;;) await crypto.subtle.digest('SHA-1', new Uint8Array(1))",
+    "for (;;) await fs.readFile('a')",
+    "for (;;) await new Promise((done) => setTimeout(done, 0))",
+    "for (;;) { setTimeout(() => {}, 0); await fs.readFile('a') }",
+  ];
+  for (let i = 0; i < 40; i++) {
+    const { result } = await box.run(codes[i % codes.length] ?? "", { deadlineMs: 5 + i % 7 });
+    assert.equal(result.outcome, "timeout", result.error?.message);
+  }
+  assert.equal(await box.show("1"), "1");
+});
