@@ -1,5 +1,5 @@
 import { Cancelled, ProviderError } from "../domain/errors.ts";
-import type { ModelTrace } from "../persistence/store.ts";
+import type { ModelTrace } from "../domain/model_trace.ts";
 import { parseReply } from "../prompt/parse_reply.ts";
 import type { ParsedReply } from "../prompt/reply.ts";
 import { ReplyStream } from "../prompt/stream_reply.ts";

@@ -4,7 +4,8 @@ import { addUsage, NO_USAGE } from "../domain/usage.ts";
 import { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
-import type { ModelTrace, ProcessOwner, QueryEnd } from "./store.ts";
+import type { ModelTrace } from "../domain/model_trace.ts";
+import type { ProcessOwner, QueryEnd } from "./store.ts";
 
 /** `query_state.metadata`. */
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {

@@ -1,4 +1,5 @@
 import type { BlockResult } from "../domain/block_result.ts";
+import type { ModelTrace } from "../domain/model_trace.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { VariableImage, VariableSummary } from "../domain/variable.ts";
@@ -52,19 +53,6 @@ export interface StoredQuery extends QueryEnd {
   /** While it is true, status and reason say what they would be if its process were lost now, and the answer is "". */
   readonly running: boolean;
   readonly createdAt: number;
-}
-
-/** One attempt at a model call, failed ones included. */
-export interface ModelTrace {
-  readonly provider: string;
-  readonly model: string;
-  readonly ok: boolean;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly usage: Usage | null;
-  readonly ms: number;
-  /** What had to be repaired to read the reply. */
-  readonly repairs: readonly string[];
 }
 
 /** What is known when a reply is complete, before its blocks run. */

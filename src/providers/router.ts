@@ -2,7 +2,7 @@ import { ProviderError } from "../domain/errors.ts";
 import type { Usage } from "../domain/usage.ts";
 import { type Clock, REAL_CLOCK } from "./_clock.ts";
 import { watchedStream } from "./_watched_stream.ts";
-import type { ModelTrace } from "./model_trace.ts";
+import type { ModelTrace } from "../domain/model_trace.ts";
 import type { Capabilities, ModelEvent, ModelMessage, Provider, ReasoningLevel } from "./provider.ts";
 import { costOf } from "./usage_cost.ts";
 

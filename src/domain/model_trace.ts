@@ -1,6 +1,6 @@
-import type { Usage } from "../domain/usage.ts";
+import type { Usage } from "./usage.ts";
 
-/** One attempt at a model call, failed ones included; the same shape as the store's. */
+/** One attempt at a model call, failed ones included. */
 export interface ModelTrace {
   readonly provider: string;
   readonly model: string;
