@@ -11,7 +11,9 @@ export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
   readonly #color: ReturnType<typeof pc.createColors>;
-  #live = false;
+  /** The live line that stands, "" where none does. */
+  #live = "";
+  #model = "";
   #blocks = 0;
 
   constructor(io: Io, options: { readonly verbose: boolean }) {
@@ -46,15 +48,26 @@ export class Progress {
       case "cancelled":
         return this.clear();
       case "started":
+        this.#model = event.model;
+        return this.#waiting();
       case "answer_delta":
         return;
     }
   }
 
+  #waiting(): void {
+    this.#status(`waiting for ${this.#model}…`);
+  }
+
+  /** Characters of a line: the terminal's, 100 where there is none. */
+  #width(): number {
+    return this.#io.stderrIsTerminal ? Math.max(24, this.#io.columns()) : 100;
+  }
+
   /** Removes the live line. */
   clear(): void {
     if (this.#live) this.#io.stderr("\r\x1b[2K");
-    this.#live = false;
+    this.#live = "";
   }
 
   /** A line of its own on stderr. */
@@ -69,15 +82,18 @@ export class Progress {
   }
 
   #status(text: string): void {
-    if (!this.#io.stderrIsTerminal) return;
+    const line = oneLine(terminalText(text), this.#width() - 1);
+    if (!this.#io.stderrIsTerminal || line === this.#live) return;
     this.clear();
-    this.#io.stderr(this.#color.dim(oneLine(terminalText(text), Math.max(20, this.#io.columns() - 1))));
-    this.#live = true;
+    this.#io.stderr(this.#color.dim(line));
+    this.#live = line;
   }
 
   #code(at: string, written: string): void {
     const code = terminalText(written);
-    if (!this.#verbose) return this.#painted(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, 100))}`);
+    if (!this.#verbose) {
+      return this.#painted(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, this.#width() - at.length))}`);
+    }
     const lines = code.trimEnd().split("\n");
     for (const [index, line] of lines.entries()) {
       this.#painted(`${this.#color.dim(index === 0 ? at : " ".repeat(at.length))}${this.#color.cyan(line)}`);
@@ -86,7 +102,7 @@ export class Progress {
 
   #result(result: BlockResult): void {
     const time = this.#color.dim(` ${Math.round(result.ms)} ms`);
-    const width = this.#verbose ? 2000 : 100;
+    const width = this.#verbose ? 2000 : this.#width() - 16; // indent, mark and time beside it
     if (result.stdout && this.#verbose) this.#indented(terminalText(result.stdout.trimEnd()), this.#color.dim);
     if (result.ok) {
       const preview = terminalText(result.preview);
@@ -105,7 +121,7 @@ export class Progress {
   #finished(at: string, event: Extract<QueryEvent, { type: "iteration_finished" }>): void {
     const blocks = this.#blocks;
     this.#blocks = 0;
-    if (event.outcome === "failed" && blocks > 0) return;
+    if (event.outcome === "failed" && blocks > 0) return this.#waiting();
     if (event.outcome === "failed" || event.outcome === "refused") {
       const word = event.outcome === "failed" ? "no usable reply" : "answer refused";
       const why = oneLine(terminalText(event.reason ?? ""), 200);
@@ -113,5 +129,6 @@ export class Progress {
     } else if (event.outcome === "empty") {
       this.#painted(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
     }
+    if (event.outcome !== "final") this.#waiting();
   }
 }

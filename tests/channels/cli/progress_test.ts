@@ -101,3 +101,12 @@ Deno.test("Progress uses colours only where they are wanted", () => {
   new Progress(io, { verbose: false }).show(event({ type: "block_finished", block: 0, result: VALUE }));
   assert.ok(io.err.includes("\x1b[32m✓\x1b[39m"));
 });
+
+Deno.test("Progress says what it waits for until the first event of a reply", () => {
+  const io = fakeIo({ stderrIsTerminal: true });
+  const progress = new Progress(io, { verbose: false });
+  progress.show(event({ type: "started", conversationId: "c", request: "r", model: "m-1" }));
+  assert.ok(io.err.endsWith("waiting for m-1…"));
+  progress.show(event({ type: "iteration_finished", outcome: "executed", reason: null, ms: 1 }));
+  assert.ok(io.err.endsWith("waiting for m-1…"));
+});
