@@ -4,7 +4,8 @@ import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
 import { Environment, type EnvironmentParts } from "../environment/environment.ts";
 import type { Branch, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
-import { type QueryParts, runQuery } from "../query/run_query.ts";
+import type { QueryParts } from "../query/query_parts.ts";
+import { runQuery } from "../query/run_query.ts";
 import { Lock } from "./lock.ts";
 
 /** One branch of a conversation, as channels pass it around. */

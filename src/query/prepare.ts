@@ -5,7 +5,7 @@ import type { IterationFrame } from "../iteration/iteration.ts";
 import type { ContextParts } from "../prompt/context_parts.ts";
 import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
 import type { QueryState } from "./query_state.ts";
-import type { QueryParts } from "./run_query.ts";
+import type { QueryParts } from "./query_parts.ts";
 
 /** Longer requests are shown head and tail; all of it stands in `$query`. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };

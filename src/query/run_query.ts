@@ -2,40 +2,11 @@ import { Cancelled, ConfigError, StoreError } from "../domain/errors.ts";
 import { Emitter } from "../domain/emitter.ts";
 import type { Emit } from "../domain/query_event.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query_result.ts";
-import type { Environment } from "../environment/environment.ts";
-import type { Log } from "../logging/log.ts";
-import type { ProcessOwner, Store } from "../persistence/store.ts";
-import type { ContextCaps } from "../prompt/context_parts.ts";
-import type { PromptEnvironment } from "../prompt/system_prompt.ts";
-import type { Router } from "../providers/router.ts";
-import type { IterationFrame } from "../iteration/iteration.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";
-import type { QueryLimits } from "./limits.ts";
+import type { QueryParts } from "./query_parts.ts";
 import { prepare } from "./prepare.ts";
 import { QueryLoop } from "./query_loop.ts";
 import { QueryState } from "./query_state.ts";
-
-export interface QuerySettings {
-  /** Iterations a query may use before it asks for more. */
-  readonly budget: number;
-  readonly ceiling: number | null;
-  readonly limits: QueryLimits;
-  readonly deadlines: IterationFrame["deadlines"];
-  readonly caps: ContextCaps;
-  /** The caller's instructions, "" where there are none. */
-  readonly instructions: string;
-  readonly machine: Omit<PromptEnvironment, "date">;
-}
-
-export interface QueryParts {
-  readonly environment: Environment;
-  readonly store: Store;
-  readonly router: Router;
-  readonly log: Log;
-  readonly owner: ProcessOwner;
-  readonly settings: QuerySettings;
-  readonly now: () => number;
-}
 
 /** One user turn: stores it as running, iterates, ends it in a terminal status on every path. Rejects with
  * `ConfigError`, `StoreError` or a defect, and only after it tried to end the query. */

@@ -9,7 +9,7 @@ import type { Branch, Store } from "../../src/persistence/store.ts";
 import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { Router } from "../../src/providers/router.ts";
-import type { QuerySettings } from "../../src/query/run_query.ts";
+import type { QuerySettings } from "../../src/query/query_parts.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import { thisProcess } from "../../src/app/process_owner.ts";
 import { type ScriptedProvider, scriptedProvider, type ScriptedReply } from "./scripted_provider.ts";

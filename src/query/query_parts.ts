@@ -1,0 +1,32 @@
+import type { Environment } from "../environment/environment.ts";
+import type { IterationFrame } from "../iteration/iteration.ts";
+import type { Log } from "../logging/log.ts";
+import type { ProcessOwner, Store } from "../persistence/store.ts";
+import type { ContextCaps } from "../prompt/context_parts.ts";
+import type { PromptEnvironment } from "../prompt/system_prompt.ts";
+import type { Router } from "../providers/router.ts";
+import type { QueryLimits } from "./limits.ts";
+
+/** What the operator sets about queries. */
+export interface QuerySettings {
+  /** Iterations a query may use before it asks for more. */
+  readonly budget: number;
+  readonly ceiling: number | null;
+  readonly limits: QueryLimits;
+  readonly deadlines: IterationFrame["deadlines"];
+  readonly caps: ContextCaps;
+  /** The caller's instructions, "" where there are none. */
+  readonly instructions: string;
+  readonly machine: Omit<PromptEnvironment, "date">;
+}
+
+/** What a query is built from; all of it belongs to the caller. */
+export interface QueryParts {
+  readonly environment: Environment;
+  readonly store: Store;
+  readonly router: Router;
+  readonly log: Log;
+  readonly owner: ProcessOwner;
+  readonly settings: QuerySettings;
+  readonly now: () => number;
+}
