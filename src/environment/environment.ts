@@ -128,7 +128,10 @@ export class Environment {
     return { ...report, saved };
   }
 
+  /** Resolves the text of a final answer. One that can only be itself needs no child, and does not wait for one. */
   async render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
+    const named = this.index.get(template.trim()) !== undefined;
+    if (!named && !template.includes("{{")) return { ok: true, from: "literal", text: template };
     return await (await this.#session.ready()).render(template, options);
   }
 

@@ -243,6 +243,13 @@ Deno.test("runQuery() ends with reason configuration when a required wall does n
   ]);
 });
 
+Deno.test("runQuery() needs no sandbox for an answer that can only be itself", async () => {
+  await using engine = await startEngine([replyJson([], { final: "Hello { name }" })], {
+    openSandbox: () => Promise.reject(new TypeError("no sandbox today")),
+  });
+  assert.equal((await engine.ask("hi")).answer, "Hello { name }");
+});
+
 Deno.test("runQuery() stops at a token limit and keeps an answer that crosses it", async () => {
   const limits = { costUsd: null, tokens: 10, wallMs: null };
   await using stopped = await startEngine([replyJson("const a = 1")], { settings: { limits } });
