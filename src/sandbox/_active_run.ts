@@ -6,7 +6,7 @@ import type { Observed } from "./_run_report.ts";
 import type { BlockRun, RunReport } from "./sandbox.ts";
 
 /** After grace: the child's own watch comes first, and a large result may still be on its way. */
-const LAST_RESORT_MS = 5000;
+const LAST_RESORT_MS = 5000, LOOK_AGAIN_MS = 50;
 
 export interface ActiveRunOptions {
   readonly id: string;
@@ -23,16 +23,18 @@ export interface ActiveRunOptions {
 export class ActiveRun {
   readonly #options: ActiveRunOptions;
   readonly #begun = performance.now();
-  readonly #timers: ReturnType<typeof setTimeout>[] = [];
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #onAbort = (): void => this.#cancel();
+  readonly #untimedBefore: number;
   #cancelled = false;
 
   constructor(options: ActiveRunOptions) {
     this.#options = options;
     const { block, graceMs, desk, id } = options;
+    this.#untimedBefore = desk.untimedMs;
     // The child gives its calls up at the deadline and says so; this is for one that cannot.
-    this.#after(block.deadlineMs + graceMs, () => desk.abortRun(id));
-    this.#after(block.deadlineMs + graceMs + LAST_RESORT_MS, () => this.stuck());
+    this.#afterOwnTime(block.deadlineMs + graceMs, () => desk.abortRun(id));
+    this.#afterOwnTime(block.deadlineMs + graceMs + LAST_RESORT_MS, () => this.stuck());
     block.signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (block.signal?.aborted) this.#cancel();
   }
@@ -88,7 +90,20 @@ export class ActiveRun {
   }
 
   #after(ms: number, f: () => void): void {
-    this.#timers.push(setTimeout(f, ms));
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      f();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  /** When the run has taken `ms`, without the time in which a call with a deadline of its own was open. The child
+   * counts more exactly; this is the last resort, and looks again now and then. */
+  #afterOwnTime(ms: number, f: () => void): void {
+    const untimed = this.#options.desk.untimedMs - this.#untimedBefore;
+    const left = ms - (performance.now() - this.#begun - untimed);
+    if (left < 1) f();
+    else this.#after(Math.max(left, LOOK_AGAIN_MS), () => this.#afterOwnTime(ms, f));
   }
 
   #cancel(): void {

@@ -33,6 +33,8 @@ interface Call {
 
 export interface CallDeskOptions {
   readonly functions: readonly string[];
+  /** Names of functions with deadlines of their own. */
+  readonly untimed?: readonly string[];
   readonly onCall: SandboxOptions["onCall"];
   readonly send: (header: Header, payload: Bytes) => void;
 }
@@ -45,12 +47,16 @@ export class CallDesk {
   readonly #calls = new Map<string, Call>();
   readonly #used = new Set<string>();
   readonly #gate = new ByteGate(MAX_CALL_BYTES);
+  readonly #untimed: ReadonlySet<string>;
+  /** How many untimed calls are open, since when, and for how long some were before that. */
+  readonly #patience = { open: 0, since: 0, before: 0 };
   #bytes = 0;
   #closed = false;
 
   constructor(options: CallDeskOptions) {
     this.#options = options;
     this.#functions = new Set(options.functions);
+    this.#untimed = new Set(options.untimed);
   }
 
   /** From now on calls may name this run. */
@@ -67,6 +73,12 @@ export class CallDesk {
   /** What the run called and got answered so far. */
   callsOf(id: string): readonly BlockCall[] {
     return this.#runs.get(id)?.calls.slice() ?? [];
+  }
+
+  /** Milliseconds, over the child's life, in which it had a call open that has a deadline of its own. */
+  get untimedMs(): number {
+    const { open, since, before } = this.#patience;
+    return before + (open > 0 ? performance.now() - since : 0);
   }
 
   /** Waits while too much is undelivered; null where the child may be read on. */
@@ -153,6 +165,8 @@ export class CallDesk {
   ): Promise<void> {
     const { id, run, name, payload, signal } = call;
     const begun = performance.now();
+    const untimed = this.#untimed.has(name);
+    if (untimed && this.#patience.open++ === 0) this.#patience.since = begun;
     let ok = true, answer: Bytes;
     try {
       const args = decode(payload);
@@ -164,6 +178,7 @@ export class CallDesk {
       answer = encode(errorFacts(error));
     }
     this.#calls.delete(id);
+    if (untimed && --this.#patience.open === 0) this.#patience.before += performance.now() - this.#patience.since;
     // Before the answer is written: a child that waits for us to read on could not take it.
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) run.calls.push({ name, ms: performance.now() - begun, ok });

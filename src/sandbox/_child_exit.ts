@@ -3,6 +3,15 @@ const MEMORY_SIGNALS: ReadonlySet<string> = new Set(["SIGTRAP", "SIGABRT", "SIGS
 /** The last: a thread for the next deadline, whose stack no longer fits under the limit. */
 const MEMORY_TEXT =
   /out of memory|memory allocation of|Failed to reserve virtual memory|Cannot allocate memory|unable to create worker threads/i;
+/** A shell that stands between says 128 + the signal's number. */
+const SIGNALS_OF_CODES: Readonly<Record<number, string>> = {
+  132: "SIGILL",
+  133: "SIGTRAP",
+  134: "SIGABRT",
+  135: "SIGBUS",
+  137: "SIGKILL",
+  139: "SIGSEGV",
+};
 const PANIC_TEXT = /has panicked|panicked at/;
 
 export interface ChildExitFacts {
@@ -27,19 +36,24 @@ export class ChildExit {
    * counts as well.
    */
   get outOfMemory(): boolean {
-    const { status, stderr, killedFor } = this.#facts;
+    const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;
     if (MEMORY_TEXT.test(stderr)) return true;
-    return status.signal !== null && MEMORY_SIGNALS.has(status.signal) && !PANIC_TEXT.test(stderr);
+    return this.#signal !== null && MEMORY_SIGNALS.has(this.#signal) && !PANIC_TEXT.test(stderr);
+  }
+
+  get #signal(): string | null {
+    const { signal, code } = this.#facts.status;
+    return signal ?? SIGNALS_OF_CODES[code] ?? null;
   }
 
   /** Fit for the model. */
   get why(): string {
-    const { status, killedFor, stderr } = this.#facts;
+    const { status: { code }, killedFor, stderr } = this.#facts;
     if (killedFor !== null) return killedFor;
     if (this.outOfMemory) return "it ran out of memory";
-    if (status.signal === "SIGKILL") return "something outside killed it (SIGKILL)";
+    if (this.#signal === "SIGKILL") return "something outside killed it (SIGKILL)";
     const last = stderr.trim().split("\n").find((line) => /\w/.test(line))?.slice(0, 200) ?? "";
-    return `${status.signal ?? `exit code ${status.code}`}${last ? `: ${last}` : ""}`;
+    return `${this.#signal ?? `exit code ${code}`}${last ? `: ${last}` : ""}`;
   }
 }

@@ -82,8 +82,10 @@ export class ChildLink {
   async #watch(): Promise<ChildExit> {
     const reading = Promise.all([this.#readFrames(), this.#readErrors().catch(() => {})]);
     const status = await this.#process.status;
+    // A child that outlives its launcher learns of the end by the end of its input.
+    const closing = this.#writer.abort().catch(() => {});
     await reading;
-    await this.#writer.abort().catch(() => {});
+    await closing;
     const exit = new ChildExit({ status, stderr: cleanText(this.#stderr), killedFor: this.#killedFor });
     this.#options.onEnd(exit);
     return exit;

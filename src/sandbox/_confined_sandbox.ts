@@ -58,8 +58,13 @@ export class ConfinedSandbox implements Sandbox {
     this.#options = sandbox;
     this.#setup = setup;
     this.#folder = folder;
-    const { functions, onCall } = sandbox;
-    this.#desk = new CallDesk({ functions, onCall, send: (header, payload) => this.#link.send(header, payload) });
+    const { functions, untimed = [], onCall } = sandbox;
+    this.#desk = new CallDesk({
+      functions,
+      untimed,
+      onCall,
+      send: (header, payload) => this.#link.send(header, payload),
+    });
     this.#link = new ChildLink({
       program,
       cwd: folder,

@@ -3,7 +3,7 @@ import { StartSlots } from "./_start_slots.ts";
 import { makeWorkFolder } from "./_work_folder.ts";
 import { ALL_WALLS, type Setup, type WallSwitches } from "./child/setup.ts";
 import type { Grants } from "./grants.ts";
-import { type ChildProgram, childProgram } from "./program.ts";
+import { type ChildProgram, childProgram, launched } from "./program.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
 import type { Sandbox, SandboxOptions } from "./sandbox.ts";
 
@@ -27,18 +27,20 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
   return slots.use(async () => {
     checkGrants(options.grants);
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
-    const { memoryBytes, outputBytes, previewChars, graceMs } = options.limits;
+    const { limits: { memoryBytes, outputBytes, previewChars, graceMs }, launcher = [] } = options;
     const setup: Setup = {
       version: PROTOCOL_VERSION,
       walls,
-      parentPid: Deno.pid,
+      parentPid: launcher.length > 0 ? 0 : Deno.pid,
       memoryBytes,
       outputBytes,
       previewChars,
       graceMs,
       functions: options.functions,
+      untimed: options.untimed ?? [],
     };
-    const program = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions });
+    const own = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions });
+    const program = launched(own, launcher);
     const sandbox = new ConfinedSandbox({ sandbox: options, setup, program, folder: makeWorkFolder(test.folderRoot) });
     await sandbox.start();
     return sandbox;

@@ -23,6 +23,11 @@ export interface ChildProgramOptions {
   readonly allPermissions: boolean;
 }
 
+/** The same child behind a command that gives it stdio; the child itself where there is none. */
+export function launched(program: ChildProgram, [path, ...args]: readonly string[]): ChildProgram {
+  return path === undefined ? program : { ...program, path, args: [...args, program.path, ...program.args] };
+}
+
 /** How the child is started. Throws when its bundles have not been built. */
 export function childProgram({ memoryBytes, allPermissions }: ChildProgramOptions): ChildProgram {
   const path = Deno.execPath();

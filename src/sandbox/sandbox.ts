@@ -44,6 +44,11 @@ export interface SandboxOptions {
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
+  /** A command that the child's command line is appended to: whatever gives it stdio can carry the child. Its first
+   * word is a path, and its environment is as empty as the child's. None: the child is started directly. */
+  readonly launcher?: readonly string[];
+  /** Functions whose time does not count to a block's deadline while the block waits for nothing else. */
+  readonly untimed?: readonly string[];
   readonly signal?: AbortSignal;
 }
 

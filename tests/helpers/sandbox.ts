@@ -48,6 +48,8 @@ export interface TestSandboxOptions {
   readonly limits?: Partial<SandboxLimits>;
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly signal?: AbortSignal;
+  readonly launcher?: readonly string[];
+  readonly untimed?: readonly string[];
   readonly test?: SandboxTestOptions;
 }
 

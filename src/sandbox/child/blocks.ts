@@ -18,7 +18,9 @@ interface Active {
   readonly run: Run;
   readonly context: RunContext;
   readonly begun: number;
-  readonly deadline: number;
+  deadline: number;
+  /** Since when its time stands still, null while it runs. */
+  pausedAt: number | null;
   timer: ReturnType<typeof captured.setTimeout> | null;
   ending: Ending | null;
 }
@@ -56,9 +58,20 @@ export class Blocks {
   limitMs(): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
+    this.#resume(active);
     const left = active.deadline - captured.now();
     if (left <= 0) this.#end(active, { outcome: "timeout", value: NO_VALUE });
     return active.ending ? AFTER_END_MS : left;
+  }
+
+  /** The time of a block stands still while all that it can wait for are calls with deadlines of their own. */
+  onIdle(): void {
+    const active = this.#active;
+    const { calls, timers, post } = this.#parts;
+    if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
+    active.pausedAt = captured.now();
+    if (active.timer !== null) captured.clearTimeout(active.timer);
+    post({ t: "paused", id: active.run.id });
   }
 
   /** A turn was stopped at that limit. */
@@ -80,14 +93,19 @@ export class Blocks {
     const context: RunContext = { id: run.id, ended: "" };
     this.#contexts = { context, next: this.#contexts };
     const begun = captured.now();
-    const active: Active = { run, context, begun, deadline: begun + run.deadlineMs, timer: null, ending: null };
+    const active: Active = {
+      run,
+      context,
+      begun,
+      deadline: begun + run.deadlineMs,
+      pausedAt: null,
+      timer: null,
+      ending: null,
+    };
     this.#active = active;
     this.#lastId = run.id;
     output.begin();
-    active.timer = captured.setTimeout(
-      () => this.#end(active, { outcome: "timeout", value: NO_VALUE }),
-      run.deadlineMs,
-    );
+    this.#arm(active);
     turns.soon(() => captured.context.run(context, () => this.#start(active)));
   }
 
@@ -105,6 +123,20 @@ export class Blocks {
     this.#parts.calls.abort(null, `Cancelled: ${why}`);
   }
 
+  #arm(active: Active): void {
+    const left = active.deadline - captured.now();
+    const end = (): void => this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    active.timer = captured.setTimeout(end, left > 0 ? left : 0);
+  }
+
+  #resume(active: Active): void {
+    if (active.pausedAt === null) return;
+    active.deadline += captured.now() - active.pausedAt;
+    active.pausedAt = null;
+    if (!active.ending) this.#arm(active);
+    this.#parts.post({ t: "resumed", id: active.run.id });
+  }
+
   #newIteration(iteration: number): void {
     if (iteration === this.#iteration) return;
     this.#iteration = iteration;
@@ -118,7 +150,8 @@ export class Blocks {
     try {
       this.#parts.variables.declare(run.defined);
       const script = new captured.Script(run.block.code, { filename: run.file });
-      const value: unknown = script.runInThisContext();
+      // A function, called from here: the runtime's script would write a stack into whatever the block throws.
+      const value: unknown = captured.apply(script.runInThisContext(), undefined, []);
       if (!captured.isPromise(value)) return this.#finish(active, value);
       captured.apply(captured.then, value, [
         (result: unknown) => this.#finish(active, result),

@@ -16,11 +16,14 @@ interface Call {
   sent: boolean;
   payload: Bytes | null;
   readonly bytes: number;
+  readonly untimed: boolean;
   next: Call | null;
 }
 
 export interface HostCallsOptions {
   readonly post: Post;
+  /** Names of functions with deadlines of their own. */
+  readonly untimed: readonly string[];
   /** Enters foreign code: settling a promise runs what awaits it. */
   readonly soon: (task: () => void) => void;
   /** The run that asks now, null where no block did. */
@@ -37,10 +40,20 @@ export class HostCalls {
   #lastId = 0;
   #outstanding = 0;
   #outstandingBytes = 0;
+  readonly #untimed: Record<string, true> = Object.create(null);
+  /** Calls that something may wait for, queued ones included. */
+  #open = 0;
+  #openUntimed = 0;
   #enabled = true;
 
   constructor(options: HostCallsOptions) {
     this.#options = options;
+    for (const name of options.untimed) this.#untimed[name] = true;
+  }
+
+  /** Whether there are open calls, and all of them have deadlines of their own. */
+  get onlyUntimed(): boolean {
+    return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
   /** Off while variables are restored: a source that is evaluated again must not repeat a side effect. */
@@ -73,6 +86,7 @@ export class HostCalls {
         sent: false,
         payload,
         bytes: payload.length,
+        untimed: this.#untimed[name] === true,
         next: null,
       });
     });
@@ -85,6 +99,7 @@ export class HostCalls {
     this.#free(call);
     this.#sendNext();
     if (call.gaveUp) return; // rejected already
+    this.#closed(call);
     let value: unknown, failed = !answer.ok;
     try {
       value = decode(answer.payload);
@@ -124,12 +139,20 @@ export class HostCalls {
   #giveUp(call: Call, why: string): void {
     if (call.gaveUp) return;
     call.gaveUp = true;
+    this.#closed(call);
     if (!call.sent) this.#free(call); // its sending was cut off, so no answer will free it
     call.payload = null;
     this.#options.soon(() => call.reject(describe(call.error, { name: "Error", message: why })));
   }
 
+  #closed(call: Call): void {
+    this.#open--;
+    if (call.untimed) this.#openUntimed--;
+  }
+
   #enqueue(call: Call): void {
+    this.#open++;
+    if (call.untimed) this.#openUntimed++;
     if (this.#last) this.#last.next = call;
     else this.#first = call;
     this.#last = call;

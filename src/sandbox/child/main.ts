@@ -48,9 +48,10 @@ export async function childMain(): Promise<void> {
     fail(`worker: ${event.message}`);
   };
   worker.onmessage = () => {
-    const { functions, outputBytes, previewChars, walls } = setup;
+    const { functions, untimed, outputBytes, previewChars, walls } = setup;
     const given: WorkerSetup = {
       functions,
+      untimed,
       constants,
       outputBytes,
       previewChars,

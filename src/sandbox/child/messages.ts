@@ -6,6 +6,7 @@ import type { ThrownError } from "./thrown_error.ts";
 
 export interface WorkerSetup {
   readonly functions: readonly string[];
+  readonly untimed: readonly string[];
   /** Codec bytes of "alias.name" to constant. */
   readonly constants: Bytes;
   readonly outputBytes: number;
@@ -45,6 +46,8 @@ export type FromWorker =
   | { readonly t: "up"; readonly left: readonly string[]; readonly names: readonly string[] }
   /** Foreign code of the run has ended; only our own work is left. */
   | { readonly t: "settled"; readonly id: string }
+  /** The run waits for nothing but calls with deadlines of their own, or does so no longer. */
+  | { readonly t: "paused" | "resumed"; readonly id: string }
   | {
     readonly t: "call";
     readonly id: number;

@@ -140,6 +140,10 @@ export class Relay {
         return this.onUp(message);
       case "settled":
         return this.#watch.settled(message.id);
+      case "paused":
+        return this.#watch.pause(message.id);
+      case "resumed":
+        return this.#watch.resume(message.id);
       case "call": {
         const id = wireId();
         this.#calls.set(id, message.id);

@@ -1,5 +1,8 @@
 interface Watched {
-  readonly stuck: ReturnType<typeof setTimeout>;
+  stuck: ReturnType<typeof setTimeout> | null;
+  /** Milliseconds until it counts as stuck, from `since` on. */
+  left: number;
+  since: number;
 }
 
 /**
@@ -17,8 +20,8 @@ export class RunWatch {
   }
 
   begin(id: string, deadlineMs: number): void {
-    const stuck = setTimeout(() => this.#onStuck(id), deadlineMs + this.#graceMs);
-    this.#watched.set(id, { stuck });
+    this.#watched.set(id, { stuck: null, left: deadlineMs + this.#graceMs, since: 0 });
+    this.resume(id);
   }
 
   /** A cancelled run has only the time of grace. */
@@ -28,8 +31,25 @@ export class RunWatch {
     this.begin(id, 0);
   }
 
+  /** Its time stands still. A worker that says so before it computes on says `resume` first. */
+  pause(id: string): void {
+    const watched = this.#watched.get(id);
+    if (!watched || watched.stuck === null) return;
+    clearTimeout(watched.stuck);
+    watched.stuck = null;
+    watched.left -= performance.now() - watched.since;
+  }
+
+  resume(id: string): void {
+    const watched = this.#watched.get(id);
+    if (!watched || watched.stuck !== null) return;
+    watched.since = performance.now();
+    watched.stuck = setTimeout(() => this.#onStuck(id), Math.max(0, watched.left));
+  }
+
   settled(id: string): void {
-    clearTimeout(this.#watched.get(id)?.stuck);
+    const stuck = this.#watched.get(id)?.stuck ?? null;
+    if (stuck !== null) clearTimeout(stuck);
     this.#watched.delete(id);
   }
 }

@@ -21,7 +21,7 @@ export const ALL_WALLS: WallSwitches = {
 export interface Setup {
   readonly version: typeof PROTOCOL_VERSION;
   readonly walls: WallSwitches;
-  /** The main process: the child ends with it. */
+  /** The main process: the child ends with it. 0 where a launcher stands between the two, whose end is then its own. */
   readonly parentPid: number;
   readonly memoryBytes: number;
   readonly outputBytes: number;
@@ -29,6 +29,8 @@ export interface Setup {
   /** After a block's deadline. */
   readonly graceMs: number;
   readonly functions: readonly string[];
+  /** Those whose time does not count to a deadline. */
+  readonly untimed: readonly string[];
 }
 
 /** Reads the fields of a `setup` frame; its payload is the codec bytes of the constants. Throws ProtocolError. */
@@ -51,6 +53,7 @@ export function readSetup({ header, payload }: Frame): { readonly setup: Setup; 
     previewChars: fields.amount("previewChars"),
     graceMs: fields.amount("graceMs"),
     functions: fields.texts("functions", { items: 10_000, length: 200 }),
+    untimed: fields.texts("untimed", { items: 10_000, length: 200 }),
   };
   return { setup, constants: payload };
 }

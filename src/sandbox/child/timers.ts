@@ -41,6 +41,10 @@ export class Timers {
     clearInterval: (id: unknown) => this.#stop(id),
   };
 
+  get running(): number {
+    return this.#count;
+  }
+
   setTimeout(f: () => void, ms: number): number {
     return this.#start({ f, ms, args: [], repeat: false });
   }

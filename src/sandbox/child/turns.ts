@@ -37,6 +37,8 @@ export interface TurnOptions {
   readonly limitMs: () => number;
   /** A turn was stopped at its limit. */
   readonly onStopped: () => void;
+  /** No turn waits: the event loop goes on when something arrives. */
+  readonly onIdle: () => void;
 }
 
 /**
@@ -95,6 +97,7 @@ export class Turns {
     const finished = this.#enter(this.#options.limitMs(), () => this.#tasks.runAll());
     if (this.#tasks.waiting) this.#schedule();
     if (!finished) this.#options.onStopped();
+    if (!this.#scheduled) this.#options.onIdle();
   }
 
   #enter(limitMs: number, task: () => void): boolean {

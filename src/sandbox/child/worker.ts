@@ -65,10 +65,14 @@ class SandboxWorker {
   }
 
   #makeParts(): WorkerParts {
-    const { outputBytes, previewChars } = this.#setup;
+    const { outputBytes, previewChars, untimed } = this.#setup;
     const post = this.#post;
     const notes = new Notes();
-    const turns = new Turns({ limitMs: () => this.#blocks.limitMs(), onStopped: () => this.#blocks.onStopped() });
+    const turns = new Turns({
+      limitMs: () => this.#blocks.limitMs(),
+      onStopped: () => this.#blocks.onStopped(),
+      onIdle: () => this.#blocks.onIdle(),
+    });
     const soon = (task: () => void): void => turns.soon(task);
     const afterwards = (task: () => void): void => turns.afterwards(task);
     const onError = (error: unknown): void => notes.add(preview(error, { chars: NOTE_CHARS }));
@@ -77,7 +81,7 @@ class SandboxWorker {
       send: (chunk) => post({ t: "output", run: this.#blocks.currentId, ...chunk }),
       afterwards,
     });
-    const calls = new HostCalls({ post, soon, current: currentRun });
+    const calls = new HostCalls({ post, untimed, soon, current: currentRun });
     const timers = new Timers({ soon, afterwards, current: currentRun, onError });
     const names = new InjectedNames();
     const variables = new Variables();

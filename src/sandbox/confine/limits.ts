@@ -27,7 +27,8 @@ export class ProcessLimits {
       ...this.#limit("core files", RLIMIT_CORE, 0),
       ...this.#limit("open files", RLIMIT_NOFILE, OPEN_FILES),
     ];
-    if (Deno.ppid !== parentPid) Deno.exit(1); // it died before the signal was armed
+    // It died before the signal was armed. Behind a launcher (0) the end of stdin says so a moment later.
+    if (parentPid !== 0 && Deno.ppid !== parentPid) Deno.exit(1);
     this.#usage = this.#libc.open(STATM);
     return failed;
   }
