@@ -65,7 +65,7 @@ async function buildRegistry(shipped: ShippedIndex): Promise<ExtensionRegistry> 
 
 /** A confined child within the configured limits; throws `ConfigError` when a required wall does not hold. */
 export async function startSandbox(
-  options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "onCall">,
+  options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "onCall" | "signal">,
   { config }: Pick<Settings, "config">,
 ): Promise<Sandbox> {
   const sandbox = await openSandbox({

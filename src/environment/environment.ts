@@ -26,7 +26,7 @@ export interface EnvironmentParts {
   readonly log: Log;
   /** Starts a confined child; throws when a required wall is missing. */
   readonly openSandbox: (
-    options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "onCall">,
+    options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "onCall" | "signal">,
   ) => Promise<Sandbox>;
   readonly now: () => number;
 }
@@ -56,7 +56,7 @@ export class Environment {
     this.store = parts.store;
     this.index = index;
     this.#session = new SandboxSession({
-      open: () => this.#openSandbox(),
+      open: (signal) => this.#openSandbox(signal),
       stored: () => parts.store.liveImages(parts.branch.branchId),
       system: () => this.#system,
       onLost: (lost) => this.#lose(lost),
@@ -160,13 +160,14 @@ export class Environment {
     await this.#session.close();
   }
 
-  #openSandbox(): Promise<Sandbox> {
+  #openSandbox(signal: AbortSignal): Promise<Sandbox> {
     const active = this.#active;
     return this.#parts.openSandbox({
       functions: [...BUILTIN_NAMES, ...active?.functions ?? []],
       constants: active?.constants ?? {},
       grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
       onCall: (call) => this.#call(call),
+      signal,
     });
   }
 

@@ -3,8 +3,8 @@ import type { VariableImage } from "../domain/variable.ts";
 import type { BlockRun, RunReport, Sandbox } from "../sandbox/sandbox.ts";
 
 export interface SessionSource {
-  /** Starts a confined child; rejects when it cannot, or when a required wall is missing. */
-  readonly open: () => Promise<Sandbox>;
+  /** Starts a confined child; rejects when it cannot, when a required wall is missing, or when `signal` is aborted. */
+  readonly open: (signal: AbortSignal) => Promise<Sandbox>;
   /** Newest stored versions of the live variables, in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
   /** Names and texts of the system variables. */
@@ -18,6 +18,7 @@ export interface SessionSource {
 export class SandboxSession {
   readonly #source: SessionSource;
   #opening: Promise<Sandbox> | null = null;
+  #start = new AbortController();
   #sandbox: Sandbox | null = null;
   /** Versions made since the last stored iteration, by name; null for a forgotten name. */
   readonly #unsaved = new Map<string, VariableImage | null>();
@@ -67,8 +68,9 @@ export class SandboxSession {
     this.#unsaved.clear();
   }
 
-  /** Ends the child; the next use starts another one. */
+  /** Ends the child, also one that is still starting; the next use starts another one. */
   async stop(): Promise<void> {
+    this.#start.abort();
     const sandbox = this.#sandbox ?? await this.#opening?.catch(() => null);
     this.#sandbox = null;
     await sandbox?.close();
@@ -82,22 +84,29 @@ export class SandboxSession {
   async #open(): Promise<Sandbox> {
     const previous = this.#sandbox;
     this.#sandbox = null;
-    const [sandbox, stored] = await Promise.all([this.#source.open(), this.#source.stored(), previous?.close()]);
+    const { signal } = this.#start = new AbortController();
+    const starting = this.#source.open(signal).catch((error: unknown) => {
+      throw this.#closed ? new Cancelled("Conversation closed") : error;
+    });
+    const [sandbox, stored] = await Promise.all([starting, this.#source.stored(), previous?.close()]);
     try {
       const images = [...stored.filter((image) => !this.#unsaved.has(image.name)), ...this.#unsaved.values()]
         .filter((image) => image !== null);
-      for (const [name, text] of this.#source.system()) await sandbox.bind(name, text);
       if (images.length > 0) {
         const reports = await sandbox.restore(images);
         const lost = reports.filter((report) => report.how === "lost");
         if (lost.length > 0) this.#source.onLost(lost);
       }
+      // From here on a system variable that changes is bound by whoever changes it; frames arrive in order.
+      this.#sandbox = sandbox;
+      await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
     } catch (error) {
+      this.#sandbox = null;
       await sandbox.close();
       throw error;
     }
-    this.#sandbox = sandbox;
     if (!this.#closed) return sandbox;
+    this.#sandbox = null;
     await sandbox.close();
     throw new Cancelled("Conversation closed");
   }
