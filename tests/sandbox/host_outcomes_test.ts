@@ -76,15 +76,13 @@ Deno.test("run() survives whatever is thrown", async () => {
     "const f = new Error('x'); Object.defineProperty(f, 'message', { get() { throw 1 } }); throw f",
     "const g = new Error('m'.repeat(1e6)); g.stack = 5; throw g",
     "Error.stackTraceLimit = 0; throw new Error('no stack')",
+    "throw new Proxy({}, { get() { for (;;); }, set() { for (;;); }, has() { for (;;); } })",
   ];
   for (const code of thrown) {
     const { result } = await box.run(code, { deadlineMs: 1000 });
     assert.equal(result.outcome, "error", code);
     assert.ok((result.error?.message ?? "").length <= 4000);
   }
-  // Deno's vm looks at the stack of what a script throws, inside the time limit.
-  const { result } = await box.run("throw new Proxy({}, { get() { for (;;); } })", { deadlineMs: 100 });
-  assert.equal(result.outcome, "timeout");
   assert.equal(await box.show("1"), "1");
 });
 

@@ -12,7 +12,8 @@ import { composeMaps, IDENTITY, mapOffset, type PositionMap } from "./rewrite_ma
 /** A block ready to run, as plain data. */
 export interface RunnableBlock {
   readonly ok: true;
-  /** A script whose value is the block's value, or a promise of it. Its declarations must exist as global properties. */
+  /** A script whose value is a function that gives the block's value, or a promise of it. Its declarations must exist
+   * as global properties when that is called. */
   readonly code: string;
   readonly isAsync: boolean;
   /** In order of definition, one for each name. */

@@ -1,6 +1,7 @@
 import { type Comment, type ExpressionStatement, type Options, parse, parseExpressionAt, type Program } from "acorn";
 import { codeOnly } from "./analysis_text.ts";
-import { alignLines, IDENTITY, mapOffset, offsetOf, type PositionMap } from "./rewrite_map.ts";
+import { hasTypeArguments, spacedComments } from "./prepare_block_ambiguous.ts";
+import { alignLines, composeMaps, IDENTITY, mapOffset, offsetOf, type PositionMap } from "./rewrite_map.ts";
 
 /** Strips types; sucrase's `transform`. */
 export type StripTypes = (
@@ -38,20 +39,37 @@ const OPTIONS: Options = {
   allowAwaitOutsideFunction: true,
   allowReturnOutsideFunction: true,
 };
-const NAMESPACE = /(?:^|[^\w$.])(declare\s+)?(?:namespace|module)\s+[A-Za-z_$][\w$.]*\s*\{/g;
+/** Syntax of TypeScript that the stripper drops or turns into what a block cannot run, and says nothing. */
+const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
+  [
+    /(?<![\w$.]|declare\s+)(?:namespace|module)\s+[A-Za-z_$][\w$.]*\s*\{/g,
+    "Namespaces are not available: use an object or top-level functions",
+  ],
+  [
+    /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/g,
+    "A block is no module: what it may use is in scope already, and what it declares stays",
+  ],
+];
 
-/** As JavaScript, and only where that fails with the types stripped: plain JavaScript never meets the stripper. */
-export function parseText(text: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
+/** As JavaScript, and only where that fails or is not what was meant with the types stripped: plain JavaScript never
+ * meets the stripper. */
+export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
+  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script that is compiled alone has no such line
   const plain = parseScript(text);
-  if (plain.ok) return plain;
-  const namespace = undeclaredNamespace(text);
-  if (namespace !== null) {
-    return {
-      ok: false,
-      message: "Namespaces are not available: use an object or top-level functions",
-      offset: namespace,
-    };
-  }
+  if (!plain.ok) return stripped(text, { plain, loadSucrase });
+  if (!hasTypeArguments(plain.program, text)) return plain;
+  const typed = stripped(text, { plain: { ok: false, message: "", offset: 0 }, loadSucrase });
+  return typed.ok ? typed : plain;
+}
+
+interface Stripping {
+  readonly plain: Unparsed;
+  readonly loadSucrase: () => StripTypes;
+}
+
+function stripped(text: string, { plain, loadSucrase }: Stripping): Parsed | Unparsed {
+  const unavailable = unavailableSyntax(text);
+  if (unavailable) return unavailable;
   let js: string;
   try {
     js = loadSucrase()(text, {
@@ -66,7 +84,7 @@ export function parseText(text: string, loadSucrase: () => StripTypes): Parsed |
   if (js === text) return plain;
   const map = alignLines(js, text);
   const parsed = parseScript(js);
-  if (parsed.ok) return { ...parsed, map, stripped: true };
+  if (parsed.ok) return { ...parsed, map: composeMaps(parsed.map, map), stripped: true };
   return later(plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
 }
 
@@ -79,7 +97,10 @@ function parseScript(js: string): Parsed | Unparsed {
   const comments: Comment[] = [];
   try {
     const program = parseObject(js) ?? parse(js, { ...OPTIONS, onComment: comments });
-    return { ok: true, program, comments, js, map: IDENTITY, stripped: false };
+    const spaced = spacedComments(js, OPTIONS);
+    if (!spaced) return { ok: true, program, comments, js, map: IDENTITY, stripped: false };
+    const again = parseScript(spaced.text);
+    return again.ok ? { ...again, map: composeMaps(again.map, spaced.map) } : again;
   } catch (error) {
     return unparsed(js, error);
   }
@@ -112,6 +133,9 @@ function unparsed(js: string, error: unknown): Unparsed {
 function clearer(message: string, js: string, offset: number): string {
   const rest = js.slice(offset);
   if (rest.startsWith("@")) return "Decorators are not available: call the function yourself";
+  if (/\baccessor\s+(?:static\s+)?$/.test(js.slice(0, offset))) {
+    return "accessor fields are not available: write a getter and a setter";
+  }
   if (message !== "Unexpected token") return message;
   const token = /^(?:[\w$]+|\S)/.exec(rest)?.[0];
   return token ? `Unexpected token ${token}` : "Unexpected end of the block";
@@ -125,10 +149,11 @@ function stripperError(text: string, error: unknown): Unparsed {
   return { ok: false, message: clearer(plain, text, offset), offset };
 }
 
-/** The stripper drops namespaces with their code, and says nothing. */
-function undeclaredNamespace(text: string): number | null {
-  for (const found of codeOnly(text).matchAll(NAMESPACE)) {
-    if (!found[1]) return found.index + found[0].search(/namespace|module/);
+function unavailableSyntax(text: string): Unparsed | null {
+  const code = codeOnly(text);
+  for (const [syntax, message] of UNAVAILABLE) {
+    const [found] = code.matchAll(syntax);
+    if (found) return { ok: false, message, offset: found.index };
   }
   return null;
 }

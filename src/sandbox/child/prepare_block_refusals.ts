@@ -1,12 +1,14 @@
 import type { AnyNode, Expression, Program } from "acorn";
-import { boundNames, childNodes } from "./analysis.ts";
+import { boundNames, childNodes, freeNames, isFunction } from "./analysis.ts";
 
 export interface Refusal {
   readonly message: string;
   readonly offset: number;
 }
 
-const NO_MODULES = "A block is no module: what it may use is in scope already, and what it declares stays";
+const IN_SCOPE = "what a block may use is in scope already";
+const NO_IMPORT = `import is not available, as a block is no module: ${IN_SCOPE}`;
+const NO_EXPORT = "A block is no module: leave out export, what a block declares stays anyway";
 const FIXED_NAMES: ReadonlySet<string> = new Set(["undefined", "NaN", "Infinity", "globalThis"]);
 
 /** Why a program that can be read is not run, or null. `stripped`: types were taken out of it. */
@@ -18,7 +20,7 @@ export function refusal(program: Program, { stripped }: { readonly stripped: boo
     const message = "The block is only a string: put prose into final.answer, or give the string to a variable";
     return { message, offset: first.start };
   }
-  return fixedName(program) ?? moduleSyntax(program);
+  return fixedName(program) ?? moduleSyntax(program) ?? topLevelArguments(program);
 }
 
 function isBareText(node: Expression): boolean {
@@ -39,12 +41,38 @@ function fixedName(program: Program): Refusal | null {
   return null;
 }
 
-function moduleSyntax(node: AnyNode): Refusal | null {
-  if (/^(Import|Export).*Declaration$/.test(node.type)) return { message: NO_MODULES, offset: node.start };
-  if (node.type === "ImportExpression") {
-    return { message: "import() is not available: what a block may use is in scope already", offset: node.start };
+/** Outside of functions there are none, and no parser says so. */
+function topLevelArguments(program: Program): Refusal | null {
+  if (!freeNames(program).includes("arguments")) return null;
+  const message = "arguments exists only inside a function: the block itself is called with none";
+  return { message, offset: outsideFunctions(program, "arguments")?.start ?? 0 };
+}
+
+function outsideFunctions(node: AnyNode, name: string): AnyNode | null {
+  if (node.type === "Identifier" && node.name === name) return node;
+  if (isFunction(node) && node.type !== "ArrowFunctionExpression") return null;
+  for (const child of childNodes(node)) {
+    const found = outsideFunctions(child, name);
+    if (found) return found;
   }
-  if (node.type === "MetaProperty" && node.meta.name === "import") return { message: NO_MODULES, offset: node.start };
+  return null;
+}
+
+/** `import { type A } from "x"` once its types are stripped. */
+export function isEmptyImport(node: AnyNode): boolean {
+  return node.type === "ImportDeclaration" && node.specifiers.length === 0 && node.source.start - node.start >= 12;
+}
+
+function moduleSyntax(node: AnyNode): Refusal | null {
+  if (isEmptyImport(node)) return null;
+  if (node.type === "ImportDeclaration") return { message: NO_IMPORT, offset: node.start };
+  if (/^Export.*Declaration$/.test(node.type)) return { message: NO_EXPORT, offset: node.start };
+  if (node.type === "ImportExpression") {
+    return { message: `import() is not available: ${IN_SCOPE}`, offset: node.start };
+  }
+  if (node.type === "MetaProperty" && node.meta.name === "import") {
+    return { message: `import.meta is not available: a block is no module, and ${IN_SCOPE}`, offset: node.start };
+  }
   for (const child of childNodes(node)) {
     const found = moduleSyntax(child);
     if (found) return found;

@@ -15,6 +15,7 @@ const ECMASCRIPT = new Set(
  * AbortSignal, whose symbols lead to listeners and to Node's list of timers.
  */
 const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchParams", "atob", "btoa"];
+const STACK_FRAMES = 24;
 /** Defined away for good: runtimes keep a second set of some of them that only a script sees. */
 const ABSENT = [
   "process",
@@ -79,6 +80,8 @@ export function emptyRealm({ added, fixed }: RealmNames): string[] {
 
 /** What evaluation relies on cannot be replaced by a block. Never the prototypes that ordinary code assigns to. */
 function lock(): void {
+  // Half of the default ten are frames of ours below a block's, and what awaits it comes last of all.
+  Error.stackTraceLimit = STACK_FRAMES;
   for (const name of ["prepareStackTrace", "captureStackTrace"]) {
     // A prepareStackTrace of a block would be handed call sites of our frames, with their functions and receivers.
     captured.defineProperty(Error, name, { value: undefined, writable: false, configurable: false });

@@ -1,11 +1,12 @@
 import { decode, encode } from "../codec.ts";
 import { type Bytes, Fields, type Frame, type Header, ProtocolError, wireId } from "../protocol.ts";
 import type { VariableImage } from "../../domain/variable.ts";
-import { blockError, type RanBlock } from "./block_error.ts";
+import { blockError } from "./block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { imageList } from "./image_list.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 import { prepareBlock } from "./prepare_block.ts";
+import { type RanBlock, RanBlocks } from "./ran_blocks.ts";
 import { RunWatch } from "./run_watch.ts";
 import type { Setup } from "./setup.ts";
 import { transferable } from "./transferable.ts";
@@ -28,7 +29,8 @@ export class Relay {
   readonly #wireIds = new Map<number, string>();
   readonly #reserved = new Set<string>();
   #restoring: VariableImage[] = [];
-  #ran: (RanBlock & { readonly id: string }) | null = null;
+  readonly #blocks = new RanBlocks();
+  #ran: { readonly id: string; readonly block: RanBlock } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
 
   constructor(options: RelayOptions) {
@@ -70,6 +72,7 @@ export class Relay {
       case "render":
         return this.#toWorker({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
       case "endQuery":
+        this.#blocks.endQuery();
         return this.#toWorker({ t: "endQuery", id: fields.id() });
       default:
         throw new ProtocolError(`Cannot take a frame "${header.t}"`);
@@ -87,10 +90,10 @@ export class Relay {
     }
     const deadlineMs = fields.amount("deadlineMs"), iteration = fields.amount("iteration");
     const index = fields.amount("index");
-    const file = `block${iteration}.${index}`;
     const declarations = block.declarations.filter(({ name }) => !this.#reserved.has(name));
     const assigned = block.assigned.filter(({ name }) => !this.#reserved.has(name));
-    this.#ran = { id, file, code: block.code, map: block.map, source };
+    const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
+    this.#ran = { id, block: ran };
     this.#watch.begin(id, deadlineMs);
     this.#toWorker({
       t: "run",
@@ -100,7 +103,7 @@ export class Relay {
       deadlineMs,
       block: { ...block, declarations, assigned },
       defined: declarations.map(({ name }) => name),
-      file,
+      file: ran.file,
     });
   }
 
@@ -118,6 +121,9 @@ export class Relay {
     if (fields.flag("more")) return;
     const images = this.#restoring;
     this.#restoring = [];
+    for (const { name, kind, source } of images) {
+      if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
+    }
     this.#options.port.postMessage({ t: "restore", id: fields.id(), images } satisfies ToWorker);
   }
 
@@ -170,7 +176,7 @@ export class Relay {
   #done({ id, more, error, payload }: Extract<FromWorker, { t: "done" }>): void {
     this.#watch.settled(id);
     const ran = this.#ran;
-    const mapped = error && ran?.id === id ? blockError(error, ran) : null;
+    const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
     this.#send({ t: "done", id, more, error: mapped }, payload);
   }
 

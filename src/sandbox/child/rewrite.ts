@@ -14,15 +14,15 @@ export interface Rewritten {
   readonly map: PositionMap;
 }
 
-/** A program as a script that is one call of a function: declarations of the top level become assignments to global
- * properties that exist already, the last expression is returned. Lines stay what they are, and columns where the
+/** A program as a script whose value is a function that does the block's work: declarations of the top level become
+ * assignments to global properties that exist already, the last expression is returned. Lines stay what they are, and columns where the
  * language allows: `const x` becomes `      x`, `function f(` becomes `f=function(`. */
 export function rewrite(program: Program, js: string): Rewritten {
   const isAsync = program.body.some(awaits);
   const writer = new Rewriter(program, js);
   const { text, map } = applyEdits(js, writer.edits());
   const header = `"use strict";(${isAsync ? "async " : ""}function(){${writer.header}`;
-  return { code: `${header}${text}\n})()`, isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
+  return { code: `${header}${text}\n})`, isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
 }
 
 function awaits(node: AnyNode): boolean {
@@ -63,7 +63,8 @@ class Rewriter {
     body.forEach((node, i) => {
       const isEnum = enumName(node, body[i + 1]) !== null;
       const ofEnum = i > 0 && body[i - 1] !== undefined && enumName(body[i - 1] ?? node, node) !== null;
-      if (node.type === "VariableDeclaration") this.#variables(node, { inList: true, reset: isEnum });
+      if (node.type === "ImportDeclaration") this.#blank(node);
+      else if (node.type === "VariableDeclaration") this.#variables(node, { inList: true, reset: isEnum });
       else if (node.type === "FunctionDeclaration") this.#function(node);
       else if (node.type === "ClassDeclaration") {
         this.#insert(node.start, `${node.id.name}=`);
@@ -77,6 +78,11 @@ class Rewriter {
 
   #insert(at: number, text: string): void {
     this.#edits.push({ start: at, end: at, text });
+  }
+
+  /** Of what only types were imported; lines stay. */
+  #blank({ start, end }: AnyNode): void {
+    this.#edits.push({ start, end, text: this.#js.slice(start, end).replace(/[^\n]/g, " ") });
   }
 
   /** `inList`: in a list of statements, where a statement that begins with "(" needs its separator. */

@@ -1,10 +1,11 @@
 import { captured } from "./captured.ts";
+import { errorText } from "./preview_kind.ts";
 
-const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200;
+const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
 /** V8 makes `stack` an accessor of the object or of the prototype, by version; a block cannot replace this one. */
 const stackGetter: unknown = Object.getOwnPropertyDescriptor(new Error("probe"), "stack")?.get ??
   Object.getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
-const FRAME = /^\s+at (?:async )?(?:(.{1,200}?) \()?(block[\w.]*):(\d+):(\d+)\)?$/;
+const FRAME = /^\s+at (?:async )?(?:(.{1,200}?) \()?((?:block|kept)[^\s():]{0,200}):(\d+):(\d+)\)?$/;
 const slice = String.prototype.slice;
 const split = String.prototype.split;
 const match = RegExp.prototype.exec;
@@ -30,12 +31,21 @@ export interface ThrownError {
 /** Describes what was thrown, whatever it is, without running a getter or a trap of it. */
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
   if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
-  const message = textOf(thrown, "message") ?? "", hint = textOf(thrown, "hint");
+  const { name, message } = errorText(thrown), hint = textOf(thrown, "hint");
+  const whole = `${hint ? `${message} (${hint})` : message}${causesOf(thrown, preview)}`;
   return {
-    name: cut(textOf(thrown, "name") ?? "Error", MAX_NAME),
-    message: cut(hint ? `${message} (${hint})` : message, MAX_MESSAGE),
+    name: cut(name, MAX_NAME),
+    message: cut(whole, MAX_MESSAGE),
     frames: framesOf(stackOf(thrown)),
   };
+}
+
+/** What the error was made from, shortened. */
+function causesOf(thrown: object, preview: (value: unknown) => string): string {
+  const cause: unknown = captured.getOwnPropertyDescriptor(thrown, "cause")?.value;
+  const errors: unknown = captured.getOwnPropertyDescriptor(thrown, "errors")?.value;
+  const first = cause === undefined ? "" : ` [cause: ${cut(preview(cause), MAX_CAUSE)}]`;
+  return errors === undefined ? first : `${first} [errors: ${cut(preview(errors), MAX_CAUSE)}]`;
 }
 
 function isError(thrown: unknown): thrown is object {

@@ -1,6 +1,7 @@
 import type { VariableImage, VariableSummary } from "../../domain/variable.ts";
 import { captured } from "./captured.ts";
 import { bareList, look } from "./preview_intrinsics.ts";
+import { fileOfRestored } from "./ran_blocks.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
 import { summarize } from "./summary.ts";
 import { type Entry, newEntry } from "./variables_entry.ts";
@@ -14,7 +15,7 @@ export interface VariablesOptions {
   /** The object whose properties are the variables; globalThis if left out. */
   readonly global?: object;
   /** Runs a script in the realm; host calls are off meanwhile. */
-  readonly evaluate?: (code: string) => unknown;
+  readonly evaluate?: (code: string, name: string) => unknown;
 }
 
 /** What a block said about names: the part of a prepared block that matters here. */
@@ -35,14 +36,14 @@ export interface BlockEnd {
   readonly lost: readonly string[];
 }
 
-function runScript(code: string): unknown {
-  return new captured.Script(code, { filename: "restored" }).runInThisContext();
+function runScript(code: string, name: string): unknown {
+  return new captured.Script(code, { filename: fileOfRestored(name) }).runInThisContext();
 }
 
 /** The user's variables: global properties of the realm, with what must be known to keep them. */
 export class Variables {
   readonly #global: object;
-  readonly #evaluate: (code: string) => unknown;
+  readonly #evaluate: (code: string, name: string) => unknown;
   readonly #entries: Record<string, Entry> = look.create(null);
   /** What the realm had under a name that a variable took. */
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);

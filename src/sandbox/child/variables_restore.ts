@@ -15,7 +15,7 @@ export interface Restored {
 
 export interface RestoreParts extends SaveParts {
   /** Runs a script of ours in the realm. */
-  readonly evaluate: (code: string) => unknown;
+  readonly evaluate: (code: string, name: string) => unknown;
   /** Makes the name exist and gives its record. May throw. */
   readonly declare: (image: VariableImage) => Entry;
   readonly get: (name: string) => unknown;
@@ -76,7 +76,7 @@ export class Restoring {
 
   #evaluate({ name, source, requires, summary }: VariableImage): void {
     const text = summary.declaration === "function" ? withoutName(source, name) : source;
-    this.#parts.evaluate(`"use strict";${name}=${text}\n`);
+    this.#parts.evaluate(`"use strict";${name}=\n${text}\n`, name);
     const value = this.#parts.get(name);
     if (typeof value !== "function") throw new look.TypeError("Cannot restore it: its source makes no function");
     this.#parts.functions.add(value, { name, source, requires });
@@ -142,7 +142,9 @@ function withoutName(source: string, name: string): string {
   const at = look.indexOf(head, "function");
   if (open < 0 || at < 0 || look.indexOf(head, name) < 0) return source;
   const star = look.indexOf(head, "*") >= 0 ? "*" : "";
-  return `${look.slice(head, 0, at)}function${star}${look.slice(source, open)}`;
+  const bare = `${look.slice(head, 0, at)}function${star}`;
+  const left = open - bare.length; // columns stay what they are
+  return bare + (left > 0 ? look.repeat(" ", left) : "") + look.slice(source, open);
 }
 
 function messageOf(error: unknown): string {

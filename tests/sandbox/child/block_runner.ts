@@ -30,7 +30,7 @@ export class BlockRunner {
     this.variables.declare(block.declarations.map(({ name }) => name));
     let value: unknown, error: unknown = null;
     try {
-      value = await new vm.Script(block.code, { filename: `block1.${this.#count++}` }).runInThisContext();
+      value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()();
     } catch (thrown) {
       error = thrown;
     }

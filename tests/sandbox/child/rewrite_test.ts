@@ -66,7 +66,7 @@ async function thrownAt(source: string): Promise<readonly [number, number]> {
   using runner = new BlockRunner();
   const { error, block } = await runner.run(source);
   assert.ok(error instanceof Error, source);
-  const frame = /block1\.0:(\d+):(\d+)/.exec(error.stack ?? "");
+  const frame = /block0:(\d+):(\d+)/.exec(error.stack ?? "");
   const position = { line: Number(frame?.[1]), column: Number(frame?.[2]) };
   const { line, column } = sourcePosition(position, { ...block, source });
   return [line, column];
