@@ -121,6 +121,7 @@ export class Blocks {
     this.#contexts = null;
     this.#parts.timers.stopAll(null);
     this.#parts.calls.abort(null, `Cancelled: ${why}`);
+    this.#parts.outside.abort(null, why);
   }
 
   #arm(active: Active): void {
@@ -193,6 +194,7 @@ export class Blocks {
     active.context.ended = why;
     this.#parts.timers.stopAll(active.context);
     this.#parts.calls.abort(active.context, why);
+    this.#parts.outside.abort(active.context, why);
   }
 
   #report(active: Active, ending: Ending): void {
@@ -200,7 +202,10 @@ export class Blocks {
     const { post, names, notes, preview } = this.#parts;
     post({ t: "settled", id: run.id });
     this.#active = null;
-    names.restore((name) => notes.add(`${name} belongs to the sandbox: it is as before again`));
+    names.restore({
+      restored: (name) => notes.add(`${name} belongs to the sandbox: it is as before again`),
+      fixed: (name) => notes.add(`${name} belongs to the sandbox, but the block made it permanent: it is lost`),
+    });
     const { outcome, value } = ending;
     if (outcome === "value" || outcome === "none") {
       captured.defineProperty(this.#results, run.index, {

@@ -14,13 +14,17 @@ export class InjectedNames {
     define(name, value);
   }
 
-  /** Puts back what was overwritten or deleted; says what it put back. */
-  restore(onRestored: (name: string) => void): void {
+  /** Puts back what was overwritten or deleted; says what it put back, and once what a block made permanent. */
+  restore(on: { readonly restored: (name: string) => void; readonly fixed: (name: string) => void }): void {
     for (const name in this.#values) {
       const value = this.#values[name];
       const now = captured.getOwnPropertyDescriptor(globalThis, name);
       if (now && "value" in now && now.value === value && now.writable) continue;
-      if (define(name, value)) onRestored(name);
+      if (define(name, value)) on.restored(name);
+      else {
+        delete this.#values[name];
+        on.fixed(name);
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import { look } from "./preview_intrinsics.ts";
+import { linesText } from "./preview_text.ts";
 import { Previewer } from "./preview_value.ts";
 
 export interface PreviewBounds {
@@ -12,11 +13,13 @@ export interface PreviewBounds {
   readonly ms?: number;
 }
 
-/** Any value as text in the manner of `Deno.inspect`, bounded while walking. No getter, trap, iterator or method of the
+/** Any value as text in the manner of `Deno.inspect`, text of several lines as it is, bounded while walking. No getter, trap, iterator or method of the
  * value runs. Never throws. */
 export function preview(value: unknown, bounds: PreviewBounds = {}): string {
   const { depth = 5, items = 100, chars = 6000, ms = 50 } = bounds;
   try {
+    const lines = typeof value === "string" ? linesText(value, chars) : null;
+    if (lines !== null) return lines;
     const text = new Previewer({ depth, items, chars, ms }).text(value);
     const most = chars * 2 + 200; // indentation is not counted while walking
     return text.length <= most ? text : `${look.slice(text, 0, most)}...`;
