@@ -31,7 +31,7 @@ export async function openSession(request: OpenRequest, { env, shipped }: Sessio
       registry,
       router,
       log: createLog("conversation"),
-      openSandbox: (options) => startSandbox(options, settings),
+      openSandbox: (options) => startSandbox({ ...options, environment: env }, settings),
       now: Date.now,
       owner: thisProcess(),
       settings: querySettings(settings, env),
@@ -65,7 +65,7 @@ async function buildRegistry(shipped: ShippedIndex): Promise<ExtensionRegistry> 
 
 /** A confined child within the configured limits; throws `ConfigError` when a required wall does not hold. */
 export async function startSandbox(
-  options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "onCall" | "signal">,
+  options: Omit<SandboxOptions, "limits">,
   { config }: Pick<Settings, "config">,
 ): Promise<Sandbox> {
   const sandbox = await openSandbox({

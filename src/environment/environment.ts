@@ -26,7 +26,7 @@ export interface EnvironmentParts {
   readonly log: Log;
   /** Starts a confined child; throws when a required wall is missing. */
   readonly openSandbox: (
-    options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "onCall" | "signal">,
+    options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "globals" | "workspace" | "onCall" | "signal">,
   ) => Promise<Sandbox>;
   readonly now: () => number;
 }
@@ -79,7 +79,7 @@ export class Environment {
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view());
-    const bound = JSON.stringify([active.functions, active.grants, Object.keys(active.constants)]);
+    const bound = JSON.stringify([active.functions, active.grants, active.globals, Object.keys(active.constants)]);
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
     this.#active = active;
@@ -166,6 +166,8 @@ export class Environment {
       functions: [...BUILTIN_NAMES, ...active?.functions ?? []],
       constants: active?.constants ?? {},
       grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
+      globals: active?.globals ?? [],
+      workspace: this.branch.workspace,
       onCall: (call) => this.#call(call),
       signal,
     });

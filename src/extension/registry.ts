@@ -18,6 +18,8 @@ export interface ActiveExtensions {
   readonly constants: Readonly<Record<string, unknown>>;
   /** The union of what they ask for; the shape of the sandbox's `Grants`. */
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
+  /** Platform globals that they ask for. */
+  readonly globals: readonly string[];
   /** One per extension, grouped by group and subgroup, to be joined by blank lines. */
   readonly blocks: readonly string[];
   /** Never throw; null where there is nothing to say now. */
@@ -115,6 +117,7 @@ export class ExtensionRegistry {
       functions: [...functions.keys()],
       constants,
       grants: grantsOf(extensions),
+      globals: [...new Set(extensions.flatMap(({ globals }) => globals ?? []))],
       blocks: grouped(active).map(({ block }) => block),
       nudges: extensions.filter(({ nudge }) => nudge).map((extension) => ownNudge(extension, this.#log)),
       call: async (name, args, { env, signal }) => {

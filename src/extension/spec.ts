@@ -105,6 +105,8 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** The ones used most first: an extension with many shows those in the prompt and names the rest. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
+  /** Platform globals for the realm: "fetch", "Deno.readTextFile"; each needs the `allow` that fits, and the reverse. */
+  readonly globals?: readonly string[];
   /** Grants to the sandbox itself; most extensions need none. */
   readonly allow?: {
     readonly net?: readonly string[];

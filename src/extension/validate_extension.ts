@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { grantFault } from "./grant_fault.ts";
 import type { EnvironmentView, Extension } from "./spec.ts";
 
 /** An extension as the registry holds it: optional keys have their defaults, `prompt` is a function. */
@@ -69,6 +70,7 @@ const ExtensionShape = z.strictObject({
   nudge: func.optional(),
   symbols: z.array(z.discriminatedUnion("kind", [FunctionShape, ValueShape], "must be made by fn() or value()"))
     .optional(),
+  globals: names.optional(),
   allow: z.strictObject({
     net: names.optional(),
     read: names.optional(),
@@ -107,7 +109,7 @@ function faultOf(spec: Extension): string | null {
     seen.add(name);
   }
   if (spec.requires?.includes(spec.namespace)) return "requires names the extension itself";
-  return null;
+  return grantFault(spec);
 }
 
 function describe(error: z.ZodError, spec: unknown): string {

@@ -2,9 +2,9 @@ import { ConfinedSandbox } from "./_confined_sandbox.ts";
 import { StartSlots } from "./_start_slots.ts";
 import { makeWorkFolder } from "./_work_folder.ts";
 import { ALL_WALLS, type Setup, type WallSwitches } from "./child/setup.ts";
-import type { Grants } from "./grants.ts";
 import { type ChildProgram, childProgram, launched } from "./program.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
+import { resolveGrants } from "./resolve_grants.ts";
 import type { Sandbox, SandboxOptions } from "./sandbox.ts";
 
 /** Only tests and the probe of `vis doctor` pass these: they show what each wall stops by itself. */
@@ -25,9 +25,12 @@ const slots = new StartSlots();
  */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.use(async () => {
-    checkGrants(options.grants);
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
     const { limits: { memoryBytes, outputBytes, previewChars, graceMs }, launcher = [] } = options;
+    const access = resolveGrants(options);
+    if (launcher.length > 0 && access.read.length + access.write.length > 0) {
+      throw new Error(`Cannot grant paths to a sandbox behind a launcher: ${launcher.join(" ")}`);
+    }
     const setup: Setup = {
       version: PROTOCOL_VERSION,
       walls,
@@ -38,18 +41,12 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
       graceMs,
       functions: options.functions,
       untimed: options.untimed ?? [],
+      access,
     };
-    const own = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions });
+    const own = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions, access });
     const program = launched(own, launcher);
     const sandbox = new ConfinedSandbox({ sandbox: options, setup, program, folder: makeWorkFolder(test.folderRoot) });
     await sandbox.start();
     return sandbox;
   });
-}
-
-/** A grant that is not enforced by every wall is none: until the kernel rules for them exist, they are refused. */
-function checkGrants(grants: Grants): void {
-  for (const [kind, names] of Object.entries(grants)) {
-    if (names.length > 0) throw new Error(`Cannot grant ${kind} to the sandbox: ${names.join(", ")}`);
-  }
 }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { GivenAccess } from "./child/given_access.ts";
 
 /** Hidden first argument that makes the executable a sandbox child (src/app.ts). */
 export const CHILD_ARGUMENT = "__sandbox_child";
@@ -21,6 +22,8 @@ export interface ChildProgramOptions {
   readonly memoryBytes: number;
   /** In tests of other walls alone: the child keeps every permission of Deno. */
   readonly allPermissions: boolean;
+  /** The child's main thread must hold what it hands to its worker. */
+  readonly access?: GivenAccess;
 }
 
 /** The same child behind a command that gives it stdio; the child itself where there is none. */
@@ -29,12 +32,12 @@ export function launched(program: ChildProgram, [path, ...args]: readonly string
 }
 
 /** How the child is started. Throws when its bundles have not been built. */
-export function childProgram({ memoryBytes, allPermissions }: ChildProgramOptions): ChildProgram {
+export function childProgram({ memoryBytes, allPermissions, access }: ChildProgramOptions): ChildProgram {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { path, args: [CHILD_ARGUMENT] };
   const folder = bundleFolder();
   const heap = Math.max(64, Math.floor(memoryBytes / MIB * HEAP_SHARE));
-  const permissions = allPermissions ? ["--allow-all"] : [`--allow-read=${folder}`, "--allow-ffi"];
+  const permissions = allPermissions ? ["--allow-all"] : permissionFlags(folder, access);
   return {
     path,
     args: [
@@ -54,6 +57,18 @@ export function childProgram({ memoryBytes, allPermissions }: ChildProgramOption
       `${folder}child.js`,
     ],
   };
+}
+
+function permissionFlags(folder: string, access: GivenAccess | undefined): string[] {
+  const { net = [], read = [], write = [] } = access ?? {};
+  const flag = (kind: string, values: readonly string[]): string[] =>
+    values.length > 0 ? [`--allow-${kind}=${values.map((value) => value.replaceAll(",", ",,")).join(",")}`] : [];
+  return [
+    ...flag("read", [folder, ...read.map(({ path }) => path)]),
+    ...flag("write", write.map(({ path }) => path)),
+    ...flag("net", net),
+    "--allow-ffi",
+  ];
 }
 
 function bundleFolder(): string {

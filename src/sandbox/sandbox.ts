@@ -44,6 +44,12 @@ export interface SandboxOptions {
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
+  /** Platform globals for the realm, by the names of domain/realm_globals.ts; each needs a grant. */
+  readonly globals?: readonly string[];
+  /** Where relative paths of grants begin. */
+  readonly workspace?: string;
+  /** Values of the variables that `grants.env` may name. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** A command that the child's command line is appended to: whatever gives it stdio can carry the child. Its first
    * word is a path, and its environment is as empty as the child's. None: the child is started directly. */
   readonly launcher?: readonly string[];

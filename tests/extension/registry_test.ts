@@ -63,13 +63,23 @@ Deno.test("register() refuses an alias that another extension has", () => {
 
 Deno.test("activate() collects functions, constants, grants and versions of active extensions", async () => {
   const active = await activate(
-    named("a", { symbols: [twice(() => 1), value("max", 50, { doc: "Most." })], allow: { net: ["x:1"], read: ["r"] } }),
-    named("b", { symbols: [twice(() => 2)], allow: { net: ["x:1", "y:2"] } }),
-    named("off", { symbols: [twice(() => 3)], allow: { write: ["/"] }, activate: () => false }),
+    named("a", {
+      symbols: [twice(() => 1), value("max", 50, { doc: "Most." })],
+      globals: ["fetch", "Deno.stat"],
+      allow: { net: ["[::1]:1"], read: ["r"] },
+    }),
+    named("b", { symbols: [twice(() => 2)], globals: ["fetch"], allow: { net: ["[::1]:1", "[::1]:2"] } }),
+    named("off", {
+      symbols: [twice(() => 3)],
+      globals: ["Deno.writeFile"],
+      allow: { write: ["/"] },
+      activate: () => false,
+    }),
   );
   assert.deepEqual(active.functions, ["a.twice", "b.twice"]);
   assert.deepEqual(active.constants, { "a.max": 50 });
-  assert.deepEqual(active.grants, { net: ["x:1", "y:2"], read: ["r"], write: [], env: [] });
+  assert.deepEqual(active.grants, { net: ["[::1]:1", "[::1]:2"], read: ["r"], write: [], env: [] });
+  assert.deepEqual(active.globals, ["fetch", "Deno.stat"]);
   assert.deepEqual(active.list.map(({ namespace }) => namespace), ["test.a", "test.b"]);
   assert.equal(await active.call("b.twice", [1], options), 2);
 });

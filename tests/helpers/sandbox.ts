@@ -1,6 +1,6 @@
 /** Real children for tests: built when stale, small limits, closed by `using`. */
 import { bundleSandbox, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
-import { NO_GRANTS } from "../../src/sandbox/grants.ts";
+import { type Grants, NO_GRANTS } from "../../src/sandbox/grants.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host.ts";
 import type { BlockRun, HostCall, RunReport, Sandbox, SandboxLimits } from "../../src/sandbox/sandbox.ts";
 
@@ -50,6 +50,10 @@ export interface TestSandboxOptions {
   readonly signal?: AbortSignal;
   readonly launcher?: readonly string[];
   readonly untimed?: readonly string[];
+  readonly grants?: Partial<Grants>;
+  readonly globals?: readonly string[];
+  readonly workspace?: string;
+  readonly environment?: Readonly<Record<string, string>>;
   readonly test?: SandboxTestOptions;
 }
 
@@ -84,12 +88,12 @@ export class TestSandbox implements AsyncDisposable {
 /** Starts a child whose host functions are `functions`. */
 export async function testSandbox(options: TestSandboxOptions = {}): Promise<TestSandbox> {
   await buildSandbox();
-  const { functions = {}, constants = {}, limits = {}, test = {}, ...rest } = options;
+  const { functions = {}, constants = {}, limits = {}, grants = {}, test = {}, ...rest } = options;
   const sandbox = await openSandbox({
     functions: Object.keys(functions),
     constants,
     limits: { ...LIMITS, ...limits },
-    grants: NO_GRANTS,
+    grants: { ...NO_GRANTS, ...grants },
     onCall: async (call) => await functions[call.name]?.(call),
     ...rest,
   }, test);

@@ -2,6 +2,7 @@
 import { Confinement } from "../confine/confinement.ts";
 import { FrameReader, PROTOCOL_VERSION, readFrameSync } from "../protocol.ts";
 import { FrameWriter } from "./frame_writer.ts";
+import { workerPermissions } from "./given_access.ts";
 import type { FromWorker, WorkerSetup } from "./messages.ts";
 import { Relay } from "./relay.ts";
 import { readSetup } from "./setup.ts";
@@ -23,7 +24,7 @@ function workerUrl(): string {
   return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 }
 
-function startWorker(url: string, permissions: "none" | "inherit"): Worker {
+function startWorker(url: string, permissions: "none" | "inherit" | Deno.PermissionOptionsObject): Worker {
   return new Worker(url, { type: "module", deno: { permissions } });
 }
 
@@ -34,12 +35,11 @@ export async function childMain(): Promise<void> {
   const { setup, constants } = readSetup(first);
   const url = workerUrl();
   const loadSucrase = sucraseLoader(Deno.readTextFileSync(beside("sucrase.js")));
-  const { limits, landlock, seccomp } = setup.walls;
-  const { parentPid, memoryBytes } = setup;
-  const confinement = new Confinement({ parentPid, memoryBytes, limits, landlock, seccomp });
-  confinement.beforeWorker();
+  const { walls: { limits, landlock, seccomp }, parentPid, memoryBytes, access } = setup;
+  const confinement = new Confinement({ parentPid, memoryBytes, access, limits, landlock, seccomp });
+  confine(confinement);
 
-  const worker = startWorker(url, setup.walls.permissions ? "none" : "inherit");
+  const worker = startWorker(url, setup.walls.permissions ? workerPermissions(access) : "inherit");
   const writer = new FrameWriter(first.token);
   const { port1, port2 } = new MessageChannel();
   const relay = new Relay({ setup, writer, port: port1, loadSucrase });
@@ -55,6 +55,7 @@ export async function childMain(): Promise<void> {
       constants,
       outputBytes,
       previewChars,
+      access,
       emptyRealm: walls.realm,
       port: port2,
     };
@@ -77,6 +78,14 @@ export async function childMain(): Promise<void> {
     });
   };
   await serve(new FrameReader(first.token), relay);
+}
+
+function confine(confinement: Confinement): void {
+  try {
+    confinement.beforeWorker();
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** The last words reach the main process through stderr. */

@@ -1,3 +1,4 @@
+import { type GivenAccess, readAccess } from "./given_access.ts";
 import { type Bytes, Fields, type Frame, PROTOCOL_VERSION, ProtocolError } from "../protocol.ts";
 
 /** Walls wanted. All of them, but in tests that show what each stops by itself. */
@@ -31,6 +32,7 @@ export interface Setup {
   readonly functions: readonly string[];
   /** Those whose time does not count to a deadline. */
   readonly untimed: readonly string[];
+  readonly access: GivenAccess;
 }
 
 /** Reads the fields of a `setup` frame; its payload is the codec bytes of the constants. Throws ProtocolError. */
@@ -54,6 +56,7 @@ export function readSetup({ header, payload }: Frame): { readonly setup: Setup; 
     graceMs: fields.amount("graceMs"),
     functions: fields.texts("functions", { items: 10_000, length: 200 }),
     untimed: fields.texts("untimed", { items: 10_000, length: 200 }),
+    access: readAccess(fields.value["access"]),
   };
   return { setup, constants: payload };
 }

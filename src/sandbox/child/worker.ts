@@ -3,11 +3,13 @@ import { abortClasses } from "./abort_signal.ts";
 import { Blocks } from "./blocks.ts";
 import { captured } from "./captured.ts";
 import { makeConsole } from "./console.ts";
+import { grantedGlobals } from "./granted_globals.ts";
 import { HostCalls } from "./host_calls.ts";
 import { InjectedNames } from "./injected_names.ts";
 import type { FromWorker, ToWorker, WorkerSetup } from "./messages.ts";
 import { Notes } from "./notes.ts";
 import { Output } from "./output.ts";
+import { OutsideWork } from "./outside_work.ts";
 import { preview } from "./preview.ts";
 import { emptyRealm } from "./realm.ts";
 import { realmFunctions } from "./realm_functions.ts";
@@ -29,6 +31,11 @@ function currentRun(): RunContext | null {
 
 function isRun(value: unknown): value is RunContext {
   return typeof value === "object" && value !== null && "id" in value && "ended" in value;
+}
+
+/** What nobody caught: no block's error, as it may come from any block of the query. */
+function strayText(error: unknown): string {
+  return `Nothing caught this in background work: ${preview(error, { chars: NOTE_CHARS })}`;
 }
 
 class SandboxWorker {
@@ -75,26 +82,28 @@ class SandboxWorker {
     });
     const soon = (task: () => void): void => turns.soon(task);
     const afterwards = (task: () => void): void => turns.afterwards(task);
-    const onError = (error: unknown): void => notes.add(preview(error, { chars: NOTE_CHARS }));
+    const onError = (error: unknown): void => notes.add(strayText(error));
     const output = new Output({
       cap: outputBytes,
       send: (chunk) => post({ t: "output", run: this.#blocks.currentId, ...chunk }),
       afterwards,
     });
     const calls = new HostCalls({ post, untimed, soon, current: currentRun });
+    const outside = new OutsideWork({ soon, afterwards, current: currentRun });
     const timers = new Timers({ soon, afterwards, current: currentRun, onError });
     const names = new InjectedNames();
     const variables = new Variables();
     const show = (value: unknown): string => preview(value, { chars: previewChars });
-    return { post, turns, output, calls, timers, names, notes, variables, preview: show };
+    return { post, turns, output, calls, outside, timers, names, notes, variables, preview: show };
   }
 
   /** What the realm gets from us; a model that overwrites one gets it back after the block. */
   #makeOwn(): Record<string, unknown> {
-    const { turns, timers, output, calls, preview: show } = this.#parts;
-    const { functions, constants } = this.#setup;
+    const { turns, timers, output, calls, outside, preview: show } = this.#parts;
+    const { functions, constants, access } = this.#setup;
     return {
       ...realmGlobals(turns),
+      ...grantedGlobals(outside, access),
       ...timers.functions,
       ...abortClasses((f, ms) => timers.setTimeout(f, ms)),
       ...makeConsole(output, show),
@@ -106,7 +115,7 @@ class SandboxWorker {
     // Deno reports stray exceptions and rejections through this global; without it the worker dies of them.
     const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
       event.preventDefault();
-      this.#parts.notes.add(preview(event.error ?? event.reason, { chars: NOTE_CHARS }));
+      this.#parts.notes.add(strayText(event.error ?? event.reason));
       return false;
     });
     const own = this.#own;

@@ -3,6 +3,7 @@ import type { InjectedNames } from "./injected_names.ts";
 import type { Post } from "./messages.ts";
 import type { Notes } from "./notes.ts";
 import type { Output } from "./output.ts";
+import type { OutsideWork } from "./outside_work.ts";
 import type { Timers } from "./timers.ts";
 import type { Turns } from "./turns.ts";
 import type { Variables } from "./variables.ts";
@@ -13,6 +14,7 @@ export interface WorkerParts {
   readonly turns: Turns;
   readonly output: Output;
   readonly calls: HostCalls;
+  readonly outside: OutsideWork;
   readonly timers: Timers;
   readonly names: InjectedNames;
   readonly notes: Notes;

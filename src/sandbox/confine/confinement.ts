@@ -1,3 +1,4 @@
+import type { Access } from "./access.ts";
 import { landlock } from "./landlock.ts";
 import { Libc } from "./libc.ts";
 import { ProcessLimits } from "./limits.ts";
@@ -7,6 +8,8 @@ export interface ConfinementOptions {
   readonly parentPid: number;
   /** Over what the idle child has mapped. */
   readonly memoryBytes: number;
+  /** What the grants of the child leave open. */
+  readonly access: Access;
   /** Tests turn walls off one by one; nothing else does. */
   readonly limits: boolean;
   readonly landlock: boolean;
@@ -40,12 +43,18 @@ export class Confinement {
     this.#limits = this.#libc && options.limits ? new ProcessLimits(this.#libc) : null;
   }
 
+  /** Throws Error for an access that cannot be held to what it names. */
   beforeWorker(): void {
-    if (!this.#libc) return;
+    const { access } = this.#options;
+    if (!this.#libc) {
+      // The permissions alone follow a link out of a granted folder.
+      if (access.read.length + access.write.length > 0) throw new Error("Cannot grant paths: no Landlock here");
+      return;
+    }
     if (this.#limits) this.#note(this.#limits.set(this.#options.parentPid));
     this.#process = this.#limits !== null && this.#failed.length === 0;
     if (!this.#options.landlock) return;
-    const { abi, failed } = landlock(this.#libc);
+    const { abi, failed } = landlock(this.#libc, access);
     this.#landlock = abi;
     this.#note(failed);
   }
@@ -57,7 +66,7 @@ export class Confinement {
       this.#note(failed);
     }
     if (this.#libc && this.#options.seccomp) {
-      const failed = seccomp(this.#libc);
+      const failed = seccomp(this.#libc, this.#options.access);
       this.#seccomp = failed.length === 0;
       this.#note(failed);
     }

@@ -1,13 +1,11 @@
+import type { Access } from "./access.ts";
+import { type LandlockRules, rulesFor } from "./landlock_rules.ts";
 import type { Libc } from "./libc.ts";
 
 // The same numbers on every architecture.
-const CREATE_RULESET = 444, RESTRICT_SELF = 446;
-const VERSION = 1n;
-
-/** How many access rights over files each ABI knows (index: ABI; the last for all newer). An unknown right is EINVAL. */
-const FILE_RIGHTS = [0, 13, 14, 15, 15, 16];
-const NET_RIGHTS = 3n; // TCP bind and connect, ABI 4
-const SCOPES = 3n; // abstract unix sockets and signals, ABI 6
+const OPENAT2 = 437, CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446;
+const VERSION = 1n, PATH_BENEATH = 1n, NET_PORT = 2n;
+const AT_FDCWD = -100n, O_PATH_CLOEXEC = 0o12000000n, RESOLVE_NO_SYMLINKS = 4n, HOW_BYTES = 24n;
 
 export interface Landlock {
   /** The kernel's ABI, 0 where the wall does not stand. */
@@ -16,29 +14,64 @@ export interface Landlock {
 }
 
 /**
- * Denies this thread, and every thread and process it starts from now on, all paths, TCP ports, abstract sockets and
- * signals to others. Threads that exist already are never covered: call it before the worker is started.
- * It does not see stat, readlink, chmod, unix path sockets, UDP, io_uring or memfd: the system call filter does.
+ * Denies this thread, and every thread and process it starts from now on, all paths and TCP ports that `access` does
+ * not name, abstract sockets, and signals to others. Threads that exist already are never covered: call it before the
+ * worker is started. It does not see stat, readlink, chmod, unix path sockets, UDP, io_uring or memfd: the system call
+ * filter does. Throws Error for an access that this kernel cannot hold to what it names.
  */
-export function landlock(libc: Libc): Landlock {
-  const abi = libc.syscall(CREATE_RULESET, [0n, 0n, VERSION]);
+export function landlock(libc: Libc, access: Access): Landlock {
+  const abi = Math.max(libc.syscall(CREATE_RULESET, [0n, 0n, VERSION]), 0);
+  const rules = rulesFor(abi, access);
+  if (rules.unsafe.length > 0) throw new Error(`Cannot grant to the sandbox: ${rules.unsafe.join(", ")}`);
   if (abi < 1) return { abi: 0, failed: ["Landlock: not in this kernel"] };
-  const rights = (1n << BigInt(FILE_RIGHTS[Math.min(abi, FILE_RIGHTS.length - 1)] ?? 0)) - 1n;
-  const attributes = new Uint8Array(new BigUint64Array([rights, NET_RIGHTS, SCOPES]).buffer);
-  const size = abi >= 6 ? 24n : abi >= 4 ? 16n : 8n;
-  const ruleset = libc.syscall(CREATE_RULESET, [libc.address(attributes), size]);
+  const attributes = words(rules.handledFiles, rules.handledNet, rules.scoped);
+  const ruleset = libc.syscall(CREATE_RULESET, [libc.address(attributes), BigInt(rules.attributeBytes)]);
   if (ruleset < 0) return { abi: 0, failed: [`Landlock: no ruleset (errno ${libc.errno()})`] };
-  const result = libc.syscall(RESTRICT_SELF, [BigInt(ruleset)]);
-  const errno = libc.errno();
-  libc.closeDescriptor(ruleset);
-  if (result !== 0) return { abi: 0, failed: [`Landlock: not enforced (errno ${errno})`] };
-  return { abi, failed: missing(abi) };
+  try {
+    addRules(libc, { ruleset: BigInt(ruleset), rules });
+    const result = libc.syscall(RESTRICT_SELF, [BigInt(ruleset)]);
+    if (result !== 0) return { abi: 0, failed: [`Landlock: not enforced (errno ${libc.errno()})`] };
+  } finally {
+    libc.closeDescriptor(ruleset);
+  }
+  return { abi, failed: rules.missing };
 }
 
-/** What an older kernel leaves open, in plain words. */
-function missing(abi: number): string[] {
-  const gaps: string[] = [];
-  if (abi < 4) gaps.push("Landlock: TCP is not covered before ABI 4");
-  if (abi < 6) gaps.push("Landlock: signals and abstract sockets are not covered before ABI 6");
-  return gaps;
+function addRules(libc: Libc, { ruleset, rules }: { readonly ruleset: bigint; readonly rules: LandlockRules }): void {
+  for (const { path, rights } of rules.paths) {
+    const folder = openReal(libc, path);
+    const rule = new Uint8Array(12); // packed: rights, descriptor
+    const view = new DataView(rule.buffer);
+    view.setBigUint64(0, rights, true);
+    view.setInt32(8, folder, true);
+    const result = libc.syscall(ADD_RULE, [ruleset, PATH_BENEATH, libc.address(rule)]);
+    const errno = libc.errno();
+    libc.closeDescriptor(folder);
+    if (result !== 0) throw new Error(`Cannot grant ${path} to the sandbox: errno ${errno}`);
+  }
+  for (const { port, rights } of rules.ports) {
+    const rule = words(rights, BigInt(port));
+    const result = libc.syscall(ADD_RULE, [ruleset, NET_PORT, libc.address(rule)]);
+    if (result !== 0) throw new Error(`Cannot grant port ${port} to the sandbox: errno ${libc.errno()}`);
+  }
+}
+
+/** The path had no link in it when it was resolved; one that has been put there since is refused, not followed. */
+function openReal(libc: Libc, path: string): number {
+  const name = new TextEncoder().encode(`${path}\0`);
+  const how = words(O_PATH_CLOEXEC, 0n, RESOLVE_NO_SYMLINKS);
+  const descriptor = libc.syscall(OPENAT2, [
+    BigInt.asUintN(64, AT_FDCWD),
+    libc.address(name),
+    libc.address(how),
+    HOW_BYTES,
+  ]);
+  if (descriptor < 0) {
+    throw new Error(`Cannot grant ${path} to the sandbox: it cannot be opened (errno ${libc.errno()})`);
+  }
+  return descriptor;
+}
+
+function words(...values: readonly bigint[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new BigUint64Array(values).buffer);
 }

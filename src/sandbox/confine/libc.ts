@@ -4,6 +4,7 @@ const SYMBOLS = {
   setrlimit: { parameters: ["i32", "buffer"], result: "i32" },
   syscall: { parameters: ["i64", "u64", "u64", "u64", "u64"], result: "i64" },
   open: { parameters: ["buffer", "i32"], result: "i32" },
+  fcntl: { parameters: ["i32", "i32"], result: "i32" },
   close: { parameters: ["i32"], result: "i32" },
   pread: { parameters: ["i32", "buffer", "u64", "i64"], result: "i64" },
   __errno_location: { parameters: [], result: "pointer" },
@@ -36,6 +37,11 @@ export class Libc {
   /** A descriptor for reading, negative where it cannot be had. */
   open(path: string): number {
     return this.#library.symbols.open(new TextEncoder().encode(`${path}\0`), 0);
+  }
+
+  /** For commands without an argument. */
+  fcntl(descriptor: number, command: number): number {
+    return this.#library.symbols.fcntl(descriptor, command);
   }
 
   readStart(descriptor: number, maxBytes: number): string {

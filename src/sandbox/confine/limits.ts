@@ -1,8 +1,10 @@
+import { closeInherited } from "./inherited.ts";
 import type { Libc } from "./libc.ts";
 
 const RLIMIT_DATA = 2, RLIMIT_CORE = 4, RLIMIT_NOFILE = 7;
 const PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_NO_NEW_PRIVS = 38;
 const SIGKILL = 9n;
+// No RLIMIT_NPROC: it counts all processes of the user, and root is not held by it. The system call filter makes none.
 /** Deno needs about twenty; the protocol needs three. */
 const OPEN_FILES = 64;
 const PAGE_BYTES = 4096;
@@ -26,6 +28,7 @@ export class ProcessLimits {
       ...this.#prctl("no_new_privs", PR_SET_NO_NEW_PRIVS, 1n),
       ...this.#limit("core files", RLIMIT_CORE, 0),
       ...this.#limit("open files", RLIMIT_NOFILE, OPEN_FILES),
+      ...closeInherited(this.#libc),
     ];
     // It died before the signal was armed. Behind a launcher (0) the end of stdin says so a moment later.
     if (parentPid !== 0 && Deno.ppid !== parentPid) Deno.exit(1);

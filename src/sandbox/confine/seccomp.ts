@@ -1,3 +1,5 @@
+import type { Access } from "./access.ts";
+import { accessCalls, type GuardedCall } from "./access_calls.ts";
 import type { Libc } from "./libc.ts";
 import { ALLOWED, allowedByArgument, CLONE3, SECCOMP } from "./system_calls.ts";
 
@@ -17,7 +19,7 @@ type Operation = readonly [code: number, whenTrue: number, whenFalse: number, op
 const verdict = (value: number): Operation => [RETURN, 0, 0, value];
 
 /** The allow-list as a chain of comparisons: each hit returns at once, what is not named gets EPERM. */
-function program(pid: number): Operation[] {
+function program(pid: number, access: Access): Operation[] {
   const operations: Operation[] = [
     [LOAD, 0, 0, ARCHITECTURE],
     [EQUAL, 1, 0, AUDIT_ARCH_X86_64],
@@ -41,17 +43,37 @@ function program(pid: number): Operation[] {
     const then: Operation[] = [...high, [LOAD, 0, 0, argument(index)], ...tests, verdict(errno(EPERM))];
     operations.push([EQUAL, 0, then.length, number], ...then);
   }
+  for (const call of accessCalls(access)) {
+    const then = guarded(call);
+    operations.push([EQUAL, 0, then.length, call.number], ...then);
+  }
   operations.push(verdict(errno(EPERM)));
   return operations;
+}
+
+/** Allows the call where all of its checks hold; or answers it with an error of its own. */
+function guarded({ checks, answer }: GuardedCall): Operation[] {
+  if (answer !== undefined) return [verdict(errno(answer))];
+  const refuse = verdict(errno(EPERM));
+  const tests = checks.flatMap(({ index, oneOf, none }): Operation[] => {
+    const load: Operation = [LOAD, 0, 0, argument(index)];
+    if (none !== undefined) return [load, [ANY_BIT, 0, 1, none], refuse];
+    if (oneOf === undefined) {
+      const high: Operation = [LOAD, 0, 0, argument(index) + 4];
+      return [high, [EQUAL, 1, 0, 0], refuse, load, [EQUAL, 1, 0, 0], refuse];
+    }
+    return [load, ...oneOf.map((value, at): Operation => [EQUAL, oneOf.length - at, 0, value]), refuse];
+  });
+  return [...tests, verdict(ALLOW)];
 }
 
 /**
  * Installs the system call filter on every thread of the process at once (TSYNC). Call it when the worker is up:
  * its bootstrap needs calls that are refused afterwards. Needs no_new_privs. Returns what could not be set.
  */
-export function seccomp(libc: Libc): string[] {
+export function seccomp(libc: Libc, access: Access): string[] {
   if (Deno.build.arch !== "x86_64") return [`system call filter: not tried on ${Deno.build.arch}`];
-  const operations = program(Deno.pid);
+  const operations = program(Deno.pid, access);
   const code = new Uint8Array(operations.length * 8);
   const view = new DataView(code.buffer);
   operations.forEach(([operation, whenTrue, whenFalse, operand], i) => {

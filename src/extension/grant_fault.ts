@@ -1,0 +1,34 @@
+import { parseNetGrant } from "../domain/net_grant.ts";
+import { REALM_GLOBALS } from "../domain/realm_globals.ts";
+import type { Extension } from "./spec.ts";
+
+const KINDS = ["net", "read", "write", "env"] as const;
+const VARIABLE = /^[A-Za-z_]\w*$/;
+
+/** What is wrong with `globals` and `allow`: each global needs its grant, and a grant without a global gives nothing. */
+export function grantFault({ globals = [], allow = {} }: Extension): string | null {
+  for (const name of globals) {
+    const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
+    if (!kind) return `globals.${name} is not known; there are ${Object.keys(REALM_GLOBALS).join(", ")}`;
+    if (!allow[kind]?.length) return `globals.${name} needs allow.${kind}, which grants nothing`;
+  }
+  for (const kind of KINDS) {
+    if (!allow[kind]?.length) continue;
+    const users = Object.keys(REALM_GLOBALS).filter((name) => REALM_GLOBALS[name] === kind);
+    if (!users.some((name) => globals.includes(name))) {
+      return `allow.${kind} opens nothing without one of globals: ${users.join(", ")}`;
+    }
+  }
+  const variable = allow.env?.find((name) => !VARIABLE.test(name));
+  if (variable !== undefined) return `allow.env.${variable} is no name of a variable`;
+  return allow.net?.map(netFault).find((fault) => fault !== null) ?? null;
+}
+
+function netFault(text: string): string | null {
+  try {
+    parseNetGrant(text);
+    return null;
+  } catch (error) {
+    return `allow.net is wrong (${error instanceof Error ? error.message : String(error)})`;
+  }
+}

@@ -1,0 +1,15 @@
+export interface GrantedPath {
+  /** Absolute and real: no link in it. */
+  readonly path: string;
+  readonly folder: boolean;
+}
+
+/** What the kernel wall leaves open for the grants of a child. */
+export interface Access {
+  readonly read: readonly GrantedPath[];
+  readonly write: readonly GrantedPath[];
+  /** TCP ports to connect to. */
+  readonly ports: readonly number[];
+}
+
+export const NO_ACCESS: Access = { read: [], write: [], ports: [] };
