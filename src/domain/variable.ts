@@ -20,7 +20,8 @@ export interface VariableSummary {
 export interface VariableImage {
   readonly name: string;
   readonly kind: VariableKind;
-  /** Codec bytes for data and instance, else empty. Equal bytes of two images mean one shared table. */
+  /** Codec bytes for data and instance, and of the own data of a function or class that has some (static fields);
+   * else empty. Equal bytes of two images of data mean one shared table. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The key under which the value stands in the table; null where the table's root is the value itself. */
   readonly root: string | null;

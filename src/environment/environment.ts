@@ -15,9 +15,14 @@ import type {
 } from "../sandbox/sandbox.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
 import { conversationCode, conversationHistory, findVersion, varDiff, varHistory } from "./history.ts";
+import { lostNames } from "./lost_names.ts";
+import { lostNote } from "./lost_note.ts";
 import type { QueryScope } from "./query_scope.ts";
-import { SandboxSession } from "./sandbox_session.ts";
+import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
 import { VariableIndex } from "./variable_index.ts";
+
+/** Their calls have deadlines of their own: waiting for them takes none of a block's time. */
+const UNTIMED = /^(rlm|shell)\./;
 
 export interface EnvironmentParts {
   readonly branch: Branch;
@@ -26,7 +31,10 @@ export interface EnvironmentParts {
   readonly log: Log;
   /** Starts a confined child; throws when a required wall is missing. */
   readonly openSandbox: (
-    options: Pick<SandboxOptions, "functions" | "constants" | "grants" | "globals" | "workspace" | "onCall" | "signal">,
+    options: Pick<
+      SandboxOptions,
+      "functions" | "untimed" | "constants" | "grants" | "globals" | "workspace" | "onCall" | "signal"
+    >,
   ) => Promise<Sandbox>;
   readonly now: () => number;
 }
@@ -46,6 +54,8 @@ export class Environment {
   /** Older versions that the running block made current again. */
   readonly #restored = new Map<string, VariableImage>();
   readonly #notes: string[] = [];
+  /** Lost variables that the model was told of. */
+  readonly #told = new Set<string>();
   #active: ActiveExtensions | null = null;
   #boundTo = "";
   #scope: QueryScope | null = null;
@@ -87,6 +97,18 @@ export class Environment {
     return active;
   }
 
+  /** Whether its child lives. */
+  get alive(): boolean {
+    return this.#session.living !== null;
+  }
+
+  /** Stops the child until it is needed again; nothing where a query runs. Versions are stored with their iteration,
+   * so there is nothing to save; what could not be kept is named to the model when the child is started again. */
+  async rest(): Promise<void> {
+    await this.#session.settled();
+    if (this.#scope === null) await this.#session.stop();
+  }
+
   async endQuery(): Promise<void> {
     this.#scope = null;
     await this.#session.living?.endQuery().catch(() => {});
@@ -121,14 +143,15 @@ export class Environment {
     const report = await this.#session.run(block);
     const saved = [...report.saved, ...this.#restoredIn(report)];
     for (const image of saved) {
+      this.#told.delete(image.name);
       this.index.saved(image, block.code);
       this.#forgotten.delete(image.name);
     }
-    for (const name of report.result.lost) this.index.lost(name, "its value could not be kept");
-    return { ...report, saved };
+    const lost = this.alive ? report.result.lost : lostNames(report.result, this.index);
+    for (const name of lost) this.index.lost(name, "its value could not be kept");
+    return { ...report, result: { ...report.result, lost }, saved };
   }
 
-  /** Resolves the text of a final answer. One that can only be itself needs no child, and does not wait for one. */
   async render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
     const named = this.index.get(template.trim()) !== undefined;
     if (!named && !template.includes("{{")) return { ok: true, from: "literal", text: template };
@@ -164,6 +187,7 @@ export class Environment {
     const active = this.#active;
     return this.#parts.openSandbox({
       functions: [...BUILTIN_NAMES, ...active?.functions ?? []],
+      untimed: active?.functions.filter((name) => UNTIMED.test(name)) ?? [],
       constants: active?.constants ?? {},
       grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
       globals: active?.globals ?? [],
@@ -238,11 +262,10 @@ export class Environment {
     );
   }
 
-  #lose(lost: readonly { readonly name: string; readonly reason: string }[]): void {
-    for (const { name, reason } of lost) {
-      const head = this.index.get(name);
-      this.index.lost(name, reason);
-      this.#notes.push(`Variable ${name} could not be restored: ${reason}${head ? `; made by: ${oneLine(head)}` : ""}`);
+  #lose(lost: readonly LostVariable[]): void {
+    for (const one of lost) {
+      this.#notes.push(lostNote(one, this.index.get(one.name)?.code ?? ""));
+      this.index.lost(one.name, one.reason);
     }
     this.#parts.log.warn("variables_lost", {
       conversationId: this.branch.conversationId,
@@ -259,8 +282,4 @@ export class Environment {
   unsaved(name: string): VariableImage | null {
     return this.#session.unsaved(name);
   }
-}
-
-function oneLine(head: { readonly code: string }): string {
-  return head.code.replace(/\s+/g, " ").slice(0, 120);
 }

@@ -1,6 +1,13 @@
 import { Cancelled } from "../domain/errors.ts";
 import type { VariableImage } from "../domain/variable.ts";
-import type { BlockRun, RunReport, Sandbox } from "../sandbox/sandbox.ts";
+import type { BlockRun, RestoreReport, RunReport, Sandbox } from "../sandbox/sandbox.ts";
+
+export interface LostVariable {
+  readonly name: string;
+  readonly reason: string;
+  /** What made it, where that is known. */
+  readonly statement: string;
+}
 
 export interface SessionSource {
   /** Starts a confined child; rejects when it cannot, when a required wall is missing, or when `signal` is aborted. */
@@ -10,7 +17,7 @@ export interface SessionSource {
   /** Names and texts of the system variables. */
   readonly system: () => ReadonlyMap<string, string>;
   /** Told after each restore that lost something. */
-  readonly onLost: (lost: readonly { readonly name: string; readonly reason: string }[]) => void;
+  readonly onLost: (lost: readonly LostVariable[]) => void;
 }
 
 /** Keeps one child alive for a conversation: starts it on first need and again after it ended, with the variables as
@@ -68,6 +75,11 @@ export class SandboxSession {
     this.#unsaved.clear();
   }
 
+  /** Resolves when no start is under way. */
+  async settled(): Promise<void> {
+    await this.#opening?.catch(() => {});
+  }
+
   /** Ends the child, also one that is still starting; the next use starts another one. */
   async stop(): Promise<void> {
     this.#start.abort();
@@ -94,7 +106,7 @@ export class SandboxSession {
         .filter((image) => image !== null);
       if (images.length > 0) {
         const reports = await sandbox.restore(images);
-        const lost = reports.filter((report) => report.how === "lost");
+        const lost = lostOf(reports, images);
         if (lost.length > 0) this.#source.onLost(lost);
       }
       // From here on a system variable that changes is bound by whoever changes it; frames arrive in order.
@@ -110,4 +122,10 @@ export class SandboxSession {
     await sandbox.close();
     throw new Cancelled("Conversation closed");
   }
+}
+
+function lostOf(reports: readonly RestoreReport[], images: readonly VariableImage[]): LostVariable[] {
+  const statements = new Map(images.map(({ name, kind, source }) => [name, kind === "lost" ? source : ""]));
+  return reports.filter(({ how }) => how === "lost")
+    .map(({ name, reason }) => ({ name, reason, statement: statements.get(name) ?? "" }));
 }

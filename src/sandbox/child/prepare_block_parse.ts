@@ -43,7 +43,7 @@ const OPTIONS: Options = {
 const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
   [
     /(?<![\w$.]|declare\s+)(?:namespace|module)\s+[A-Za-z_$][\w$.]*\s*\{/g,
-    "Namespaces are not available: use an object or top-level functions",
+    "Namespaces are not available: declare what is in it at the top level, where functions and classes are kept",
   ],
   [
     /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/g,

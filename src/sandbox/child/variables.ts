@@ -8,7 +8,7 @@ import { type Entry, newEntry } from "./variables_entry.ts";
 import { KnownFunctions } from "./variables_functions.ts";
 import { WatchedPromises } from "./variables_promises.ts";
 import { type Restored, Restoring } from "./variables_restore.ts";
-import { addOnce } from "./variables_save.ts";
+import { addOnce, codeHash } from "./variables_save.ts";
 import { Saving } from "./variables_saving.ts";
 
 export interface VariablesOptions {
@@ -178,7 +178,7 @@ export class Variables {
     return reports;
   }
 
-  #declareImage({ name, kind, source, requires, summary }: VariableImage): Entry {
+  #declareImage({ name, kind, bytes, source, requires, summary }: VariableImage): Entry {
     const entry = this.#declare(name);
     const isCode = kind === "function" || kind === "class";
     entry.declaration = summary.declaration;
@@ -187,7 +187,7 @@ export class Variables {
     entry.source = isCode ? source : "";
     entry.requires = isCode ? requires : [];
     entry.classes = isCode ? [] : requires;
-    entry.hash = isCode ? `${kind}:${source}` : "";
+    entry.hash = isCode ? codeHash({ kind, source }, bytes) : "";
     return entry;
   }
 

@@ -4,6 +4,7 @@ import { bareList, look } from "./preview_intrinsics.ts";
 import { ownData } from "./preview_kind.ts";
 import type { Entry } from "./variables_entry.ts";
 import { hashOf } from "./variables_hash.ts";
+import { bindOwn } from "./variables_own.ts";
 import { type SaveParts, snapshot } from "./variables_save.ts";
 
 /** What became of one variable; the `RestoreReport` of the sandbox. */
@@ -30,6 +31,8 @@ export class Restoring {
   readonly #reports: Record<string, Restored> = look.create(null);
   readonly #tables: Record<string, unknown> = look.create(null);
   readonly #missing: Record<string, true> = look.create(null);
+  /** Records of the values that were bound. */
+  readonly #bound: Record<string, Entry> = look.create(null);
   /** Names that came out of one table, by its hash. */
   readonly shared: Record<string, string[]> = look.create(null);
 
@@ -46,6 +49,8 @@ export class Restoring {
       this.#visit(images[i]!.name);
       reports[i] = this.#reports[images[i]!.name]!;
     }
+    this.#undo(images);
+    for (let i = 0; i < images.length; i++) this.#bindOwn(images[i]!);
     return look.setPrototypeOf(reports, look.array) as Restored[];
   }
 
@@ -85,6 +90,7 @@ export class Restoring {
   #bind(image: VariableImage, entry: Entry): void {
     const { name, bytes, root } = image;
     const hash = hashOf(bytes);
+    this.#bound[name] = entry;
     if (root === null) {
       entry.hash = `${image.kind}:${hash}`;
       return this.#parts.set(name, this.#decode(bytes));
@@ -104,6 +110,50 @@ export class Restoring {
     this.#parts.set(name, value);
     entry.tableHash = hash;
     entry.hash = snapshot(entry, value, this.#parts)?.hash ?? "";
+  }
+
+  /** Evaluating a class runs its static fields and blocks: what they changed of the data is as it was kept again. */
+  #undo(images: readonly VariableImage[]): void {
+    const reached: Record<string, true> = look.create(null);
+    for (let i = 0; i < images.length; i++) {
+      const { name, kind, source } = images[i]!;
+      if (kind === "class" && look.indexOf(source, "static") >= 0) this.#reach(name, reached);
+    }
+    for (const name in reached) {
+      const entry = this.#bound[name];
+      if (!entry || this.#reports[name]?.how !== "data") continue;
+      const now = snapshot(entry, this.#parts.get(name), this.#parts);
+      if (now && now.hash !== entry.hash) this.#bindAgain(name);
+    }
+  }
+
+  #reach(name: string, reached: Record<string, true>): void {
+    const image = this.#images[name];
+    if (!image || reached[name]) return;
+    reached[name] = true;
+    if (image.kind !== "function" && image.kind !== "class") return;
+    for (let i = 0; i < image.requires.length; i++) this.#reach(image.requires[i]!, reached);
+  }
+
+  #bindAgain(name: string): void {
+    const image = this.#images[name]!;
+    const table = image.root === null ? null : hashOf(image.bytes);
+    const names = table === null ? null : this.shared[table];
+    if (table === null || !names) return this.#bind(image, this.#bound[name]!);
+    delete this.#tables[table];
+    delete this.shared[table];
+    for (let i = 0; i < names.length; i++) this.#bind(this.#images[names[i]!]!, this.#bound[names[i]!]!);
+  }
+
+  #bindOwn({ name, kind, bytes }: VariableImage): void {
+    if ((kind !== "function" && kind !== "class") || look.viewLength(bytes) === 0) return;
+    const value = this.#parts.get(name);
+    try {
+      const own = this.#decode(bytes);
+      if (typeof value === "function" && typeof own === "object" && own !== null) bindOwn(value, own);
+    } catch {
+      return; // instances in it of a class that is lost: it has what its code gives it
+    }
   }
 
   #decode(bytes: VariableImage["bytes"]): unknown {

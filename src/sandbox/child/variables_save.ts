@@ -5,6 +5,7 @@ import { summarize } from "./summary.ts";
 import { type Entry, UNSAVED } from "./variables_entry.ts";
 import type { KnownFunctions } from "./variables_functions.ts";
 import { hashOf } from "./variables_hash.ts";
+import { encodeOwn } from "./variables_own.ts";
 import type { WatchedPromises } from "./variables_promises.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -59,7 +60,8 @@ function code(entry: Entry, value: object, { functions }: SaveParts): Snapshot {
   const known = functions.find(value);
   if (known) {
     const { kind, source, requires } = known;
-    return { ...blank(entry, value), kind, source, requires, hash: `${kind}:${source}` };
+    const bytes = encodeOwn(value, functions) ?? NO_BYTES;
+    return { ...blank(entry, value), kind, source, requires, bytes, hash: codeHash(known, bytes) };
   }
   const native = look.indexOf(look.functionText(value), "[native code]") >= 0;
   return lost(
@@ -67,6 +69,11 @@ function code(entry: Entry, value: object, { functions }: SaveParts): Snapshot {
     value,
     native ? "a built-in or bound function" : "a function that a call made: what it closes over cannot be kept",
   );
+}
+
+export function codeHash(code: { readonly kind: string; readonly source: string }, own: Bytes): string {
+  const state = look.viewLength(own) > 0 ? `:${hashOf(own)}` : "";
+  return `${code.kind}${state}:${code.source}`;
 }
 
 function data(entry: Entry, value: unknown, { functions }: SaveParts): Snapshot {

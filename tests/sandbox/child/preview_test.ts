@@ -35,7 +35,7 @@ const SHOWN: readonly (readonly [value: unknown, text: string | RegExp])[] = [
   ["a\n\u001b[1m\0\ud800", '"a\\n\\u001b[1m\\u0000\\ud800"'],
   ["a\nb", '"""\na\nb"""'],
   ["\tif (a) {\n\t}\n", '"""\n\tif (a) {\n\t}\n"""'],
-  ["a \"q\" \\n\n`b`", '"""\na "q" \\n\n`b`"""'],
+  ['a "q" \\n\n`b`', '"""\na "q" \\n\n`b`"""'],
   ["a\r\nb\r\n", '"""\na\nb\n""" (lines end in \\r\\n)'],
   [["a\nb"], '[ "a\\nb" ]'],
   [{ text: "a\nb" }, '{ text: "a\\nb" }'],
@@ -126,7 +126,10 @@ Deno.test("preview() breaks lines and leaves out what does not fit, and says so"
   assert.ok(text.length < 12_200);
   const lines = Array.from({ length: 1000 }, (_, i) => `line ${i}`).join("\n");
   const file = preview(lines, { chars: 300 });
-  assert.match(file, /^"""\nline 0\nline 1\n[^]*\n\.\.\. 8589 characters left out \.\.\.\n[^]*\nline 998\nline 999"""$/);
+  assert.match(
+    file,
+    /^"""\nline 0\nline 1\n[^]*\n\.\.\. 8589 characters left out \.\.\.\n[^]*\nline 998\nline 999"""$/,
+  );
   assert.ok(file.length < 360);
   const long = preview("ab".repeat(10_000), { chars: 300 });
   assert.match(long, /^"(ab)+"\.\.\. 19700 characters \.\.\."(ab)+"$/);
