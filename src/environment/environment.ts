@@ -264,8 +264,10 @@ export class Environment {
 
   #lose(lost: readonly LostVariable[]): void {
     for (const one of lost) {
-      this.#notes.push(lostNote(one, this.index.get(one.name)?.code ?? ""));
       this.index.lost(one.name, one.reason);
+      if (this.#told.has(one.name)) continue;
+      this.#told.add(one.name);
+      this.#notes.push(lostNote(one, this.index.get(one.name)?.code ?? ""));
     }
     this.#parts.log.warn("variables_lost", {
       conversationId: this.branch.conversationId,
