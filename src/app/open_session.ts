@@ -34,6 +34,7 @@ export async function openSession(request: OpenRequest, { env, shipped }: Sessio
       openSandbox: (options) => startSandbox({ ...options, environment: env }, settings),
       now: Date.now,
       owner: thisProcess(),
+      children: { live: settings.config.sandbox.live, idleMs: settings.config.sandbox.idleMs },
       settings: querySettings(settings, env),
     });
     const { provider, model } = router.current();
@@ -70,6 +71,7 @@ export async function startSandbox(
 ): Promise<Sandbox> {
   const sandbox = await openSandbox({
     ...options,
+    launcher: config.sandbox.launcher,
     limits: {
       memoryBytes: config.sandbox.memoryMiB * 1024 * 1024,
       outputBytes: 1024 * 1024,

@@ -20,6 +20,11 @@ export const ConfigSchema = z.strictObject({
     require: z.array(z.enum(["realm", "permissions", "process", "kernel"])).default([])
       .describe("Walls without which no block runs"),
     memoryMiB: positive.default(512).describe("Memory of a sandbox over its idle size, in MiB"),
+    launcher: z.array(z.string()).default([]).describe(
+      "Command that carries a sandbox: the sandbox's own command line is appended to it",
+    ),
+    live: positive.default(32).describe("Most sandboxes that live at a time; the least recently used is stopped"),
+    idleMs: positive.default(600_000).describe("How long a sandbox lives without a query, in milliseconds"),
     timeoutMs: positive.default(120_000).describe("Time limit of a block that names none, in milliseconds"),
     timeoutMinMs: positive.default(3_000).describe("Shortest time limit of a block in milliseconds"),
     timeoutMaxMs: positive.default(1_800_000).describe("Longest time limit of a block in milliseconds"),

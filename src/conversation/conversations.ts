@@ -6,6 +6,7 @@ import { Environment, type EnvironmentParts } from "../environment/environment.t
 import type { Branch, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
 import type { QueryParts } from "../query/query_parts.ts";
 import { runQuery } from "../query/run_query.ts";
+import { LivingChildren, type LivingChildrenOptions } from "./living_children.ts";
 import { Lock } from "./lock.ts";
 
 /** One branch of a conversation, as channels pass it around. */
@@ -14,7 +15,13 @@ export type Conversation = Branch;
 /** What the conversation layer builds environments and queries from. */
 export type ConversationParts =
   & Omit<EnvironmentParts, "branch">
-  & Omit<QueryParts, "environment" | "store" | "log" | "now">;
+  & Omit<QueryParts, "environment" | "store" | "log" | "now">
+  & {
+    /** How many children may live, and for how long without a query. */
+    readonly children?: Partial<Omit<LivingChildrenOptions, "onError">>;
+  };
+
+const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 
 export interface SendOptions {
   readonly signal: AbortSignal;
@@ -33,8 +40,12 @@ export class Conversations {
   readonly #parts: ConversationParts;
   readonly #live = new Map<string, { readonly environment: Promise<Environment>; readonly lock: Lock }>();
 
+  readonly #children: LivingChildren;
+
   constructor(parts: ConversationParts) {
     this.#parts = parts;
+    const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
+    this.#children = new LivingChildren({ ...CHILDREN, ...parts.children, onError });
   }
 
   get #store(): Store {
@@ -80,14 +91,26 @@ export class Conversations {
     }
     const { environment, lock } = this.#open(branch);
     if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
-    return await lock.run(async () =>
-      await runQuery(request, { ...this.#parts, environment: await environment }, options)
-    );
+    return await lock.run(async () => await this.#run(request, { environment: await environment, options }));
+  }
+
+  async #run(
+    request: string,
+    { environment, options }: { readonly environment: Environment; readonly options: SendOptions },
+  ): Promise<QueryResult> {
+    const { branchId } = environment.branch;
+    await this.#children.begin(branchId, environment);
+    try {
+      return await runQuery(request, { ...this.#parts, environment }, options);
+    } finally {
+      await this.#children.end(branchId);
+    }
   }
 
   async close(branchId: string): Promise<void> {
     const live = this.#live.get(branchId);
     this.#live.delete(branchId);
+    this.#children.forget(branchId);
     const environment = await live?.environment.catch(() => null);
     await environment?.close();
   }

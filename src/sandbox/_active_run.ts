@@ -64,20 +64,21 @@ export class ActiveRun {
     );
   }
 
-  /** The child has ended under the block, or sent what cannot be read. */
-  failed(exit: Pick<ChildExit, "why" | "outOfMemory">): RunReport {
+  /** The child has ended under the block, or sent what cannot be read. `names`: what the block was to define. */
+  failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
     const { block } = this.#options;
     const lost = "; the sandbox was killed, and what this block had changed is lost";
+    const observed = { ...this.observed, lost: names };
     const result = this.#cancelled
-      ? failedBlock("cancelled", { name: "Cancelled", message: `The block was cancelled${lost}` }, this.observed)
+      ? failedBlock("cancelled", { name: "Cancelled", message: `The block was cancelled${lost}` }, observed)
       : exit.outOfMemory
       ? failedBlock(
         "memory",
         { name: "OutOfMemory", message: `The block used up the sandbox's memory${lost}` },
-        this.observed,
+        observed,
       )
       : failedBlock("killed", { name: "SandboxGone", message: `The sandbox ended: ${exit.why}${lost}` }, {
-        ...this.observed,
+        ...observed,
         timedOut: exit.why.startsWith(timeout(block)),
       });
     return { result, saved: [], reads: [], value: null, literal: false, notes: [] };

@@ -5,6 +5,7 @@ import { ActiveRun } from "./_active_run.ts";
 import { type Answer, Asks } from "./_asks.ts";
 import { BlockOutput } from "./_block_output.ts";
 import { CallDesk } from "./_call_desk.ts";
+import { declaredNames } from "./_declared_names.ts";
 import { readRenderReport, readRestoreReports, readValue } from "./_answers.ts";
 import type { ChildExit } from "./_child_exit.ts";
 import { ChildLink } from "./_child_link.ts";
@@ -129,7 +130,7 @@ export class ConfinedSandbox implements Sandbox {
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
       // It has ended, or was killed for what it sent: who asks afterwards must see that it has.
-      return active.failed(await this.#link.ended);
+      return active.failed(await this.#link.ended, await declaredNames(block.code));
     } finally {
       active.end();
       this.#active = null;

@@ -8,12 +8,14 @@ import { setImmediate } from "node:timers";
 import { types } from "node:util";
 import vm from "node:vm";
 
+const { apply, get } = Reflect;
+
 /** Drains the microtask queue at once. It does nothing inside a microtask: call it from a timer or an immediate. */
 function microtaskDrain(): () => void {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const drain: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "runMicrotasks") : undefined;
   if (typeof drain !== "function") throw new TypeError("Cannot drain microtasks: not in this runtime");
-  return () => void Reflect.apply(drain, core, []);
+  return () => void apply(drain, core, []);
 }
 
 const setProperty = Reflect.set;
@@ -32,7 +34,8 @@ export const captured = {
   TypeError,
   RangeError,
   TextEncoder,
-  apply: Reflect.apply,
+  apply,
+  get,
   ownKeys: Reflect.ownKeys,
   defineProperty: Object.defineProperty,
   getPrototypeOf: Object.getPrototypeOf,

@@ -102,10 +102,10 @@ export class VariableRequests {
 
   #fail(id: string, error: unknown): void {
     const text = (key: string, fallback: string): string => {
-      const value: unknown = error instanceof captured.Error ? Reflect.get(error, key) : undefined;
+      const value: unknown = error instanceof captured.Error ? captured.get(error, key) : undefined;
       return typeof value === "string" ? value : fallback;
     };
-    const tooLarge = error instanceof captured.Error && Reflect.get(error, "tooLarge") === true;
+    const tooLarge = error instanceof captured.Error && captured.get(error, "tooLarge") === true;
     const body = { ok: false, error: { message: text("message", "Unknown failure"), tooLarge } };
     this.#parts.post({ t: "done", id, more: false, payload: encode(body) });
   }

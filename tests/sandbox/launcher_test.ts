@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { SandboxGone } from "../../src/domain/errors.ts";
+import { sandboxSuite } from "../conformance/sandbox_suite.ts";
+import { testSandbox } from "../helpers/sandbox.ts";
+
+const missing = Deno.build.os === "linux" ? "" : "needs /proc and a shell";
+
+sandboxSuite({ name: "no launcher", launcher: [], missing });
+sandboxSuite({ name: "a shell that becomes the child", launcher: ["/bin/sh", "-c", 'exec "$0" "$@"'], missing });
+sandboxSuite({ name: "a shell that stays the parent", launcher: ["/bin/sh", "-c", '"$0" "$@"; exit $?'], missing });
+
+Deno.test("a launcher that does not give a child is told as such", { ignore: missing !== "" }, async () => {
+  const failing = testSandbox({ launcher: ["/bin/sh", "-c", "echo 'no such container' >&2; exit 7"] });
+  await assert.rejects(failing, (error) => {
+    assert.ok(error instanceof SandboxGone);
+    assert.match(error.message, /exit code 7: no such container/);
+    return true;
+  });
+  await assert.rejects(testSandbox({ launcher: ["/bin/echo", "Welcome to the machine"] }), /not a frame/);
+});
+
+Deno.test("a launcher that is not there is an error that names it", async () => {
+  await assert.rejects(testSandbox({ launcher: ["/no/such/launcher"] }), /\/no\/such\/launcher/);
+});
