@@ -5,6 +5,7 @@ import { type Bytes, type Frame, frameHead, FrameReader, type Header, TOKEN_BYTE
 
 /** Up to here one write of a copy is cheaper than two. */
 const COPIED_BYTES = 64 << 10;
+const READ_BYTES = 64 << 10;
 const STDERR_CHARS = 16_384;
 const NOTHING: Bytes = new Uint8Array(0);
 /** Nothing of ours: no path, no key, no locale. The name of a folder that cannot be made keeps Deno from a cache. */
@@ -28,6 +29,9 @@ export class ChildLink {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #options: ChildLinkOptions;
   readonly #ended: Promise<ChildExit>;
+  /** Frames that wait for the write before them, and are then written as one. */
+  #waiting: Bytes[] = [];
+  #writing = false;
   #stderr = "";
   #killedFor: string | null = null;
 
@@ -60,15 +64,21 @@ export class ChildLink {
   /** Never rejects: whoever waits for an answer learns of the end by `onEnd`. Throws RangeError over a frame's limits. */
   send(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead(this.#token, { header, payloadBytes: payload.length });
-    if (payload.length > COPIED_BYTES) {
-      this.#writer.write(head).catch(() => {});
-      this.#writer.write(payload).catch(() => {});
-      return;
-    }
-    const frame = new Uint8Array(head.length + payload.length);
-    frame.set(head);
-    frame.set(payload, head.length);
-    this.#writer.write(frame).catch(() => {});
+    this.#waiting.push(head);
+    if (payload.length > 0) this.#waiting.push(payload);
+    if (!this.#writing) void this.#write();
+  }
+
+  async #write(): Promise<void> {
+    this.#writing = true;
+    try {
+      while (this.#waiting.length > 0) {
+        const parts = this.#waiting;
+        this.#waiting = [];
+        for (const bytes of joinSmall(parts)) await this.#writer.write(bytes);
+      }
+    } catch { /* the end is seen through `status` */ }
+    this.#writing = false;
   }
 
   /** SIGKILL, which no loop can hold up. The first reason counts. */
@@ -93,8 +103,10 @@ export class ChildLink {
 
   async #readFrames(): Promise<void> {
     const frames = new FrameReader(this.#token);
+    const reader = this.#process.stdout.getReader({ mode: "byob" });
     try {
-      for await (const chunk of this.#process.stdout) {
+      let { value: chunk } = await reader.read(new Uint8Array(READ_BYTES));
+      for (; chunk && chunk.length > 0; { value: chunk } = await reader.read(new Uint8Array(chunk.buffer))) {
         frames.push(chunk, this.#options.onFrame);
         const wait = this.#options.mayRead();
         // A host function that never gives its bytes back must not hold up the end of the child.
@@ -103,7 +115,7 @@ export class ChildLink {
       if (frames.inFrame) this.kill("it ended in the middle of a message");
     } catch (error) {
       this.kill(error instanceof Error ? error.message : String(error));
-      await this.#process.stdout.cancel().catch(() => {});
+      await reader.cancel().catch(() => {});
     }
   }
 
@@ -114,4 +126,19 @@ export class ChildLink {
       if (room > 0) this.#stderr += decoder.decode(chunk, { stream: true }).slice(0, room);
     }
   }
+}
+
+/** Frames as few writes: small neighbours are copied into one, a large payload is written as it is. */
+function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
+  const joined: Bytes[] = [];
+  for (let at = 0; at < parts.length;) {
+    let end = at, size = 0;
+    while (end < parts.length && size + parts[end]!.length <= COPIED_BYTES) size += parts[end++]!.length;
+    if (end - at > 1) {
+      const bytes = new Uint8Array(size);
+      for (let into = 0; at < end; into += parts[at++]!.length) bytes.set(parts[at]!, into);
+      joined.push(bytes);
+    } else joined.push(parts[at++]!);
+  }
+  return joined;
 }

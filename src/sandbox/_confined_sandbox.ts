@@ -40,11 +40,11 @@ export interface ConfinedSandboxOptions {
 
 /** One child and everything that the main process asks of it. */
 export class ConfinedSandbox implements Sandbox {
-  readonly #options: SandboxOptions;
+  #options: SandboxOptions;
   readonly #setup: Setup;
   readonly #folder: string;
   readonly #link: ChildLink;
-  readonly #desk: CallDesk;
+  #desk: CallDesk;
   readonly #asks = new Asks();
   readonly #ready = Promise.withResolvers<void>();
   readonly #begun = performance.now();
@@ -59,13 +59,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#options = sandbox;
     this.#setup = setup;
     this.#folder = folder;
-    const { functions, untimed = [], onCall } = sandbox;
-    this.#desk = new CallDesk({
-      functions,
-      untimed,
-      onCall,
-      send: (header, payload) => this.#link.send(header, payload),
-    });
+    this.#desk = this.#newDesk();
     this.#link = new ChildLink({
       program,
       cwd: folder,
@@ -110,6 +104,23 @@ export class ConfinedSandbox implements Sandbox {
       isIdle: () => this.#active === null && this.#asks.idle,
       onDead: () => this.#link.kill("it no longer answers"),
     });
+  }
+
+  /** Settles when the child has been reaped, however it ended. */
+  get gone(): Promise<unknown> {
+    return this.#link.ended;
+  }
+
+  /** Gives a child that was started without functions its conversation: once, before anything of it runs. */
+  async adopt(options: SandboxOptions): Promise<void> {
+    const { functions, untimed = [], constants, signal } = options;
+    const payload = encode(constants, { maxBytes: MAX_PAYLOAD_BYTES });
+    this.#options = options;
+    this.#desk = this.#newDesk();
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (signal?.aborted) this.#onAbort();
+    const answer = await this.#ask({ t: "adopt", functions, untimed }, payload);
+    this.#read(() => readValue(answer));
   }
 
   async run(block: BlockRun): Promise<RunReport> {
@@ -176,6 +187,16 @@ export class ConfinedSandbox implements Sandbox {
   async close(): Promise<void> {
     this.#link.kill("it was closed");
     await this.#link.ended;
+  }
+
+  #newDesk(): CallDesk {
+    const { functions, untimed = [], onCall } = this.#options;
+    return new CallDesk({
+      functions,
+      untimed,
+      onCall,
+      send: (header, payload) => this.#link.send(header, payload),
+    });
   }
 
   #activate(id: string, block: BlockRun): ActiveRun {

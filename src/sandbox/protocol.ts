@@ -21,6 +21,8 @@ export const OUTPUT_FRAMES_PER_SECOND = 20;
 
 const FIXED_BYTES = TOKEN_BYTES + 8;
 const NOTHING = new Uint8Array(0);
+const ID_BYTES = 16;
+const RANDOM_BYTES = 4096;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 export type Header = { readonly t: string } & Readonly<Record<string, unknown>>;
@@ -35,12 +37,31 @@ export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
 
+const encoder = new TextEncoder();
+const headerText = new TextDecoder("utf-8", { fatal: true });
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+/** Random bytes in stock: asking the system for 16 at a time costs more than a whole host call may. */
+class Random {
+  readonly #bytes = new Uint8Array(RANDOM_BYTES);
+  #used = RANDOM_BYTES;
+
+  id(): string {
+    if (this.#used + ID_BYTES > RANDOM_BYTES) {
+      crypto.getRandomValues(this.#bytes);
+      this.#used = 0;
+    }
+    let id = "";
+    for (const end = this.#used + ID_BYTES; this.#used < end; this.#used++) id += HEX[this.#bytes[this.#used]!];
+    return id;
+  }
+}
+
+const random = new Random();
+
 /** A new identifier of the wire: 16 random bytes as hexadecimal text, so that none can be guessed. */
 export function wireId(): string {
-  const words = crypto.getRandomValues(new Uint32Array(4));
-  let id = "";
-  for (const word of words) id += word.toString(16).padStart(8, "0");
-  return id;
+  return random.id();
 }
 
 /** The head of a frame; the payload follows it on the wire as it is, without a copy. Throws RangeError over a limit. */
@@ -48,7 +69,7 @@ export function frameHead(
   token: Uint8Array,
   { header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number },
 ): Bytes {
-  const json = new TextEncoder().encode(JSON.stringify(header));
+  const json = encoder.encode(JSON.stringify(header));
   if (json.length > MAX_HEADER_BYTES) throw new RangeError(`Cannot send a header of ${json.length} bytes`);
   if (payloadBytes > MAX_PAYLOAD_BYTES) throw new RangeError(`Cannot send a payload of ${payloadBytes} bytes`);
   const head = new Uint8Array(FIXED_BYTES + json.length);
@@ -82,6 +103,9 @@ export class FrameReader {
 
   push(chunk: Uint8Array, onFrame: (frame: Frame) => void): void {
     for (let at = 0; at < chunk.length;) {
+      const whole = this.inFrame ? 0 : this.#readWhole(chunk, at, onFrame);
+      at += whole;
+      if (whole > 0) continue;
       const count = Math.min(this.#target.length - this.#filled, chunk.length - at);
       this.#target.set(chunk.subarray(at, at + count), this.#filled);
       this.#filled += count;
@@ -89,6 +113,22 @@ export class FrameReader {
       if (this.#filled === this.#target.length) this.#advance(onFrame);
       else if (this.#state === "fixed") this.#checkToken(Math.min(this.#filled, TOKEN_BYTES));
     }
+  }
+
+  /** A frame that lies in the chunk from its first byte to its last: read in place. Returns its length, or 0. */
+  #readWhole(chunk: Uint8Array, at: number, onFrame: (frame: Frame) => void): number {
+    if (chunk.length - at < FIXED_BYTES) return 0;
+    for (let i = 0; i < TOKEN_BYTES; i++) {
+      if (chunk[at + i] !== this.#token[i]) throw new ProtocolError("Cannot read bytes that are not a frame");
+    }
+    const { headerBytes, payloadBytes } = lengths(chunk, at);
+    const header = at + FIXED_BYTES, payload = header + headerBytes, end = payload + payloadBytes;
+    if (end > chunk.length) return 0;
+    onFrame({
+      header: parseHeader(chunk.subarray(header, payload)),
+      payload: payloadBytes > 0 ? new Uint8Array(chunk.subarray(payload, end)) : NOTHING,
+    });
+    return end - at;
   }
 
   #expect(state: State, bytes: number): void {
@@ -141,25 +181,36 @@ export function readFrameSync(
   return { token: fixed.slice(0, TOKEN_BYTES), header, payload: exactly(payloadBytes) };
 }
 
-function lengths(fixed: Bytes): { headerBytes: number; payloadBytes: number } {
-  const view = new DataView(fixed.buffer);
-  const headerBytes = view.getUint32(TOKEN_BYTES, true);
-  const payloadBytes = view.getUint32(TOKEN_BYTES + 4, true);
+/** From the fixed part of a frame that begins at `at`. */
+function lengths(bytes: Uint8Array, at = 0): { headerBytes: number; payloadBytes: number } {
+  const headerBytes = uint32(bytes, at + TOKEN_BYTES), payloadBytes = uint32(bytes, at + TOKEN_BYTES + 4);
   if (headerBytes === 0 || headerBytes > MAX_HEADER_BYTES || payloadBytes > MAX_PAYLOAD_BYTES) {
     throw new ProtocolError(`Cannot read a frame of ${headerBytes} + ${payloadBytes} bytes`);
   }
   return { headerBytes, payloadBytes };
 }
 
+function uint32(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! | bytes[at + 1]! << 8 | bytes[at + 2]! << 16 | bytes[at + 3]! << 24) >>> 0;
+}
+
 function parseHeader(bytes: Uint8Array): Header {
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    value = JSON.parse(headerText.decode(bytes));
   } catch {
     throw new ProtocolError("Cannot read a header that is not JSON");
   }
-  const fields = new Fields(value, "header");
-  return { ...fields.value, t: fields.text("t", 32) };
+  if (!isHeader(value)) throw new ProtocolError('Cannot read header: bad field "t"');
+  return value;
+}
+
+function isHeader(value: unknown): value is Header {
+  return isRecord(value) && typeof value["t"] === "string" && value["t"].length <= 32;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Narrow reading of a value from the other side: every accessor checks and throws ProtocolError. */
@@ -169,10 +220,8 @@ export class Fields {
 
   /** `of` names the value in errors. */
   constructor(value: unknown, of: string) {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new ProtocolError(`Cannot read ${of}: not an object`);
-    }
-    this.value = { ...value };
+    if (!isRecord(value)) throw new ProtocolError(`Cannot read ${of}: not an object`);
+    this.value = value;
     this.#of = of;
   }
 

@@ -9,6 +9,7 @@ export class FrameWriter {
   readonly #token: Uint8Array;
   #tail: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #held: Bytes[] | null = null;
 
   constructor(token: Uint8Array) {
     this.#token = token;
@@ -16,16 +17,36 @@ export class FrameWriter {
 
   send(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead(this.#token, { header, payloadBytes: payload.length });
-    const length = head.length + payload.length;
+    if (this.#held) this.#held.push(head, payload);
+    else this.#write([head, payload]);
+  }
+
+  /** What `send` is given meanwhile is written as one. */
+  together(send: () => void): void {
+    const held: Bytes[] = this.#held = [];
+    try {
+      send();
+    } finally {
+      this.#held = null;
+    }
+    this.#write(held);
+  }
+
+  #write(parts: readonly Bytes[]): void {
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
     if (this.#waiting === 0 && length < AT_ONCE_BYTES) {
-      const frame = new Uint8Array(length);
-      frame.set(head);
-      frame.set(payload, head.length);
-      for (let at = 0; at < length;) at += Deno.stdout.writeSync(frame.subarray(at));
+      const bytes = new Uint8Array(length);
+      let end = 0;
+      for (const part of parts) {
+        bytes.set(part, end);
+        end += part.length;
+      }
+      for (let at = 0; at < length;) at += Deno.stdout.writeSync(bytes.subarray(at));
       return;
     }
     this.#waiting++;
-    this.#tail = this.#tail.then(() => write(head)).then(() => write(payload)).then(() => {
+    for (const part of parts) this.#tail = this.#tail.then(() => write(part));
+    this.#tail = this.#tail.then(() => {
       this.#waiting--;
     });
     this.#tail.catch(() => Deno.exit(1)); // the main process is gone

@@ -1,8 +1,12 @@
 import { decode, encode } from "../codec.ts";
 import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../protocol.ts";
 import { captured } from "./captured.ts";
-import type { Post } from "./messages.ts";
+import type { CallAnswer, CallMessage, Post } from "./messages.ts";
+import { bareList } from "./preview_intrinsics.ts";
 import type { RunContext } from "./run_context.ts";
+
+/** Larger arguments go by themselves, without a copy. */
+const SMALL_BYTES = 4096;
 
 interface Call {
   readonly id: number;
@@ -26,6 +30,8 @@ export interface HostCallsOptions {
   readonly untimed: readonly string[];
   /** Enters foreign code: settling a promise runs what awaits it. */
   readonly soon: (task: () => void) => void;
+  /** Whether foreign code runs: `turnEnded` follows then, however it ends. */
+  readonly inTurn: () => boolean;
   /** The run that asks now, null where no block did. */
   readonly current: () => RunContext | null;
 }
@@ -45,10 +51,16 @@ export class HostCalls {
   #open = 0;
   #openUntimed = 0;
   #enabled = true;
+  #gathering = false;
+  #gathered = bareList<CallMessage>();
 
   constructor(options: HostCallsOptions) {
     this.#options = options;
-    for (const name of options.untimed) this.#untimed[name] = true;
+    this.addUntimed(options.untimed);
+  }
+
+  addUntimed(names: readonly string[]): void {
+    for (let i = 0; i < names.length; i++) this.#untimed[names[i]!] = true;
   }
 
   /** Whether there are open calls, and all of them have deadlines of their own. */
@@ -93,16 +105,16 @@ export class HostCalls {
   }
 
   /** The main process answered; an unknown id is one that was given up here. */
-  answer(id: number, answer: { readonly ok: boolean; readonly payload: Bytes }): void {
+  answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
     if (!call) return;
     this.#free(call);
     this.#sendNext();
     if (call.gaveUp) return; // rejected already
     this.#closed(call);
-    let value: unknown, failed = !answer.ok;
+    let value: unknown, failed = !ok;
     try {
-      value = decode(answer.payload);
+      value = decode(payload);
     } catch (cause) {
       value = { name: "Error", message: `Cannot read the answer of ${call.name}: ${reasonOf(cause)}` };
       failed = true;
@@ -110,8 +122,16 @@ export class HostCalls {
     this.#options.soon(() => failed ? call.reject(describe(call.error, value)) : call.resolve(value));
   }
 
+  /** Calls that were waiting for room go out together. */
+  answerAll(answers: readonly CallAnswer[]): void {
+    this.#gathering = true;
+    for (let i = 0; i < answers.length; i++) this.answer(answers[i]!);
+    this.turnEnded();
+  }
+
   /** Rejects the calls of the run, or of all runs, and tells the main process that nobody waits for them. */
   abort(run: RunContext | null, why: string): void {
+    this.#postNow();
     for (let call = this.#first; call; call = call.next) {
       if (run === null || call.run === run) this.#giveUp(call, why);
     }
@@ -177,8 +197,32 @@ export class HostCalls {
     this.#pending[call.id] = call;
     this.#outstanding++;
     this.#outstandingBytes += call.bytes;
-    this.#options.post({ t: "call", id: call.id, run: call.run.id, name: call.name, payload });
+    this.#post({ id: call.id, run: call.run.id, name: call.name, payload });
     call.sent = true;
+  }
+
+  /** The first call of a turn is on its way at once; those that follow it go together when the turn ends. */
+  #post(call: CallMessage): void {
+    if (this.#gathering && call.payload.length <= SMALL_BYTES) {
+      this.#gathered[this.#gathered.length] = call;
+      if (this.#gathered.length >= MAX_CALLS / 4) this.#postNow();
+      return;
+    }
+    this.#gathering ||= this.#options.inTurn();
+    const { id, run, name, payload } = call;
+    this.#options.post({ t: "call", id, run, name, payload });
+  }
+
+  turnEnded(): void {
+    this.#gathering = false;
+    this.#postNow();
+  }
+
+  #postNow(): void {
+    const calls = this.#gathered;
+    if (calls.length === 0) return;
+    this.#gathered = bareList();
+    this.#options.post({ t: "calls", calls });
   }
 }
 

@@ -99,6 +99,7 @@ async function serve(reader: FrameReader, relay: Relay): Promise<void> {
   try {
     for (let got = await Deno.stdin.read(buffer); got !== null; got = await Deno.stdin.read(buffer)) {
       reader.push(buffer.subarray(0, got), (frame) => relay.receive(frame));
+      relay.forward();
     }
     Deno.exit(0);
   } catch (error) {

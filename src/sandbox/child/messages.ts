@@ -18,7 +18,20 @@ export interface WorkerSetup {
   readonly port: MessagePort;
 }
 
-/** `id` is the wire's, except in `answer`, where it is the worker's own. */
+export interface CallMessage {
+  readonly id: number;
+  readonly run: string;
+  readonly name: string;
+  readonly payload: Bytes;
+}
+
+export interface CallAnswer {
+  readonly id: number;
+  readonly ok: boolean;
+  readonly payload: Bytes;
+}
+
+/** `id` is the wire's, except in answers, where it is the worker's own. */
 export type ToWorker =
   | {
     readonly t: "run";
@@ -33,30 +46,37 @@ export type ToWorker =
     readonly file: string;
   }
   | { readonly t: "cancel"; readonly id: string }
-  | { readonly t: "answer"; readonly id: number; readonly ok: boolean; readonly payload: Bytes }
+  | ({ readonly t: "answer" } & CallAnswer)
+  /** Several at once: the worker settles them in one turn. */
+  | { readonly t: "answers"; readonly answers: readonly CallAnswer[] }
   | { readonly t: "restore"; readonly id: string; readonly images: readonly VariableImage[] }
   | { readonly t: "bind"; readonly id: string; readonly name: string; readonly user: boolean; readonly payload: Bytes }
   | { readonly t: "read"; readonly id: string; readonly name: string; readonly maxBytes: number }
   | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
   | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
   | { readonly t: "endQuery"; readonly id: string }
+  /** A spare child gets what a conversation gives the realm; `constants` as in the setup. */
+  | {
+    readonly t: "adopt";
+    readonly id: string;
+    readonly functions: readonly string[];
+    readonly untimed: readonly string[];
+    readonly payload: Bytes;
+  }
   | { readonly t: "ping"; readonly id: string };
 
 export type FromWorker =
   | { readonly t: "loaded" }
   /** `left`: what could not be taken from the realm; `names`: what it got from us. */
   | { readonly t: "up"; readonly left: readonly string[]; readonly names: readonly string[] }
+  /** Names that the realm got with a conversation. */
+  | { readonly t: "adopted"; readonly names: readonly string[] }
   /** Foreign code of the run has ended; only our own work is left. */
   | { readonly t: "settled"; readonly id: string }
   /** The run waits for nothing but calls with deadlines of their own, or does so no longer. */
   | { readonly t: "paused" | "resumed"; readonly id: string }
-  | {
-    readonly t: "call";
-    readonly id: number;
-    readonly run: string;
-    readonly name: string;
-    readonly payload: Bytes;
-  }
+  | ({ readonly t: "call" } & CallMessage)
+  | { readonly t: "calls"; readonly calls: readonly CallMessage[] }
   | { readonly t: "cancel"; readonly id: number }
   | {
     readonly t: "output";

@@ -4,7 +4,7 @@ import type { VariableImage } from "../../domain/variable.ts";
 import { blockError } from "./block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { imageList } from "./image_list.ts";
-import type { FromWorker, ToWorker } from "./messages.ts";
+import type { CallAnswer, CallMessage, FromWorker, ToWorker } from "./messages.ts";
 import { prepareBlock } from "./prepare_block.ts";
 import { type RanBlock, RanBlocks } from "./ran_blocks.ts";
 import { RunWatch } from "./run_watch.ts";
@@ -20,6 +20,8 @@ export interface RelayOptions {
 }
 
 const MAX_NAME = 1000;
+/** Larger answers go to the worker by themselves, without a copy. */
+const SMALL_BYTES = 4096;
 
 /** Between the wire and the worker: checks and translates, gives calls their ids, watches deadlines. */
 export class Relay {
@@ -28,6 +30,9 @@ export class Relay {
   readonly #calls = new Map<string, number>();
   readonly #wireIds = new Map<number, string>();
   readonly #reserved = new Set<string>();
+  /** Started without functions, to get those of a conversation later. */
+  #isSpare: boolean;
+  #answers: CallAnswer[] = [];
   #restoring: VariableImage[] = [];
   readonly #blocks = new RanBlocks();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
@@ -35,6 +40,7 @@ export class Relay {
 
   constructor(options: RelayOptions) {
     this.#options = options;
+    this.#isSpare = options.setup.functions.length === 0;
     this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#stuck(id));
     options.port.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#fromWorker(data);
   }
@@ -71,6 +77,8 @@ export class Relay {
         });
       case "render":
         return this.#toWorker({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
+      case "adopt":
+        return this.#adopt(fields, payload);
       case "endQuery":
         this.#blocks.endQuery();
         return this.#toWorker({ t: "endQuery", id: fields.id() });
@@ -113,7 +121,26 @@ export class Relay {
     if (id === undefined) throw new ProtocolError("Cannot take an answer that nobody asked for");
     this.#calls.delete(wire);
     this.#wireIds.delete(id);
-    this.#toWorker({ t: "answer", id, ok: fields.flag("ok"), payload });
+    const answer: CallAnswer = { id, ok: fields.flag("ok"), payload };
+    if (payload.length <= SMALL_BYTES) this.#answers.push(answer);
+    else this.#toWorker({ t: "answer", ...answer });
+  }
+
+  /** To be called when the frames that arrived together have been received: their answers go on together. */
+  forward(): void {
+    const [first, ...more] = this.#answers;
+    if (!first) return;
+    if (more.length === 0) this.#toWorker({ t: "answer", ...first });
+    else this.#toWorker({ t: "answers", answers: this.#answers });
+    this.#answers = [];
+  }
+
+  #adopt(fields: Fields, payload: Bytes): void {
+    if (!this.#isSpare) throw new ProtocolError("Cannot give a child two conversations");
+    this.#isSpare = false;
+    const max = { items: 10_000, length: 200 };
+    const functions = fields.texts("functions", max), untimed = fields.texts("untimed", max);
+    this.#toWorker({ t: "adopt", id: fields.id(), functions, untimed, payload });
   }
 
   #restore(fields: Fields, payload: Bytes): void {
@@ -144,18 +171,19 @@ export class Relay {
       case "up":
         for (const name of message.names) this.#reserved.add(name);
         return this.onUp(message);
+      case "adopted":
+        for (const name of message.names) this.#reserved.add(name);
+        return;
       case "settled":
         return this.#watch.settled(message.id);
       case "paused":
         return this.#watch.pause(message.id);
       case "resumed":
         return this.#watch.resume(message.id);
-      case "call": {
-        const id = wireId();
-        this.#calls.set(id, message.id);
-        this.#wireIds.set(message.id, id);
-        return this.#send({ t: "call", id, run: message.run, name: message.name }, message.payload);
-      }
+      case "call":
+        return this.#call(message);
+      case "calls":
+        return this.#options.writer.together(() => message.calls.forEach((call) => this.#call(call)));
       case "cancel": {
         const id = this.#wireIds.get(message.id);
         return id === undefined ? undefined : this.#send({ t: "cancel", id });
@@ -171,6 +199,13 @@ export class Relay {
       case "loaded":
         return;
     }
+  }
+
+  #call({ id, run, name, payload }: CallMessage): void {
+    const wire = wireId();
+    this.#calls.set(wire, id);
+    this.#wireIds.set(id, wire);
+    this.#send({ t: "call", id: wire, run, name }, payload);
   }
 
   #done({ id, more, error, payload }: Extract<FromWorker, { t: "done" }>): void {

@@ -37,6 +37,8 @@ export interface TurnOptions {
   readonly limitMs: () => number;
   /** A turn was stopped at its limit. */
   readonly onStopped: () => void;
+  /** Foreign code has been left, however a turn ended. */
+  readonly onLeft: () => void;
   /** No turn waits: the event loop goes on when something arrives. */
   readonly onIdle: () => void;
 }
@@ -61,6 +63,10 @@ export class Turns {
 
   constructor(options: TurnOptions) {
     this.#options = options;
+  }
+
+  get inside(): boolean {
+    return this.#inside;
   }
 
   /** `run` must not throw. */
@@ -104,6 +110,7 @@ export class Turns {
     this.#inside = true;
     const finished = this.#entry.run(limitMs > SHORTEST_MS ? limitMs : SHORTEST_MS, task);
     this.#inside = false;
+    this.#options.onLeft();
     this.#afterwards.runAll();
     return finished;
   }

@@ -78,6 +78,7 @@ class SandboxWorker {
     const turns = new Turns({
       limitMs: () => this.#blocks.limitMs(),
       onStopped: () => this.#blocks.onStopped(),
+      onLeft: () => calls.turnEnded(),
       onIdle: () => this.#blocks.onIdle(),
     });
     const soon = (task: () => void): void => turns.soon(task);
@@ -88,7 +89,7 @@ class SandboxWorker {
       send: (chunk) => post({ t: "output", run: this.#blocks.currentId, ...chunk }),
       afterwards,
     });
-    const calls = new HostCalls({ post, untimed, soon, current: currentRun });
+    const calls = new HostCalls({ post, untimed, soon, inTurn: () => turns.inside, current: currentRun });
     const outside = new OutsideWork({ soon, afterwards, current: currentRun });
     const timers = new Timers({ soon, afterwards, current: currentRun, onError });
     const names = new InjectedNames();
@@ -131,6 +132,16 @@ class SandboxWorker {
     return ["realm kept"];
   }
 
+  /** No foreign code has run yet. */
+  #adopt({ id, functions, untimed, payload }: Extract<ToWorker, { t: "adopt" }>): void {
+    const { calls, names } = this.#parts;
+    calls.addUntimed(untimed);
+    const own = realmFunctions({ functions, constants: payload, calls });
+    for (const name in own) names.set(name, own[name]);
+    this.#post({ t: "adopted", names: Object.keys(own) });
+    this.#requests.acknowledge(id);
+  }
+
   #receive(message: ToWorker): void {
     switch (message.t) {
       case "run":
@@ -138,9 +149,13 @@ class SandboxWorker {
       case "cancel":
         return this.#blocks.cancel(message.id);
       case "answer":
-        return this.#parts.calls.answer(message.id, message);
+        return this.#parts.calls.answer(message);
+      case "answers":
+        return this.#parts.calls.answerAll(message.answers);
       case "ping":
         return this.#post({ t: "pong", id: message.id });
+      case "adopt":
+        return this.#adopt(message);
       case "endQuery":
         this.#blocks.endQuery();
         return this.#requests.acknowledge(message.id);

@@ -1,0 +1,157 @@
+import { SandboxGone } from "../domain/errors.ts";
+import { ConfinedSandbox } from "./_confined_sandbox.ts";
+import { NO_GRANTS } from "./grants.ts";
+import { openSandbox } from "./host.ts";
+import type { Sandbox, SandboxLimits, SandboxOptions } from "./sandbox.ts";
+
+/** What a pool needs of a child that belongs to no conversation yet. */
+export interface Spare extends Sandbox {
+  /** Settles when the child has ended. */
+  readonly gone: Promise<unknown>;
+  adopt(options: SandboxOptions): Promise<void>;
+}
+
+export interface SparePoolOptions {
+  /** Children that are kept ready. */
+  readonly size: number;
+  /** Of every child; a conversation with other limits gets none of these. */
+  readonly limits: SandboxLimits;
+  /** A spare could not be started, or died before it was needed. */
+  readonly onFailed?: (error: unknown) => void;
+  /** Others in tests. */
+  readonly start?: () => Promise<Spare>;
+  readonly open?: (options: SandboxOptions) => Promise<Sandbox>;
+  readonly firstDelayMs?: number;
+}
+
+/** After one was taken: its conversation needs the processor more. Doubles with each failure. */
+const DELAY_MS = 200, MAX_DELAY_MS = 60_000;
+const WARM_MS = 5000;
+
+/**
+ * Confined, warmed children that are ready before they are needed. A spare is started with nothing but its walls and
+ * its limits, so it suits every conversation without grants; it is handed out once, and never comes back.
+ */
+export class SparePool {
+  readonly #options: SparePoolOptions;
+  readonly #ready: Spare[] = [];
+  /** The one that is being started, and whether somebody waits for it. */
+  #starting: { readonly spare: Promise<Spare | null>; claimed: boolean } | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #failures = 0;
+  #closed = false;
+
+  /** Starts the first one at once. */
+  constructor(options: SparePoolOptions) {
+    this.#options = options;
+    this.#fill();
+  }
+
+  /** Spares that could be handed out now. */
+  get ready(): number {
+    return this.#ready.length;
+  }
+
+  /** A child for these options: a spare where one fits and lives, a new one otherwise. As `openSandbox` rejects. */
+  async take(options: SandboxOptions): Promise<Sandbox> {
+    const spare = this.#fits(options) ? await this.#next() : null;
+    if (this.#closed) {
+      await spare?.close();
+      throw new SandboxGone("its pool was closed");
+    }
+    if (!spare) return await (this.#options.open ?? openSandbox)(options);
+    try {
+      await spare.adopt(options);
+      return spare;
+    } catch (error) {
+      await spare.close();
+      if (options.signal?.aborted || !(error instanceof SandboxGone)) throw error;
+      return await (this.#options.open ?? openSandbox)(options);
+    }
+  }
+
+  /** Ends all spares, one that is being started included. Those that were taken belong to their takers. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const starting = this.#starting?.spare.then((spare) => spare?.close());
+    await Promise.all([starting, ...this.#ready.splice(0).map((spare) => spare.close())]);
+  }
+
+  #fits({ grants, limits, launcher = [] }: SandboxOptions): boolean {
+    if ([...Object.values(grants), launcher].some((list) => list.length > 0)) return false;
+    const { memoryBytes, outputBytes, graceMs, previewChars } = this.#options.limits;
+    return limits.memoryBytes === memoryBytes && limits.outputBytes === outputBytes &&
+      limits.graceMs === graceMs && limits.previewChars === previewChars;
+  }
+
+  async #next(): Promise<Spare | null> {
+    for (let spare = this.#ready.shift(); spare; spare = this.#ready.shift()) {
+      this.#fillLater();
+      if (!spare.ended) return spare;
+    }
+    const starting = this.#starting;
+    if (!starting || starting.claimed) return null;
+    starting.claimed = true; // it is further than a new one would be
+    return await starting.spare;
+  }
+
+  #fillLater(): void {
+    if (this.#closed || this.#timer !== null || this.#starting) return;
+    const delay = Math.min((this.#options.firstDelayMs ?? DELAY_MS) * 2 ** this.#failures, MAX_DELAY_MS);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#fill();
+    }, delay);
+    Deno.unrefTimer(Number(this.#timer));
+  }
+
+  /** One after the other: a conversation that needs a child now must not wait behind several spares. */
+  #fill(): void {
+    if (this.#closed || this.#starting || this.#ready.length >= this.#options.size) return;
+    const starting = { spare: this.#start(), claimed: false };
+    this.#starting = starting;
+    void starting.spare.then((spare) => {
+      this.#starting = null;
+      if (this.#closed) return;
+      if (!spare) this.#failures++;
+      else {
+        this.#failures = 0;
+        if (!starting.claimed) this.#keep(spare);
+      }
+      this.#fillLater();
+    });
+  }
+
+  #keep(spare: Spare): void {
+    this.#ready.push(spare);
+    void spare.gone.then(() => {
+      const at = this.#ready.indexOf(spare);
+      if (at < 0 || this.#closed) return;
+      this.#ready.splice(at, 1);
+      this.#failures++;
+      this.#options.onFailed?.(new SandboxGone("a spare ended before it was needed"));
+      this.#fillLater();
+    });
+  }
+
+  /** Null where it could not be started, which is not the fault of who waits for it. */
+  async #start(): Promise<Spare | null> {
+    try {
+      return await (this.#options.start ?? (() => startSpare(this.#options.limits)))();
+    } catch (error) {
+      this.#options.onFailed?.(error);
+      return null;
+    }
+  }
+}
+
+/** A child with no function and no constant that has run a block, so that the first one of its conversation is quick. */
+async function startSpare(limits: SandboxLimits): Promise<Spare> {
+  const onCall = (): Promise<unknown> => Promise.reject(new Error("Cannot call a function: no conversation yet"));
+  const spare = await openSandbox({ functions: [], constants: {}, onCall, limits, grants: NO_GRANTS });
+  if (!(spare instanceof ConfinedSandbox)) throw new TypeError("Cannot keep a spare: not a child of this process");
+  await spare.run({ code: "await 1 + 1", iteration: 0, index: 0, deadlineMs: WARM_MS });
+  await spare.endQuery();
+  return spare;
+}
