@@ -7,8 +7,9 @@ import { createLog } from "../logging/log.ts";
 import { openStore } from "../persistence/open_store.ts";
 import { DEFAULT_CAPS } from "../prompt/context_parts.ts";
 import { openSandbox } from "../sandbox/host.ts";
-import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
+import type { Sandbox, SandboxLimits, SandboxOptions } from "../sandbox/sandbox.ts";
 import { missingWalls } from "../sandbox/missing_walls.ts";
+import { SparePool } from "../sandbox/spare_pool.ts";
 import { buildRouter } from "./build_router.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
@@ -23,6 +24,7 @@ export async function openSession(request: OpenRequest, { env, shipped }: Sessio
   const settings = await readSettings(request, env);
   const router = await buildRouter(settings);
   const store = await openStore({ path: settings.database });
+  const spares = openSpares(settings);
   try {
     const swept = await store.sweepLost(isAlive);
     const registry = await buildRegistry(shipped);
@@ -31,7 +33,7 @@ export async function openSession(request: OpenRequest, { env, shipped }: Sessio
       registry,
       router,
       log: createLog("conversation"),
-      openSandbox: (options) => startSandbox({ ...options, environment: env }, settings),
+      openSandbox: (options) => startSandbox({ ...options, environment: env }, { ...settings, spares }),
       now: Date.now,
       owner: thisProcess(),
       children: { live: settings.config.sandbox.live, idleMs: settings.config.sandbox.idleMs },
@@ -46,12 +48,12 @@ export async function openSession(request: OpenRequest, { env, shipped }: Sessio
       database: settings.database,
       swept,
       close: async () => {
-        await conversations.closeAll();
+        await Promise.all([conversations.closeAll(), spares?.close()]);
         await store.close();
       },
     };
   } catch (error) {
-    await store.close();
+    await Promise.all([spares?.close(), store.close()]);
     throw error;
   }
 }
@@ -64,21 +66,35 @@ async function buildRegistry(shipped: ShippedIndex): Promise<ExtensionRegistry> 
   return registry;
 }
 
-/** A confined child within the configured limits; throws `ConfigError` when a required wall does not hold. */
+/** Children ready before they are needed, where the configuration asks for them. */
+function openSpares({ config }: Pick<Settings, "config">): SparePool | null {
+  const { spare: size, launcher } = config.sandbox;
+  if (size === 0 || launcher.length > 0) return null; // no spare goes through a launcher
+  const log = createLog("sandbox");
+  return new SparePool({
+    size,
+    limits: limitsOf(config),
+    onFailed: (error) => log.warn("a spare sandbox failed", { error: String(error) }),
+  });
+}
+
+function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
+  return {
+    memoryBytes: sandbox.memoryMiB * 1024 * 1024,
+    outputBytes: 1024 * 1024,
+    graceMs: 500,
+    previewChars: context.previewChars,
+  };
+}
+
+/** A confined child within the configured limits, a spare where one fits; throws `ConfigError` when a required wall
+ * does not hold. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
-  { config }: Pick<Settings, "config">,
+  { config, spares = null }: Pick<Settings, "config"> & { readonly spares?: SparePool | null },
 ): Promise<Sandbox> {
-  const sandbox = await openSandbox({
-    ...options,
-    launcher: config.sandbox.launcher,
-    limits: {
-      memoryBytes: config.sandbox.memoryMiB * 1024 * 1024,
-      outputBytes: 1024 * 1024,
-      graceMs: 500,
-      previewChars: config.context.previewChars,
-    },
-  });
+  const limited: SandboxOptions = { ...options, launcher: config.sandbox.launcher, limits: limitsOf(config) };
+  const sandbox = await (spares ? spares.take(limited) : openSandbox(limited));
   const missing = missingWalls(sandbox.walls, config.sandbox.require);
   if (missing.length === 0) return sandbox;
   await sandbox.close();

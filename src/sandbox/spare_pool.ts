@@ -78,8 +78,8 @@ export class SparePool {
     await Promise.all([starting, ...this.#ready.splice(0).map((spare) => spare.close())]);
   }
 
-  #fits({ grants, limits, launcher = [] }: SandboxOptions): boolean {
-    if ([...Object.values(grants), launcher].some((list) => list.length > 0)) return false;
+  #fits({ grants, limits, launcher = [], globals = [] }: SandboxOptions): boolean {
+    if ([...Object.values(grants), launcher, globals].some((list) => list.length > 0)) return false;
     const { memoryBytes, outputBytes, graceMs, previewChars } = this.#options.limits;
     return limits.memoryBytes === memoryBytes && limits.outputBytes === outputBytes &&
       limits.graceMs === graceMs && limits.previewChars === previewChars;

@@ -5,6 +5,10 @@ import { openSession, startSandbox } from "../../src/app/open_session.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ConfigError, StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
+import { openSandbox } from "../../src/sandbox/host.ts";
+import type { SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import { SparePool } from "../../src/sandbox/spare_pool.ts";
+import { until } from "../helpers/sandbox.ts";
 
 const OPTIONS = {
   functions: [],
@@ -20,6 +24,16 @@ async function withFolder(work: (folder: string) => Promise<void>): Promise<void
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+function childrenOf(): number {
+  return Array.from(Deno.readDirSync("/proc")).filter(({ name }) => {
+    try {
+      return Number(/^PPid:\s+(\d+)/m.exec(Deno.readTextFileSync(`/proc/${name}/status`))?.[1]) === Deno.pid;
+    } catch {
+      return false;
+    }
+  }).length;
 }
 
 Deno.test("openSession() ends the queries of processes that are gone", async () => {
@@ -63,4 +77,38 @@ Deno.test("startSandbox() runs nothing where a required wall does not hold", asy
   const all = { config: { ...config, sandbox: { ...config.sandbox, require: [...require, "kernel" as const] } } };
   if (walls.kernel.landlock > 0 && walls.kernel.seccomp) await (await startSandbox(OPTIONS, all)).close();
   else await assert.rejects(startSandbox(OPTIONS, all), /sandbox\.require names walls that do not hold: kernel/);
+});
+
+Deno.test("startSandbox() asks the pool for a spare within the configured limits", async () => {
+  const { config } = await loadConfig({
+    file: { path: "config.jsonc", text: '{ "sandbox": { "memoryMiB": 300 } }' },
+    env: {},
+    flags: {},
+  });
+  const asked: SandboxOptions[] = [];
+  const spares = new SparePool({
+    size: 0,
+    limits: { memoryBytes: 1, outputBytes: 1, graceMs: 1, previewChars: 1 },
+    open: (options) => {
+      asked.push(options);
+      return openSandbox(options);
+    },
+  });
+  await (await startSandbox(OPTIONS, { config, spares })).close();
+  await spares.close();
+  assert.deepEqual(asked.map(({ limits }) => limits.memoryBytes), [300 << 20]);
+});
+
+Deno.test("openSession() keeps spares where the configuration asks for them, and ends them", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "config.jsonc"), '{ "sandbox": { "spare": 1 } }');
+    const before = childrenOf();
+    const request = { cwd: folder, db: join(folder, "x.db"), provider: "demo" };
+    const session = await openSession(request, { env: { VIS_HOME: folder }, shipped: {} });
+    const begun = await until(() => childrenOf() > before) ? childrenOf() : before;
+    await session.close();
+    assert.deepEqual([begun - before, childrenOf() - before], [1, 0]);
+  });
 });
