@@ -16,7 +16,7 @@ import type {
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
 import { conversationCode, conversationHistory, findVersion, varDiff, varHistory } from "./history.ts";
 import { lostNames } from "./lost_names.ts";
-import { lostNote } from "./lost_note.ts";
+import { lostNote, notRestored } from "./lost_note.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
 import { VariableIndex } from "./variable_index.ts";
@@ -245,7 +245,7 @@ export class Environment {
     const versions = await this.store.variableVersions(this.branch.branchId, name);
     const found = findVersion(versions, { name, version, symbol: "restoreVar" });
     const [report] = await (await this.#session.ready()).restore([found.image]);
-    if (report?.how === "lost") throw new Error(`Cannot restore ${name}: ${report.reason}`);
+    if (report?.how === "lost") throw new Error(notRestored(found.image, report.reason));
     this.#session.remember([found.image]);
     if (found !== versions.at(-1)) this.#restored.set(name, found.image);
     this.#forgotten.delete(name);

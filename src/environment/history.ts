@@ -9,9 +9,13 @@ import { decode } from "../sandbox/codec.ts";
 const MAX_DIFF_CHARS = 200_000;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** The value of a stored version as data: functions and classes as their source, lost ones as null. */
+/** The value of a stored version as data: functions and classes as their source, with what they held in a comment,
+ * lost ones as null. */
 export function valueOf(image: VariableImage): unknown {
-  if (image.kind === "function" || image.kind === "class" || SYSTEM.includes(image.name)) return image.source;
+  if (SYSTEM.includes(image.name)) return image.source;
+  if (image.kind === "function" || image.kind === "class") {
+    return image.bytes.length === 0 ? image.source : `${image.source}\n// holds ${readable(decode(image.bytes))}`;
+  }
   if (image.kind === "lost" || image.kind === "pending" || image.bytes.length === 0) return null;
   const table = decode(image.bytes);
   if (image.root === null) return table;
@@ -44,8 +48,9 @@ export async function varDiff(
     throw refused("varDiff", `Cannot diff ${at.name}: ${size} are too much, compare parts with varHistory`);
   }
   const names = [`${at.name} v${at.from}`, `${at.name} v${at.to}`] as const;
-  const diff = createTwoFilesPatch(...names, old, now, "", "", { timeout: 1000 });
-  return diff ?? `--- ${names[0]}\n+++ ${names[1]}\n(the texts differ too much for a diff)`;
+  if (old === now) return `${names[0]} and v${at.to} are the same`;
+  const diff = createTwoFilesPatch(...names, `${old}\n`, `${now}\n`, "", "", { timeout: 1000 });
+  return diff?.replace(/^=+\n/, "") ?? `--- ${names[0]}\n+++ ${names[1]}\n(the texts differ too much for a diff)`;
 }
 
 /** The version asked for, else the newest; throws with the versions that exist. `symbol` is the function that asks. */

@@ -51,5 +51,5 @@ function valuesOf(entries: readonly JournalEntry[]): string {
   const defined = entries.flatMap(({ result }) => result.defined).slice(0, 8);
   if (defined.length > 0) return `defined ${defined.join(", ")}`;
   const last = entries.at(-1)?.result;
-  return last?.preview ? oneLine(last.preview, 60) : "ok";
+  return last?.preview ? oneLine(last.preview.replace(/^"""\n/, ""), 60) : "ok";
 }
