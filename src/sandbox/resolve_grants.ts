@@ -16,13 +16,19 @@ export interface GrantOptions {
 
 /** Other processes and the machine itself show there. */
 const MACHINE = ["/proc", "/sys", "/dev"];
+const KINDS = new Set(Object.values<string>(REALM_GLOBALS));
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
 /** Grants as every wall takes them: addresses parsed, paths made absolute and real. Throws for one that cannot be
  * given as it is; nothing wider is given in its place. */
 export function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): GivenAccess {
+  for (const [kind, names] of Object.entries(grants)) {
+    if (!KINDS.has(kind) && names.length > 0) {
+      throw new Error(`Cannot grant ${kind} to the sandbox: ${names.join(", ")}`);
+    }
+  }
   for (const name of globals) {
-    const kind = REALM_GLOBALS[name];
+    const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
     if (!kind) throw new Error(`Cannot give the sandbox a global: ${name}`);
     if (grants[kind].length === 0) throw new Error(`Cannot give the sandbox ${name}: nothing is granted for ${kind}`);
   }

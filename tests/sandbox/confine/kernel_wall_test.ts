@@ -1,0 +1,259 @@
+/** The kernel wall alone against native code: everything is called by FFI, and judged by its effect. */
+import assert from "node:assert/strict";
+import type { SandboxTestOptions } from "../../../src/sandbox/host.ts";
+import { childProgram } from "../../../src/sandbox/program.ts";
+import {
+  buildSandbox,
+  isAlive,
+  type TestSandbox,
+  testSandbox,
+  type TestSandboxOptions,
+} from "../../helpers/sandbox.ts";
+
+type Walls = NonNullable<SandboxTestOptions["walls"]>;
+const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
+const KERNEL: Walls = { ...OFF, limits: true, landlock: true, seccomp: true };
+const linux = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
+
+const NATIVE = `const libc = Deno.dlopen('libc.so.6', {
+  syscall: { parameters: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64', 'i64'], result: 'i64' },
+});
+const call = (n, ...args) => Number(libc.symbols.syscall(BigInt(n), ...[0, 1, 2, 3, 4, 5].map((i) => BigInt(args[i] ?? 0))));
+const at = (bytes) => Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes));
+const text = (s) => new TextEncoder().encode(s + '\\0');`;
+
+async function native(walls: Walls, options: Omit<TestSandboxOptions, "test"> = {}): Promise<TestSandbox> {
+  const box = await testSandbox({ limits: { memoryBytes: 1 << 30 }, ...options, test: { walls } });
+  await box.show(NATIVE);
+  return box;
+}
+
+function kernelTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !linux, fn });
+}
+
+/** A process that waits; `grep` of its status. */
+class Stranger implements Disposable {
+  readonly #process = new Deno.Command("/bin/sleep", { args: ["60"] }).spawn();
+  readonly pid = this.#process.pid;
+
+  status(key: string): string {
+    const line = Deno.readTextFileSync(`/proc/${this.pid}/status`).split("\n").find((it) => it.startsWith(key));
+    return line?.split(/\s+/)[1] ?? "";
+  }
+
+  openFiles(): string {
+    const line = Deno.readTextFileSync(`/proc/${this.pid}/limits`).split("\n").find((it) => /open files/.test(it));
+    return line?.split(/\s{2,}/)[1] ?? "";
+  }
+
+  address(): number {
+    return parseInt(Deno.readTextFileSync(`/proc/${this.pid}/maps`), 16);
+  }
+
+  [Symbol.dispose](): void {
+    this.#process.kill("SIGKILL");
+  }
+}
+
+/** Memory read, traced, signalled, limited, looked up: what the child achieved with a stranger. */
+async function reached(box: TestSandbox): Promise<string[]> {
+  using stranger = new Stranger();
+  const { pid } = stranger;
+  const files = stranger.openFiles();
+  const got: string[] = [];
+  const memory = await box.run(`const into = new Uint8Array(4);
+    const here = new BigUint64Array([at(into), 4n]), there = new BigUint64Array([${BigInt(stranger.address())}n, 4n]);
+    call(310, ${pid}, at(here), 1, at(there), 1); [...into].join()`);
+  if (memory.result.preview.includes("127,69,76,70")) got.push("memory");
+  await box.run(`call(101, 0x4206, ${pid})`); // PTRACE_SEIZE
+  if (stranger.status("TracerPid") !== "0") got.push("traced");
+  await box.run(`call(302, ${pid}, 7, at(new BigUint64Array([9n, 9n])))`);
+  if (stranger.openFiles() !== files) got.push("limited");
+  const pidfd = await box.run(`call(434, ${pid}) >= 0`);
+  if (pidfd.result.preview === "true") got.push("pidfd");
+  const environment = await box.run(`const f = call(257, -100, at(text('/proc/${pid}/environ')), 0);
+    const b = new Uint8Array(8); [f >= 0, call(0, f, at(b), 8) > 0].join()`);
+  if (environment.result.preview.includes("true,true")) got.push("environment");
+  await box.run(`call(62, ${pid}, 19); call(234, ${pid}, ${pid}, 19); call(200, ${pid}, 19)`); // SIGSTOP
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  if (/^[Tt]/.test(stranger.status("State"))) got.push("signalled");
+  return got;
+}
+
+const EVERYTHING = ["memory", "traced", "limited", "pidfd", "environment", "signalled"];
+
+kernelTest("native code reaches other processes where no wall stands", async () => {
+  await using box = await native(OFF);
+  assert.deepEqual(await reached(box), EVERYTHING);
+});
+
+kernelTest("native code does not reach other processes through the kernel wall", async () => {
+  await using box = await native(KERNEL);
+  assert.deepEqual(await reached(box), []);
+  assert.equal(box.sandbox.ended, false);
+});
+
+kernelTest("grants do not open other processes", async () => {
+  const folder = Deno.makeTempDirSync();
+  try {
+    const grants = { net: ["127.0.0.1:1"], read: [folder], write: [folder] };
+    await using box = await native(KERNEL, { grants });
+    assert.deepEqual(await reached(box), []);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+/** Which kinds of sockets native code can make, and what it sends by them. */
+const SOCKETS: Readonly<Record<string, string>> = {
+  "tcp": "call(41, 2, 1, 0)",
+  "tcp6": "call(41, 10, 0x80801, 6)",
+  "mptcp": "call(41, 2, 1, 262)",
+  "udp": "call(41, 2, 2, 0)",
+  "udp6": "call(41, 10, 2, 0)",
+  "raw": "call(41, 2, 3, 1)",
+  "icmp": "call(41, 2, 2, 1)",
+  "unix": "call(41, 1, 1, 0)",
+  "netlink": "call(41, 16, 3, 0)",
+  "packet": "call(41, 17, 3, 0)",
+  "pair of datagrams": "call(53, 1, 2, 0, at(new Int32Array(2)))",
+  "io_uring": "call(425, 4, at(new Uint8Array(256)))",
+};
+
+async function sockets(box: TestSandbox): Promise<string[]> {
+  const made: string[] = [];
+  for (const [name, code] of Object.entries(SOCKETS)) if (await box.show(`${code} >= 0`) === "true") made.push(name);
+  return made;
+}
+
+kernelTest("a net grant gives native code TCP sockets and no other", async () => {
+  {
+    await using open = await native(OFF);
+    const made = await sockets(open);
+    for (const name of ["tcp", "udp", "unix", "netlink", "pair of datagrams"]) assert.ok(made.includes(name), name);
+  }
+  await using none = await native(KERNEL);
+  assert.deepEqual(await sockets(none), []);
+  await using net = await native(KERNEL, { grants: { net: ["127.0.0.1:9"] } });
+  assert.deepEqual(await sockets(net), ["tcp", "tcp6"]);
+});
+
+kernelTest(
+  "a net grant lets native code neither listen, nor bind, nor connect to another port by fast open",
+  async () => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    const code = `const s = call(41, 2, 1, 0);
+    const address = new Uint8Array(16); new DataView(address.buffer).setUint16(0, 2, true);
+    new DataView(address.buffer).setUint16(2, PORT); address.set([127, 0, 0, 1], 4);
+    const data = text('x');`;
+    const attempts = {
+      "connect": "call(42, s, at(address), 16)",
+      "fast open": "call(44, s, at(data), 1, 0x20000000, at(address), 16)",
+      "send to": "call(44, s, at(data), 1, 0, at(address), 16)",
+      "bind": "call(49, s, at(address), 16)",
+      "listen": "call(50, s, 1)",
+      "reuse": "call(54, s, 1, 15, at(new Int32Array([1])), 4)",
+    };
+    try {
+      await using box = await native(KERNEL, { grants: { net: [`127.0.0.1:${port}`] } });
+      for (const [name, attempt] of Object.entries(attempts)) {
+        const other = await box.show(`${code.replace("PORT", String(port === 65535 ? 1 : port + 1))} ${attempt}`);
+        assert.equal(other, "-1", name);
+      }
+      assert.equal(await box.show(`${code.replace("PORT", String(port))} ${attempts.connect}`), "0");
+      (await listener.accept()).close();
+      assert.equal(await box.show(`${code.replace("PORT", String(port))} ${attempts["fast open"]}`), "-1");
+    } finally {
+      listener.close();
+    }
+  },
+);
+
+kernelTest("path grants give native code no stat by path, no O_PATH, no set-id file, no link, no removal", async () => {
+  const folder = Deno.realPathSync(Deno.makeTempDirSync());
+  Deno.writeTextFileSync(`${folder}/a`, "a");
+  const attempts = {
+    "stat": `call(4, at(text('${folder}/a')), at(new Uint8Array(256)))`,
+    "newfstatat": `call(262, -100, at(text('/etc/passwd')), at(new Uint8Array(256)), 0)`,
+    "O_PATH": `call(257, -100, at(text('/etc/passwd')), 0x200000)`,
+    "set-id": `call(257, -100, at(text('${folder}/set')), 0x41, 0o4755)`,
+    "open": `call(2, at(text('${folder}/a')), 0)`,
+    "openat2": `call(437, -100, at(text('${folder}/a')), at(new BigUint64Array(3)), 24)`,
+    "readlink": `call(89, at(text('/proc/self/exe')), at(new Uint8Array(99)), 99)`,
+    "chmod": `call(90, at(text('${folder}/a')), 0o777)`,
+    "unlink": `call(87, at(text('${folder}/a')))`,
+    "rename": `call(82, at(text('${folder}/a')), at(text('${folder}/b')))`,
+    "symlink": `call(88, at(text('/etc')), at(text('${folder}/l')))`,
+    "mkdir": `call(83, at(text('${folder}/d')), 0o777)`,
+    "mknod": `call(133, at(text('${folder}/n')), 0o10777, 0)`,
+    "execve": `call(59, at(text('/bin/true')), 0, 0)`,
+  };
+  try {
+    const grants = { read: [folder], write: [folder] };
+    await using box = await native(KERNEL, { grants });
+    for (const [name, attempt] of Object.entries(attempts)) assert.equal(await box.show(attempt), "-1", name);
+    assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["a"]);
+    assert.equal(await box.show(`call(257, -100, at(text('${folder}/new')), 0x41, 0o644) >= 0`), "true");
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+/** A child that got descriptor 9, open on `path`, from whoever started it. */
+async function withInherited(walls: Walls, path: string): Promise<TestSandbox> {
+  await buildSandbox();
+  const own = childProgram({ memoryBytes: 1 << 30, allPermissions: true });
+  const script = `exec 9<"$0"; exec "$@"`;
+  const program = { path: "/bin/sh", args: ["-c", script, path, own.path, ...own.args] };
+  const box = await testSandbox({ limits: { memoryBytes: 1 << 30 }, test: { walls, program } });
+  await box.show(NATIVE);
+  return box;
+}
+
+kernelTest("descriptors that came along are closed, whatever the other walls let through", async () => {
+  const path = Deno.makeTempFileSync();
+  Deno.writeTextFileSync(path, "inherited");
+  // pread: the number may belong to a pipe of the runtime by then, where read would wait.
+  const read = "const b = new Uint8Array(9); call(17, 9, at(b), 9, 0) > 0 ? new TextDecoder().decode(b) : 'closed'";
+  try {
+    {
+      await using open = await withInherited(OFF, path);
+      assert.equal(await open.show(read), '"inherited"');
+    }
+    await using box = await withInherited({ ...OFF, limits: true }, path);
+    assert.equal(await box.show(read), '"closed"');
+    const links = [...Deno.readDirSync(`/proc/${box.sandbox.pid}/fd`)].map(({ name }) =>
+      Deno.readLinkSync(`/proc/${box.sandbox.pid}/fd/${name}`)
+    );
+    assert.equal(links.includes(path), false);
+    await using walled = await withInherited(KERNEL, path);
+    assert.equal(await walled.show(read), '"closed"');
+  } finally {
+    Deno.removeSync(path);
+  }
+});
+
+kernelTest("a child whose parent is gone before the signal is armed ends by itself", async () => {
+  await buildSandbox();
+  const own = childProgram({ memoryBytes: 1 << 28, allPermissions: false });
+  // The shell stays between: the child's parent is not the process that the setup names.
+  const program = { path: "/bin/sh", args: ["-c", `"$@"; exit $?`, "sh", own.path, ...own.args] };
+  await assert.rejects(testSandbox({ test: { program } }), { name: "SandboxGone" });
+});
+
+kernelTest("limits: no core file, few descriptors, not dumpable, killed with its parent", async () => {
+  await using box = await testSandbox();
+  const { pid } = box.sandbox;
+  const limits = Deno.readTextFileSync(`/proc/${pid}/limits`);
+  assert.match(limits, /Max core file size +0 +0 /);
+  assert.match(limits, /Max open files +64 +64 /);
+  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  assert.match(status, /NoNewPrivs:\s+1/);
+  assert.match(status, /Seccomp:\s+2/);
+  for (const { name } of Deno.readDirSync(`/proc/${pid}/task`)) {
+    assert.match(Deno.readTextFileSync(`/proc/${pid}/task/${name}/status`), /Seccomp:\s+2/, `thread ${name}`);
+  }
+  assert.equal(isAlive(pid), true);
+});

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { openSandbox } from "../../src/sandbox/host.ts";
+import { type TestSandbox, testSandbox } from "../helpers/sandbox.ts";
+import { ALL_GLOBALS, GrantTargets } from "./grant_targets.ts";
+
+const linux = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
+
+function open(targets: GrantTargets, globals: readonly string[] = ALL_GLOBALS): Promise<TestSandbox> {
+  return testSandbox({
+    grants: {
+      net: [`127.0.0.1:${targets.port}`],
+      read: ["data", "alone"],
+      write: ["out"],
+      env: ["GRANTED", "UNSET"],
+    },
+    globals,
+    workspace: targets.folder,
+    environment: { GRANTED: "yes", GRANTED2: "no", SECRET: "no" },
+  });
+}
+
+/** Runs a block that must fail, and returns its error. */
+async function error(box: TestSandbox, code: string): Promise<string> {
+  const { result } = await box.run(code);
+  assert.equal(result.outcome, "error", `${code}: ${result.outcome} ${result.preview}`);
+  return `${result.error?.name}: ${result.error?.message}`;
+}
+
+function grantTest(name: string, run: (targets: GrantTargets) => Promise<void>): void {
+  Deno.test({
+    name,
+    ignore: !linux,
+    fn: async () => {
+      await using targets = await GrantTargets.open();
+      await run(targets);
+    },
+  });
+}
+
+grantTest("read grants open what they name, by every function, and all walls still hold", async (targets) => {
+  await using box = await open(targets);
+  const { walls } = box.sandbox;
+  assert.deepEqual([walls.realm, walls.permissions, walls.process, walls.kernel.seccomp], [true, true, true, true]);
+  assert.equal(await box.show("await Deno.readTextFile('data/a')"), '"text of data/a"');
+  assert.equal(await box.show(`await Deno.readTextFile('${targets.folder}/data/sub/b')`), '"text of data/sub/b"');
+  assert.equal(await box.show("await Deno.readTextFile('alone')"), '"text of alone"');
+  assert.equal(await box.show("(await Deno.readFile('data/a')).length"), "14");
+  assert.equal(
+    await box.show("const s = await Deno.stat('data/a'); [s.size, s.isFile, s.mtime instanceof Date].join()"),
+    '"14,true,true"',
+  );
+  assert.equal(
+    await box.show("const l = []; for await (const e of Deno.readDir('data')) l.push(e.name); l.sort().join()"),
+    '"a,folder,link,sub"',
+  );
+});
+
+const CLOSED: Readonly<Record<string, string>> = {
+  "a folder whose name begins the same": "await Deno.readTextFile('data2/a')",
+  "a neighbour by ..": "await Deno.readTextFile('data/../data2/a')",
+  "the parent": "for await (const e of Deno.readDir('.')) e",
+  "a link out of it": "await Deno.readTextFile('data/link')",
+  "a folder that is a link out of it": "await Deno.readTextFile('data/folder/a')",
+  "a list of a folder that is a link out of it": "for await (const e of Deno.readDir('data/folder')) e",
+  "a look at a neighbour": "await Deno.stat('data2/a')",
+  "what is only to be written": "await Deno.readTextFile('out/a')",
+  "the environment of the process": "await Deno.readTextFile('/proc/self/environ')",
+  "a variable that is not named": "Deno.env.get('SECRET')",
+  "a variable whose name begins the same": "Deno.env.get('GRANTED2')",
+  "what every object has": "Deno.env.get('toString')",
+};
+grantTest("read and env grants do not open their neighbours", async (targets) => {
+  await using box = await open(targets);
+  for (const code of Object.values(CLOSED)) assert.match(await error(box, code), /Cannot (read|list|look at) /);
+  assert.equal(await box.show("[Deno.env.get('GRANTED'), Deno.env.get('UNSET')].join()"), '"yes,"');
+});
+
+grantTest("write grants open what they name and not its neighbours", async (targets) => {
+  await using box = await open(targets);
+  await box.show(
+    "await Deno.writeTextFile('out/new', 'one'); await Deno.writeTextFile('out/new', ' two', { append: true })",
+  );
+  await box.show("await Deno.writeFile('out/bytes', new Uint8Array([104, 105]))");
+  await box.show("await Deno.writeTextFile('out/a', 'over')");
+  assert.deepEqual(["out/new", "out/bytes", "out/a"].map((name) => targets.text(name)), ["one two", "hi", "over"]);
+  for (const name of ["data/a", "data/new", "out/../other/new", "out/link", "data2/new", "alone", "new"]) {
+    assert.match(await error(box, `await Deno.writeTextFile('${name}', 'x')`), /Cannot write /);
+  }
+  assert.equal(targets.text("data/a"), "text of data/a");
+  assert.equal(targets.text("alone"), "text of alone");
+  assert.deepEqual([...Deno.readDirSync(`${targets.folder}/other`)].map(({ name }) => name), ["a"]);
+  assert.deepEqual([...Deno.readDirSync(`${targets.folder}/data2`)].map(({ name }) => name), ["a"]);
+});
+
+grantTest("net grants open host and port, and not their neighbours", async (targets) => {
+  await using box = await open(targets);
+  const { port, otherPort } = targets;
+  assert.equal(await box.show(`await (await fetch('http://127.0.0.1:${port}/')).text()`), '"hi"');
+  assert.equal(await box.show(`await (await fetch('http://localhost:${port}/')).text()`), '"hi"');
+  assert.deepEqual(await targets.contacted(), ["127.0.0.1:granted", "127.0.0.1:granted"]);
+  for (
+    const url of [`http://127.0.0.2:${port}/`, `http://127.0.0.1:${otherPort}/`, "http://example.com/", "file:///x"]
+  ) {
+    assert.match(await error(box, `await fetch('${url}')`), /Cannot fetch /);
+  }
+  assert.deepEqual(await targets.contacted(), []);
+});
+
+grantTest("a global is there only where it was asked for", async (targets) => {
+  await using box = await open(targets, ["Deno.readTextFile"]);
+  assert.equal(
+    await box.show("[Object.keys(Deno), typeof fetch, typeof Blob, typeof Deno.env].join()"),
+    '"readTextFile,undefined,undefined,undefined"',
+  );
+  await using none = await testSandbox();
+  assert.equal(
+    await none.show("[typeof Deno, typeof fetch, typeof Headers].join()"),
+    '"undefined,undefined,undefined"',
+  );
+});
+
+grantTest("granted functions lead to nothing else and keep to the time of their block", async (targets) => {
+  await using box = await open(targets);
+  const walk =
+    `const all = new Set(), wait = [Deno, fetch, Request, Response, Headers, FormData, Blob, await Deno.stat('data/a'),
+      Deno.readDir('data'), await fetch('http://127.0.0.1:${targets.port}/'), await Deno.readTextFile('no').catch((e) => e)];
+    for (let it; (it = wait.pop()) !== undefined;) {
+      if ((typeof it !== 'object' && typeof it !== 'function') || it === null || all.has(it) || it === globalThis) continue;
+      all.add(it);
+      for (const key of Reflect.ownKeys(it)) { const d = Object.getOwnPropertyDescriptor(it, key); wait.push(d.value, d.get, d.set) }
+      wait.push(Object.getPrototypeOf(it));
+    }
+    [...all].flatMap((o) => Reflect.ownKeys(o)).filter((k) => ['open', 'openSync', 'Command', 'core', 'connect', 'dlopen', 'body'].includes(k)).join()`;
+  assert.equal(await box.show(walk), '""');
+  assert.match(
+    await error(box, "(await Deno.readTextFile('no').catch((e) => e)).constructor.constructor('return 1')()"),
+    /EvalError|Code generation/,
+  );
+  const late = await box.run(`await fetch('http://127.0.0.1:${targets.port}/'); for (;;) {}`, { deadlineMs: 300 });
+  assert.equal(late.result.outcome, "timeout");
+  assert.equal(await box.show("1"), "1");
+  const waiting = await box.run(
+    `globalThis.f = fetch('http://127.0.0.1:${targets.port}/', { signal: AbortSignal.abort(new Error('mine')) }); await f`,
+  );
+  assert.equal(waiting.result.error?.message, "mine");
+});
+
+const REFUSED: readonly [string, Parameters<typeof testSandbox>[0], RegExp][] = [
+  ["a host name", { grants: { net: ["example.com:443"] }, globals: ["fetch"] }, /looked up by UDP.*main process/],
+  ["a host without a port", { grants: { net: ["127.0.0.1"] }, globals: ["fetch"] }, /127\.0\.0\.1:8080/],
+  ["a path that is not there", { grants: { read: ["/no/such"] } }, /read to the sandbox: \/no\/such does not exist/],
+  ["the root", { grants: { read: ["/"] } }, /holds or is part of the machine/],
+  ["the processes", { grants: { read: ["/proc/self"] } }, /holds or is part of the machine/],
+  ["a device", { grants: { write: ["/dev/null"] } }, /holds or is part of the machine/],
+  ["a relative path without a workspace", { grants: { read: ["data"] } }, /no workspace/],
+  ["a global without its grant", { globals: ["fetch"] }, /Cannot give the sandbox fetch: nothing is granted for net/],
+  ["a global that does not exist", { globals: ["Deno.Command"] }, /Cannot give the sandbox a global: Deno\.Command/],
+];
+for (const [what, options, message] of REFUSED) {
+  Deno.test({
+    name: `openSandbox() refuses ${what}`,
+    ignore: !linux,
+    fn: () => assert.rejects(testSandbox(options), message),
+  });
+}
+
+Deno.test({
+  name: "openSandbox() refuses a folder that became a link after it was resolved",
+  ignore: !linux,
+  async fn() {
+    await using targets = await GrantTargets.open();
+    const path = `${targets.folder}/data`;
+    const realPathSync = Deno.realPathSync;
+    try {
+      Deno.realPathSync = (given) => {
+        const real = realPathSync(given);
+        Deno.renameSync(path, `${path}-moved`);
+        Deno.symlinkSync(`${targets.folder}/other`, path);
+        return real;
+      };
+      await assert.rejects(testSandbox({ grants: { read: [path] } }), /cannot be opened/);
+    } finally {
+      Deno.realPathSync = realPathSync;
+    }
+  },
+});
+
+Deno.test("run and ffi are no kinds of grant", async () => {
+  const options = {
+    functions: [],
+    constants: {},
+    onCall: () => Promise.resolve(),
+    limits: { memoryBytes: 1 << 28, outputBytes: 1, graceMs: 1, previewChars: 1 },
+  };
+  for (const kind of ["run", "ffi", "sys", "import"]) {
+    const grants = { net: [], read: [], write: [], env: [], [kind]: ["x"] };
+    await assert.rejects(openSandbox({ ...options, grants }), { message: `Cannot grant ${kind} to the sandbox: x` });
+  }
+});
