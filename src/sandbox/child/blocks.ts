@@ -186,7 +186,22 @@ export class Blocks {
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
     // In a further turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
-    captured.setImmediate(() => this.#report(active, active.ending ?? ending));
+    captured.setImmediate(() => {
+      try {
+        this.#report(active, active.ending ?? ending);
+      } catch (error) {
+        // Whoever waits for the report must learn that none will come.
+        this.#parts.post({ t: "broken", why: this.#parts.preview(error) });
+      }
+    });
+  }
+
+  #keepResult(index: number, value: unknown): void {
+    try {
+      captured.defineProperty(this.#results, index, { value, writable: true, enumerable: true, configurable: true });
+    } catch {
+      this.#parts.notes.add(`results was frozen by a block: it does not have results[${index}]`);
+    }
   }
 
   #abandon(active: Active, outcome: "timeout" | "cancelled"): void {
@@ -207,14 +222,7 @@ export class Blocks {
       fixed: (name) => notes.add(`${name} belongs to the sandbox, but the block made it permanent: it is lost`),
     });
     const { outcome, value } = ending;
-    if (outcome === "value" || outcome === "none") {
-      captured.defineProperty(this.#results, run.index, {
-        value,
-        writable: true,
-        enumerable: true,
-        configurable: true,
-      });
-    }
+    if (outcome === "value" || outcome === "none") this.#keepResult(run.index, value);
     const error = outcome === "error"
       ? thrownError(value, preview)
       : outcome === "timeout"

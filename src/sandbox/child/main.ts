@@ -1,6 +1,7 @@
 /** Entry of the sandbox child, and its main thread: confines the process, starts the worker, relays frames. */
 import { Confinement } from "../confine/confinement.ts";
 import { FrameReader, PROTOCOL_VERSION, readFrameSync } from "../protocol.ts";
+import { fail } from "./fail.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { workerPermissions } from "./given_access.ts";
 import type { FromWorker, WorkerSetup } from "./messages.ts";
@@ -86,12 +87,6 @@ function confine(confinement: Confinement): void {
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }
-}
-
-/** The last words reach the main process through stderr. */
-function fail(why: string): never {
-  Deno.stderr.writeSync(new TextEncoder().encode(`${why.slice(0, 500)}\n`));
-  Deno.exit(1);
 }
 
 async function serve(reader: FrameReader, relay: Relay): Promise<void> {

@@ -93,6 +93,8 @@ export type FromWorker =
     readonly error?: ThrownError | null;
     readonly payload: Bytes;
   }
-  | { readonly t: "pong"; readonly id: string };
+  | { readonly t: "pong"; readonly id: string }
+  /** The worker cannot report: what a block did to the realm went too deep. */
+  | { readonly t: "broken"; readonly why: string };
 
 export type Post = (message: FromWorker) => void;

@@ -90,6 +90,8 @@ function lock(): void {
     // A prepareStackTrace of a block would be handed call sites of our frames, with their functions and receivers.
     captured.defineProperty(Error, name, { value: undefined, writable: false, configurable: false });
   }
+  // Our own code looks up the global by this name.
+  captured.defineProperty(globalThis, "globalThis", { value: globalThis, writable: false, configurable: false });
   // Messages are delivered through these; whoever replaced dispatchEvent would be handed the port as `this`.
   const shared = [Promise, EventTarget, Event, MessagePort, MessageEvent, ErrorEvent, PromiseRejectionEvent];
   for (const constructor of shared) {

@@ -3,6 +3,7 @@ import { type Bytes, Fields, type Frame, type Header, ProtocolError, wireId } fr
 import type { VariableImage } from "../../domain/variable.ts";
 import { blockError } from "./block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
+import { fail } from "./fail.ts";
 import { imageList } from "./image_list.ts";
 import type { CallAnswer, CallMessage, FromWorker, ToWorker } from "./messages.ts";
 import { prepareBlock } from "./prepare_block.ts";
@@ -196,6 +197,8 @@ export class Relay {
         return this.#done(message);
       case "pong":
         return this.#send({ t: "pong", id: message.id });
+      case "broken":
+        return fail(`a block broke the realm: ${message.why}`);
       case "loaded":
         return;
     }
