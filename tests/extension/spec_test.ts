@@ -63,6 +63,25 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   ["a constant without value", { symbols: [{ kind: "value", name: "v", doc: "V." }] }, /symbols\.v\.value/],
   ["a grant that does not exist", { allow: { run: ["ls"] } }, /allow\.run is not known/],
   ["a grant of ffi", { allow: { ffi: ["/"] } }, /allow\.ffi is not known/],
+  ["a global that does not exist", { globals: ["WebSocket"] }, /globals\.WebSocket is not known; there are fetch, /],
+  ["a global that every object has", { globals: ["toString"] }, /globals\.toString is not known/],
+  ["a global without its grant", { globals: ["fetch"] }, /globals\.fetch needs allow\.net, which grants nothing/],
+  [
+    "a global with another grant",
+    { globals: ["Deno.writeFile", "Deno.stat"], allow: { read: ["x"] } },
+    /globals\.Deno\.writeFile needs allow\.write/,
+  ],
+  ["a grant without a global", { allow: { env: ["KEY"] } }, /allow\.env opens nothing without .*Deno\.env\.get/],
+  [
+    "a host name",
+    { globals: ["fetch"], allow: { net: ["api.acme.com:443"] } },
+    /allow\.net is wrong .*looked up by UDP.*main process/,
+  ],
+  [
+    "a variable that is none",
+    { globals: ["Deno.env.get"], allow: { env: ["A=B"] } },
+    /allow\.env\.A=B is no name of a variable/,
+  ],
 ];
 
 for (const [what, fields, expected] of REFUSED) {
