@@ -42,6 +42,7 @@ export class AttackTargets {
     Deno.writeTextFileSync(at("secret.txt"), SECRET);
     Deno.writeTextFileSync(at("secret.mjs"), `export default "${SECRET}"`);
     Deno.writeTextFileSync(at("secret.json"), `{"secret":"${SECRET}"}`);
+    Deno.writeTextFileSync(at("secret.env"), `ATTACK_SECRET=${SECRET}\n`);
     Deno.symlinkSync(at("secret.txt"), at("link"));
     const contacts: string[] = [];
     const tcp = createServer((socket) => {
