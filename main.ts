@@ -1,3 +1,3 @@
-import { shipped } from "./extensions/index.ts";
+import { described, shipped } from "./extensions/index.ts";
 import { main } from "./src/app.ts";
-await main(Deno.args, shipped);
+await main(Deno.args, { shipped, described });

@@ -1,8 +1,10 @@
 import project from "../deno.json" with { type: "json" };
 import { DenoIo } from "./app/deno_io.ts";
+import type { SessionParts } from "./app/open_session.ts";
 import { respawn } from "./app/respawn.ts";
 import type { Services, VersionFacts } from "./channels/channel.ts";
-import type { ShippedIndex } from "./extension/loader.ts";
+
+type Extensions = Omit<SessionParts, "env">;
 
 /** The only place that reads the environment. */
 const environment = (): Record<string, string> => Deno.env.toObject();
@@ -13,23 +15,23 @@ function versionFacts(): VersionFacts {
 }
 
 /** Builds what a channel asks for, when it asks: `vis version` loads no database, provider or sandbox. */
-function services(shipped: ShippedIndex): Services {
+function services(extensions: Extensions): Services {
   return {
     version: versionFacts(),
     open: async (request) => {
       const { openSession } = await import("./app/open_session.ts");
-      return await openSession(request, { env: environment(), shipped });
+      return await openSession(request, { env: environment(), ...extensions });
     },
     doctor: async (request) => {
       const { doctor } = await import("./app/doctor.ts");
-      return await doctor(request, { env: environment(), shipped });
+      return await doctor(request, { env: environment(), ...extensions });
     },
     respawn,
   };
 }
 
 /** Runs the program and ends the process with its exit code. */
-export async function main(args: readonly string[], shipped: ShippedIndex): Promise<void> {
+export async function main(args: readonly string[], extensions: Extensions): Promise<void> {
   if (args[0] === "__sandbox_child") return await sandboxChild();
   const env = environment();
   const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" });
@@ -38,7 +40,7 @@ export async function main(args: readonly string[], shipped: ShippedIndex): Prom
     startLogging({ level: levelOf(env["VIS_LOG"]), write: (line) => io.stderr(`${line}\n`) });
   }
   const { runCli } = await import("./channels/cli/cli.ts");
-  const code = await runCli(services(shipped), io).catch((error: unknown) => defect(error, { io, env }));
+  const code = await runCli(services(extensions), io).catch((error: unknown) => defect(error, { io, env }));
   Deno.exit(io.exitCode(code));
 }
 

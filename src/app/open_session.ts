@@ -1,8 +1,9 @@
 import type { OpenRequest, Session } from "../channels/channel.ts";
 import { Conversations } from "../conversation/conversations.ts";
 import { ConfigError } from "../domain/errors.ts";
-import { loadShipped, type ShippedIndex } from "../extension/loader.ts";
-import { ExtensionRegistry } from "../extension/registry.ts";
+import type { DescribedIndex } from "../extension/description.ts";
+import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
+import type { ShippedIndex } from "../extension/loader.ts";
 import { createLog } from "../logging/log.ts";
 import { openStore } from "../persistence/open_store.ts";
 import { DEFAULT_CAPS } from "../prompt/context_parts.ts";
@@ -14,20 +15,25 @@ import { buildRouter } from "./build_router.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 
+/** The first request of a query is sent about then; what is loaded later costs it nothing. */
+const AFTER_START_MS = 40;
+
 export interface SessionParts {
   readonly env: Environment;
   readonly shipped: ShippedIndex;
+  /** Of the shipped extensions; a query waits for those that have none. */
+  readonly described: DescribedIndex;
 }
 
 /** Builds everything one channel needs, in order, and closes it in reverse. */
-export async function openSession(request: OpenRequest, { env, shipped }: SessionParts): Promise<Session> {
+export async function openSession(request: OpenRequest, { env, shipped, described }: SessionParts): Promise<Session> {
   const settings = await readSettings(request, env);
   const router = await buildRouter(settings);
   const store = await openStore({ path: settings.database });
   const spares = openSpares(settings);
   try {
     const swept = await store.sweepLost(isAlive);
-    const registry = await buildRegistry(shipped);
+    const registry = await extensionSource(shipped, described);
     const conversations = new Conversations({
       store,
       registry,
@@ -58,7 +64,22 @@ export async function openSession(request: OpenRequest, { env, shipped }: Sessio
   }
 }
 
-async function buildRegistry(shipped: ShippedIndex): Promise<ExtensionRegistry> {
+/** Where every extension is described, nothing of them is loaded before the first request is on its way. */
+async function extensionSource(shipped: ShippedIndex, described: DescribedIndex): Promise<ExtensionSource> {
+  const known = Object.keys(shipped).map((name) => described[name] ?? null);
+  if (!known.every((one) => one !== null)) return await buildRegistry(shipped);
+  return new LazyRegistry({
+    described: known,
+    load: () => buildRegistry(shipped),
+    soon: (work) => void setTimeout(work, AFTER_START_MS),
+  });
+}
+
+async function buildRegistry(shipped: ShippedIndex): Promise<ExtensionSource> {
+  const [{ ExtensionRegistry }, { loadShipped }] = await Promise.all([
+    import("../extension/registry.ts"),
+    import("../extension/loader.ts"),
+  ]);
   const log = createLog("extension");
   const registry = new ExtensionRegistry({ log });
   const { loaded } = await loadShipped(shipped, { log });

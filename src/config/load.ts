@@ -1,5 +1,6 @@
 import { oneLine } from "../domain/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
+import { DEFAULT_CONFIG } from "./defaults.ts";
 import type { Config } from "./schema.ts";
 
 /** What the environment and the flags say; undefined where they say nothing. Flags win over the environment, which
@@ -23,15 +24,8 @@ export interface LoadedConfig {
 
 /** Joins the layers and checks the result; throws `ConfigError` that names the key and the layer. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
-  const { ConfigSchema } = await import("./schema.ts");
   const { file, env, flags } = sources;
-  const parsed = ConfigSchema.safeParse(file ? parseFile(file) : {});
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const key = issue?.code === "unrecognized_keys" ? issue.keys.join(", ") : issue?.path.join(".") ?? "";
-    throw new ConfigError(`Cannot use ${file?.path}: ${key || "the file"}: ${issue?.message ?? "is wrong"}`);
-  }
-  const base = parsed.data;
+  const base = file ? await readFile(file) : DEFAULT_CONFIG;
   const config: Config = {
     ...base,
     model: nonEmpty(flags.model) ?? nonEmpty(env["VIS_MODEL"]) ?? base.model,
@@ -40,6 +34,16 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     budget: { ...base.budget, iterations: flags.maxIterations ?? base.budget.iterations },
   };
   return { config, apiKey: nonEmpty(env["VIS_API_KEY"]) ?? nonEmpty(env["OPENAI_API_KEY"]) ?? null };
+}
+
+/** The schema is loaded only for a file: it costs a start 20 ms. */
+async function readFile(file: { readonly path: string; readonly text: string }): Promise<Config> {
+  const { ConfigSchema } = await import("./schema.ts");
+  const parsed = ConfigSchema.safeParse(parseFile(file));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const key = issue?.code === "unrecognized_keys" ? issue.keys.join(", ") : issue?.path.join(".") ?? "";
+  throw new ConfigError(`Cannot use ${file.path}: ${key || "the file"}: ${issue?.message ?? "is wrong"}`);
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

@@ -1,7 +1,8 @@
 import type { Log } from "../logging/log.ts";
 import { newId } from "../domain/id.ts";
 import type { VariableImage } from "../domain/variable.ts";
-import type { ActiveExtensions, ExtensionRegistry } from "../extension/registry.ts";
+import type { ExtensionSource } from "../extension/lazy_registry.ts";
+import type { ActiveExtensions } from "../extension/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import type {
@@ -27,7 +28,7 @@ const UNTIMED = /^(rlm|shell)\./;
 export interface EnvironmentParts {
   readonly branch: Branch;
   readonly store: Store;
-  readonly registry: ExtensionRegistry;
+  readonly registry: ExtensionSource;
   readonly log: Log;
   /** Starts a confined child; throws when a required wall is missing. */
   readonly openSandbox: (

@@ -1,6 +1,5 @@
 import { Cancelled, ProviderError } from "../domain/errors.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
-import { parseReply } from "../prompt/parse_reply.ts";
 import type { ParsedReply } from "../prompt/reply.ts";
 import { ReplyStream } from "../prompt/stream_reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
@@ -23,6 +22,8 @@ export interface Asked {
   readonly fatal: boolean;
 }
 
+const AFTER_REQUEST_MS = 40;
+
 /** Asks the model once (the router retries), streaming thinking and code to the channels. Throws only `Cancelled`
  * and defects. */
 export async function askModel(
@@ -30,6 +31,8 @@ export async function askModel(
   { messages, reasoning }: { readonly messages: readonly ModelMessage[] } & Pick<IterationInput, "reasoning">,
 ): Promise<Asked> {
   const begun = performance.now();
+  // The reader of replies and its schema library load while the model thinks, not before it is asked.
+  const loading = setTimeout(() => void import("../prompt/parse_reply.ts"), AFTER_REQUEST_MS);
   const current = frame.router.current();
   const traces: ModelTrace[] = [];
   const stream = new ReplyStream();
@@ -41,6 +44,8 @@ export async function askModel(
       onEvent: events.on,
       onAttempt: (attempt) => traces.push({ ...attempt, repairs: [] }),
     });
+    clearTimeout(loading);
+    const { parseReply } = await import("../prompt/parse_reply.ts");
     const parsed = parseReply(answer.text);
     const told = parsed.ok ? parsed.reply.thinking : "";
     if (!events.thought() && told !== "" && !events.streamed()) frame.emitter.send({ type: "thinking", delta: told });

@@ -3,7 +3,7 @@ import type { IterationOutcome } from "../domain/query_event.ts";
 import { assembleMessages } from "../prompt/messages.ts";
 import { renderContext } from "../prompt/render_context.ts";
 import type { Reply } from "../prompt/reply.ts";
-import { describeReply } from "../prompt/reply_schema.ts";
+import { REPLY_FORMAT } from "../prompt/reply_format.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import { type Asked, askModel } from "./ask_model.ts";
 import { executeBlocks, type Executed } from "./execute_blocks.ts";
@@ -47,7 +47,7 @@ function messagesOf(frame: IterationFrame, { context }: IterationInput): readonl
   return assembleMessages({
     system: frame.system,
     request: frame.request,
-    schema: describeReply(),
+    schema: REPLY_FORMAT,
     context: renderContext(context),
     alternatingRoles: frame.router.current().capabilities.alternatingRoles,
   });

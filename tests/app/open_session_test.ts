@@ -44,7 +44,11 @@ Deno.test("openSession() ends the queries of processes that are gone", async () 
     const query = { branchId, text: "q", provider: "p", model: "m", promptEnrichment: "", runLabel: null };
     await store.beginQuery({ ...query, owner: { host: hostname(), pid: 1 << 22, started: "1" } });
     await store.close();
-    const session = await openSession({ db, cwd: folder, provider: "demo" }, { env: { HOME: folder }, shipped: {} });
+    const session = await openSession({ db, cwd: folder, provider: "demo" }, {
+      env: { HOME: folder },
+      shipped: {},
+      described: {},
+    });
     assert.equal(session.swept, 1);
     const branch = await session.conversations.latest(folder);
     assert.ok(branch);
@@ -56,7 +60,7 @@ Deno.test("openSession() ends the queries of processes that are gone", async () 
 
 Deno.test("openSession() asks for a provider before it makes a database", async () => {
   await withFolder(async (folder) => {
-    const parts = { env: { HOME: folder }, shipped: {} };
+    const parts = { env: { HOME: folder }, shipped: {}, described: {} };
     await assert.rejects(openSession({ cwd: folder }, parts), ConfigError);
     await assert.rejects(openSession({ cwd: folder, db: folder, provider: "demo" }, parts), StoreError);
     assert.deepEqual(await Array.fromAsync(Deno.readDir(folder)), []);

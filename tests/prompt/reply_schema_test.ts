@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { parseReply } from "../../src/prompt/parse_reply.ts";
+import { REPLY_FORMAT } from "../../src/prompt/reply_format.ts";
 import { describeReply, replySchema } from "../../src/prompt/reply_schema.ts";
 
 Deno.test("describeReply() names every field of the schema and every choice", () => {
@@ -21,6 +22,10 @@ Deno.test("describeReply() names every field of the schema and every choice", ()
   assert.ok(text.includes('"cost" | "speed" | "intelligence"') && text.includes('"quick" | "balanced" | "deep"'));
   assert.ok(text.includes('"high" | "medium" | "low"') && text.includes('"text" | "markdown"'));
   assert.ok(text.includes('"thinking"?: string') && text.includes('"expr": string') && text.includes("}[]"));
+});
+
+Deno.test("REPLY_FORMAT is what describeReply() makes of the schema", () => {
+  assert.equal(REPLY_FORMAT, describeReply());
 });
 
 Deno.test("describeReply() gives the same bytes each time and at most 1.3 KB", () => {

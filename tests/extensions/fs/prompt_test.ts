@@ -47,5 +47,7 @@ Deno.test("fs: vis.json says what the module says", async () => {
   );
   const { default: fs } = await shipped.fs();
   const { namespace, version, requires } = fs;
-  assert.deepEqual(manifest, { extensions: [{ namespace, version, entry: "mod.ts", requires, allow: {} }] });
+  assert.deepEqual(manifest, {
+    extensions: [{ namespace, version, entry: "mod.ts", requires, allow: {}, static: true }],
+  });
 });

@@ -1,0 +1,35 @@
+import type { Config } from "./schema.ts";
+
+/** What the schema gives for an empty file, written down so that a start without a file need not load the schema. A
+ * test holds the two together. */
+export const DEFAULT_CONFIG: Config = {
+  "model": null,
+  "provider": null,
+  "baseUrl": null,
+  "budget": {
+    "iterations": 4,
+    "ceiling": null,
+    "costUsd": null,
+    "tokens": null,
+    "wallMs": null,
+  },
+  "sandbox": {
+    "require": [],
+    "memoryMiB": 512,
+    "timeoutMs": 120000,
+    "timeoutMinMs": 3000,
+    "timeoutMaxMs": 1800000,
+  },
+  "context": {
+    "journalChars": 24000,
+    "previewChars": 6000,
+    "stdoutChars": 4000,
+    "stderrChars": 2000,
+    "errorChars": 2000,
+    "thinkingChars": 4000,
+    "attempts": 12,
+    "indexRows": 150,
+    "indexChars": 12000,
+    "inlineChars": 120,
+  },
+};
