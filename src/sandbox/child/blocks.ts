@@ -182,7 +182,6 @@ export class Blocks {
 
   #settle(active: Active, ending: Ending): void {
     if (active.timer !== null) captured.clearTimeout(active.timer);
-    this.#parts.variables.observe();
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
     // In a further turn of the event loop: a loop of microtasks that the block left behind is still under its limit.

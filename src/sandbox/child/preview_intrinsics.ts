@@ -34,6 +34,14 @@ function temporalTexts(): Readonly<Record<string, TextOf>> {
   return table;
 }
 
+/** State (0 pending, 1 fulfilled, 2 rejected) and result of a promise, from the runtime: nothing of it runs. */
+function promiseDetails(): (promise: object) => readonly unknown[] {
+  const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
+  const details: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "getPromiseDetails") : null;
+  if (typeof details !== "function") throw new TypeError("Cannot look at promises: not in this runtime");
+  return details as (promise: object) => readonly unknown[];
+}
+
 const flags = { d: "hasIndices", g: "global", i: "ignoreCase", m: "multiline", s: "dotAll", u: "unicode" };
 const typedArray: object = Object.getPrototypeOf(Uint8Array.prototype);
 const mapIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Map().entries());
@@ -79,8 +87,7 @@ export const look = {
   WeakMap,
   weakGet: uncurry(WeakMap.prototype.get),
   weakSet: uncurry(WeakMap.prototype.set),
-  then: uncurry(Promise.prototype.then),
-  promise: Promise.prototype as object,
+  promiseDetails: promiseDetails(),
   defineProperty: Object.defineProperty,
   setPrototypeOf: Object.setPrototypeOf as (value: object, prototype: object | null) => object,
   deleteProperty: Reflect.deleteProperty,

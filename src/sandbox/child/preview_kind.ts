@@ -41,6 +41,15 @@ export function kindOf(value: object): ObjectKind {
   return prototype === look.url && hrefOf(value) !== null ? "url" : "object";
 }
 
+/** Where a promise stands, without waiting for it or counting as somebody who handles its rejection. */
+export function promiseState(
+  promise: object,
+): { readonly state: "pending" | "fulfilled" | "rejected"; readonly result: unknown } {
+  const details = look.promiseDetails(promise);
+  const state = details[0] === 0 ? "pending" : details[0] === 1 ? "fulfilled" : "rejected";
+  return { state, result: state === "pending" ? undefined : details[1] };
+}
+
 /** Text of a function: `class` is its first word where it is one. */
 export function isClassText(text: string): boolean {
   if (look.slice(text, 0, 5) !== "class") return false;

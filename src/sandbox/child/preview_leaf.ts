@@ -1,5 +1,5 @@
 import { look } from "./preview_intrinsics.ts";
-import { classNameOf, inheritedText, ownData } from "./preview_kind.ts";
+import { bytesOf, classNameOf, hrefOf, inheritedText, type ObjectKind, ownData } from "./preview_kind.ts";
 
 /** Larger ones take too long to write in decimal. */
 const MAX_BIGINT = 2n ** 4096n;
@@ -64,7 +64,21 @@ export function regExpText(value: object): string {
   return `/${look.slice(look.source(value), 0, 1000)}/${flags}`;
 }
 
-export function boxedText(value: object): string {
+/** An object whose insides are one text or none. */
+export function closedText(value: object, { kind, max }: { readonly kind: ObjectKind; readonly max: number }): string {
+  switch (kind) {
+    case "boxed":
+      return boxedText(value);
+    case "url":
+      return `URL { href: ${quoted(hrefOf(value) ?? "", max)} }`;
+    case "weak":
+      return `${classNameOf(value)} { <items unknown> }`;
+    default:
+      return `${classNameOf(value)} { byteLength: ${bytesOf(value, kind)} }`;
+  }
+}
+
+function boxedText(value: object): string {
   const readers: readonly (readonly [string, (self: unknown) => unknown])[] = [
     ["Number", look.numberOf],
     ["String", look.stringOf],

@@ -1,19 +1,18 @@
 import { bareList, look } from "./preview_intrinsics.ts";
 import {
-  bytesOf,
   classNameOf,
   errorText,
-  hrefOf,
   isDigits,
   kindOf,
   lengthOf,
   type ObjectKind,
+  promiseState,
   tagOf,
 } from "./preview_kind.ts";
 import { layOut } from "./preview_layout.ts";
 import {
   accessorText,
-  boxedText,
+  closedText,
   dateText,
   functionLabel,
   keyText,
@@ -117,19 +116,16 @@ export class Previewer {
         return this.#labelled(value, { label: dateText(value as Date), place });
       case "regexp":
         return this.#labelled(value, { label: regExpText(value), place });
-      case "boxed":
-        return this.#leaf(boxedText(value));
       case "error":
         return this.#error(value, place);
-      case "url":
-        return this.#leaf(`URL { href: ${quoted(hrefOf(value) ?? "", place.share)} }`);
-      case "weak":
-        return this.#leaf(`${classNameOf(value)} { <items unknown> }`);
       case "promise":
-        return this.#leaf(`${classNameOf(value) || "Promise"} {}`);
+        return this.#promise(value, place);
+      case "boxed":
+      case "url":
+      case "weak":
       case "buffer":
       case "dataview":
-        return this.#leaf(`${classNameOf(value)} { byteLength: ${bytesOf(value, kind)} }`);
+        return this.#leaf(closedText(value, { kind, max: place.share }));
       default:
         return this.#opened(value, kind, place);
     }
@@ -197,6 +193,14 @@ export class Previewer {
     }
     if (parts.length === 0) return label;
     return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: false });
+  }
+
+  #promise(value: object, place: Place): string {
+    const { state, result } = promiseState(value);
+    const name = classNameOf(value) || "Promise";
+    if (state === "pending") return this.#leaf(`${name} { <pending> }`);
+    const label = this.#leaf(state === "rejected" ? `${name} { <rejected> ` : `${name} { `);
+    return `${label}${this.#value(result, { level: place.level + 1, share: place.share })} }`;
   }
 
   #property(descriptor: PropertyDescriptor, { level, share }: Place): string {

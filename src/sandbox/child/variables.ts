@@ -6,7 +6,6 @@ import type { Declaration } from "./rewrite_declarations.ts";
 import { summarize } from "./summary.ts";
 import { type Entry, newEntry } from "./variables_entry.ts";
 import { KnownFunctions } from "./variables_functions.ts";
-import { WatchedPromises } from "./variables_promises.ts";
 import { type Restored, Restoring } from "./variables_restore.ts";
 import { addOnce, codeHash } from "./variables_save.ts";
 import { Saving } from "./variables_saving.ts";
@@ -53,7 +52,6 @@ export class Variables {
   /** Bound from outside and not saved yet. */
   #bound = bareList<string>();
   readonly #functions = new KnownFunctions();
-  readonly #promises = new WatchedPromises();
 
   constructor(options: VariablesOptions = {}) {
     this.#global = options.global ?? globalThis;
@@ -106,7 +104,6 @@ export class Variables {
     return new Saving({
       entries: this.#entries,
       functions: this.#functions,
-      promises: this.#promises,
       has: (name) => look.hasOwn(this.#global, name),
       get: (name) => this.#get(name),
       drop: (name) => this.#drop(name),
@@ -153,19 +150,10 @@ export class Variables {
     this.#drop(name);
   }
 
-  /** Looks at the promises among variables now, so that those which settle in this turn are not called pending. */
-  observe(): void {
-    for (const name in this.#entries) {
-      const value = this.#get(name);
-      if (typeof value === "object" && value !== null && look.isPromise(value)) this.#promises.isPending(value);
-    }
-  }
-
   /** Values are bound, sources evaluated in the order of what they require. One report for each image; never throws. */
   restore(images: readonly VariableImage[]): Restored[] {
     const restoring = new Restoring(images, {
       functions: this.#functions,
-      promises: this.#promises,
       evaluate: this.#evaluate,
       declare: (image) => this.#declareImage(image),
       get: (name) => this.#get(name),

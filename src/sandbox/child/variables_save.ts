@@ -1,12 +1,12 @@
 import type { VariableImage, VariableKind } from "../../domain/variable.ts";
 import { encode } from "../codec.ts";
 import { bareList, look } from "./preview_intrinsics.ts";
+import { promiseState } from "./preview_kind.ts";
 import { summarize } from "./summary.ts";
 import { type Entry, UNSAVED } from "./variables_entry.ts";
 import type { KnownFunctions } from "./variables_functions.ts";
 import { hashOf } from "./variables_hash.ts";
 import { encodeOwn } from "./variables_own.ts";
-import type { WatchedPromises } from "./variables_promises.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -27,7 +27,6 @@ export const NO_BYTES: Bytes = new Uint8Array(0);
 
 export interface SaveParts {
   readonly functions: KnownFunctions;
-  readonly promises: WatchedPromises;
 }
 
 /** Looks at one variable. Null where it is certainly as it was saved. */
@@ -39,7 +38,7 @@ export function snapshot(entry: Entry, value: unknown, parts: SaveParts): Snapsh
   if (look.isProxy(value)) return lost(entry, value, "a Proxy is not kept");
   if (typeof value === "function") return code(entry, value, parts);
   if (look.isPromise(value)) {
-    if (!parts.promises.isPending(value)) {
+    if (promiseState(value).state !== "pending") {
       return lost(entry, value, "a promise is not kept: await it and keep what it gives");
     }
     return { ...blank(entry, value), kind: "pending", source: entry.statement, hash: `pending:${entry.statement}` };

@@ -34,7 +34,6 @@ export class BlockRunner {
     } catch (thrown) {
       error = thrown;
     }
-    this.variables.observe();
     await Promise.resolve();
     const end = this.variables.afterBlock(block, { ok: error === null });
     for (const image of end.saved) this.stored.set(image.name, image);

@@ -22,6 +22,8 @@ const sparse: unknown[] = [1, , , 4];
 const huge: unknown[] = [];
 huge[4e9] = 1;
 const symbol = Symbol("key");
+const rejected = Promise.reject(new Error("no"));
+rejected.catch(() => {});
 
 const SHOWN: readonly (readonly [value: unknown, text: string | RegExp])[] = [
   [1, "1"],
@@ -106,7 +108,11 @@ const SHOWN: readonly (readonly [value: unknown, text: string | RegExp])[] = [
   ],
   [new Intl.NumberFormat(), "NumberFormat [Intl.NumberFormat] {}"],
   [Math, "Object [Math] {}"],
-  [Promise.resolve(1), "Promise {}"],
+  [Promise.resolve(1), "Promise { 1 }"],
+  [new Promise(() => {}), "Promise { <pending> }"],
+  [[rejected], "[ Promise { <rejected> [Error: no] } ]"],
+  [(async () => await new Promise(() => {}))(), "Promise { <pending> }"],
+  [new WeakRef({}), "WeakRef [WeakRef] {}"],
   [new Proxy({}, {}), "[Proxy]"],
   [{ a: { b: { c: { d: { e: { f: 1 } } } } } }, "{ a: { b: { c: { d: { e: [Object] } } } } }"],
 ];
