@@ -13,13 +13,14 @@ const NOWHERE: EnvironmentView = { envId: "", conversationId: "", depth: 0, work
 export async function describe(extension: Extension, view: EnvironmentView = NOWHERE): Promise<ExtensionDescription> {
   const registry = new ExtensionRegistry({ log: NO_LOG });
   registry.register(extension);
-  const { list: [facts], functions, constants, grants, blocks: [block], nudges, doc } = await registry.activate(view);
+  const { list: [facts], functions, constants, grants, globals, blocks: [block], nudges, doc } = await registry
+    .activate(view);
   if (!facts || block === undefined || nudges.length > 0) {
     throw new Error(`Cannot describe ${extension.namespace}: it is not static`);
   }
   const names = [extension.alias.alias, ...functions, ...Object.keys(constants)];
   const docs = Object.fromEntries(names.map((name) => [name, doc(name) ?? ""]));
-  return { ...facts, functions, constants, grants, block, docs };
+  return { ...facts, functions, constants, grants, globals, block, docs };
 }
 
 /** Names of the shipped extensions and whether their manifest calls them static. */

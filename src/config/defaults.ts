@@ -16,9 +16,13 @@ export const DEFAULT_CONFIG: Config = {
   "sandbox": {
     "require": [],
     "memoryMiB": 512,
+    "launcher": [],
+    "live": 32,
+    "idleMs": 600000,
     "timeoutMs": 120000,
     "timeoutMinMs": 3000,
     "timeoutMaxMs": 1800000,
+    "spare": 0,
   },
   "context": {
     "journalChars": 24000,

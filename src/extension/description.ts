@@ -9,6 +9,8 @@ export interface ExtensionDescription {
   readonly functions: readonly string[];
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: ActiveExtensions["grants"];
+  /** Platform globals that it asks for. */
+  readonly globals: readonly string[];
   readonly block: string;
   /** Name of a symbol, or of the alias, to what `doc()` says of it. */
   readonly docs: Readonly<Record<string, string>>;

@@ -35,6 +35,7 @@ export class LazyRegistry implements ExtensionSource {
       functions: described.flatMap(({ functions }) => functions),
       constants: Object.assign({}, ...described.map(({ constants }) => constants)),
       grants: unionOf(described),
+      globals: [...new Set(described.flatMap(({ globals }) => globals))],
       blocks: described.map(({ block }) => block),
       nudges: [],
       call: async (name: string, args: readonly unknown[], options: CallOptions) =>

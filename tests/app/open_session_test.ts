@@ -110,7 +110,7 @@ Deno.test("openSession() keeps spares where the configuration asks for them, and
     await Deno.writeTextFile(join(folder, "config.jsonc"), '{ "sandbox": { "spare": 1 } }');
     const before = childrenOf();
     const request = { cwd: folder, db: join(folder, "x.db"), provider: "demo" };
-    const session = await openSession(request, { env: { VIS_HOME: folder }, shipped: {} });
+    const session = await openSession(request, { env: { VIS_HOME: folder }, shipped: {}, described: {} });
     const begun = await until(() => childrenOf() > before) ? childrenOf() : before;
     await session.close();
     assert.deepEqual([begun - before, childrenOf() - before], [1, 0]);

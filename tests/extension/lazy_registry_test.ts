@@ -36,11 +36,12 @@ Deno.test("LazyRegistry says of its extensions what the registry says, and loads
   const real = new ExtensionRegistry({ log: recordingLog().log });
   for (const extension of extensions()) real.register(extension);
   const [lazy, full] = [await registry.activate(VIEW), await real.activate(VIEW)];
-  const facts = ({ list, functions, constants, grants, blocks }: typeof lazy) => ({
+  const facts = ({ list, functions, constants, grants, globals, blocks }: typeof lazy) => ({
     list,
     functions,
     constants,
     grants,
+    globals,
     blocks,
   });
   assert.deepEqual(facts(lazy), facts(full));
