@@ -2,6 +2,7 @@
 import { bundleSandbox, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
 import { type Grants, NO_GRANTS } from "../../src/sandbox/grants.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host.ts";
+import { CHILD_ARGUMENT } from "../../src/sandbox/program.ts";
 import type { BlockRun, HostCall, RunReport, Sandbox, SandboxLimits } from "../../src/sandbox/sandbox.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -85,6 +86,10 @@ export class TestSandbox implements AsyncDisposable {
   }
 }
 
+/** VIS_TEST_CHILD names an executable of `deno task compile` whose children are to be tested in place of the bundles. */
+const executable = Deno.env.get("VIS_TEST_CHILD");
+const COMPILED: SandboxTestOptions = executable ? { program: { path: executable, args: [CHILD_ARGUMENT] } } : {};
+
 /** Starts a child whose host functions are `functions`. */
 export async function testSandbox(options: TestSandboxOptions = {}): Promise<TestSandbox> {
   await buildSandbox();
@@ -96,7 +101,7 @@ export async function testSandbox(options: TestSandboxOptions = {}): Promise<Tes
     grants: { ...NO_GRANTS, ...grants },
     onCall: async (call) => await functions[call.name]?.(call),
     ...rest,
-  }, test);
+  }, { ...COMPILED, ...test });
   return new TestSandbox(sandbox);
 }
 

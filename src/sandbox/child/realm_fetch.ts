@@ -1,41 +1,17 @@
 import { captured } from "./captured.ts";
+import { type HeaderNode, makeExchange, type Received, type Sent } from "./exchange.ts";
 import type { OutsideWork } from "./outside_work.ts";
 import { RealmBlob } from "./realm_blob.ts";
 import { RealmBody } from "./realm_body.ts";
 import { RealmForm } from "./realm_form.ts";
 import { RealmHeaders } from "./realm_headers.ts";
-import { RealmRequest, type RequestInput } from "./realm_request.ts";
+import { RealmRequest, type RealmSignal, type RequestInput } from "./realm_request.ts";
 import { RealmResponse } from "./realm_response.ts";
 
-const nativeFetch = globalThis.fetch;
-const NativeHeaders = globalThis.Headers;
-const NativeBytes = Uint8Array;
-const setBytes = Uint8Array.prototype.set;
 const clone = globalThis.structuredClone.bind(globalThis);
-const MAX_BODY_BYTES = 64 << 20;
+const MAX_REDIRECTS = 20;
 type Plain = Record<string, unknown>;
-
-/** All that crosses to the runtime: strings and bytes. */
-interface Sent {
-  readonly url: string;
-  readonly method: string;
-  readonly redirect: string;
-  readonly headers: Node | null;
-  readonly body: Uint8Array<ArrayBuffer> | null;
-}
-interface Node {
-  readonly name: string;
-  readonly value: string;
-  readonly next: Node | null;
-}
-interface Received {
-  readonly url: string;
-  readonly status: number;
-  readonly statusText: string;
-  readonly redirected: boolean;
-  readonly headers: Node | null;
-  readonly body: Uint8Array<ArrayBuffer>;
-}
+type Send = (request: RealmRequest) => Promise<Received>;
 
 /**
  * `fetch` and its classes for the realm. The classes are ordinary code over data of their own, with no more rights than
@@ -43,23 +19,14 @@ interface Received {
  * may be reached is for the other walls to say.
  */
 export function realmFetch(work: OutsideWork): Plain {
-  const fetch = async (input: unknown, init?: RequestInput): Promise<RealmResponse> => {
-    const request = new RealmRequest(input, init);
-    const { signal } = request;
-    if (signal?.aborted) throw signal.reason;
+  const exchange = makeExchange();
+  const send = async (request: RealmRequest): Promise<Received> => {
     const sent = plain(request);
-    const { done, stop } = work.start({
-      what: `fetch ${sent.url}`,
-      begin: (native) => exchange(sent, native),
-    });
-    signal?.addEventListener("abort", () => stop("it was aborted"));
-    const received = await done as Received;
-    const headers = new RealmHeaders();
-    for (let node = received.headers; node; node = node.next) headers.append(node.name, node.value);
-    const { url, status, statusText, redirected } = received;
-    const empty = received.body.length === 0 ? null : received.body;
-    return new RealmResponse(empty, { url, status, statusText, redirected, headers });
+    const { done, stop } = work.start({ what: `fetch ${sent.url}`, begin: (signal) => exchange(sent, signal) });
+    request.signal?.addEventListener("abort", () => stop("it was aborted"));
+    return await done as Received;
   };
+  const fetch = (input: unknown, init?: RequestInput): Promise<RealmResponse> => follow(send, { input, init });
   const classes = {
     Headers: RealmHeaders,
     Request: RealmRequest,
@@ -71,55 +38,56 @@ export function realmFetch(work: OutsideWork): Plain {
   return { fetch: captured.freeze(fetch), ...classes };
 }
 
+async function follow(
+  send: Send,
+  { input, init }: { readonly input: unknown; readonly init: RequestInput | undefined },
+): Promise<RealmResponse> {
+  let request = new RealmRequest(input, init);
+  for (let hops = 0;; hops++) {
+    throwIfAborted(request.signal);
+    const { url, status, statusText, headers: nodes, body } = await send(request);
+    const headers = new RealmHeaders();
+    for (let node = nodes; node; node = node.next) headers.append(node.name, node.value);
+    const location = [301, 302, 303, 307, 308].includes(status) ? headers.get("location") : null;
+    if (location === null || request.redirect === "manual") {
+      const data = body.length === 0 ? null : body;
+      return new RealmResponse(data, { url, status, statusText, redirected: hops > 0, headers });
+    }
+    if (request.redirect === "error" || hops >= MAX_REDIRECTS) {
+      throw new TypeError(`Cannot fetch ${url}: redirected to ${location}`);
+    }
+    request = redirected(request, { location, status });
+  }
+}
+
+function throwIfAborted(signal: RealmSignal | null): void {
+  if (signal?.aborted) throw signal.reason;
+}
+
+/** Credentials stay with the address that they were meant for. */
+function redirected(
+  request: RealmRequest,
+  { location, status }: { readonly location: string; readonly status: number },
+): RealmRequest {
+  const to = new URL(location, request.url);
+  const headers = new RealmHeaders(request.headers);
+  if (to.origin !== new URL(request.url).origin) {
+    for (const name of ["authorization", "cookie", "proxy-authorization"]) headers.delete(name);
+  }
+  const { method, redirect, signal } = request;
+  const more = { headers, redirect, ...(signal ? { signal } : {}) };
+  const keeps = status >= 307 || /^(?:GET|HEAD)$/.test(method) || (status !== 303 && method !== "POST");
+  if (keeps) return new RealmRequest(to.href, { ...more, method, body: RealmBody.peek(request) });
+  headers.delete("content-type");
+  return new RealmRequest(to.href, { ...more, method: "GET" });
+}
+
 function plain(request: RealmRequest): Sent {
   const url = new URL(request.url);
   // The grant is for the address: names cannot be looked up here.
   if (url.hostname === "localhost") url.hostname = "127.0.0.1";
   const body = RealmBody.peek(request);
-  let headers: Node | null = null;
+  let headers: HeaderNode | null = null;
   for (const [name, value] of request.headers) headers = { name: `${name}`, value: `${value}`, next: headers };
-  return {
-    url: `${url.href}`,
-    method: `${request.method}`,
-    redirect: `${request.redirect}`,
-    headers,
-    body: body ? clone(RealmBlob.read(body)) : null,
-  };
-}
-
-async function exchange({ url, method, redirect, headers, body }: Sent, signal: AbortSignal): Promise<Received> {
-  const all = new NativeHeaders();
-  for (let node = headers; node; node = node.next) all.append(node.name, node.value);
-  const init: RequestInit = Object.assign(Object.create(null), { method, redirect, headers: all, body, signal });
-  const response = await nativeFetch(url, init);
-  let got: Node | null = null;
-  response.headers.forEach((value, name) => got = { name, value, next: got });
-  const { status, statusText, redirected } = response;
-  return { url: response.url, status, statusText, redirected, headers: got, body: await readAll(response) };
-}
-
-interface Chunk {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly before: Chunk | null;
-}
-
-async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
-  let last: Chunk | null = null, size = 0;
-  const reader = body?.getReader();
-  for (;;) {
-    const step = await reader?.read();
-    if (!step?.value) break;
-    size += step.value.length;
-    if (size > MAX_BODY_BYTES) {
-      await reader?.cancel();
-      throw new captured.RangeError(`body of over ${MAX_BODY_BYTES} bytes`);
-    }
-    last = { bytes: step.value, before: last };
-  }
-  const all = new NativeBytes(size);
-  for (let chunk: Chunk | null = last; chunk; chunk = chunk.before) {
-    size -= chunk.bytes.length;
-    captured.apply(setBytes, all, [chunk.bytes, size]);
-  }
-  return all;
+  return { url: `${url.href}`, method: `${request.method}`, headers, body: body ? clone(RealmBlob.read(body)) : null };
 }

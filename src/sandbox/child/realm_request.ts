@@ -12,7 +12,8 @@ export interface RequestInput {
   readonly method?: string;
   readonly headers?: HeadersInput;
   readonly body?: unknown;
-  readonly redirect?: "follow" | "error" | "manual";
+  /** "follow", "error" or "manual". */
+  readonly redirect?: string;
   readonly signal?: RealmSignal;
 }
 
