@@ -11,7 +11,8 @@ const extensions = (): Extension[] => [
   sample({
     namespace: "test.a",
     symbols: [twice((_env, n) => Number(n) * 2), value("max", 50, { doc: "Most." })],
-    allow: { net: ["x:1"] },
+    allow: { net: ["127.0.0.1:1"] },
+    globals: ["fetch"],
   }),
 ];
 
