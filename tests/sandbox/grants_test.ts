@@ -145,6 +145,84 @@ grantTest("granted functions lead to nothing else and keep to the time of their 
   assert.equal(waiting.result.error?.message, "mine");
 });
 
+grantTest(
+  "fetch hands no object of the runtime to what a block put in place of globals and methods",
+  async (targets) => {
+    await using box = await open(targets);
+    const got = await box.show(`const leaks = [], Own = Request, undo = [];
+    let busy = false;
+    const add = (self, list) => {
+      if (busy) return;
+      busy = true;
+      for (let i = 0; i < list.length; i++) leaks[leaks.length] = list[i];
+      leaks[leaks.length] = self;
+      leaks[leaks.length] = globalThis.Request;
+      busy = false;
+    };
+    const Fake = class { constructor() { add(this, arguments) } };
+    globalThis.Request = Fake;
+    for (const type of [Array, Map, Set, WeakMap, Uint8Array, Reflect.getPrototypeOf(Uint8Array)]) {
+      for (const key of Reflect.ownKeys(type.prototype)) {
+        const d = Object.getOwnPropertyDescriptor(type.prototype, key), f = d.value, apply = Reflect.apply;
+        if (key === 'constructor' || typeof f !== 'function' || !d.configurable) continue;
+        undo.push(() => Object.defineProperty(type.prototype, key, d));
+        Object.defineProperty(type.prototype, key, { ...d, value: function () { add(this, arguments); return apply(f, this, arguments) } });
+      }
+    }
+    const Before = URL;
+    globalThis.URL = class extends Before { constructor(a, b) { super(a, b); add(a, [b]) } };
+    let text;
+    try {
+      text = await (await fetch('http://127.0.0.1:${targets.port}/', { method: 'POST', body: 'x', headers: { a: 'b' } })).text();
+    } finally {
+      busy = true;
+      for (let i = 0; i < undo.length; i++) undo[i]();
+    }
+    const strange = leaks.filter((it) => (typeof it === 'function' && it.name === 'Request' && it !== Own) ||
+      (typeof it === 'object' && it !== null && /AbortSignal|Request|Headers|Response/.test(Object.prototype.toString.call(it))));
+    [text, leaks.length > 0, strange.length].join()`);
+    assert.equal(got, '"hi,true,0"');
+  },
+);
+
+grantTest("fetch follows redirects within the grant and not out of it", async (targets) => {
+  const seen: string[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const { pathname, searchParams } = new URL(request.url);
+    seen.push(`${request.method} ${pathname} ${await request.text()} ${request.headers.get("authorization")}`);
+    const to = searchParams.get("to");
+    return to
+      ? new Response(null, { status: Number(pathname.slice(1)), headers: { location: to } })
+      : new Response("end");
+  });
+  const { port } = server.addr;
+  try {
+    await using box = await testSandbox({ grants: { net: [`127.0.0.1:${port}`] }, globals: ["fetch"] });
+    const post = (path: string): string =>
+      `const r = await fetch('http://127.0.0.1:${port}${path}', { method: 'POST', body: 'x', headers: { authorization: 'a' } }); [await r.text(), r.redirected].join()`;
+    assert.equal(await box.show(post("/302?to=/got")), '"end,true"');
+    assert.equal(await box.show(post("/307?to=/kept")), '"end,true"');
+    assert.deepEqual(seen, ["POST /302 x a", "GET /got  a", "POST /307 x a", "POST /kept x a"]);
+    for (const to of [`http://127.0.0.1:${targets.port}/`, `http://127.0.0.2:${port}/`, "file:///etc/passwd"]) {
+      assert.match(
+        await error(box, `await fetch('http://127.0.0.1:${port}/302?to=${encodeURIComponent(to)}')`),
+        /Cannot fetch/,
+      );
+    }
+    assert.match(
+      await error(box, `await fetch('http://127.0.0.1:${port}/302?to=/302%3Fto%3D/x', { redirect: 'error' })`),
+      /redirected/,
+    );
+    assert.equal(
+      await box.show(`(await fetch('http://127.0.0.1:${port}/302?to=/x', { redirect: 'manual' })).status`),
+      "302",
+    );
+    assert.deepEqual(await targets.contacted(), []);
+  } finally {
+    await server.shutdown();
+  }
+});
+
 const REFUSED: readonly [string, Parameters<typeof testSandbox>[0], RegExp][] = [
   ["a host name", { grants: { net: ["example.com:443"] }, globals: ["fetch"] }, /looked up by UDP.*main process/],
   ["a host without a port", { grants: { net: ["127.0.0.1"] }, globals: ["fetch"] }, /127\.0\.0\.1:8080/],
