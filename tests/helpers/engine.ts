@@ -1,4 +1,4 @@
-import { Conversations } from "../../src/conversation/conversations.ts";
+import { type ConversationParts, Conversations } from "../../src/conversation/conversations.ts";
 import type { QueryEvent } from "../../src/domain/query_event.ts";
 import type { QueryResult } from "../../src/domain/query_result.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
@@ -11,6 +11,7 @@ import type { Provider } from "../../src/providers/provider.ts";
 import { Router } from "../../src/providers/router.ts";
 import type { QuerySettings } from "../../src/query/query_parts.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
+import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
 import { thisProcess } from "../../src/app/process_owner.ts";
 import { type ScriptedProvider, scriptedProvider, type ScriptedReply } from "./scripted_provider.ts";
 
@@ -22,6 +23,8 @@ export interface EngineOptions {
   readonly provider?: Provider;
   readonly workspace?: string;
   readonly openSandbox?: typeof openSandbox;
+  readonly limits?: Partial<SandboxLimits>;
+  readonly children?: NonNullable<ConversationParts["children"]>;
 }
 
 export interface Engine {
@@ -56,9 +59,10 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     registry,
     router: new Router({ routes: [route] }),
     log,
-    openSandbox: (wanted) => open({ ...wanted, limits: LIMITS }),
+    openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
     now: Date.now,
     owner: thisProcess(),
+    ...(options.children ? { children: options.children } : {}),
     settings: { ...SETTINGS, ...options.settings },
   });
   const workspace = options.workspace ?? "/nowhere";

@@ -1,0 +1,47 @@
+/** `deno task attacks`: tries every attack against each wall alone and all together, from source and compiled, and
+ * writes docs/generated/attacks.md. Takes a few minutes. */
+import { join } from "node:path";
+import { attackPage, type AttackRow, type Run } from "../tests/sandbox/attack_page.ts";
+import { ATTACKS } from "../tests/sandbox/attack_list.ts";
+import { claimed, COLUMNS, isControl, runColumn, type Way } from "../tests/sandbox/attack_table.ts";
+import { compiledProgram } from "../tests/helpers/compiled_program.ts";
+import { ROOT } from "./_project.ts";
+
+const PAGE = "docs/generated/attacks.md";
+
+async function runtimeOf(path: string): Promise<string> {
+  const { stdout } = await new Deno.Command(path, { args: ["version"], stderr: "null" }).output();
+  return /(?:deno|runtime)\s+v?(\d+\.\d+\.\d+)/i.exec(new TextDecoder().decode(stdout))?.[1] ?? "unknown";
+}
+
+async function tryAll(way: Way, program?: { readonly path: string; readonly args: readonly string[] }): Promise<Run> {
+  const rows = new Map<string, AttackRow>(ATTACKS.map((attack) => [attack.name, { attack, cells: {} }]));
+  for (const column of COLUMNS) {
+    const begun = performance.now();
+    await runColumn(column, {
+      ...(program ? { program } : {}),
+      wanted: (attack) => isControl(attack, way) || claimed(attack, column),
+      onAttempt: ({ name }, attempt) => {
+        const row = rows.get(name);
+        if (row) row.cells[column] = attempt;
+      },
+    });
+    console.log(`${way}, ${column}: ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+  }
+  const runtime = program ? await runtimeOf(program.path) : Deno.version.deno;
+  return { way, runtime, rows: [...rows.values()] };
+}
+
+const runs = [await tryAll("source")];
+const { path, missing, ready } = await compiledProgram();
+if (missing) console.error(`Not compiled: ${missing}`);
+else {
+  await ready();
+  runs.push(await tryAll("compiled", { path, args: ["__sandbox_child"] }));
+}
+const { stdout } = await new Deno.Command("uname", { args: ["-srm"] }).output();
+// The kernel's version without what its builder adds to it.
+const system = new TextDecoder().decode(stdout).trim().replace(/(\d+\.\d+)\S*/, "$1");
+await Deno.mkdir(join(ROOT, "docs/generated"), { recursive: true });
+await Deno.writeTextFile(join(ROOT, PAGE), attackPage(runs, system));
+console.log(PAGE);

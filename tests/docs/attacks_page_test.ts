@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { ATTACKS } from "../sandbox/attack_list.ts";
+import { claimsOfList, claimsOfPage } from "../sandbox/attack_page.ts";
+
+const page = Deno.readTextFileSync(new URL("../../docs/generated/attacks.md", import.meta.url));
+
+Deno.test("docs/generated/attacks.md has the attacks and claims of the list: deno task attacks makes it anew", () => {
+  for (const way of ["source", "compiled"] as const) assert.deepEqual(claimsOfPage(page, way), claimsOfList(ATTACKS));
+});
+
+Deno.test("docs/generated/attacks.md shows nothing that came through all walls or through one that claims to stop it", () => {
+  assert.doesNotMatch(page, /● \*\*through\*\*/);
+  assert.match(page, /\*\*through\*\*: secret/);
+});
