@@ -54,6 +54,32 @@ Deno.test("run() variables are kept by a block that breaks the prototypes of its
   assert.deepEqual(kept, ["list", "map"]);
 });
 
+Deno.test("run() goes on in a realm whose typed arrays a block has broken", async () => {
+  await using box = await testSandbox({ functions: { echo: ({ args }) => args[0] } });
+  await box.run("const kept = [1]");
+  const { result, saved } = await box.run(`
+    const views = Object.getPrototypeOf(Uint8Array.prototype), real = Object.defineProperty;
+    for (const owner of [views, Uint8Array.prototype, ArrayBuffer.prototype, DataView.prototype, Uint32Array.prototype]) {
+      for (const key of Reflect.ownKeys(owner)) {
+        if (Object.getOwnPropertyDescriptor(owner, key).configurable) {
+          real(owner, key, { get() { throw new Error("broken") }, configurable: true });
+        }
+      }
+    }
+    kept.push(2); 1`);
+  assert.deepEqual([result.outcome, result.preview, saved.map(({ name }) => name)], ["value", "1", [
+    "kept",
+    "views",
+    "real",
+  ]]);
+  assert.equal(await box.show("const long = await echo('x'.repeat(100_000)); print(long); long.length"), "100000");
+  assert.equal(
+    await box.show("(await Promise.all([1, 2, 3].map((n) => echo([n, 'y'.repeat(n * 9000)])))).length"),
+    "3",
+  );
+  assert.equal(await box.show("kept"), "[ 1, 2 ]");
+});
+
 Deno.test("render() resolves variables and templates in the child", async () => {
   await using box = await testSandbox();
   await box.run("const n = 3, hits = [{ path: 'a' }, { path: 'b' }], f = () => 1");

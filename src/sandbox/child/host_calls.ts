@@ -2,7 +2,7 @@ import { decode, encode } from "../codec.ts";
 import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../protocol.ts";
 import { captured } from "./captured.ts";
 import type { CallAnswer, CallMessage, Post } from "./messages.ts";
-import { bareList } from "./preview_intrinsics.ts";
+import { bareList, look } from "./preview_intrinsics.ts";
 import type { RunContext } from "./run_context.ts";
 
 /** Larger arguments go by themselves, without a copy. */
@@ -97,7 +97,7 @@ export class HostCalls {
         gaveUp: false,
         sent: false,
         payload,
-        bytes: payload.length,
+        bytes: look.viewLength(payload),
         untimed: this.#untimed[name] === true,
         next: null,
       });
@@ -203,7 +203,7 @@ export class HostCalls {
 
   /** The first call of a turn is on its way at once; those that follow it go together when the turn ends. */
   #post(call: CallMessage): void {
-    if (this.#gathering && call.payload.length <= SMALL_BYTES) {
+    if (this.#gathering && look.viewLength(call.payload) <= SMALL_BYTES) {
       this.#gathered[this.#gathered.length] = call;
       if (this.#gathered.length >= MAX_CALLS / 4) this.#postNow();
       return;

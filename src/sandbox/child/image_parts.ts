@@ -1,5 +1,6 @@
 import type { VariableImage } from "../../domain/variable.ts";
 import { MAX_PAYLOAD_BYTES } from "../protocol.ts";
+import { look } from "./preview_intrinsics.ts";
 
 const { defineProperty } = Object;
 /** Room for names, sources and summaries beside the values of a part. */
@@ -13,8 +14,9 @@ export function imageParts(images: readonly VariableImage[]): VariableImage[][] 
   for (let i = 0; i < images.length; i++) {
     const image = images[i];
     if (!image) continue;
-    const shared = last !== null && image.bytes.length > 0 && image.bytes === last.bytes;
-    const bytes = (shared ? 0 : image.bytes.length) + 2 * image.source.length + OVERHEAD_BYTES;
+    const length = look.viewLength(image.bytes); // a block may have replaced the getter of all views
+    const shared = last !== null && length > 0 && image.bytes === last.bytes;
+    const bytes = (shared ? 0 : length) + 2 * image.source.length + OVERHEAD_BYTES;
     if (part.length > 0 && size + bytes > PART_BYTES && !shared) {
       add(parts, part);
       part = [];

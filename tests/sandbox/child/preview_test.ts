@@ -112,7 +112,7 @@ const SHOWN: readonly (readonly [value: unknown, text: string | RegExp])[] = [
   [new Promise(() => {}), "Promise { <pending> }"],
   [[rejected], "[ Promise { <rejected> [Error: no] } ]"],
   [(async () => await new Promise(() => {}))(), "Promise { <pending> }"],
-  [new WeakRef({}), "WeakRef [WeakRef] {}"],
+  [new WeakRef({}), "WeakRef {}"],
   [new Proxy({}, {}), "[Proxy]"],
   [{ a: { b: { c: { d: { e: { f: 1 } } } } } }, "{ a: { b: { c: { d: { e: [Object] } } } } }"],
 ];
