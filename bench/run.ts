@@ -7,6 +7,8 @@ import { memory } from "./memory.ts";
 import { requestSize } from "./request_size.ts";
 import { round } from "./round.ts";
 import { sandbox } from "./sandbox.ts";
+import { sandboxCompute } from "./sandbox_compute.ts";
+import { sandboxSpare } from "./sandbox_spare.ts";
 import { store } from "./store.ts";
 import { type Figure, isMet, spreadOf } from "./support/figure.ts";
 import { describeCommit, describeMachine } from "./support/machine.ts";
@@ -19,6 +21,8 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   round,
   memory,
   sandbox,
+  sandbox_spare: sandboxSpare,
+  sandbox_compute: sandboxCompute,
   store,
 };
 const RESULTS = join(ROOT, "bench/results");

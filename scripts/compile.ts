@@ -48,8 +48,8 @@ export async function bundleProgram(): Promise<string> {
     "scripts/node_globals.ts",
   ]);
   await prependGlobals(folder);
-  // What the child loads by path: both must lie beside the chunk that holds its main module.
-  for (const file of ["worker.js", "sucrase.js"]) {
+  // What the child loads by path: all must lie beside the chunk that holds its main module.
+  for (const file of ["worker.js", "relay.js", "sucrase.js"]) {
     await Deno.copyFile(join(ROOT, "build/sandbox", file), join(folder, file));
   }
   return folder;

@@ -1,7 +1,7 @@
 import { SandboxGone } from "../domain/errors.ts";
 import { ConfinedSandbox } from "./_confined_sandbox.ts";
 import { NO_GRANTS } from "./grants.ts";
-import { openSandbox } from "./host.ts";
+import { openSandbox, type SandboxTestOptions } from "./host.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "./sandbox.ts";
 
 /** What a pool needs of a child that belongs to no conversation yet. */
@@ -22,6 +22,7 @@ export interface SparePoolOptions {
   readonly start?: () => Promise<Spare>;
   readonly open?: (options: SandboxOptions) => Promise<Sandbox>;
   readonly firstDelayMs?: number;
+  readonly test?: SandboxTestOptions;
 }
 
 /** After one was taken: its conversation needs the processor more. Doubles with each failure. */
@@ -59,14 +60,14 @@ export class SparePool {
       await spare?.close();
       throw new SandboxGone("its pool was closed");
     }
-    if (!spare) return await (this.#options.open ?? openSandbox)(options);
+    if (!spare) return await this.#open(options);
     try {
       await spare.adopt(options);
       return spare;
     } catch (error) {
       await spare.close();
       if (options.signal?.aborted || !(error instanceof SandboxGone)) throw error;
-      return await (this.#options.open ?? openSandbox)(options);
+      return await this.#open(options);
     }
   }
 
@@ -135,10 +136,14 @@ export class SparePool {
     });
   }
 
+  #open(options: SandboxOptions): Promise<Sandbox> {
+    return this.#options.open?.(options) ?? openSandbox(options, this.#options.test);
+  }
+
   /** Null where it could not be started, which is not the fault of who waits for it. */
   async #start(): Promise<Spare | null> {
     try {
-      return await (this.#options.start ?? (() => startSpare(this.#options.limits)))();
+      return await (this.#options.start ?? (() => startSpare(this.#options)))();
     } catch (error) {
       this.#options.onFailed?.(error);
       return null;
@@ -147,9 +152,9 @@ export class SparePool {
 }
 
 /** A child with no function and no constant that has run a block, so that the first one of its conversation is quick. */
-async function startSpare(limits: SandboxLimits): Promise<Spare> {
+async function startSpare({ limits, test }: SparePoolOptions): Promise<Spare> {
   const onCall = (): Promise<unknown> => Promise.reject(new Error("Cannot call a function: no conversation yet"));
-  const spare = await openSandbox({ functions: [], constants: {}, onCall, limits, grants: NO_GRANTS });
+  const spare = await openSandbox({ functions: [], constants: {}, onCall, limits, grants: NO_GRANTS }, test);
   if (!(spare instanceof ConfinedSandbox)) throw new TypeError("Cannot keep a spare: not a child of this process");
   await spare.run({ code: "await 1 + 1", iteration: 0, index: 0, deadlineMs: WARM_MS });
   await spare.endQuery();

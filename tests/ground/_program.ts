@@ -35,6 +35,7 @@ const FILES: Readonly<Record<string, string>> = {
   "src/domain/one.ts": "export const one = 1;\n",
   "src/sandbox/child/main.ts": CHILD,
   "src/sandbox/child/worker.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
+  "src/sandbox/child/relay_script.ts": "export const relay = 1;\n",
   "src/sandbox/child/sucrase.ts": "export const transform = 1;\n",
   "src/sandbox/child/word.ts": 'export const word: string = "first";\n',
 };

@@ -5,7 +5,8 @@ import { fail } from "./fail.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { workerPermissions } from "./given_access.ts";
 import type { FromWorker, WorkerSetup } from "./messages.ts";
-import { Relay } from "./relay.ts";
+import type { Relay } from "./relay.ts";
+import { loadRelay } from "./relay_loader.ts";
 import { readSetup } from "./setup.ts";
 import { sucraseLoader } from "./sucrase_loader.ts";
 
@@ -36,6 +37,7 @@ export async function childMain(): Promise<void> {
   const { setup, constants } = readSetup(first);
   const url = workerUrl();
   const loadSucrase = sucraseLoader(Deno.readTextFileSync(beside("sucrase.js")));
+  const relayScript = Deno.readTextFileSync(beside("relay.js"));
   const { walls: { limits, landlock, seccomp }, parentPid, memoryBytes, access } = setup;
   const confinement = new Confinement({ parentPid, memoryBytes, access, limits, landlock, seccomp });
   confine(confinement);
@@ -43,7 +45,7 @@ export async function childMain(): Promise<void> {
   const worker = startWorker(url, setup.walls.permissions ? workerPermissions(access) : "inherit");
   const writer = new FrameWriter(first.token);
   const { port1, port2 } = new MessageChannel();
-  const relay = new Relay({ setup, writer, port: port1, loadSucrase });
+  const relay = loadRelay(relayScript, { setup, writer, port: port1, loadSucrase });
   worker.onerror = (event) => {
     event.preventDefault();
     fail(`worker: ${event.message}`);

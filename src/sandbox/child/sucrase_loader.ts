@@ -1,5 +1,5 @@
-import process from "node:process";
 import type { transform } from "sucrase";
+import { scriptValue } from "./script_value.ts";
 
 export type SucraseTransform = typeof transform;
 
@@ -10,9 +10,7 @@ export function sucraseLoader(text: string): () => SucraseTransform {
 }
 
 function evaluate(text: string): SucraseTransform {
-  const vm = process.getBuiltinModule("node:vm");
-  new vm.Script(`(() => {${text}\n})()`, { filename: "sucrase" }).runInThisContext();
-  const found: unknown = Reflect.get(globalThis, Symbol.for("sandbox.sucrase"));
+  const found = scriptValue(text, "sandbox.sucrase");
   if (!isTransform(found)) throw new TypeError("Cannot strip types: the bundle of sucrase is not one");
   return found;
 }
