@@ -76,6 +76,13 @@ function lexicalNames(body: readonly (Statement | AnyNode)[], names: Set<string>
   }
 }
 
+/** Whether something in it is awaited, functions in it left out. */
+export function awaits(node: AnyNode): boolean {
+  if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await)) return true;
+  if (node.type === "VariableDeclaration" && node.kind === "await using") return true;
+  return !isFunction(node) && childNodes(node).some(awaits);
+}
+
 export function isFunction(node: AnyNode): node is FunctionNode & AnyNode {
   return node.type === "FunctionDeclaration" || node.type === "FunctionExpression" ||
     node.type === "ArrowFunctionExpression";

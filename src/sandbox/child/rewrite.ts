@@ -1,5 +1,5 @@
 import type { AnyNode, ExpressionStatement, FunctionDeclaration, Program, VariableDeclaration } from "acorn";
-import { childNodes, isClass, isFunction } from "./analysis.ts";
+import { awaits, childNodes, isClass, isFunction } from "./analysis.ts";
 import { nestedVars } from "./rewrite_declarations.ts";
 import { applyEdits, type Edit } from "./rewrite_edits.ts";
 import { calledBefore, valueStatement } from "./rewrite_hoist.ts";
@@ -23,12 +23,6 @@ export function rewrite(program: Program, js: string): Rewritten {
   const { text, map } = applyEdits(js, writer.edits());
   const header = `"use strict";(${isAsync ? "async " : ""}function(){${writer.header}`;
   return { code: `${header}${text}\n})`, isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
-}
-
-function awaits(node: AnyNode): boolean {
-  if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await)) return true;
-  if (node.type === "VariableDeclaration" && node.kind === "await using") return true;
-  return !isFunction(node) && childNodes(node).some(awaits);
 }
 
 /** The stripper writes `enum A` as `var A; (function (A) {…})(A || (A = {}));`. */

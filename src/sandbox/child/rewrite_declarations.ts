@@ -1,5 +1,5 @@
 import type { AnyNode, Comment, Expression, Program, Statement, VariableDeclaration } from "acorn";
-import { boundNames, childNodes, freeNames, isClass, isFunction } from "./analysis.ts";
+import { awaits, boundNames, childNodes, freeNames, isClass, isFunction } from "./analysis.ts";
 import { LANGUAGE_NAMES } from "./analysis_globals.ts";
 
 /** A name that a block gives a value at its top level. */
@@ -101,7 +101,8 @@ function describe({ name, declaration, value, node }: Found, text: Text): Declar
 }
 
 function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
-  return isFunction(value) || isClass(value) ? js.slice(value.start, value.end) : "";
+  // a class whose heritage or keys await something cannot be evaluated by itself
+  return isFunction(value) || (isClass(value) && !awaits(value)) ? js.slice(value.start, value.end) : "";
 }
 
 /** The comment must stand on its own line and touch the statement; of several lines the first that says something. */

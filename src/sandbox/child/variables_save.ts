@@ -1,7 +1,7 @@
 import type { VariableImage, VariableKind } from "../../domain/variable.ts";
 import { encode } from "../codec.ts";
 import { bareList, look } from "./preview_intrinsics.ts";
-import { promiseState } from "./preview_kind.ts";
+import { isClassText, promiseState } from "./preview_kind.ts";
 import { summarize } from "./summary.ts";
 import { type Entry, UNSAVED } from "./variables_entry.ts";
 import type { KnownFunctions } from "./variables_functions.ts";
@@ -62,12 +62,13 @@ function code(entry: Entry, value: object, { functions }: SaveParts): Snapshot {
     const bytes = encodeOwn(value, functions) ?? NO_BYTES;
     return { ...blank(entry, value), kind, source, requires, bytes, hash: codeHash(known, bytes) };
   }
-  const native = look.indexOf(look.functionText(value), "[native code]") >= 0;
-  return lost(
-    entry,
-    value,
-    native ? "a built-in or bound function" : "a function that a call made: what it closes over cannot be kept",
-  );
+  return lost(entry, value, whyLost(look.functionText(value)));
+}
+
+function whyLost(text: string): string {
+  if (look.indexOf(text, "[native code]") >= 0) return "a built-in or bound function";
+  if (isClassText(text)) return "a class that a call made, or one that awaits something where it is declared";
+  return "a function that a call made: what it closes over cannot be kept";
 }
 
 export function codeHash(code: { readonly kind: string; readonly source: string }, own: Bytes): string {

@@ -4,6 +4,8 @@ import type { VariableImage } from "../../../src/domain/variable.ts";
 import { decode } from "../../../src/sandbox/codec.ts";
 import type { BlockEnd } from "../../../src/sandbox/child/variables.ts";
 import type { RestoreReport } from "../../../src/sandbox/sandbox.ts";
+import { CORPUS } from "./block_corpus.ts";
+import { MORE } from "./block_corpus_more.ts";
 import { BlockRunner, type Ran } from "./block_runner.ts";
 
 const names = (images: readonly VariableImage[]): string[] => images.map(({ name }) => name);
@@ -160,4 +162,27 @@ Deno.test("Variables work while the prototypes they could use are broken", async
   assert.equal(failure, null);
   assert.deepEqual(names(end?.saved ?? []), ["list", "map", "shared", "a"]);
   assert.ok(reports.every(({ name, how }) => how === "data" || how === "eval" || name === "p"));
+});
+
+Deno.test("Variables.restore() corpus: what every block leaves behind is there again after a restart", async () => {
+  for (const [source, , names = ""] of [...CORPUS, ...MORE]) {
+    using runner = new BlockRunner();
+    const { error } = await runner.run(source);
+    if (names === "" || error !== null || names.includes("Map")) continue; // this realm needs its Map
+    const all = names.split(" "), before = all.map((name) => runner.variables.lookup(name));
+    assert.deepEqual([...runner.stored.keys()].sort(), [...all].sort(), source);
+    const reports = runner.restart(), lost = reports.filter(({ how }) => how === "lost");
+    assert.ok(lost.every(({ reason }) => /function|built-in|promise|private|instance|awaits/.test(reason)), source);
+    all.forEach((name, i) => {
+      const was = before[i], now = runner.variables.lookup(name);
+      if (lost.some((one) => one.name === name)) return;
+      if (typeof was !== "function") assert.deepEqual(now, was, `${source}: ${name}`);
+      else {assert.deepEqual(
+          [typeof now, Reflect.get(Object(now), "name")],
+          ["function", was.name],
+          `${source}: ${name}`,
+        );}
+    });
+    if (lost.length === 0) assert.deepEqual(saved(await runner.run(`[${all.join(", ")}].length`)), [], source);
+  }
 });

@@ -1,0 +1,83 @@
+/** The same program, as one module in plain Deno and as blocks in a real child. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import fc from "fast-check";
+import { decode } from "../../src/sandbox/codec.ts";
+import { testSandbox } from "../helpers/sandbox.ts";
+import { MAKERS } from "./program_makers.ts";
+
+interface Program {
+  readonly names: readonly string[];
+  readonly statements: readonly string[];
+  readonly blocks: readonly string[];
+}
+
+const programs = fc.array(fc.tuple(fc.nat(MAKERS.length - 1), fc.nat(50), fc.boolean()), {
+  minLength: 1,
+  maxLength: 14,
+}).map((steps): Program => {
+  const names: string[] = [], statements: string[] = [], blocks: string[] = [];
+  for (const [maker, n, split] of steps) {
+    const name = `v${names.length}`;
+    const statement = MAKERS[maker]?.(names, name, n) ?? "";
+    names.push(name);
+    statements.push(statement);
+    if (split || blocks.length === 0) blocks.push(statement);
+    else blocks[blocks.length - 1] += `\n${statement}`;
+  }
+  return { names, statements, blocks };
+});
+
+/** Every maker alone and after another, so that none goes unseen. */
+const each: readonly Program[] = MAKERS.map((maker, i) => {
+  const statements = [maker([], "v0", i), maker(["v0"], "v1", i + 1)];
+  return { names: ["v0", "v1"], statements, blocks: statements };
+});
+
+/** Values that the programs come to as modules, in order; an error's text where one throws. */
+async function plainly(all: readonly Program[]): Promise<unknown[]> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-plain-" });
+  try {
+    await Promise.all(
+      all.map(({ names, statements }, i) =>
+        Deno.writeTextFile(
+          join(folder, `p${i}.ts`),
+          `${statements.join("\n")}\n;export default [${names.join(", ")}]\n`,
+        )
+      ),
+    );
+    const main = `const out: unknown[] = [];
+      for (let i = 0; i < ${all.length}; i++) {
+        try { out.push((await import(\`./p\${i}.ts\`)).default) } catch (error) { out.push(String(error)) }
+      }
+      console.log(JSON.stringify(out));`;
+    await Deno.writeTextFile(join(folder, "main.ts"), main);
+    const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-config", "--no-lock", `--allow-read=${folder}`, join(folder, "main.ts")],
+    }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+    return JSON.parse(new TextDecoder().decode(stdout));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("run() blocks come to what the same program comes to as a module", async () => {
+  const all = [...each, ...fc.sample(programs, 150)];
+  const expected = await plainly(all);
+  await using box = await testSandbox();
+  for (const [i, { names, blocks }] of all.entries()) {
+    const text = blocks.join("\n// ---\n");
+    const saved: string[] = [];
+    for (const block of blocks) {
+      const report = await box.run(block);
+      assert.equal(report.result.error, null, `${text}\n${report.result.error?.message}`);
+      saved.push(...report.saved.map(({ name }) => name));
+    }
+    const { value, result } = await box.run(`[${names.join(", ")}]`);
+    assert.ok(value, `${text}\n${result.error?.message}`);
+    assert.deepEqual(JSON.parse(JSON.stringify(decode(value))), expected[i], text);
+    assert.deepEqual(names.filter((name) => !saved.includes(name)), [], text);
+    await box.sandbox.forget([...new Set(saved)]);
+  }
+});
