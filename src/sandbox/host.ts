@@ -1,6 +1,6 @@
-import { ConfinedSandbox } from "./_confined_sandbox.ts";
+import { ConfinedSandbox, type ConfinedSandboxOptions } from "./_confined_sandbox.ts";
 import { StartSlots } from "./_start_slots.ts";
-import { makeWorkFolder } from "./_work_folder.ts";
+import { makeWorkFolder, removeWorkFolder } from "./_work_folder.ts";
 import { ALL_WALLS, type Setup, type WallSwitches } from "./child/setup.ts";
 import { type ChildProgram, childProgram, launched } from "./program.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
@@ -45,8 +45,19 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
     };
     const own = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions, access });
     const program = launched(own, launcher);
-    const sandbox = new ConfinedSandbox({ sandbox: options, setup, program, folder: makeWorkFolder(test.folderRoot) });
+    const folder = makeWorkFolder(test.folderRoot);
+    const sandbox = spawned({ sandbox: options, setup, program, folder });
     await sandbox.start();
     return sandbox;
   });
+}
+
+/** A program that is not there throws at once, before anybody owns the folder. */
+function spawned(options: ConfinedSandboxOptions): ConfinedSandbox {
+  try {
+    return new ConfinedSandbox(options);
+  } catch (error) {
+    removeWorkFolder(options.folder);
+    throw error;
+  }
 }

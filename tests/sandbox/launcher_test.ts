@@ -20,5 +20,12 @@ Deno.test("a launcher that does not give a child is told as such", { ignore: mis
 });
 
 Deno.test("a launcher that is not there is an error that names it", async () => {
-  await assert.rejects(testSandbox({ launcher: ["/no/such/launcher"] }), /\/no\/such\/launcher/);
+  const root = Deno.makeTempDirSync();
+  try {
+    const open = testSandbox({ launcher: ["/no/such/launcher"], test: { folderRoot: root } });
+    await assert.rejects(open, /\/no\/such\/launcher/);
+    assert.deepEqual([...Deno.readDirSync(root)], []);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
 });
