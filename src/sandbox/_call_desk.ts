@@ -172,7 +172,7 @@ export class CallDesk {
       const args = decode(payload);
       if (!Array.isArray(args)) throw new TypeError("Cannot read the arguments: not a list");
       const value = await this.#options.onCall({ name, args, block: run.block, signal });
-      answer = encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
+      answer = encodeResult(name, value);
     } catch (error) {
       ok = false;
       answer = encode(errorFacts(error));
@@ -183,6 +183,15 @@ export class CallDesk {
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) run.calls.push({ name, ms: performance.now() - begun, ok });
     if (!this.#closed) this.#options.send({ t: "answer", id, ok }, answer);
+  }
+}
+
+function encodeResult(name: string, value: unknown): Bytes {
+  try {
+    return encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^Cannot encode /, "") : "unknown";
+    throw new TypeError(`Cannot pass on what ${name} returned: ${why}`);
   }
 }
 

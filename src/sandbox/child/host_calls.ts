@@ -3,6 +3,7 @@ import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../pro
 import { captured } from "./captured.ts";
 import type { CallAnswer, CallMessage, Post } from "./messages.ts";
 import { bareList, look } from "./preview_intrinsics.ts";
+import { refusedArgument } from "./refused_argument.ts";
 import type { RunContext } from "./run_context.ts";
 
 /** Larger arguments go by themselves, without a copy. */
@@ -85,7 +86,9 @@ export class HostCalls {
       try {
         payload = encode(args, { maxBytes: MAX_PAYLOAD_BYTES });
       } catch (cause) {
-        return reject(describe(error, { name: "TypeError", message: `Cannot call ${name}: ${reasonOf(cause)}` }));
+        return reject(
+          describe(error, { name: "TypeError", message: `Cannot call ${name}: ${refusedArgument(reasonOf(cause))}` }),
+        );
       }
       this.#enqueue({
         id: ++this.#lastId,
