@@ -71,7 +71,12 @@ const PROBES: readonly Probe[] = [
     walls: { ...OFF, landlock: true, seccomp: true },
     code: (secret) =>
       attempts({ ...FILES(secret), "look at a file": `Deno.statSync(${JSON.stringify(secret)}).size > 0` }),
-    text: ({ walls: { kernel } }) => `Landlock ABI ${kernel.landlock} and a list of allowed system calls`,
+    text: ({ walls: { kernel, failed } }) =>
+      [
+        `Landlock ABI ${kernel.landlock} and a list of allowed system calls`,
+        ...failed.filter((it) => /^Landlock/.test(it)),
+      ]
+        .join("; "),
     mend: "It needs Linux 5.13 or newer with Landlock on x86-64; the other walls hold without it",
   },
 ];

@@ -54,7 +54,6 @@ function realPath(
   const refuse = (why: string): never => {
     throw new Error(`Cannot grant ${kind} to the sandbox: ${path} ${why}`);
   };
-  if (Deno.build.os !== "linux") refuse(`needs Landlock, which ${Deno.build.os} lacks`);
   if (path === "" || (!isAbsolute(path) && workspace === "")) refuse("is not absolute, and there is no workspace");
   try {
     const real = Deno.realPathSync(isAbsolute(path) ? path : join(workspace, path));

@@ -32,6 +32,7 @@ export class GrantTargets implements AsyncDisposable {
     }
     Deno.symlinkSync(join(folder, "other/a"), join(folder, "data/link"));
     Deno.symlinkSync(join(folder, "other"), join(folder, "data/folder"));
+    Deno.symlinkSync(join(folder, "data/a"), join(folder, "data/inner"));
     Deno.symlinkSync(join(folder, "other/made"), join(folder, "out/link"));
     const [port, otherPort] = await twoPorts();
     const targets = new GrantTargets(folder, port, otherPort);

@@ -40,7 +40,7 @@ export async function childMain(): Promise<void> {
   const relayScript = Deno.readTextFileSync(beside("relay.js"));
   const { walls: { limits, landlock, seccomp }, parentPid, memoryBytes, access } = setup;
   const confinement = new Confinement({ parentPid, memoryBytes, access, limits, landlock, seccomp });
-  confine(confinement);
+  orFail(() => confinement.beforeWorker());
 
   const worker = startWorker(url, setup.walls.permissions ? workerPermissions(access) : "inherit");
   const writer = new FrameWriter(first.token);
@@ -51,21 +51,12 @@ export async function childMain(): Promise<void> {
     fail(`worker: ${event.message}`);
   };
   worker.onmessage = () => {
-    const { functions, untimed, outputBytes, previewChars, walls } = setup;
-    const given: WorkerSetup = {
-      functions,
-      untimed,
-      constants,
-      outputBytes,
-      previewChars,
-      access,
-      emptyRealm: walls.realm,
-      port: port2,
-    };
-    worker.postMessage(given, [port2]);
+    const { functions, untimed, outputBytes, previewChars, walls: { realm } } = setup;
+    const shared = { functions, untimed, constants, outputBytes, previewChars, access };
+    worker.postMessage({ ...shared, emptyRealm: realm, port: port2 } satisfies WorkerSetup, [port2]);
   };
   relay.onUp = (up: Extract<FromWorker, { t: "up" }>) => {
-    const held = confinement.afterWorker();
+    const held = orFail(() => confinement.afterWorker());
     for (const name of PERMISSIONS) Deno.permissions.revokeSync({ name });
     writer.send({
       t: "ready",
@@ -83,9 +74,9 @@ export async function childMain(): Promise<void> {
   await serve(new FrameReader(first.token), relay);
 }
 
-function confine(confinement: Confinement): void {
+function orFail<T>(step: () => T): T {
   try {
-    confinement.beforeWorker();
+    return step();
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }

@@ -20,7 +20,7 @@ export class RealmBlob {
     return this.#bytes.length;
   }
 
-  slice(from?: number, to?: number, ...[type = ""]: readonly string[]): RealmBlob {
+  slice(...[from, to, type = ""]: readonly [from?: number, to?: number, type?: string]): RealmBlob {
     return new RealmBlob([this.#bytes.slice(from, to)], { type });
   }
 

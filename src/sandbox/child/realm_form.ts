@@ -10,14 +10,14 @@ interface Field {
 export class RealmForm {
   #fields: Field[] = [];
 
-  append(name: string, value: unknown, ...[file = "blob"]: readonly string[]): void {
+  append(...[name, value, file = "blob"]: readonly [name: string, value: unknown, file?: string]): void {
     const kept = value instanceof RealmBlob ? value : String(value);
     this.#fields.push({ name: String(name), value: kept, file: String(file) });
   }
 
-  set(name: string, value: unknown, ...file: readonly string[]): void {
+  set(...[name, value, file]: readonly [name: string, value: unknown, file?: string]): void {
     this.delete(name);
-    this.append(name, value, ...file);
+    this.append(name, value, file);
   }
 
   get(name: string): string | RealmBlob | null {

@@ -46,11 +46,13 @@ export class Confinement {
   /** Throws Error for an access that cannot be held to what it names. */
   beforeWorker(): void {
     const { access } = this.#options;
-    if (!this.#libc) {
-      // The permissions alone follow a link out of a granted folder.
-      if (access.read.length + access.write.length > 0) throw new Error("Cannot grant paths: no Landlock here");
-      return;
+    if (opens(access) && (!this.#libc || Deno.build.arch !== "x86_64")) {
+      // The permissions alone follow a link out of a granted folder, and know nothing of native code.
+      throw new Error(
+        `Cannot grant paths or net to the sandbox on ${Deno.build.target}: the kernel wall is not tried there`,
+      );
     }
+    if (!this.#libc) return;
     if (this.#limits) this.#note(this.#limits.set(this.#options.parentPid));
     this.#process = this.#limits !== null && this.#failed.length === 0;
     if (!this.#options.landlock) return;
@@ -59,6 +61,7 @@ export class Confinement {
     this.#note(failed);
   }
 
+  /** Throws Error where grants would be left without the system call filter. */
   afterWorker(): ConfinedWalls {
     if (this.#libc && this.#limits) {
       const failed = this.#limits.setMemory(this.#options.memoryBytes);
@@ -68,6 +71,9 @@ export class Confinement {
     if (this.#libc && this.#options.seccomp) {
       const failed = seccomp(this.#libc, this.#options.access);
       this.#seccomp = failed.length === 0;
+      if (!this.#seccomp && opens(this.#options.access)) {
+        throw new Error(`Cannot grant paths or net to the sandbox: ${failed.join(", ")}`);
+      }
       this.#note(failed);
     }
     this.#libc?.close();
@@ -77,6 +83,10 @@ export class Confinement {
   #note(failed: readonly string[]): void {
     this.#failed.push(...failed);
   }
+}
+
+function opens({ read, write, ports }: Access): boolean {
+  return read.length + write.length + ports.length > 0;
 }
 
 function openLibc(failed: string[]): Libc | null {
