@@ -130,4 +130,6 @@ export const look = {
   indexOf: uncurry(String.prototype.indexOf) as (self: string, part: string, from?: number) => number,
   repeat: uncurry(String.prototype.repeat),
   temporalTexts: temporalTexts(),
+  /** Marks of the runtime on objects of the web's classes. */
+  internalKeys: Reflect.ownKeys(new URLSearchParams()).filter((key) => key.toString() !== "Symbol(list)"),
 } as const;

@@ -139,3 +139,12 @@ export function isDigits(key: string): boolean {
   }
   return key.length > 0;
 }
+
+/** Own properties of errors that are shown although they are not enumerable. */
+export const ERROR_PARTS: readonly string[] = ["cause", "errors", "error", "suppressed"];
+
+/** Keys under which the runtime's own classes note what is of no use to a reader. */
+export function isInternal(key: symbol): boolean {
+  for (let i = 0; i < look.internalKeys.length; i++) if (look.internalKeys[i] === key) return true;
+  return false;
+}

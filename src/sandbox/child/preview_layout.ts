@@ -2,6 +2,19 @@ import { look } from "./preview_intrinsics.ts";
 
 const WIDTH = 80;
 
+export interface Bounds {
+  readonly depth: number;
+  readonly items: number;
+  readonly chars: number;
+  readonly ms: number;
+}
+
+/** Where a value stands: its level, and how many characters of text it may take. */
+export interface Place {
+  readonly level: number;
+  readonly share: number;
+}
+
 export interface Container {
   readonly open: string;
   readonly close: string;

@@ -1,15 +1,17 @@
 import { bareList, look } from "./preview_intrinsics.ts";
 import {
   classNameOf,
+  ERROR_PARTS,
   errorText,
   isDigits,
+  isInternal,
   kindOf,
   lengthOf,
   type ObjectKind,
   promiseState,
   tagOf,
 } from "./preview_kind.ts";
-import { layOut } from "./preview_layout.ts";
+import { type Bounds, layOut, type Place } from "./preview_layout.ts";
 import {
   accessorText,
   closedText,
@@ -20,19 +22,6 @@ import {
   quoted,
   regExpText,
 } from "./preview_leaf.ts";
-
-interface Bounds {
-  readonly depth: number;
-  readonly items: number;
-  readonly chars: number;
-  readonly ms: number;
-}
-
-/** Where a value stands: its level, and how many characters of text it may take. */
-interface Place {
-  readonly level: number;
-  readonly share: number;
-}
 
 const MIN_SHARE = 80;
 const CHECK_EVERY = 64;
@@ -137,15 +126,18 @@ export class Previewer {
     if (place.level >= this.#bounds.depth) return this.#cut(`[${name || "Object"}]`);
     switch (kind) {
       case "array":
-        return this.#list(value as unknown[], { label: name === "Array" ? "" : `${name}(${lengthOf(value)}) `, place });
+        return this.#list(value as unknown[], {
+          label: name === "Array" ? "" : `${name || "Array"}(${lengthOf(value)}) `,
+          place,
+        });
       case "arguments":
         return this.#list(value as unknown[], { label: "[Arguments] ", place });
       case "typed":
         return this.#list(value as unknown[], { label: `${name}(${look.viewLength(value)}) `, place });
       case "map":
-        return this.#map(value as Map<unknown, unknown>, { label: `${name}(${look.mapSize(value)})`, place });
+        return this.#map(value as Map<unknown, unknown>, { label: `${name || "Map"}(${look.mapSize(value)})`, place });
       case "set":
-        return this.#set(value as Set<unknown>, { label: `${name}(${look.setSize(value)})`, place });
+        return this.#set(value as Set<unknown>, { label: `${name || "Set"}(${look.setSize(value)})`, place });
       default:
         return this.#plain(value, name, place);
     }
@@ -186,8 +178,8 @@ export class Previewer {
     const label = this.#leaf(place.level === 0 ? text : `[${text}]`);
     if (place.level >= this.#bounds.depth || look.prototypeOf(value) === look.domException) return label;
     const parts = this.#properties(value, { place, used: 0, skipItems: false });
-    for (let i = 0; i < HIDDEN.length; i++) {
-      const key = HIDDEN[i]!;
+    for (let i = 0; i < ERROR_PARTS.length; i++) {
+      const key = ERROR_PARTS[i]!;
       const hidden = look.descriptorOf(value, key);
       if (hidden && !hidden.enumerable) parts[parts.length] = `[${key}]: ${this.#property(hidden, place)}`;
     }
@@ -223,7 +215,7 @@ export class Previewer {
       const key = keys[i]!;
       if (how.skipItems && typeof key === "string" && isDigits(key)) continue;
       const descriptor = look.descriptorOf(value, key);
-      if (!descriptor?.enumerable) continue;
+      if (!descriptor?.enumerable || (typeof key === "symbol" && isInternal(key))) continue;
       if (shown++ >= items || this.#full) {
         parts[parts.length] = this.#cut(`... ${keys.length - i} more`);
         break;
@@ -300,5 +292,3 @@ export class Previewer {
     return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: true });
   }
 }
-
-const HIDDEN: readonly ("cause" | "errors")[] = ["cause", "errors"];

@@ -1,5 +1,5 @@
 import { bareList, look } from "./preview_intrinsics.ts";
-import { classNameOf, kindOf, lengthOf, type ObjectKind } from "./preview_kind.ts";
+import { classNameOf, kindOf, lengthOf, type ObjectKind, tagOf } from "./preview_kind.ts";
 
 /** What was seen at one place of a value: several kinds where they differ. */
 export interface Schema {
@@ -112,6 +112,8 @@ export class SchemaReader {
 
   #fields(value: object, schema: Schema): void {
     const keys = look.keys(value), name = classNameOf(value);
+    const tag = keys.length === 0 ? tagOf(value) : "";
+    if (tag) return addPlain(schema, tag);
     const object = schema.object ??= {
       name: name === "Object" ? "" : name,
       keys: bareList(),

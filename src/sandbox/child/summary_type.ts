@@ -1,5 +1,5 @@
 import { look } from "./preview_intrinsics.ts";
-import { bytesOf, classNameOf, kindOf, lengthOf } from "./preview_kind.ts";
+import { bytesOf, classNameOf, kindOf, lengthOf, tagOf } from "./preview_kind.ts";
 
 export interface ValueType {
   /** "string", "Array", "function", a class name … */
@@ -31,8 +31,10 @@ export function typeOf(value: unknown): ValueType {
     case "buffer":
     case "dataview":
       return { type: classNameOf(value) || "ArrayBuffer", size: bytesOf(value, kind) };
-    case "object":
-      return { type: classNameOf(value) || "Object", size: look.keys(value).length };
+    case "object": {
+      const name = classNameOf(value), tag = name === "" || name === "Object" ? tagOf(value) : "";
+      return { type: tag || name || "Object", size: tag ? null : look.keys(value).length };
+    }
     default:
       return { type: classNameOf(value) || "Object", size: null };
   }

@@ -68,7 +68,7 @@ const SHOWN: readonly (readonly [value: unknown, text: string | RegExp])[] = [
   [circular, "<ref *1> { a: 1, self: [Circular *1], deep: { list: [ [Circular *1] ] } }"],
   [new Foo(), "Foo { x: 1 }"],
   [new Bar(), "Bar { x: 1, y: [ 1 ] }"],
-  [new (class extends Array {})(), "(0) []"],
+  [new (class extends Array {})(), "Array(0) []"],
   [Bar, "[class Bar extends Foo]"],
   [Foo, "[class Foo]"],
   [class {}, "[class (anonymous)]"],
