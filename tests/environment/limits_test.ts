@@ -42,7 +42,8 @@ async function live(blocks: readonly (string | readonly [code: string, ms: numbe
 }
 
 /** Sorting numbers is one native call that nothing interrupts. */
-const UNSTOPPABLE = `const big = new Float64Array(3e7); for (let i = 0; i < big.length; i++) big[i] = Math.random()
+const UNSTOPPABLE = `const part = new Float64Array(3e5).map(() => Math.random()), big = new Float64Array(4e7)
+for (let at = 0; at + part.length < big.length; at += part.length) big.set(part, at)
 kept.push(3); big.sort(); big.length`;
 
 Deno.test("block time: Timeout (1s) is told, its changes and all variables are kept, the child lives", async () => {
@@ -59,6 +60,26 @@ Deno.test("block time: Timeout (1s) is told, its changes and all variables are k
   assert.equal(children.length, 1);
 });
 
+Deno.test("block time: waiting for rlm and shell takes none of it, waiting for anything else does", async () => {
+  const wait = (_env: unknown, ms: unknown): Promise<string> =>
+    new Promise((done) => setTimeout(() => done("came"), Number(ms)));
+  const facts = { doc: "Waits.", args: z.tuple([z.number().describe("ms")]), returns: "string" };
+  const named = (alias: string) =>
+    defineExtension({
+      namespace: `test.${alias}`,
+      alias: { ns: `vis.ext.${alias}`, alias },
+      doc: "Waits.",
+      version: "1.0.0",
+      symbols: [fn("wait", wait, facts)],
+    });
+  const { engine, results } = await live([
+    ["await rlm.wait(400) + await shell.wait(200)", 150],
+    ["await other.wait(400)", 150],
+  ], { extensions: [named("rlm"), named("shell"), named("other")] });
+  await using _closed = engine;
+  assert.deepEqual(results.map(({ outcome }) => outcome), ["value", "timeout"]);
+});
+
 Deno.test("a block that nothing interrupts: killed, what it defined is named as lost, the rest is as before", {
   ignore: !linux,
 }, async () => {
@@ -69,9 +90,9 @@ Deno.test("a block that nothing interrupts: killed, what it defined is named as 
   ]);
   await using _closed = engine;
   const [, killed, next] = results;
-  assert.deepEqual([killed?.outcome, killed?.timedOut, killed?.lost], ["killed", true, ["big"]]);
+  assert.deepEqual([killed?.outcome, killed?.timedOut, killed?.lost], ["killed", true, ["part", "big"]]);
   assert.match(engine.context(2), /KILLED .*Timeout \(1s\) and could not be stopped; the sandbox was killed/);
-  assert.match(engine.context(2), /lost variables: big/);
+  assert.match(engine.context(2), /lost variables: part, big/);
   assert.equal(next?.preview, '"1|4|undefined"');
   assert.equal(children.length, 2);
   assert.match(engine.context(3), /Variable ticks could not be restored: .*made by: .*function\*/);
