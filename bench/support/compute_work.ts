@@ -6,10 +6,10 @@ export const COMPUTE_WORK: Readonly<Record<string, string>> = {
   "recursion": "function fib(k) { return k < 2 ? k : fib(k - 1) + fib(k - 2) }\nfib(33)",
   "closures": "const add = (a) => (b) => a + b; let acc = 0; for (let i = 0; i < 1e7; i++) acc = add(i)(acc) | 0\nacc",
   "objects and maps":
-    "const map = new Map(); for (let i = 0; i < 1e6; i++) map.set('k' + (i % 5000), { i, s: 'x' + i })\n" +
+    "const map = new Map(); for (let i = 0; i < 1e6; i++) map.set('k' + (i % 5000), { i, s: 'x' + i });\n" +
     "[...map.values()].map((v) => v.i).reduce((a, b) => a + b, 0)",
   "strings and sorting":
-    "const words = Array.from({ length: 2e5 }, (_, i) => 'w' + ((i * 7919) % 300007)); words.sort()\n" +
+    "const words = Array.from({ length: 2e5 }, (_, i) => 'w' + ((i * 7919) % 300007)); words.sort();\n" +
     "words.join(',').split(',').length",
 };
 
