@@ -103,7 +103,7 @@ export class Conversations {
     try {
       return await runQuery(request, { ...this.#parts, environment }, options);
     } finally {
-      await this.#children.end(branchId);
+      await this.#children.end(branchId, environment);
     }
   }
 

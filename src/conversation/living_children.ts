@@ -37,17 +37,18 @@ export class LivingChildren {
 
   /** A query begins: room is made for its child. */
   async begin(id: string, resident: Resident): Promise<void> {
-    const entry = this.#entries.get(id) ?? { resident, busy: 0, cancel: () => {} };
-    entry.cancel();
+    const known = this.#entries.get(id);
+    known?.cancel();
+    const entry = known?.resident === resident ? known : { resident, busy: 0, cancel: () => {} };
     entry.busy++;
     this.#touch(id, entry);
     await this.#makeRoom();
   }
 
-  /** The query has ended. */
-  async end(id: string): Promise<void> {
+  /** The query has ended. Does nothing where another resident took the place meanwhile. */
+  async end(id: string, resident: Resident): Promise<void> {
     const entry = this.#entries.get(id);
-    if (!entry) return;
+    if (entry?.resident !== resident) return;
     entry.busy--;
     this.#touch(id, entry);
     if (entry.busy > 0) return;

@@ -48,12 +48,13 @@ function house(live: number) {
     await children.begin(String(n), residents[n]!);
     residents[n]!.alive = true;
   };
+  const end = (n: number): Promise<void> => children.end(String(n), residents[n]!);
   const query = async (n: number): Promise<void> => {
     await begin(n);
-    await children.end(String(n));
+    await end(n);
   };
   const alive = (): number[] => residents.flatMap(({ alive }, n) => alive ? [n] : []);
-  return { clock, errors, children, residents, begin, query, alive };
+  return { clock, errors, children, residents, begin, end, query, alive };
 }
 
 Deno.test("LivingChildren stops the least recently used child before one more is started", async () => {
@@ -65,15 +66,15 @@ Deno.test("LivingChildren stops the least recently used child before one more is
 });
 
 Deno.test("LivingChildren never stops one with a running query, and makes up for it afterwards", async () => {
-  const { begin, query, alive, children, residents } = house(1);
+  const { begin, end, query, alive, residents } = house(1);
   await begin(0);
   await begin(1);
   await query(2);
   assert.deepEqual(alive(), [0, 1], "the one that runs no query goes at once");
-  await children.end("1");
+  await end(1);
   assert.deepEqual(alive(), [0]);
   assert.equal(residents[0]?.rested, 0);
-  await children.end("0");
+  await end(0);
   assert.deepEqual(alive(), [0]);
 });
 
@@ -90,27 +91,42 @@ Deno.test("LivingChildren stops a child that was idle for long enough, counted f
 });
 
 Deno.test("LivingChildren does not count the time of a query as idle", async () => {
-  const { begin, alive, clock, children } = house(3);
+  const { begin, end, alive, clock } = house(3);
   await begin(0);
   await clock.advance(10_000);
   await begin(0); // another one waits
-  await children.end("0");
+  await end(0);
   await clock.advance(10_000);
   assert.deepEqual(alive(), [0]);
-  await children.end("0");
+  await end(0);
   await clock.advance(1000);
   assert.deepEqual(alive(), []);
 });
 
 Deno.test("LivingChildren leaves alone what it was told to forget, and survives a child that cannot be stopped", async () => {
-  const { query, clock, children, residents, errors } = house(3);
+  const { query, end, clock, children, residents, errors } = house(3);
   await query(0);
   children.forget("0");
-  await children.end("0");
+  await end(0);
   await query(1);
   residents[1]!.rest = () => Promise.reject(new Error("no"));
   await clock.advance(1000);
   await clock.advance(0);
   assert.equal(residents[0]?.rested, 0);
   assert.deepEqual(errors.map(String), ["Error: no"]);
+});
+
+Deno.test("LivingChildren takes a conversation that was closed and opened again for another", async () => {
+  const { begin, clock, children, residents } = house(3);
+  await begin(0);
+  children.forget("0");
+  const again = new FakeResident();
+  await children.begin("0", again);
+  again.alive = true;
+  await children.end("0", residents[0]!); // the query of the one before, late
+  await clock.advance(5000);
+  assert.equal(again.rested, 0);
+  await children.end("0", again);
+  await clock.advance(1000);
+  assert.equal(again.rested, 1);
 });
