@@ -1,7 +1,7 @@
 /** The kernel wall alone against native code: everything is called by FFI, and judged by its effect. */
 import assert from "node:assert/strict";
 import type { SandboxTestOptions } from "../../../src/sandbox/host.ts";
-import { childProgram } from "../../../src/sandbox/program.ts";
+import { CHILD_ARGUMENT, childProgram } from "../../../src/sandbox/program.ts";
 import {
   buildSandbox,
   isAlive,
@@ -204,7 +204,10 @@ kernelTest("path grants give native code no stat by path, no O_PATH, no set-id f
 /** A child that got descriptor 9, open on `path`, from whoever started it. */
 async function withInherited(walls: Walls, path: string): Promise<TestSandbox> {
   await buildSandbox();
-  const own = childProgram({ memoryBytes: 1 << 30, allPermissions: true });
+  const executable = Deno.env.get("VIS_TEST_CHILD");
+  const own = executable
+    ? { path: executable, args: [CHILD_ARGUMENT] }
+    : childProgram({ memoryBytes: 1 << 30, allPermissions: true });
   const script = `exec 9<"$0"; exec "$@"`;
   const program = { path: "/bin/sh", args: ["-c", script, path, own.path, ...own.args] };
   const box = await testSandbox({ limits: { memoryBytes: 1 << 30 }, test: { walls, program } });
