@@ -119,6 +119,11 @@ const processes = attackGroup("processes", { claims: ALL, control: true }, {
   "signal a stranger": "Deno.kill(T.victim, 'SIGUSR1')",
   "signal a stranger, node": "process.kill(T.victim, 'SIGUSR1')",
   "signal the main process": "process.kill(T.parent, 0); got(T.word)",
+  "nested worker of node":
+    "const { Worker: W } = await import_('node:worker_threads'); await new Promise((y, n) => { const w = new W(`require('node:worker_threads').parentPort.postMessage(require('node:fs').readFileSync(${JSON.stringify(T.secret)}, 'utf8'))`, { eval: true }); w.on('message', (m) => { got(m); w.terminate(); y() }); w.on('error', n) })",
+  "inspector": "const i = await import_('node:inspector'); i.open(0); got(i.url() ? T.word : ''); i.close()",
+  "nested worker with wider permissions":
+    "await new Promise((y, n) => { const w = new Worker('data:text/javascript,' + encodeURIComponent(`postMessage(Deno.readTextFileSync(${JSON.stringify(T.secret)}))`), { type: 'module', deno: { permissions: { read: true, net: true } } }); w.onmessage = (e) => { got(e.data); w.terminate(); y() }; w.onerror = (e) => { e.preventDefault(); n(e) } })",
   "nested worker":
     "await new Promise((y, n) => { const w = new Worker('data:text/javascript,' + encodeURIComponent(`postMessage(Deno.readTextFileSync(${JSON.stringify(T.secret)}))`), { type: 'module', deno: { permissions: 'inherit' } }); w.onmessage = (e) => { got(e.data); w.terminate(); y() }; w.onerror = (e) => { e.preventDefault(); n(e) } })",
 });
