@@ -14,7 +14,9 @@ Deno.test("parseNetGrant() takes addresses with a port, and localhost as 127.0.0
 });
 
 Deno.test("parseNetGrant() refuses names with the reason and the way out", () => {
-  for (const text of ["example.com:443", "localhost.evil.org:80", "256.1.1.1:80", "127.1:80", "0x7f000001:80", "*:80"]) {
+  for (
+    const text of ["example.com:443", "localhost.evil.org:80", "256.1.1.1:80", "127.1:80", "0x7f000001:80", "*:80"]
+  ) {
     assert.throws(() => parseNetGrant(text), /looked up by UDP.*main process/, text);
   }
 });
