@@ -133,11 +133,6 @@ export class Environment {
     return this.#session.living?.walls ?? null;
   }
 
-  /** Starts and restores the child now; rejects with the reason when it cannot run. */
-  async ready(): Promise<Walls> {
-    return (await this.#session.ready()).walls;
-  }
-
   /** Runs a block and takes its new versions into the index. Rejects only when no child can be started. */
   async run(block: BlockRun): Promise<RunReport> {
     this.#restored.clear();
@@ -279,10 +274,5 @@ export class Environment {
   /** Names that were forgotten since the last stored iteration. */
   get forgottenNow(): ReadonlySet<string> {
     return this.#forgotten;
-  }
-
-  /** A version that is not stored yet, for tests and inspectors. */
-  unsaved(name: string): VariableImage | null {
-    return this.#session.unsaved(name);
   }
 }

@@ -1,5 +1,6 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 import type { Usage } from "../../src/domain/usage.ts";
+import { REAL_CLOCK } from "../../src/providers/_clock.ts";
 import {
   type Capabilities,
   type ModelEvent,
@@ -147,7 +148,7 @@ class Scripted implements ScriptedProvider {
 
   async *#play(asked: ScriptedRequest, request: ModelRequest): AsyncGenerator<ModelEvent> {
     const reply = this.#next(asked);
-    if (reply.delayMs) await wait(reply.delayMs, request.signal);
+    if (reply.delayMs) await REAL_CLOCK.sleep(reply.delayMs, request.signal);
     for (const delta of pieces(reply.reasoning ?? "", reply.chunk)) {
       throwIfAborted(request.signal);
       yield { type: "reasoning", delta };
@@ -200,18 +201,4 @@ function* pieces(text: string, size = 16): Generator<string> {
 
 function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new Cancelled("Cancelled");
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(new Cancelled("Cancelled"));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }
