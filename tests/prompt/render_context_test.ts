@@ -178,15 +178,21 @@ Deno.test("renderContext() bounds a reply of 5000 blocks and names the ones left
 
 Deno.test("renderContext() bounds every other section too", () => {
   const huge = "y".repeat(5_000_000);
-  const begun = performance.now();
-  const text = renderContext(parts({
+  const hostile = parts({
     notes: [huge, huge, "short"],
     thinking: huge,
     attempts: Array.from({ length: 300 }, (_, at) => `${at}: ${huge}`),
     index: huge,
     nudges: Array.from({ length: 300 }, () => `[system_nudge] ${huge}`),
-  }));
-  assert.ok(performance.now() - begun < 500);
+  });
+  // The best of five: a busy machine slows one run, work that grows with the parts slows them all.
+  const times = Array.from({ length: 5 }, () => {
+    const begun = performance.now();
+    renderContext(hostile);
+    return performance.now() - begun;
+  });
+  assert.ok(Math.min(...times) < 500);
+  const text = renderContext(hostile);
   const section = (tag: string) => text.split(`<${tag}>\n`)[1]?.split(`\n</${tag}>`)[0] ?? "";
   assert.ok(section("notes").length <= 3_000 && section("notes").includes("- short"));
   assert.ok(section("prior_thinking").length <= 4_000);
