@@ -1,3 +1,4 @@
+import type { Image } from "../domain/image.ts";
 import type { Usage } from "../domain/usage.ts";
 
 /** One message as every provider understands it. `cache` marks the end of the stable prefix. */
@@ -5,6 +6,8 @@ export interface ModelMessage {
   readonly role: "system" | "user";
   readonly text: string;
   readonly cache?: boolean;
+  /** Stand before the text. Only for models whose capabilities say so; the others refuse them before the call. */
+  readonly images?: readonly Image[];
 }
 
 export type ReasoningLevel = "quick" | "balanced" | "deep";
