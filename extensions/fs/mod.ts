@@ -35,11 +35,11 @@ const Search = z.strictObject({
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
-const PROMPT = `Files of the workspace; paths are relative to it. One block can handle many files.
-Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, keep what later steps need in a variable, return only what you must see:
+const PROMPT =
+  `Files of the workspace; paths are relative to it. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:
   const files = await fs.readFiles("src/**/*.ts")
   files.filter(f => f.text?.includes("TODO")).map(f => f.path)
-Ignored files are left out ({all: true} takes them); binary files are refused. Change files with fs.edit; read before you write.`;
+Ignored files are left out ({all: true} takes them). Read before you write; change with fs.edit.`;
 
 export default defineExtension({
   namespace: "vis.fs",
@@ -53,27 +53,27 @@ export default defineExtension({
   prompt: PROMPT,
   symbols: [
     fn("readFile", (env, name: string, options?: ReadOptions) => readFile(here(env), name, options), {
-      doc: "Text of a file up to 1 MB, or of lines from..to.",
+      doc: "Text up to 1 MB, or lines from..to.",
       args: z.tuple([path, Read]),
       returns: "string",
       examples: ['await fs.readFile("src/app.ts")', 'await fs.readFile("big.log", {from: 1, to: 200, numbers: true})'],
     }),
     fn("readFiles", (env, names: string | string[], options?: ReadOptions) => readFiles(here(env), names, options), {
-      doc: "Paths or globs; an unreadable file has error.",
+      doc: "Paths or globs.",
       args: z.tuple([many.describe("paths"), Read]),
-      returns: "Array<{path, text?, error?}>",
+      returns: "{path, text?, error?}[]",
       examples: ['await fs.readFiles(["README.md", "src/**/*.ts"])'],
     }),
     fn("glob", (env, patterns: string | string[], options?: FindOptions) => findFiles(here(env), patterns, options), {
-      doc: "Paths of files; * ? [a-z] {a,b} **, !pattern excludes.",
+      doc: "Paths; !pattern excludes.",
       args: z.tuple([many.describe("patterns"), Find]),
       returns: "string[]",
       examples: ['await fs.glob(["**/*.ts", "!**/*_test.ts"])'],
     }),
     fn("grep", search, {
-      doc: "Lines that match an RE2 pattern, in a path or as told; over 500, a last element with line 0 says how many.",
+      doc: "Lines that match an RE2 pattern; over 500, a last one with line 0 says how many.",
       args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Search]).optional().describe("where")]),
-      returns: "Array<{path, line, text, before?, after?}>",
+      returns: "{path, line, text, before?, after?}[]",
       examples: [
         'await fs.grep("parse_", "src")',
         'await fs.grep("todo|fixme", {glob: "*.ts", ignoreCase: true, context: 2})',
@@ -81,13 +81,13 @@ export default defineExtension({
       before: ({ args }) => ({ args: grepArguments(args) }),
     }),
     fn("listFiles", (env, folder?: string, options?: ListOptions) => listFiles(here(env), folder, options), {
-      doc: "Entries of a folder, depth 2.",
+      doc: "Depth 2.",
       args: z.tuple([z.string().describe("folder").optional(), List]),
-      returns: 'Array<{path, type: "file"|"dir"|"link", size?}>',
+      returns: '{path, type: "file"|"dir"|"link", size?}[]',
       examples: ['await fs.listFiles("src", {depth: 1})'],
     }),
     fn("edit", edit, {
-      doc: "Replaces exact text that occurs once (or all), in one file or in several; all or none.",
+      doc: "Replaces exact text that occurs once (or all); all files or none.",
       args: z.tuple([
         z.union([z.string(), Changes]).describe("path"),
         z.union([Change, z.array(Change).min(1)]).optional().describe("edits"),
@@ -105,7 +105,7 @@ export default defineExtension({
       examples: ['await fs.writeFile("notes.md", "# Notes\\n")'],
     }),
     fn("stat", (env, name: string) => statPath(here(env), name), {
-      doc: "Null where nothing is there.",
+      doc: "Null if missing.",
       args: z.tuple([path]),
       returns: "{path, type, size, modified} | null",
       examples: ['await fs.stat("package.json")'],

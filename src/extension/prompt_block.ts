@@ -5,7 +5,7 @@ import type { NormalExtension } from "./validate_extension.ts";
 /** Symbols shown in full; the rest of an extension with more is named. */
 const SHOWN = 12;
 /** Examples are added while the block stays below this, in characters. */
-const EXAMPLE_BUDGET = 1_600;
+const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
 /** What the model reads about one active extension: header, prompt, one line per symbol. */
@@ -36,9 +36,15 @@ export function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): 
 
 function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
   const doc = symbol.doc.replace(/\s*\n\s*/g, " ");
-  if (symbol.kind === "function") return `${signatureOf(alias, symbol)}  // ${doc}`;
+  if (symbol.kind === "function") return `${brief(signatureOf(alias, symbol))}  // ${doc}`;
   const text = JSON.stringify(symbol.value) ?? "undefined";
   return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
+}
+
+/** A signature without what goes without saying: plain types of names, and that every function gives a promise. Every
+ * call carries it; `doc()` has the whole. */
+function brief(signature: string): string {
+  return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "").replace(/Promise<(.*)>$/, "$1");
 }
 
 /** `await fs.stat(path)`: the required parameters of the signature. */

@@ -10,7 +10,7 @@ const NUDGE_CHARS = 200;
 const MAX_NUDGES = 20;
 const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
-const CLOSING = 'Reply now with one JSON object in the format above: {"thinking", "code", "next", "final"}.';
+const CLOSING = 'Reply now with one JSON object: {"thinking", "code", "next", "final"}.';
 
 /** The message of one iteration that changes: bounded, whatever its parts are, and nothing in them can forge its
  * structure. Empty sections are left out. */
@@ -44,9 +44,9 @@ function notes(lines: readonly string[], { notesChars }: ContextCaps): string {
   return texts.map((text, at) => `- ${headAndTail(text, { cap: shares[at] ?? 0 })}`).join("\n");
 }
 
-function thinking({ thinking, caps }: ContextParts): string {
+function thinking({ thinking, attempts, caps }: ContextParts): string {
   const text = safeCut(thinking.trim(), { cap: Math.max(0, caps.thinkingChars - OLDER_THINKING.length - 1) });
-  return text === "" ? "" : `${text}\n${OLDER_THINKING}`;
+  return text === "" || attempts.length < 2 ? text : `${text}\n${OLDER_THINKING}`;
 }
 
 function handover({ request, thinkings, answer }: NonNullable<ContextParts["handover"]>): string {

@@ -1,9 +1,6 @@
 import { z } from "zod";
 
-const blockSchema = z.object({
-  expr: z.string().describe("TypeScript to run; its last expression is the result"),
-  timeMs: z.number().optional().describe("expected run time in milliseconds"),
-});
+const blockSchema = z.object({ expr: z.string(), timeMs: z.number().optional() });
 
 const nextSchema = z.object({
   model: z.enum(["cost", "speed", "intelligence"]).optional(),
@@ -11,47 +8,47 @@ const nextSchema = z.object({
 });
 
 const finalSchema = z.object({
-  answer: z.string().describe("text, {{template}} over your variables, or the name of one variable"),
+  answer: z.string(),
   answerType: z.enum(["text", "markdown"]).optional(),
   confidence: z.enum(["high", "medium", "low"]).optional(),
 });
 
 /** The reply of a model: the one source of what the prompt says, of the validation and of the types. */
 export const replySchema = z.object({
-  thinking: z.string().optional().describe("why, in a few lines; leave it out if you reason natively"),
-  code: z.array(blockSchema).optional().describe("blocks to run now, in order; [] when there is nothing to run"),
+  thinking: z.string().optional().describe("a few lines; leave it out if you reason natively"),
+  code: z.array(blockSchema).optional().describe("TypeScript blocks to run now; a last expression is the result"),
   next: nextSchema.optional().describe("what the next iteration needs"),
   final: finalSchema.optional().describe("only when the request is answered; ends the work"),
 });
 
 const EXAMPLE = JSON.stringify({
-  thinking: "Need the call sites; then count them per file.",
+  thinking: "Need the call sites.",
   code: [{ expr: 'const hits = await fs.grep("parse_", "src")\nhits.length', timeMs: 3000 }],
 });
-const FINISHED = JSON.stringify({ final: { answer: "{{hits.length}} call sites", answerType: "text" } });
+const FINISHED = JSON.stringify({ final: { answer: "{{hits.length}} call sites" } });
 
 /** The third message of every call: the reply's format for any text model, always the same bytes. */
 export function describeReply(): string {
+  const fields = Object.entries(replySchema.shape).map(([key, field]) =>
+    `  "${key}"?: ${describe(field)}  // ${field.description}`
+  );
   return `Reply with exactly one JSON object and nothing before or after it:
-${describe(replySchema, { indent: "", comment: "" })}
-Inside strings write a line feed as \\n, " as \\" and \\ as \\\\ (the pattern \\d becomes \\\\d). Never write results yourself: they come in the next message.
-To work:   ${EXAMPLE}
+{
+${fields.join("\n")}
+}
+Inside strings write a line feed as \\n, " as \\" and \\ as \\\\ (\\d as \\\\d). Never write results yourself: they come in the next message.
+To work: ${EXAMPLE}
 To finish: ${FINISHED}`;
 }
 
-/** Pseudo-TypeScript of the kinds of schema used above. */
-function describe(schema: z.ZodType, at: { readonly indent: string; readonly comment: string }): string {
-  const { indent, comment } = at;
-  if (schema instanceof z.ZodOptional) return describe(schema.unwrap() as z.ZodType, at);
-  if (schema instanceof z.ZodArray) {
-    return describe(schema.element as z.ZodType, at).replace(/\}$/, "}[]");
-  }
-  if (schema instanceof z.ZodEnum) return schema.options.map((option) => JSON.stringify(option)).join(" | ") + comment;
-  if (!(schema instanceof z.ZodObject)) return schema.type + comment;
-  const fields = Object.entries(schema.shape as Record<string, z.ZodType>).map(([key, field]) => {
-    const mark = field instanceof z.ZodOptional ? "?" : "";
-    const inner = { indent: `${indent}  `, comment: field.description ? `  // ${field.description}` : "" };
-    return `${indent}  "${key}"${mark}: ${describe(field, inner)}`;
-  });
-  return `{${comment}\n${fields.join("\n")}\n${indent}}`;
+/** Pseudo-TypeScript of the kinds of schema used above, on one line. */
+function describe(schema: z.ZodType): string {
+  if (schema instanceof z.ZodOptional) return describe(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodArray) return `${describe(schema.element as z.ZodType)}[]`;
+  if (schema instanceof z.ZodEnum) return schema.options.map((option) => JSON.stringify(option)).join(" | ");
+  if (!(schema instanceof z.ZodObject)) return schema.type;
+  const fields = Object.entries(schema.shape as Record<string, z.ZodType>).map(([key, field]) =>
+    `"${key}"${field instanceof z.ZodOptional ? "?" : ""}: ${describe(field)}`
+  );
+  return `{${fields.join(", ")}}`;
 }

@@ -127,7 +127,7 @@ Deno.test("blocks: header, prompt, one line per symbol with its doc", async () =
     [
       "[namespace: a → vis.ext.a]",
       "Works in /work.",
-      "a.twice(n: number): Promise<number>  // Doubles.",
+      "a.twice(n): number  // Doubles.",
       "a.max = 50  // Most.",
     ].join("\n"),
   );

@@ -17,7 +17,7 @@ Deno.test("renderContext() renders the example of the protocol", () => {
       entry("hits.length", { preview: "7" }),
     ],
     journalIteration: 2,
-    attempts: ["1: fs.listFiles() → defined files"],
+    attempts: ["1: fs.listFiles() → defined files", "2: hits → 7"],
     index: "const hits: Array(7) of {path,line,text}  // v2",
     nudges: ["[system_nudge] Finish."],
   }));
@@ -37,13 +37,21 @@ older: await varHistory("$reasoning")
 </journal>
 <attempts>
 1: fs.listFiles() → defined files
+2: hits → 7
 </attempts>
 <var_index>
 const hits: Array(7) of {path,line,text}  // v2
 </var_index>
 [system_nudge] Finish.
-Reply now with one JSON object in the format above: {"thinking", "code", "next", "final"}.`,
+Reply now with one JSON object: {"thinking", "code", "next", "final"}.`,
   );
+});
+
+Deno.test("renderContext() says how to get older thinking only where there is some", () => {
+  const thinking = "Count the call sites.";
+  const older = 'older: await varHistory("$reasoning")';
+  assert.ok(!renderContext(parts({ thinking, attempts: ["1: a → 1"] })).includes(older));
+  assert.ok(renderContext(parts({ thinking, attempts: ["1: a → 1", "2: b → 1"] })).includes(older));
 });
 
 Deno.test("renderContext() leaves empty sections out", () => {

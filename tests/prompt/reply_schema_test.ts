@@ -28,9 +28,9 @@ Deno.test("REPLY_FORMAT is what describeReply() makes of the schema", () => {
   assert.equal(REPLY_FORMAT, describeReply());
 });
 
-Deno.test("describeReply() gives the same bytes each time and at most 1.3 KB", () => {
+Deno.test("describeReply() gives the same bytes each time and at most 1 KB", () => {
   assert.equal(describeReply(), describeReply());
-  assert.ok(new TextEncoder().encode(describeReply()).length <= 1_300);
+  assert.ok(new TextEncoder().encode(describeReply()).length <= 1_000);
 });
 
 Deno.test("describeReply() shows examples that keep the format", () => {
