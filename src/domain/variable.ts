@@ -32,6 +32,8 @@ export interface VariableImage {
   /** Why a value is lost, else "". */
   readonly reason: string;
   readonly summary: VariableSummary;
+  /** Where a text is too large to be handed around: the store's name of its UTF-8 bytes, and `bytes` is empty. */
+  readonly large?: string;
 }
 
 export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer"] as const;

@@ -64,7 +64,7 @@ export class Conversations {
     return await this.#read(await this.#byActivity().limit(Math.max(0, Math.floor(limit))).execute());
   }
 
-  /** Each conversation with its newest branch. */
+  /** Each conversation with its newest branch, those of child queries left out. */
   #newestBranches() {
     return this.#db.selectFrom("conversationSoul as c")
       .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")
@@ -73,7 +73,8 @@ export class Conversations {
           "b.version",
           "=",
           on.selectFrom("conversationState as n").select((n) => n.fn.max("n.version").as("newest"))
-            .whereRef("n.conversationSoulId", "=", "c.id"),
+            .whereRef("n.conversationSoulId", "=", "c.id")
+            .where("n.id", "not in", on.selectFrom("childBranch").select("conversationStateId")),
         )
       )
       .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata"]);
@@ -83,7 +84,11 @@ export class Conversations {
   #byActivity() {
     return this.#newestBranches()
       .leftJoin("conversationState as s", "s.conversationSoulId", "c.id")
-      .leftJoin("querySoul as q", "q.conversationStateId", "s.id")
+      .leftJoin("childBranch as child", "child.conversationStateId", "s.id")
+      .leftJoin(
+        "querySoul as q",
+        (on) => on.onRef("q.conversationStateId", "=", "s.id").on("child.conversationStateId", "is", null),
+      )
       .select((q) => q.fn.count<number>("q.createdAt").as("queries"))
       .groupBy("c.id")
       .orderBy((q) => q.fn.coalesce(q.fn.max("q.createdAt"), "c.createdAt"), "desc")

@@ -4,7 +4,7 @@ import { storedBlock } from "./_block_row.ts";
 import { Content } from "./_content.ts";
 import { fromJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
-import { variableImage, type VariableMetadata } from "./_variable_row.ts";
+import { loadValues, variableImage, type VariableMetadata } from "./_variable_row.ts";
 import type { StoredBlock, StoredIteration } from "./store.ts";
 
 /** The iterations of a query with their blocks, in order. Run it in a transaction, so that all is of one moment. */
@@ -47,7 +47,8 @@ async function readBlocks(content: Content, queryId: string): Promise<ReadonlyMa
     .select(["e.id", "e.iterationId", "e.expr", "e.result", "e.error", "e.stdout", "e.stderr", "e.durationMs"])
     .select(["e.metadata", "s.kind", "s.name"])
     .where("i.queryStateId", "=", queryId).execute();
-  await content.load(rows.flatMap((row) => [row.result, row.error, row.stdout, row.stderr, row.metadata]));
+  await loadValues(content, rows);
+  await content.load(rows.flatMap((row) => [row.error, row.stdout, row.stderr]));
   const saved = new Map<string, { readonly order: number; readonly image: VariableImage }[]>();
   const blocks: { readonly index: number; readonly row: typeof rows[number] }[] = [];
   for (const row of rows) {

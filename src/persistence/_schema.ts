@@ -1,4 +1,4 @@
-/** The tables of migrations/V1__schema.sql in camel case; `SqliteDialect` translates the names both ways. */
+/** The tables of the migrations in camel case; `SqliteDialect` translates the names both ways. */
 export interface Schema {
   readonly content: { hash: string; encoding: "raw" | "chunks"; bytes: Uint8Array };
   readonly conversationSoul: { id: string; metadata: string | null; createdAt: number };
@@ -83,6 +83,20 @@ export interface Schema {
     stderr: string | null;
     durationMs: number | null;
     metadata: string | null;
+    createdAt: number;
+  };
+  readonly childBranch: { conversationStateId: string; iterationId: string; depth: number; createdAt: number };
+  readonly subCall: {
+    id: string;
+    iterationId: string;
+    llmProvider: string;
+    llmModel: string;
+    prompt: string;
+    reply: string | null;
+    error: string | null;
+    usage: string;
+    costUsd: number | null;
+    durationMs: number;
     createdAt: number;
   };
   readonly log: {

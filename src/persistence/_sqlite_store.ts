@@ -1,9 +1,11 @@
 import { Kysely, sql } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
 import type { VariableImage } from "../domain/variable.ts";
+import { Children } from "./_children.ts";
 import { Conversations } from "./_conversations.ts";
 import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
+import { largePieces, putLarge } from "./_large_text.ts";
 import { writeLogEntry } from "./_log_entry.ts";
 import { Queries } from "./_queries.ts";
 import type { Schema } from "./_schema.ts";
@@ -26,6 +28,7 @@ export class SqliteStore implements store.Store {
   readonly #queries: Queries;
   readonly #iterations: Iterations;
   readonly #variables: Variables;
+  readonly #children: Children;
 
   constructor(
     db: DatabaseSync,
@@ -39,6 +42,7 @@ export class SqliteStore implements store.Store {
     this.#queries = new Queries(this.#db, now);
     this.#iterations = new Iterations(this.#db, now);
     this.#variables = new Variables(this.#db);
+    this.#children = new Children(this.#db, now);
   }
 
   createConversation(facts: Parameters<store.Store["createConversation"]>[0]): Promise<store.Branch> {
@@ -97,6 +101,42 @@ export class SqliteStore implements store.Store {
     return this.#guard(() =>
       this.#db.transaction().setAccessMode("read only").execute((tx) => readIterations(tx, queryId))
     );
+  }
+
+  createChildBranch(child: store.NewChildBranch): Promise<store.Branch> {
+    return this.#guard(async () => {
+      const branch = await this.#children.createBranch(child);
+      const { workspace = "" } = await this.#conversations.find(branch.conversationId) ?? {};
+      return { ...branch, workspace };
+    });
+  }
+
+  childQueries(iterationId: string): ReturnType<store.Store["childQueries"]> {
+    return this.#guard(async () => {
+      const found = await this.#children.queryIds(iterationId);
+      const queries = await Promise.all(found.map(({ queryId }) => this.#queries.byId(queryId)));
+      return queries.flatMap((query, at) => query ? [{ ...query, depth: found[at]?.depth ?? 1 }] : []);
+    });
+  }
+
+  recordSubCall(call: store.SubCall): Promise<void> {
+    return this.#guard(() => this.#children.recordCall(call));
+  }
+
+  subCalls(iterationId: string): ReturnType<store.Store["subCalls"]> {
+    return this.#guard(() => this.#children.calls(iterationId));
+  }
+
+  giveVariables(...[at, images]: Parameters<store.Store["giveVariables"]>): Promise<void> {
+    return this.#guard(() => this.#children.give(at, images));
+  }
+
+  putLarge(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+    return this.#guard(() => putLarge(this.#db, pieces));
+  }
+
+  largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>> {
+    return largePieces(this.#db, large);
   }
 
   variables(branchId: string): Promise<readonly store.VariableHead[]> {

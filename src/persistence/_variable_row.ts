@@ -20,7 +20,7 @@ type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
  * values refer to their block instead of repeating its text. */
 export async function variableCells(
   content: Content,
-  { image, block, order }: { readonly image: VariableImage; readonly block: string; readonly order: number },
+  { image, block, order }: { readonly image: VariableImage; readonly block: string | null; readonly order: number },
 ): Promise<Cells> {
   const { name: _name, bytes, source, ...rest } = image;
   const declared = (image.kind === "function" || image.kind === "class") && source.trim() !== "";
@@ -54,7 +54,7 @@ export async function systemCells(content: Content, text: string): Promise<Cells
 /** The image in cells that were loaded into `content`. Of a system variable, `source` is its text. */
 export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
   const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
-  const bytes = row.result === null ? new Uint8Array() : content.bytes(row.result);
+  const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);
   const text = facts.kind === "text";
   return {
     name: row.name ?? "",
@@ -65,5 +65,15 @@ export function variableImage(content: Content, row: Cells & { readonly name: st
     requires: facts.requires ?? [],
     reason: facts.reason ?? "",
     summary: facts.summary ?? { declaration: "", type: "", size: null, shape: "", inline: null, doc: "" },
+    ...(facts.large === undefined ? {} : { large: facts.large }),
   };
+}
+
+/** The cells of values that are to be read: not those of texts that are too large to be handed around. */
+export async function loadValues(content: Content, rows: readonly Pick<Cells, "result" | "metadata">[]): Promise<void> {
+  await content.load(rows.map(({ metadata }) => metadata));
+  const small = rows.filter(({ metadata }) =>
+    fromJson<VariableMetadata>(content.text(metadata ?? "{}")).large === undefined
+  );
+  await content.load(small.map(({ result }) => result));
 }

@@ -1,9 +1,11 @@
 import { newId } from "../domain/id.ts";
-import { SYSTEM_VARIABLES } from "../domain/variable.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
 import type { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { StoredBlock, VariableHead } from "./store.ts";
 import { systemCells, variableCells } from "./_variable_row.ts";
+
+type Cells = Awaited<ReturnType<typeof variableCells>>;
 
 /** `expression_soul.metadata` of a variable. */
 interface SoulMetadata {
@@ -61,6 +63,20 @@ export class VariableWriter {
       const cells = await variableCells(this.#content, { image, block, order });
       await this.#insert(await this.#live(image.name), cells);
     }
+  }
+
+  /** Versions that no block made. */
+  async given(images: readonly VariableImage[]): Promise<void> {
+    await this.prepare(images.map(({ name }) => name));
+    for (const [order, image] of images.entries()) {
+      const cells = await variableCells(this.#content, { image, block: null, order });
+      await this.#insert(await this.#live(image.name), { ...cells, result: image.large ?? cells.result });
+    }
+  }
+
+  /** Versions whose cells stand in another branch. */
+  async copied(rows: readonly { readonly name: string; readonly cells: Cells }[]): Promise<void> {
+    for (const { name, cells } of rows) await this.#insert(await this.#live(name), cells);
   }
 
   async systemVersion(name: string, text: string): Promise<void> {
@@ -126,7 +142,7 @@ export class VariableWriter {
     return soul;
   }
 
-  async #insert(soul: Soul, cells: Awaited<ReturnType<typeof variableCells>>): Promise<void> {
+  async #insert(soul: Soul, cells: Cells): Promise<void> {
     await this.#content.db.insertInto("expressionState").values({
       id: newId(),
       expressionSoulId: soul.id,

@@ -5,7 +5,7 @@ import { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { restoreOrder } from "./_restore_order.ts";
 import type { Schema } from "./_schema.ts";
-import { variableImage, type VariableMetadata } from "./_variable_row.ts";
+import { loadValues, variableImage, type VariableMetadata } from "./_variable_row.ts";
 import type { VariableHead, VariableVersion } from "./store.ts";
 
 /** Reads the variables of a branch, and says which are live. */
@@ -39,7 +39,7 @@ export class Variables {
         (fromJson<Pick<VariableHead, "scope">>(row.soulMetadata).scope ?? "live") === "live"
       );
       const content = new Content(tx);
-      await content.load(rows.flatMap((row) => [row.metadata, row.result]));
+      await loadValues(content, rows);
       const reads = await this.#reads(tx, branchId);
       const nodes = rows.map((row) => {
         const image = variableImage(content, row);
@@ -61,7 +61,7 @@ export class Variables {
         .orderBy("e.version", "desc");
       const rows = (await (newest === undefined ? wanted : wanted.limit(newest)).execute()).reverse();
       const content = new Content(tx);
-      await content.load(rows.flatMap((row) => [row.metadata, row.result]));
+      await loadValues(content, rows);
       const blocks = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")).block ?? "");
       const codes = await blockCodes(tx, blocks);
       return rows.map((row, at) => ({

@@ -145,6 +145,35 @@ export interface PreviousTurn {
   readonly status: QueryStatus;
 }
 
+/** A branch below a conversation in which one child query runs. */
+export interface NewChildBranch {
+  /** The parent's branch. */
+  readonly branchId: string;
+  /** The iteration of the parent that called. */
+  readonly iterationId: string;
+  /** 1 for a child of a user's query. */
+  readonly depth: number;
+  readonly title: string;
+  /** Variables that the child begins with. */
+  readonly images: readonly VariableImage[];
+  /** Names whose newest stored value it begins with, without reading them. */
+  readonly copies: readonly string[];
+}
+
+/** A plain model call that a block made. */
+export interface SubCall {
+  readonly iterationId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly prompt: string;
+  /** Null where the call failed. */
+  readonly reply: string | null;
+  readonly error: string | null;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  readonly ms: number;
+}
+
 /** All of Vis's memory. Every method may reject with `StoreError`; nothing is half written when it does. Owned by
  * `app.ts`, which closes it last. Blocks and variables are read back exactly as they were written; in other texts a lone
  * surrogate comes back as U+FFFD. */
@@ -187,6 +216,23 @@ export interface Store {
     end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
   ): Promise<string>;
   iterations(queryId: string): Promise<readonly StoredIteration[]>;
+
+  /** A branch that no list of conversations shows. */
+  createChildBranch(child: NewChildBranch): Promise<Branch>;
+  /** The child queries that an iteration started, oldest first. */
+  childQueries(iterationId: string): Promise<readonly (StoredQuery & { readonly depth: number })[]>;
+  recordSubCall(call: SubCall): Promise<void>;
+  /** Oldest first. */
+  subCalls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]>;
+  /** Versions that no block made: variables that a query was given, as of this iteration. */
+  giveVariables(
+    at: { readonly branchId: string; readonly iterationId: string },
+    images: readonly VariableImage[],
+  ): Promise<void>;
+  /** Stores UTF-8 text piece by piece; what it gives names it from then on. */
+  putLarge(pieces: AsyncIterable<Uint8Array>): Promise<string>;
+  /** The pieces in order, read as they are asked for. */
+  largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
 
   /** Every variable of the branch, newest first, system ones included. */
   variables(branchId: string): Promise<readonly VariableHead[]>;

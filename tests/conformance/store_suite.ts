@@ -1,4 +1,5 @@
 import type { Store } from "../../src/persistence/store.ts";
+import { storeChildCases } from "./store_children.ts";
 import { storeConversationCases } from "./store_conversations.ts";
 import { storeIterationCases } from "./store_iterations.ts";
 import { storePropertyCases } from "./store_properties.ts";
@@ -23,6 +24,7 @@ export function storeSuite(
     ...storeIterationCases,
     ...storeVariableCases,
     ...storeSearchCases,
+    ...storeChildCases,
     ...storePropertyCases,
   ];
   for (const { name, run } of cases) {

@@ -6,9 +6,11 @@ import { migrationsModule } from "../../scripts/gen_migrations.ts";
 import { migrate, type MigrationFile } from "../../src/persistence/_migrate.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
-const V2: MigrationFile = {
-  version: 2,
-  name: "V2__more.sql",
+/** One more than there are. */
+const N = migrations.length + 1;
+const NEXT: MigrationFile = {
+  version: N,
+  name: `V${N}__more.sql`,
   sql: "CREATE TABLE more (a); INSERT INTO more VALUES (1);",
 };
 const CONVERSATION = "INSERT INTO conversation_soul VALUES ('c', '{}', 1)";
@@ -44,7 +46,8 @@ Deno.test("migrate() makes the schema once and records it", async () => {
   await run(db, migrations);
   const rows = db.prepare("SELECT version, name, length(sha256) AS length, applied_at AS at FROM schema_migration")
     .all();
-  assert.deepEqual(rows.map((row) => ({ ...row })), [{ version: 1, name: "V1__schema.sql", length: 64, at: 77 }]);
+  const expected = migrations.map(({ version, name }) => ({ version, name, length: 64, at: 77 }));
+  assert.deepEqual(rows.map((row) => ({ ...row })), expected);
 });
 
 Deno.test("migrate() refuses a file that was changed after it ran", async () => {
@@ -60,11 +63,11 @@ Deno.test("migrate() refuses a file that was changed after it ran", async () => 
 
 Deno.test("migrate() refuses a newer database and changes nothing", async () => {
   using db = new DatabaseSync(":memory:");
-  await run(db, [...migrations, V2]);
+  await run(db, [...migrations, NEXT]);
   await assert.rejects(run(db, migrations, "/x/vis.db"), {
     name: "StoreError",
     kind: "newer",
-    message: "Cannot use database /x/vis.db: a newer Vis wrote it (schema V2, this one knows V1), " +
+    message: `Cannot use database /x/vis.db: a newer Vis wrote it (schema V${N}, this one knows V${N - 1}), ` +
       "update Vis or give another file with --db",
   });
   assert.ok(tables(db).includes("more"));
@@ -88,11 +91,11 @@ for (
       using db = new DatabaseSync(path);
       await run(db, migrations, path);
       db.exec(CONVERSATION);
-      await assert.rejects(run(db, [...migrations, { ...V2, sql }], path), (error: Error) => {
+      await assert.rejects(run(db, [...migrations, { ...NEXT, sql }], path), (error: Error) => {
         assert.equal(error.name, "StoreError");
         assert.match(
           error.message,
-          /^Cannot bring database .*vis\.db to schema V2: V2__more\.sql failed and nothing was/,
+          new RegExp(`^Cannot bring database .*vis\\.db to schema V${N}: V${N}__more\\.sql failed and nothing was`),
         );
         assert.doesNotMatch(error.message, /nowhere|TRIGGER|near/);
         return true;
@@ -100,7 +103,7 @@ for (
       assert.equal(tables(db).includes("more"), false);
       await run(db, migrations, path);
       assert.equal(db.prepare("SELECT id FROM conversation_soul").get()?.id, "c");
-      await run(db, [...migrations, V2], path);
+      await run(db, [...migrations, NEXT], path);
       assert.ok(tables(db).includes("more"));
     });
   });
@@ -112,11 +115,11 @@ Deno.test("migrate() keeps a copy of a database that holds data, of what was las
     db.exec("PRAGMA journal_mode = WAL");
     await run(db, migrations, path);
     db.exec(CONVERSATION);
-    await run(db, [...migrations, V2], path);
-    using copy = new DatabaseSync(`${path}.before-V2`);
+    await run(db, [...migrations, NEXT], path);
+    using copy = new DatabaseSync(`${path}.before-V${N}`);
     assert.equal(copy.prepare("SELECT id FROM conversation_soul").get()?.id, "c");
     assert.equal(tables(copy).includes("more"), false);
-    assert.equal((await stat(`${path}.before-V2`)).mode & 0o777, 0o600);
+    assert.equal((await stat(`${path}.before-V${N}`)).mode & 0o777, 0o600);
     assert.deepEqual((await readdir(folder)).filter((name) => name.includes("partial")), []);
   });
 });
@@ -125,7 +128,7 @@ Deno.test("migrate() keeps no copy of an empty database", async () => {
   await withDatabasePath(async (path, folder) => {
     using db = new DatabaseSync(path);
     await run(db, migrations, path);
-    await run(db, [...migrations, V2], path);
+    await run(db, [...migrations, NEXT], path);
     assert.deepEqual(await readdir(folder), ["vis.db"]);
   });
 });
