@@ -6,6 +6,7 @@ import { Environment, type EnvironmentParts } from "../environment/environment.t
 import type { Branch, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
 import type { QueryParts } from "../query/query_parts.ts";
 import { runQuery } from "../query/run_query.ts";
+import { Steering } from "../query/steering.ts";
 import { LivingChildren, type LivingChildrenOptions } from "./living_children.ts";
 import { Lock } from "./lock.ts";
 
@@ -15,7 +16,7 @@ export type Conversation = Branch;
 /** What the conversation layer builds environments and queries from. */
 export type ConversationParts =
   & Omit<EnvironmentParts, "branch">
-  & Omit<QueryParts, "environment" | "store" | "log" | "now">
+  & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering">
   & {
     /** How many children may live, and for how long without a query. */
     readonly children?: Partial<Omit<LivingChildrenOptions, "onError">>;
@@ -39,7 +40,8 @@ export const MAX_REQUEST_CHARS = 4_000_000;
 export class Conversations {
   readonly #parts: ConversationParts;
   readonly #live = new Map<string, { readonly environment: Promise<Environment>; readonly lock: Lock }>();
-
+  /** Of the running queries, by branch. */
+  readonly #steering = new Map<string, Steering>();
   readonly #children: LivingChildren;
 
   constructor(parts: ConversationParts) {
@@ -94,15 +96,25 @@ export class Conversations {
     return await lock.run(async () => await this.#run(request, { environment: await environment, options }));
   }
 
+  /** Gives the running query of a branch a message, which its next call shows. Resolves with true once it does, with
+   * false where no query runs or it ended before: then `send` it. */
+  async steer(branch: Branch, text: string): Promise<boolean> {
+    return await this.#steering.get(branch.branchId)?.add(text) ?? false;
+  }
+
   async #run(
     request: string,
     { environment, options }: { readonly environment: Environment; readonly options: SendOptions },
   ): Promise<QueryResult> {
     const { branchId } = environment.branch;
     await this.#children.begin(branchId, environment);
+    const steering = new Steering();
+    this.#steering.set(branchId, steering);
     try {
-      return await runQuery(request, { ...this.#parts, environment }, options);
+      return await runQuery(request, { ...this.#parts, environment, steering }, options);
     } finally {
+      this.#steering.delete(branchId);
+      steering.end();
       await this.#children.end(branchId, environment);
     }
   }

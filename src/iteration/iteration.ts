@@ -86,5 +86,7 @@ export type IterationResult =
     readonly fatal: boolean;
     /** The call gave no reply at all. */
     readonly call: boolean;
+    /** Why the final that came with failed blocks was refused, null where there was none. */
+    readonly refused: string | null;
   })
   | { readonly kind: "cancelled" };

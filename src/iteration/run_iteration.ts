@@ -61,7 +61,7 @@ async function giveUp(
   await recorder.fail(reason);
   const { thinking, fatal } = asked;
   const call = asked.text === null;
-  return { kind: "failed", reason, fatal, call, thinking, entries: [], repairs: [], next: NO_NEXT };
+  return { kind: "failed", reason, fatal, call, refused: null, thinking, entries: [], repairs: [], next: NO_NEXT };
 }
 
 async function act(
@@ -113,7 +113,8 @@ function conclude(
   if (failed && entries.every(({ result }) => !result.ok)) {
     const { error, outcome } = failed.result;
     const reason = `every block failed: ${error ? `${error.name}: ${error.message}` : outcome}`;
-    return { ...common, kind: "failed", reason, fatal: false, call: false };
+    const refused = settled?.kind === "refused" ? settled.reason : null;
+    return { ...common, kind: "failed", reason, fatal: false, call: false, refused };
   }
   if (settled?.kind === "refused") return { ...common, kind: "refused", reason: settled.reason };
   return { ...common, kind: entries.length > 0 ? "executed" : "empty" };

@@ -6,7 +6,11 @@ import type { ContextCaps, ContextParts } from "../prompt/context_parts.ts";
 import { renderVarIndex } from "../prompt/var_index.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { Log } from "../logging/log.ts";
+import { clip } from "../domain/clip.ts";
 import type { QueryState } from "./query_state.ts";
+import type { Steering } from "./steering.ts";
+
+const STEERING_CHARS = 2_000;
 
 export interface ContextSource {
   readonly environment: Environment;
@@ -15,13 +19,19 @@ export interface ContextSource {
   readonly repetition: Repetition;
   readonly caps: ContextCaps;
   readonly handover: ContextParts["handover"];
+  readonly steering: Steering | null;
   readonly log: Log;
 }
 
 /** The parts of the next context message. Takes the notes that are due: they are shown once. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps } = source;
-  const notes = [...state.notes.splice(0), ...environment.takeNotes()];
+  const said = source.steering?.take() ?? [];
+  const notes = [
+    ...said.map((text) => `The user says meanwhile: ${clip(text, STEERING_CHARS)}`),
+    ...state.notes.splice(0),
+    ...environment.takeNotes(),
+  ];
   const fresh = state.thinking === "" && state.journal === null;
   return {
     iteration: state.used + 1,

@@ -56,6 +56,7 @@ export class QueryLoop {
       repetition: this.#repetition,
       caps,
       handover,
+      steering: parts.steering ?? null,
       log,
     });
     state.beginIteration();
@@ -89,12 +90,13 @@ export class QueryLoop {
         if (result.entries.length === 0) {
           state.notes.push(`The last call gave no usable reply: ${clip(result.reason, 1500)}`);
         }
+        if (result.refused) this.#refuse(result.refused);
         return result.fatal || hopeless ? "provider" : null;
       }
       case "refused":
         state.used++;
-        state.refused = result.reason;
-        state.notes.push(`Your final answer was refused: ${clip(result.reason, 1500)}`);
+        if (result.entries.some((entry) => entry.result.ok)) state.consecutiveErrors = 0;
+        this.#refuse(result.reason);
         return null;
       case "executed":
         state.used++;
@@ -122,6 +124,12 @@ export class QueryLoop {
     const { entries, kind } = result;
     state.attempts.push(attemptLine({ iteration: shown, entries, outcome: kind, reason }));
     if (state.attempts.length > 100) state.attempts.shift();
+  }
+
+  #refuse(reason: string): void {
+    const { state } = this.#prepared;
+    state.refused = reason;
+    state.notes.push(`Your final answer was refused: ${clip(reason, 1500)}`);
   }
 
   #accept(final: AcceptedFinal): void {

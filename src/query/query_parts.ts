@@ -6,6 +6,7 @@ import type { ContextCaps } from "../prompt/context_parts.ts";
 import type { PromptEnvironment } from "../prompt/system_prompt.ts";
 import type { Router } from "../providers/router.ts";
 import type { QueryLimits } from "./limits.ts";
+import type { Steering } from "./steering.ts";
 
 /** What the operator sets about queries. */
 export interface QuerySettings {
@@ -29,4 +30,6 @@ export interface QueryParts {
   readonly owner: ProcessOwner;
   readonly settings: QuerySettings;
   readonly now: () => number;
+  /** What the user says while the query runs. */
+  readonly steering?: Steering;
 }

@@ -13,7 +13,12 @@ import type { QuerySettings } from "../../src/query/query_parts.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
 import { thisProcess } from "../../src/app/process_owner.ts";
-import { type ScriptedProvider, scriptedProvider, type ScriptedReply } from "./scripted_provider.ts";
+import {
+  type ScriptedOptions,
+  type ScriptedProvider,
+  scriptedProvider,
+  type ScriptedReply,
+} from "./scripted_provider.ts";
 
 /** What a test may change about the engine. */
 export interface EngineOptions {
@@ -21,6 +26,8 @@ export interface EngineOptions {
   readonly extensions?: readonly Extension[];
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
+  readonly scripted?: ScriptedOptions;
+  readonly now?: () => number;
   readonly workspace?: string;
   readonly openSandbox?: typeof openSandbox;
   readonly limits?: Partial<SandboxLimits>;
@@ -46,7 +53,7 @@ export const LIMITS = { memoryBytes: 512 << 20, outputBytes: 1 << 20, graceMs: 5
 /** The whole engine on a real store and real sandboxes, with a scripted model. */
 export async function startEngine(replies: readonly ScriptedReply[], options: EngineOptions = {}): Promise<Engine> {
   const store = await openStore({ path: options.path ?? ":memory:" });
-  const provider = scriptedProvider(replies);
+  const provider = scriptedProvider(replies, options.scripted);
   const events: QueryEvent[] = [];
   const logged: { level: string; event: string; data: unknown }[] = [];
   const log = recordingLog(logged);
@@ -60,7 +67,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     router: new Router({ routes: [route] }),
     log,
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
-    now: Date.now,
+    now: options.now ?? Date.now,
     owner: thisProcess(),
     ...(options.children ? { children: options.children } : {}),
     settings: { ...SETTINGS, ...options.settings },
