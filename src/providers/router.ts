@@ -1,40 +1,58 @@
 import { ProviderError } from "../domain/errors.ts";
-import type { Usage } from "../domain/usage.ts";
-import { type Clock, REAL_CLOCK } from "./_clock.ts";
-import { watchedStream } from "./_watched_stream.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
+import type { Usage } from "../domain/usage.ts";
+import type { BreakerLimits } from "./_breaker.ts";
+import { Call } from "./_call.ts";
+import { type Clock, REAL_CLOCK } from "./_clock.ts";
+import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
+import { Gate } from "./_gate.ts";
+import type { RateLimit } from "./_rate_window.ts";
 import type { Capabilities, ModelEvent, ModelMessage, Provider, ReasoningLevel } from "./provider.ts";
-import { costOf } from "./usage_cost.ts";
+
+export type ModelPreference = "cost" | "speed" | "intelligence";
 
 export interface Route {
   readonly provider: Provider;
   readonly model: string;
+  /** Ranks among the models, higher is better; where there are none, prices and reasoning stand for them. */
+  readonly speed?: number | undefined;
+  readonly intelligence?: number | undefined;
 }
 
 export interface RouterOptions {
-  /** At least one; the first is the root model, the others serve when it fails. */
+  /** At least one; the first is the root model, the others serve when it fails or when they are asked for. */
   readonly routes: readonly Route[];
+  /** By name of the provider. */
+  readonly limits?: Readonly<Record<string, RateLimit>>;
+  /** What a user should know about how the routes came to be. */
+  readonly notes?: readonly string[];
   readonly clock?: Clock;
   /** 0 up to 1, for jitter. */
   readonly random?: () => number;
-  /** Calls of one provider before the next one is asked (default 3). */
+  /** Calls of one route before the next one is asked (default 3). */
   readonly attempts?: number;
   /** Default 120 s. */
   readonly firstTokenMs?: number;
   /** Default 60 s. */
   readonly silenceMs?: number;
+  /** Default 5 failures in a row, 60 s. */
+  readonly breaker?: BreakerLimits;
 }
 
 export interface RouterRequest {
   readonly messages: readonly ModelMessage[];
   readonly reasoning: ReasoningLevel;
+  /** Another order of the routes, for this call only. */
+  readonly prefer?: ModelPreference | null;
+  /** Only this model serves: "model" or "provider/model"; a name that no route has is asked of the root's provider. */
+  readonly model?: string | null;
 }
 
 export interface AskOptions {
   readonly signal: AbortSignal;
   /** Text and reasoning as they arrive. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => void;
-  /** After each attempt; `waitMs` is the pause before the same provider is asked again, null where it is not. */
+  /** After each attempt; `waitMs` is the pause before the same route is asked again, null where it is not. */
   readonly onAttempt?: (trace: ModelTrace, next: { readonly waitMs: number | null }) => void;
 }
 
@@ -54,15 +72,17 @@ export interface RouterReply {
 const BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 60_000;
+const LONGEST_RATE_WAIT_MS = 120_000;
 
-/** Asks the first provider that answers. */
+/** Asks the first route that answers: each provider behind a breaker and a rate window of its own. */
 export class Router {
   readonly #routes: readonly [Route, ...Route[]];
+  readonly #gates = new Map<string, Gate>();
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #attempts: number;
-  readonly #firstTokenMs: number;
-  readonly #silenceMs: number;
+  readonly #patience: { readonly clock: Clock; readonly firstTokenMs: number; readonly silenceMs: number };
+  readonly #notes: readonly string[];
 
   constructor(options: RouterOptions) {
     const [first, ...others] = options.routes;
@@ -71,8 +91,24 @@ export class Router {
     this.#clock = options.clock ?? REAL_CLOCK;
     this.#random = options.random ?? Math.random;
     this.#attempts = options.attempts ?? 3;
-    this.#firstTokenMs = options.firstTokenMs ?? 120_000;
-    this.#silenceMs = options.silenceMs ?? 60_000;
+    const { firstTokenMs = 120_000, silenceMs = 60_000 } = options;
+    this.#patience = { clock: this.#clock, firstTokenMs, silenceMs };
+    this.#notes = options.notes ?? [];
+    const breaker = options.breaker ?? { failures: 5, openMs: 60_000 };
+    for (const { provider: { name } } of this.#routes) {
+      const limit = options.limits?.[name] ?? null;
+      this.#gates.set(name, new Gate(name, { clock: this.#clock, breaker, limit }));
+    }
+  }
+
+  /** All models that may serve, the root first. */
+  get routes(): readonly Route[] {
+    return this.#routes;
+  }
+
+  /** What a user should know about the routes, "" lines left out; for the line that starts a query. */
+  get notes(): readonly string[] {
+    return this.#notes;
   }
 
   /** The root model, for which requests are composed. */
@@ -81,7 +117,7 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** One reply. A call that fails before its first event is retried, then the next provider is asked; after its first
+  /** One reply. A call that fails before its first event is retried, then the next route is asked; after its first
    * event it is not, since channels have shown a part of it. Throws the last `ProviderError`, or `Cancelled`. */
   async ask(request: RouterRequest, options: AskOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
@@ -89,10 +125,15 @@ export class Router {
       attempts.push(trace);
       options.onAttempt?.(trace, next);
     };
+    const tokens = estimateTokens(request.messages);
+    const left = [...fittingRoutes(this.#named(request.model), { ...request, prefer: request.prefer ?? null, tokens })];
     let last: ProviderError | null = null;
-    for (const route of this.#routes) {
+    while (left.length > 0) {
+      const route = await this.#next(left, { tokens, signal: options.signal });
+      if (route instanceof ProviderError) throw last ?? route;
+      left.splice(left.indexOf(route), 1);
       const call = new Call(request, route, { ...options, onAttempt });
-      const outcome = await this.#askRoute(call, options.signal);
+      const outcome = await this.#askRoute(call, { gate: this.#gate(route), tokens, signal: options.signal });
       if (!(outcome instanceof ProviderError)) return { ...outcome, attempts };
       last = outcome;
       if (call.emitted) break;
@@ -100,15 +141,67 @@ export class Router {
     throw last;
   }
 
-  async #askRoute(call: Call, signal: AbortSignal): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
-    const patience = { clock: this.#clock, firstTokenMs: this.#firstTokenMs, silenceMs: this.#silenceMs };
+  #named(model: string | null | undefined): readonly Route[] {
+    if (!model) return this.#routes;
+    const named = this.#routes.filter((route) =>
+      route.model === model || `${route.provider.name}/${route.model}` === model
+    );
+    return named.length > 0 ? named : [{ provider: this.#routes[0].provider, model }];
+  }
+
+  #gate({ provider }: Route): Gate {
+    const gate = this.#gates.get(provider.name);
+    if (gate === undefined) throw new RangeError(`Cannot route to ${provider.name}: it has no gate`);
+    return gate;
+  }
+
+  /** The first route with room; where every rate window is full, the one that has room first, after the wait. */
+  async #next(
+    left: readonly Route[],
+    { tokens, signal }: { readonly tokens: number; readonly signal: AbortSignal },
+  ): Promise<Route | ProviderError> {
+    for (;;) {
+      const open = left.filter((route) => this.#gate(route).open);
+      const waits = open.map((route) => this.#gate(route).waitMs(tokens));
+      const [first] = open.length > 0 ? open : left;
+      if (first === undefined) throw new RangeError("Cannot route: no route is left");
+      if (open.length === 0) return this.#gate(first).refusal();
+      const soonest = Math.min(...waits);
+      const route = open[waits.indexOf(soonest)] ?? first;
+      if (soonest === 0) return route;
+      if (soonest > LONGEST_RATE_WAIT_MS) return this.#gate(route).full(soonest);
+      await this.#clock.sleep(soonest, signal);
+    }
+  }
+
+  async #askRoute(
+    call: Call,
+    { gate, tokens, signal }: { readonly gate: Gate; readonly tokens: number; readonly signal: AbortSignal },
+  ): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     for (let attempt = 1;; attempt++) {
-      const outcome = await call.run(patience);
+      const outcome = await this.#attempt(call, { gate, tokens });
       if (!(outcome instanceof ProviderError)) return outcome;
-      const waitMs = call.emitted || attempt >= this.#attempts ? null : this.#wait(outcome, attempt);
+      const again = !call.emitted && attempt < this.#attempts && gate.open;
+      const backoff = again ? this.#wait(outcome, attempt) : null;
+      const waitMs = backoff === null ? null : Math.max(backoff, gate.waitMs(tokens));
       call.report(outcome, waitMs);
       if (waitMs === null) return outcome;
       await this.#clock.sleep(waitMs, signal);
+      if (!gate.open) return outcome;
+    }
+  }
+
+  async #attempt(
+    call: Call,
+    { gate, tokens }: { readonly gate: Gate; readonly tokens: number },
+  ): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
+    const ticket = gate.enter(tokens);
+    let outcome: Omit<RouterReply, "attempts"> | ProviderError | null = null;
+    try {
+      outcome = await call.run(this.#patience);
+      return outcome;
+    } finally {
+      gate.leave(ticket, outcome);
     }
   }
 
@@ -119,78 +212,5 @@ export class Router {
     const jittered = backoff * (0.5 + this.#random() / 2);
     // Many clients are told the same moment: the jitter spreads them after it.
     return error.retryAfterMs === null ? jittered : error.retryAfterMs + jittered * 0.2;
-  }
-}
-
-/** The attempts at one request with one provider. */
-class Call {
-  readonly #request: RouterRequest;
-  readonly #route: Route;
-  readonly #options: AskOptions;
-  #emitted = false;
-  #ms = 0;
-
-  constructor(request: RouterRequest, route: Route, options: AskOptions) {
-    this.#request = request;
-    this.#route = route;
-    this.#options = options;
-  }
-
-  /** True once something reached the caller. */
-  get emitted(): boolean {
-    return this.#emitted;
-  }
-
-  /** Reports success, cancellation and defects itself; a `ProviderError` is returned for the caller to report. */
-  async run(
-    patience: { readonly clock: Clock; readonly firstTokenMs: number; readonly silenceMs: number },
-  ): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
-    const start = patience.clock.now();
-    try {
-      const reply = await this.#read(patience);
-      this.#ms = patience.clock.now() - start;
-      this.#trace({ ok: true, status: null, error: null, usage: reply.usage }, null);
-      return reply;
-    } catch (error) {
-      this.#ms = patience.clock.now() - start;
-      if (error instanceof ProviderError) return error;
-      this.#trace({ ok: false, status: null, error: String(error), usage: null }, null);
-      throw error;
-    }
-  }
-
-  report(error: ProviderError, waitMs: number | null): void {
-    this.#trace({ ok: false, status: error.status, error: error.message, usage: null }, waitMs);
-  }
-
-  async #read(
-    patience: { readonly clock: Clock; readonly firstTokenMs: number; readonly silenceMs: number },
-  ): Promise<Omit<RouterReply, "attempts">> {
-    const { provider, model } = this.#route;
-    const { signal } = this.#options;
-    const text: string[] = [];
-    const reasoning: string[] = [];
-    for await (const event of watchedStream(provider, { ...this.#request, model, signal }, patience)) {
-      if (event.type === "end") {
-        const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
-        const costUsd = costOf(event.usage, price);
-        const { usage, finish } = event;
-        const served = { model: event.model, provider: provider.name };
-        return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish };
-      }
-      (event.type === "text" ? text : reasoning).push(event.delta);
-      this.#emitted = true;
-      this.#options.onEvent?.(event);
-    }
-    throw new ProviderError(`Cannot get a reply from ${provider.name}: it ended before its end`, {
-      kind: "server",
-      retryable: true,
-    });
-  }
-
-  #trace(outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage">, waitMs: number | null): void {
-    const { provider, model } = this.#route;
-    const trace = { provider: provider.name, model, ...outcome, ms: Math.round(this.#ms), repairs: [] };
-    this.#options.onAttempt?.(trace, { waitMs });
   }
 }

@@ -1,0 +1,87 @@
+import { ProviderError } from "../domain/errors.ts";
+import type { ModelTrace } from "../domain/model_trace.ts";
+import type { ModelMessage } from "./provider.ts";
+import type { AskOptions, Route, RouterReply, RouterRequest } from "./router.ts";
+import { costOf } from "./usage_cost.ts";
+import { type Patience, watchedStream } from "./_watched_stream.ts";
+
+/** The attempts at one request with one route. */
+export class Call {
+  readonly #request: RouterRequest;
+  readonly #route: Route;
+  readonly #options: AskOptions;
+  #emitted = false;
+  #ms = 0;
+
+  constructor(request: RouterRequest, route: Route, options: AskOptions) {
+    this.#request = request;
+    this.#route = route;
+    this.#options = options;
+  }
+
+  /** True once something reached the caller. */
+  get emitted(): boolean {
+    return this.#emitted;
+  }
+
+  /** Reports success, cancellation and defects itself; a `ProviderError` is returned for the caller to report. */
+  async run(patience: Patience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
+    const start = patience.clock.now();
+    try {
+      const reply = await this.#read(patience);
+      this.#ms = patience.clock.now() - start;
+      this.#trace({ ok: true, status: null, error: null, usage: reply.usage }, null);
+      return reply;
+    } catch (error) {
+      this.#ms = patience.clock.now() - start;
+      if (error instanceof ProviderError) return error;
+      this.#trace({ ok: false, status: null, error: String(error), usage: null }, null);
+      throw error;
+    }
+  }
+
+  report(error: ProviderError, waitMs: number | null): void {
+    this.#trace({ ok: false, status: error.status, error: error.message, usage: null }, waitMs);
+  }
+
+  async #read(patience: Patience): Promise<Omit<RouterReply, "attempts">> {
+    const { provider, model } = this.#route;
+    const { signal } = this.#options;
+    const text: string[] = [];
+    const reasoning: string[] = [];
+    const { reasoning: level } = this.#request;
+    const asked = { model, messages: this.#messages(), reasoning: level, signal };
+    for await (const event of watchedStream(provider, asked, patience)) {
+      if (event.type === "end") {
+        const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
+        const costUsd = costOf(event.usage, price);
+        const { usage, finish } = event;
+        const served = { model: event.model, provider: provider.name };
+        return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish };
+      }
+      (event.type === "text" ? text : reasoning).push(event.delta);
+      this.#emitted = true;
+      this.#options.onEvent?.(event);
+    }
+    throw new ProviderError(`Cannot get a reply from ${provider.name}: it ended before its end`, {
+      kind: "server",
+      retryable: true,
+    });
+  }
+
+  /** Messages were composed for the root model: one without a system role gets the same texts as one message. */
+  #messages(): readonly ModelMessage[] {
+    const { messages } = this.#request;
+    const { provider, model } = this.#route;
+    if (!provider.capabilities(model).alternatingRoles || messages.length < 2) return messages;
+    const images = messages.flatMap((message) => message.images ?? []);
+    const text = messages.map((message) => message.text).join("\n\n");
+    return [{ role: "user", text, ...(images.length > 0 ? { images } : {}) }];
+  }
+
+  #trace(outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage">, waitMs: number | null): void {
+    const { provider, model } = this.#route;
+    const trace = { provider: provider.name, model, ...outcome, ms: Math.round(this.#ms), repairs: [] };
+    this.#options.onAttempt?.(trace, { waitMs });
+  }
+}

@@ -1,0 +1,72 @@
+import { ProviderError } from "../domain/errors.ts";
+import type { Usage } from "../domain/usage.ts";
+import { Breaker, type BreakerLimits } from "./_breaker.ts";
+import type { Clock } from "./_clock.ts";
+import { type RateLimit, RateWindow, type Ticket } from "./_rate_window.ts";
+
+/** What stands before one provider: its breaker and its rate window, shared by all its models. */
+export class Gate {
+  readonly #name: string;
+  readonly #breaker: Breaker;
+  readonly #window: RateWindow;
+
+  constructor(
+    name: string,
+    options: { readonly clock: Clock; readonly breaker: BreakerLimits; readonly limit: RateLimit | null },
+  ) {
+    this.#name = name;
+    this.#breaker = new Breaker(options.clock, options.breaker);
+    this.#window = new RateWindow(options.clock, options.limit);
+  }
+
+  /** False while the provider is left alone after failures. */
+  get open(): boolean {
+    return this.#breaker.allows;
+  }
+
+  /** Milliseconds until the rate window has room. */
+  waitMs(tokens: number): number {
+    return this.#window.waitMs(tokens);
+  }
+
+  /** One attempt goes out; it must be `leave`d. */
+  enter(tokens: number): Ticket {
+    this.#breaker.enter();
+    return this.#window.take(tokens);
+  }
+
+  /** What came of the attempt: null for one that was cancelled or found a defect. */
+  leave(ticket: Ticket, outcome: { readonly usage: Usage } | ProviderError | null): void {
+    if (outcome === null) return this.#breaker.left();
+    if (outcome instanceof ProviderError) {
+      ticket.tokens = 0;
+      if (isFailure(outcome)) this.#breaker.failed();
+      else this.#breaker.succeeded();
+      return;
+    }
+    ticket.tokens = outcome.usage.input + outcome.usage.output || ticket.tokens;
+    this.#breaker.succeeded();
+  }
+
+  /** Why nothing was asked. */
+  refusal(): ProviderError {
+    const seconds = Math.max(1, Math.ceil(this.#breaker.waitMs / 1000));
+    return new ProviderError(
+      `Cannot get a reply from ${this.#name}: it failed several times in a row; it is tried again in ${seconds} s`,
+      { kind: "server", retryable: true, retryAfterMs: this.#breaker.waitMs },
+    );
+  }
+
+  /** Why nothing was asked, where the rate window is full for too long. */
+  full(waitMs: number): ProviderError {
+    return new ProviderError(
+      `Cannot ask ${this.#name}: the configured rate limit leaves no room for ${Math.ceil(waitMs / 1000)} s`,
+      { kind: "rate", retryable: true, retryAfterMs: waitMs },
+    );
+  }
+}
+
+/** The service itself fails; one that refuses a key or a request works. */
+function isFailure({ kind, retryable }: ProviderError): boolean {
+  return retryable && (kind === "network" || kind === "server" || kind === "stall" || kind === "rate");
+}
