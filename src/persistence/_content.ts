@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import { chunks } from "./_chunker.ts";
+import { compiledRows } from "./_compiled_rows.ts";
 import type { Schema } from "./_schema.ts";
 
 const PREFIX = "sha256:";
@@ -85,8 +86,12 @@ export class Content {
   }
 
   async #insert(hash: string, encoding: "raw" | "chunks", bytes: Uint8Array): Promise<void> {
-    await this.db.insertInto("content").values({ hash, encoding, bytes })
-      .onConflict((conflict) => conflict.doNothing()).execute();
+    await compiledRows(this.db, {
+      name: "put content",
+      build: () =>
+        this.db.insertInto("content").values({ hash, encoding, bytes }).onConflict((conflict) => conflict.doNothing()),
+      parameters: [hash, encoding, bytes],
+    });
   }
 
   async #join(lists: ReadonlyMap<string, readonly string[]>): Promise<void> {

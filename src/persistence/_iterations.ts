@@ -1,7 +1,9 @@
 import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
 import { blockCells } from "./_block_row.ts";
+import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
+import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { addTraces, changeQueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
@@ -31,7 +33,7 @@ export class Iterations {
       const content = new Content(tx);
       const row = await askedCells(content, iteration);
       const metadata = toJson({ ...iteration.metadata, pendingBlocks: iteration.blocks });
-      await tx.insertInto("iteration").values({
+      await insertRow(tx, "iteration", {
         ...row,
         status: "running",
         llmResponse: await content.putText(iteration.response),
@@ -40,7 +42,7 @@ export class Iterations {
         metadata: await content.putText(metadata),
         createdAt: this.#now(),
         finishedAt: null,
-      }).execute();
+      });
       await count(tx, iteration);
       return row.id;
     });
@@ -54,13 +56,18 @@ export class Iterations {
       const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
       const now = this.#now();
       await writeResults(content, { ...end, branchId: row.branchId, iterationId, now });
-      await tx.updateTable("iteration").set({
+      const changes = {
         status: end.status,
         llmError: end.error === null ? null : await content.putText(end.error),
         llmReturnedEmptyExpressions: end.empty ? 1 : 0,
         metadata: await content.putText(toJson({ ...before, ...end.metadata })),
         finishedAt: now,
-      }).where("id", "=", iterationId).execute();
+      };
+      await compiledRows(tx, {
+        name: "end an iteration",
+        build: () => tx.updateTable("iteration").set(changes).where("id", "=", iterationId),
+        parameters: [...Object.values(changes), iterationId],
+      });
       await changeQueryMetadata(tx, { queryId: row.queryId, change: () => end.totals });
     });
   }
@@ -70,7 +77,7 @@ export class Iterations {
       const content = new Content(tx);
       const row = await askedCells(content, iteration);
       const now = this.#now();
-      await tx.insertInto("iteration").values({
+      await insertRow(tx, "iteration", {
         ...row,
         status: "error",
         llmResponse: null,
@@ -79,7 +86,7 @@ export class Iterations {
         metadata: await content.putText(toJson({ ...iteration.metadata, ...end.metadata })),
         createdAt: now,
         finishedAt: now,
-      }).execute();
+      });
       const { branchId } = await branchOf(tx, iteration.queryId);
       await writeResults(content, { ...end, blocks: [], branchId, iterationId: row.id, now });
       await count(tx, { ...iteration, totals: end.totals });
@@ -116,10 +123,15 @@ async function count(
 }
 
 async function runningIteration(tx: Kysely<Schema>, iterationId: string) {
-  const row = await tx.selectFrom("iteration as i")
-    .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select(["i.status", "i.metadata", "s.id as queryId", "q.conversationStateId as branchId"])
-    .where("i.id", "=", iterationId).executeTakeFirst();
+  const [row] = await compiledRows(tx, {
+    name: "running iteration",
+    build: () =>
+      tx.selectFrom("iteration as i")
+        .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .select(["i.status", "i.metadata", "s.id as queryId", "q.conversationStateId as branchId"])
+        .where("i.id", "=", iterationId),
+    parameters: [iterationId],
+  });
   if (row?.status === "running") return row;
   throw new Error(
     `Cannot end iteration ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
@@ -158,7 +170,7 @@ async function writeBlock(
   block: StoredBlock & WriterFacts & { readonly index: number },
 ): Promise<string> {
   const [soulId, id] = [newId(), newId()];
-  await content.db.insertInto("expressionSoul").values({
+  await insertRow(content.db, "expressionSoul", {
     id: soulId,
     conversationStateId: block.branchId,
     kind: block.literal ? "literal" : "call",
@@ -166,14 +178,14 @@ async function writeBlock(
     name: null,
     metadata: toJson({ index: block.index }),
     createdAt: block.now,
-  }).execute();
-  await content.db.insertInto("expressionState").values({
+  });
+  await insertRow(content.db, "expressionState", {
     id,
     expressionSoulId: soulId,
     iterationId: block.iterationId,
     version: 0,
     ...await blockCells(content, block),
     createdAt: block.now,
-  }).execute();
+  });
   return id;
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Usage } from "../domain/usage.ts";
 import { addUsage, NO_USAGE } from "../domain/usage.ts";
+import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
@@ -23,13 +24,21 @@ export async function changeQueryMetadata(
   },
 ): Promise<void> {
   const content = new Content(db);
-  const row = await db.selectFrom("queryState").select("metadata").where("id", "=", queryId).executeTakeFirst();
+  const [row] = await compiledRows(db, {
+    name: "metadata of a query",
+    build: () => db.selectFrom("queryState").select("metadata").where("id", "=", queryId),
+    parameters: [queryId],
+  });
   if (!row) throw new Error(`Cannot change query ${queryId}: it does not exist`);
   await content.load([row.metadata]);
   const before = fromJson<QueryMetadata>(row.metadata === null ? null : content.text(row.metadata));
   const metadata = await content.putText(toJson({ ...before, ...change(before) }));
   if (metadata !== row.metadata) {
-    await db.updateTable("queryState").set({ metadata }).where("id", "=", queryId).execute();
+    await compiledRows(db, {
+      name: "change metadata of a query",
+      build: () => db.updateTable("queryState").set({ metadata }).where("id", "=", queryId),
+      parameters: [metadata, queryId],
+    });
   }
 }
 

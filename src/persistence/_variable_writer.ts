@@ -1,6 +1,7 @@
 import { newId } from "../domain/id.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
 import type { Content } from "./_content.ts";
+import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { StoredBlock, VariableHead } from "./store.ts";
 import { systemCells, variableCells } from "./_variable_row.ts";
@@ -107,14 +108,14 @@ export class VariableWriter {
     for (const { down, up } of known) pairs.delete(`${down} ${up}`);
     const metadata = toJson({ iteration: this.#facts.iterationId });
     for (const [down, up] of pairs.values()) {
-      await this.#content.db.insertInto("expressionDependency").values({
+      await insertRow(this.#content.db, "expressionDependency", {
         id: newId(),
         conversationStateId: this.#facts.branchId,
         downstreamExpressionSoulId: down,
         upstreamExpressionSoulId: up,
         metadata,
         createdAt: this.#facts.now,
-      }).execute();
+      });
     }
   }
 
@@ -128,7 +129,7 @@ export class VariableWriter {
     if (known) {
       await this.#content.db.updateTable("expressionSoul").set({ metadata }).where("id", "=", soul.id).execute();
     } else {
-      await this.#content.db.insertInto("expressionSoul").values({
+      await insertRow(this.#content.db, "expressionSoul", {
         id: soul.id,
         conversationStateId: this.#facts.branchId,
         kind: "var",
@@ -136,14 +137,14 @@ export class VariableWriter {
         name,
         metadata,
         createdAt: this.#facts.now,
-      }).execute();
+      });
     }
     this.#souls.set(name, soul);
     return soul;
   }
 
   async #insert(soul: Soul, cells: Cells): Promise<void> {
-    await this.#content.db.insertInto("expressionState").values({
+    await insertRow(this.#content.db, "expressionState", {
       id: newId(),
       expressionSoulId: soul.id,
       iterationId: this.#facts.iterationId,
@@ -155,6 +156,6 @@ export class VariableWriter {
       stderr: null,
       durationMs: null,
       createdAt: this.#facts.now,
-    }).execute();
+    });
   }
 }

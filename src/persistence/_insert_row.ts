@@ -1,0 +1,16 @@
+import type { Insertable, Kysely } from "kysely";
+import { compiledRows } from "./_compiled_rows.ts";
+import type { Schema } from "./_schema.ts";
+
+/** Inserts one row. No column may be undefined. */
+export async function insertRow<T extends keyof Schema & string>(
+  db: Kysely<Schema>,
+  table: T,
+  row: Insertable<Schema[T]>,
+): Promise<void> {
+  await compiledRows(db, {
+    name: `insert ${table} ${Object.keys(row).join(" ")}`,
+    build: () => db.insertInto(table).values(row),
+    parameters: Object.values(row),
+  });
+}
