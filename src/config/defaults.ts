@@ -5,6 +5,8 @@ import type { Config } from "./schema.ts";
 export const DEFAULT_CONFIG: Config = {
   "model": null,
   "provider": null,
+  "providers": [],
+  "localServers": true,
   "baseUrl": null,
   "budget": {
     "iterations": 4,

@@ -1,11 +1,16 @@
 import { z } from "zod";
+import { ProviderSchema } from "./provider_schema.ts";
 
 const positive = z.number().int().positive();
 
 /** Every setting with its default. The sentence of each field is its documentation. */
 export const ConfigSchema = z.strictObject({
-  model: z.string().nullable().default(null).describe("Model used where none is asked for"),
-  provider: z.string().nullable().default(null).describe("Provider used where none is asked for: openai or demo"),
+  model: z.string().nullable().default(null).describe("Model used where none is asked for: model or provider/model"),
+  provider: z.string().nullable().default(null).describe("The only provider to use: one of providers, a preset or demo"),
+  providers: z.array(ProviderSchema).default([]).describe("Services and their models; the first model is the root"),
+  localServers: z.boolean().default(true).describe(
+    "Whether to look for Ollama, LM Studio and vLLM on this machine where no provider is configured",
+  ),
   baseUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
     "Base URL of an OpenAI-compatible server, with its /v1",
   ),
