@@ -1,0 +1,258 @@
+import { clip } from "../domain/clip.ts";
+import type { JsonValue } from "../domain/json_value.ts";
+import type { CheckedSchema, Schema } from "./_schema_check.ts";
+import { hasFormat } from "./_schema_formats.ts";
+import {
+  canonical,
+  codePoints,
+  isList,
+  isMultiple,
+  isObject,
+  isOfType,
+  isSchema,
+  map,
+  names,
+  num,
+  record,
+  same,
+  schemas,
+  shown,
+} from "./_schema_values.ts";
+
+/** One thing about a value that a schema does not allow. */
+export interface Fault {
+  /** JSON pointer into the value, "" for all of it. */
+  readonly path: string;
+  readonly message: string;
+}
+
+type Keywords = Readonly<Record<string, unknown>>;
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+}
+
+const MAX_STEPS = 2_000_000;
+const MAX_DEPTH = 1_500;
+
+/** Judges values by one checked schema. Its work is bounded: beyond that `judge` throws RangeError. */
+export class SchemaJudge {
+  readonly #checked: CheckedSchema;
+  #steps = 0;
+
+  constructor(checked: CheckedSchema) {
+    this.#checked = checked;
+  }
+
+  /** What is wrong, at most `limit` faults, those of the outer parts first. */
+  judge(value: JsonValue, limit: number): readonly Fault[] {
+    this.#steps = 0;
+    const faults: Fault[] = [];
+    for (const fault of this.#schema(this.#checked.root, value, { path: "", depth: 0 })) {
+      faults.push(fault);
+      if (faults.length >= limit) break;
+    }
+    return faults;
+  }
+
+  *#schema(schema: Schema, value: JsonValue, at: Place): Generator<Fault> {
+    if (++this.#steps > MAX_STEPS || at.depth > MAX_DEPTH) {
+      throw new RangeError("Cannot judge the answer: its schema refers to itself without end, or is too much work");
+    }
+    if (schema === true) return;
+    if (schema === false) return yield fault("must not be there", at);
+    if (typeof schema["$ref"] === "string") {
+      yield* this.#schema(this.#checked.resolve(schema["$ref"]), value, deeper(at));
+      if (this.#checked.refAlone) return;
+    }
+    yield* plain(schema, value, at);
+    if (typeof value === "string") yield* this.#text(schema, value, at);
+    if (isList(value)) yield* this.#list(schema, value, at);
+    if (isObject(value)) yield* this.#object(schema, value, at);
+    yield* this.#combined(schema, value, at);
+  }
+
+  *#text(schema: Keywords, value: string, at: Place): Generator<Fault> {
+    const { minLength, maxLength, pattern, format } = schema;
+    if (typeof minLength === "number" || typeof maxLength === "number") {
+      const chars = codePoints(value);
+      if (chars < num(minLength, 0)) yield fault(`must have at least ${minLength} characters, has ${chars}`, at);
+      if (chars > num(maxLength, Infinity)) yield fault(`must have at most ${maxLength} characters, has ${chars}`, at);
+    }
+    if (typeof pattern === "string" && !this.#checked.matches(pattern, value)) {
+      yield fault(`must match the pattern ${clip(pattern, 100)}, is ${shown(value)}`, at);
+    }
+    if (typeof format === "string" && !hasFormat(format, value)) {
+      yield fault(`must be a ${format}, is ${shown(value)}`, at);
+    }
+  }
+
+  *#list(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<Fault> {
+    const { minItems, maxItems, uniqueItems } = schema;
+    if (value.length < num(minItems, 0)) yield fault(`must have at least ${minItems} items, has ${value.length}`, at);
+    if (value.length > num(maxItems, Infinity)) {
+      yield fault(`must have at most ${maxItems} items, has ${value.length}`, at);
+    }
+    if (uniqueItems === true && new Set(value.map(canonical)).size < value.length) {
+      yield fault("must not have the same item twice", at);
+    }
+    yield* this.#items(schema, value, at);
+    yield* this.#contains(schema, value, at);
+  }
+
+  *#items(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<Fault> {
+    const { items, prefixItems, additionalItems } = schema;
+    const first: readonly Schema[] = schemas(prefixItems ?? (Array.isArray(items) ? items : []));
+    const rest = Array.isArray(items) ? additionalItems : items;
+    for (const [index, item] of value.entries()) {
+      const schema = first[index] ?? (isSchema(rest) ? rest : true);
+      if (schema === false) {
+        yield fault(`must have at most ${first.length} items, has ${value.length}`, at);
+        return;
+      }
+      yield* this.#schema(schema, item, below(at, index));
+    }
+  }
+
+  *#contains(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<Fault> {
+    const { contains, minContains, maxContains } = schema;
+    if (!isSchema(contains)) return;
+    const count = value.filter((item) => this.#fits(contains, item, at)).length;
+    if (count < num(minContains, 1)) {
+      yield fault(`must contain ${num(minContains, 1)} items of a kind, has ${count}`, at);
+    }
+    if (count > num(maxContains, Infinity)) {
+      yield fault(`must contain at most ${maxContains} of a kind, has ${count}`, at);
+    }
+  }
+
+  *#object(schema: Keywords, value: { readonly [key: string]: JsonValue }, at: Place): Generator<Fault> {
+    const keys = Object.keys(value);
+    const { minProperties, maxProperties, propertyNames } = schema;
+    for (const name of names(schema["required"])) {
+      if (!Object.hasOwn(value, name)) yield fault(`must have the property ${JSON.stringify(name)}`, at);
+    }
+    if (keys.length < num(minProperties, 0)) yield fault(`must have at least ${minProperties} properties`, at);
+    if (keys.length > num(maxProperties, Infinity)) yield fault(`must have at most ${maxProperties} properties`, at);
+    if (isSchema(propertyNames)) {
+      for (const key of keys) {
+        if (!this.#fits(propertyNames, key, at)) yield fault(`must not have the property name ${shown(key)}`, at);
+      }
+    }
+    yield* this.#properties(schema, value, at);
+    yield* this.#dependencies(schema, value, at);
+  }
+
+  *#properties(schema: Keywords, value: { readonly [key: string]: JsonValue }, at: Place): Generator<Fault> {
+    const properties = map(schema["properties"]);
+    const patterns = Object.entries(map(schema["patternProperties"]));
+    const { additionalProperties } = schema;
+    const others = isSchema(additionalProperties) ? additionalProperties : true;
+    for (const [key, item] of Object.entries(value)) {
+      const place = below(at, key);
+      const own = Object.hasOwn(properties, key) ? properties[key] : undefined;
+      if (own !== undefined) yield* this.#schema(own, item, place);
+      const fitting = patterns.filter(([pattern]) => this.#checked.matches(pattern, key));
+      for (const [, one] of fitting) yield* this.#schema(one, item, place);
+      if (own !== undefined || fitting.length > 0 || others === true) continue;
+      if (others === false) yield fault(`must not have the property ${shown(key)}`, at);
+      else yield* this.#schema(others, item, place);
+    }
+  }
+
+  *#dependencies(schema: Keywords, value: { readonly [key: string]: JsonValue }, at: Place): Generator<Fault> {
+    const needed = { ...map(schema["dependentSchemas"]), ...record(schema["dependencies"]) };
+    for (const [key, needs] of [...Object.entries(record(schema["dependentRequired"])), ...Object.entries(needed)]) {
+      if (!Object.hasOwn(value, key)) continue;
+      if (isSchema(needs)) yield* this.#schema(needs, value, deeper(at));
+      for (const name of names(needs)) {
+        if (!Object.hasOwn(value, name)) yield fault(`must have the property ${shown(name)} beside ${shown(key)}`, at);
+      }
+    }
+  }
+
+  *#combined(schema: Keywords, value: JsonValue, at: Place): Generator<Fault> {
+    for (const one of schemas(schema["allOf"])) yield* this.#schema(one, value, deeper(at));
+    const any = schemas(schema["anyOf"]);
+    if (any.length > 0 && !any.some((one) => this.#fits(one, value, at))) yield* this.#closest(any, value, at);
+    const one = schemas(schema["oneOf"]);
+    if (one.length > 0) {
+      const fitting = one.filter((branch) => this.#fits(branch, value, at)).length;
+      if (fitting === 0) yield* this.#closest(one, value, at);
+      if (fitting > 1) yield fault(`must fit exactly one of ${one.length} forms, fits ${fitting}`, at);
+    }
+    const { not, if: condition } = schema;
+    if (isSchema(not) && this.#fits(not, value, at)) yield fault("must not have the form that is ruled out", at);
+    if (isSchema(condition)) {
+      const then = schema[this.#fits(condition, value, at) ? "then" : "else"];
+      if (isSchema(then)) yield* this.#schema(then, value, deeper(at));
+    }
+  }
+
+  /** That no form fits, then what is wrong with the one that is nearest. */
+  *#closest(branches: readonly Schema[], value: JsonValue, at: Place): Generator<Fault> {
+    const all = branches.map((branch) => [...take(this.#schema(branch, value, deeper(at)), 5)]);
+    const best = all.toSorted((a, b) => rank(b, at) - rank(a, at) || a.length - b.length)[0] ?? [];
+    if (branches.length > 1) yield fault(`must fit one of ${branches.length} forms, the nearest says:`, at);
+    yield* best;
+  }
+
+  #fits(schema: Schema, value: JsonValue, at: Place): boolean {
+    return this.#schema(schema, value, deeper(at)).next().done === true;
+  }
+}
+
+/** A branch whose faults lie deeper in the value is nearer than one that is wrong at once. */
+function rank(faults: readonly Fault[], at: Place): number {
+  return Math.min(...faults.map(({ path }) => path.length - at.path.length));
+}
+
+function* plain(schema: Keywords, value: JsonValue, at: Place): Generator<Fault> {
+  const { type, enum: listed } = schema;
+  const types = typeof type === "string" ? [type] : names(type);
+  if (types.length > 0 && !types.some((name) => isOfType(value, name))) {
+    yield fault(`must be ${types.join(" or ")}, is ${shown(value)}`, at);
+  }
+  if (Array.isArray(listed) && !listed.some((one) => same(one, value))) {
+    yield fault(
+      `must be one of ${clip(listed.map((one) => JSON.stringify(one)).join(", "), 200)}, is ${shown(value)}`,
+      at,
+    );
+  }
+  if (Object.hasOwn(schema, "const") && !same(schema["const"], value)) {
+    yield fault(`must be ${clip(JSON.stringify(schema["const"]), 200)}, is ${shown(value)}`, at);
+  }
+  if (typeof value === "number") yield* number(schema, value, at);
+}
+
+function* number(schema: Keywords, value: number, at: Place): Generator<Fault> {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  if (value < num(minimum, -Infinity)) yield fault(`must be at least ${minimum}, is ${value}`, at);
+  if (value > num(maximum, Infinity)) yield fault(`must be at most ${maximum}, is ${value}`, at);
+  if (value <= num(exclusiveMinimum, -Infinity)) yield fault(`must be above ${exclusiveMinimum}, is ${value}`, at);
+  if (value >= num(exclusiveMaximum, Infinity)) yield fault(`must be below ${exclusiveMaximum}, is ${value}`, at);
+  if (typeof multipleOf === "number" && !isMultiple(value, multipleOf)) {
+    yield fault(`must be a multiple of ${multipleOf}, is ${value}`, at);
+  }
+}
+
+function* take<T>(items: Iterable<T>, count: number): Generator<T> {
+  let taken = 0;
+  for (const item of items) {
+    yield item;
+    if (++taken >= count) return;
+  }
+}
+
+function fault(message: string, { path }: Place): Fault {
+  return { path, message };
+}
+
+function below({ path, depth }: Place, key: string | number): Place {
+  const name = String(key).replaceAll("~", "~0").replaceAll("/", "~1");
+  return { path: `${path}/${clip(name, 100)}`, depth: depth + 1 };
+}
+
+function deeper({ path, depth }: Place): Place {
+  return { path, depth: depth + 1 };
+}

@@ -1,0 +1,77 @@
+import { clip } from "../domain/clip.ts";
+import type { JsonValue } from "../domain/json_value.ts";
+import type { Schema } from "./_schema_check.ts";
+
+/** Within the error of one division: 0.3 is a multiple of 0.1. */
+export function isMultiple(value: number, of: number): boolean {
+  const times = value / of;
+  if (!Number.isFinite(times)) return value % of === 0;
+  return Math.abs(times - Math.round(times)) <= Number.EPSILON * Math.max(1, Math.abs(times));
+}
+
+export function isOfType(value: JsonValue, type: string): boolean {
+  if (type === "null") return value === null;
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "array") return isList(value);
+  if (type === "object") return isObject(value);
+  if (type === "boolean") return typeof value === "boolean";
+  return type === "number" ? typeof value === "number" : typeof value === "string";
+}
+
+export function same(one: unknown, other: JsonValue): boolean {
+  return canonical(one) === canonical(other);
+}
+
+/** Equal values have equal texts: the order of properties says nothing. */
+export function canonical(value: unknown): string {
+  if (isList(value)) return `[${value.map(canonical).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? "";
+  const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join()}}`;
+}
+
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** A value as a fault shows it: short, whatever it is. */
+export function shown(value: JsonValue): string {
+  if (isList(value)) return `a list of ${value.length}`;
+  if (isObject(value)) return `an object with ${Object.keys(value).length} properties`;
+  return clip(JSON.stringify(value), 80);
+}
+export function num(value: unknown, otherwise: number): number {
+  return typeof value === "number" ? value : otherwise;
+}
+
+export function isList(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+export function isObject(value: unknown): value is { readonly [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isSchema(value: unknown): value is Schema {
+  return typeof value === "boolean" || isObject(value);
+}
+
+export function schemas(value: unknown): readonly Schema[] {
+  return Array.isArray(value) ? value.filter(isSchema) : [];
+}
+
+export function map(value: unknown): Readonly<Record<string, Schema>> {
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, one]) => isSchema(one))) as Record<string, Schema>
+    : {};
+}
+
+export function record(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
+
+export function names(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+}

@@ -1,0 +1,121 @@
+import { clip } from "../domain/clip.ts";
+import { UsageError } from "../domain/errors.ts";
+import { type JsonValue, jsonValue } from "../domain/json_value.ts";
+import { checkSchema } from "./_schema_check.ts";
+import { type Fault, SchemaJudge } from "./_schema_faults.ts";
+
+/** What an answer came as: a value of a block or a variable, or text. */
+export type Offered = { readonly value: unknown } | { readonly text: string };
+
+export type Judged =
+  | { readonly ok: true; readonly value: JsonValue; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** Longer schemas are shown head first; all of it stands in `$schema`. */
+const SHOWN_CHARS = 4_000;
+const HEAD_CHARS = 3_000;
+const SHOWN_FAULTS = 5;
+const FENCED = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?\s*```\s*$/i;
+
+/** The JSON Schema that the answer of one query must satisfy. */
+export class AnswerSchema {
+  /** The schema as one line of JSON. */
+  readonly text: string;
+  readonly #judge: SchemaJudge;
+  #refused: string | null = null;
+
+  /** Throws `UsageError` for what is no schema, or one that is not supported. */
+  constructor(schema: unknown) {
+    this.#judge = new SchemaJudge(checkSchema(schema));
+    this.text = JSON.stringify(schema);
+    try {
+      this.#judge.judge(null, 1);
+      this.#judge.judge({}, 1);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new UsageError("Cannot use the schema: it refers to itself without end, or is too much work");
+    }
+  }
+
+  /** Why the newest answer was refused, null where none was. */
+  get refused(): string | null {
+    return this.#refused;
+  }
+
+  /** The text for `$schema` where the prompt shows a part of it only, else null. */
+  get variable(): string | null {
+    return this.text.length > SHOWN_CHARS ? this.text : null;
+  }
+
+  /** What the model is told, the same bytes over a query. */
+  get instructions(): string {
+    const { text } = this;
+    const shown = text.length <= SHOWN_CHARS
+      ? text
+      : `${text.slice(0, HEAD_CHARS).replace(/[\ud800-\udbff]$/, "")}\n[… ${
+        text.length - HEAD_CHARS
+      } of ${text.length} characters are not shown: the whole schema is the string $schema …]`;
+    return `The final answer of this request must be JSON that satisfies this JSON Schema; anything else is refused:
+${shown}
+Best: build the value in code and call answer(value). Or "answer": the name of one variable that holds it, or the JSON itself as a string. No prose, no fence around it.`;
+  }
+
+  /** The answer as JSON that fits, or why it does not. */
+  judge(offered: Offered): Judged {
+    const judged = "text" in offered ? this.#text(offered.text) : this.#value(offered.value);
+    this.#refused = judged.ok ? null : judged.reason;
+    return judged;
+  }
+
+  #value(value: unknown): Judged {
+    let data: JsonValue;
+    try {
+      data = jsonValue(value);
+    } catch (error) {
+      return { ok: false, reason: `The answer is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+    }
+    const first = this.#fit(data);
+    if (first.ok || typeof value !== "string") return first;
+    const parsed = parse(value);
+    const second = parsed.ok ? this.#fit(parsed.value) : first;
+    return second.ok || isStructure(parsed) ? second : first;
+  }
+
+  #text(text: string): Judged {
+    const parsed = parse(text);
+    const first: Judged = parsed.ok ? this.#fit(parsed.value) : {
+      ok: false,
+      reason: `The answer must be JSON that fits the schema, and this is none (${clip(parsed.why, 150)})`,
+    };
+    if (first.ok) return first;
+    const second = this.#fit(text);
+    return second.ok ? second : first;
+  }
+
+  #fit(value: JsonValue): Judged {
+    let faults: readonly Fault[];
+    try {
+      faults = this.#judge.judge(value, SHOWN_FAULTS);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return { ok: false, reason: error.message };
+    }
+    if (faults.length === 0) return { ok: true, value, text: JSON.stringify(value, null, 2) };
+    const lines = faults.map(({ path, message }) => `${path === "" ? "the value" : clip(path, 200)} ${message}`);
+    return { ok: false, reason: `The answer does not fit the schema: ${lines.join("; ")}` };
+  }
+}
+
+type Parsed = { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly why: string };
+
+function parse(text: string): Parsed {
+  try {
+    return { ok: true, value: JSON.parse(FENCED.exec(text)?.[1] ?? text) };
+  } catch (error) {
+    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function isStructure(parsed: Parsed): boolean {
+  return parsed.ok && typeof parsed.value === "object" && parsed.value !== null;
+}
