@@ -20,6 +20,8 @@ export interface ConfigSources {
 export interface LoadedConfig {
   readonly config: Config;
   readonly apiKey: string | null;
+  /** A variable of the environment, where keys have their usual names; null where it is empty or not set. */
+  readonly variable: (name: string) => string | null;
 }
 
 /** Joins the layers and checks the result; throws `ConfigError` that names the key and the layer. */
@@ -33,17 +35,33 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     baseUrl: baseUrl(nonEmpty(env["VIS_BASE_URL"])) ?? base.baseUrl,
     budget: { ...base.budget, iterations: flags.maxIterations ?? base.budget.iterations },
   };
-  return { config, apiKey: nonEmpty(env["VIS_API_KEY"]) ?? nonEmpty(env["OPENAI_API_KEY"]) ?? null };
+  const variable = (name: string): string | null => nonEmpty(env[name]) ?? null;
+  return { config, apiKey: variable("VIS_API_KEY") ?? variable("OPENAI_API_KEY"), variable };
 }
 
 /** The schema is loaded only for a file: it costs a start 20 ms. */
 async function readFile(file: { readonly path: string; readonly text: string }): Promise<Config> {
   const { ConfigSchema } = await import("./schema.ts");
   const parsed = ConfigSchema.safeParse(parseFile(file));
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return distinct(parsed.data, file.path);
   const issue = parsed.error.issues[0];
-  const key = issue?.code === "unrecognized_keys" ? issue.keys.join(", ") : issue?.path.join(".") ?? "";
-  throw new ConfigError(`Cannot use ${file.path}: ${key || "the file"}: ${issue?.message ?? "is wrong"}`);
+  if (issue?.code === "unrecognized_keys") {
+    const { unknownKey } = await import("./_unknown_key.ts");
+    const key = issue.keys[0] ?? "";
+    const path = [...issue.path, key].join(".");
+    throw new ConfigError(`Cannot use ${file.path}: ${path}: ${unknownKey(key, issue.path)}`);
+  }
+  throw new ConfigError(
+    `Cannot use ${file.path}: ${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is wrong"}`,
+  );
+}
+
+/** Two providers of one name could not be told apart. */
+function distinct(config: Config, path: string): Config {
+  const names = config.providers.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice === undefined) return config;
+  throw new ConfigError(`Cannot use ${path}: providers: two of them are named ${twice}`);
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

@@ -6,7 +6,9 @@ const positive = z.number().int().positive();
 /** Every setting with its default. The sentence of each field is its documentation. */
 export const ConfigSchema = z.strictObject({
   model: z.string().nullable().default(null).describe("Model used where none is asked for: model or provider/model"),
-  provider: z.string().nullable().default(null).describe("The only provider to use: one of providers, a preset or demo"),
+  provider: z.string().nullable().default(null).describe(
+    "The only provider to use: one of providers, a preset or demo",
+  ),
   providers: z.array(ProviderSchema).default([]).describe("Services and their models; the first model is the root"),
   localServers: z.boolean().default(true).describe(
     "Whether to look for Ollama, LM Studio and vLLM on this machine where no provider is configured",
