@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { ConfigError, StoreError } from "../../src/domain/errors.ts";
+import type { QueryReason } from "../../src/domain/query_result.ts";
+import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+import { ANSWERS, ended, play, type StateRow, WORKS } from "./_play.ts";
+
+/** A query that throws: the error reaches the caller, and the stored query is over all the same. */
+async function throws(
+  options: EngineOptions,
+  { error, reason }: { readonly error: RegExp; readonly reason: QueryReason },
+): Promise<void> {
+  await using engine = await startEngine([WORKS, ANSWERS], options);
+  await assert.rejects(engine.ask("count"), error);
+  const [stored] = await engine.store.queries(engine.branch.branchId);
+  assert.deepEqual([stored?.running, stored?.reason], [false, reason]);
+  assert.notEqual(stored?.answer, "");
+}
+
+/** Aborted as soon as an event of that type was sent. */
+function abortedAt(type: string) {
+  return (engine: Engine): AbortSignal => {
+    const controller = new AbortController();
+    const push = engine.events.push.bind(engine.events);
+    engine.events.push = (...events) => {
+      if (events.some((event) => event.type === type)) controller.abort();
+      return push(...events);
+    };
+    return controller.signal;
+  };
+}
+
+/** Ends that come from outside. */
+export const ENDS: readonly StateRow[] = [
+  {
+    state: "before a call",
+    event: "cancelled",
+    next: "ended: `cancelled`; no call is made",
+    drive: () =>
+      play([ANSWERS], ({ engine, result }) => {
+        ended(result, "cancelled");
+        assert.deepEqual([result.status, engine.provider.requests.length], ["interrupted", 0]);
+        assert.equal(engine.events.at(-1)?.type, "cancelled");
+      }, { signal: () => AbortSignal.abort() }),
+  },
+  {
+    state: "waiting for the model",
+    event: "cancelled",
+    next: "ended: `cancelled`; the wait ends at once, what was done stays",
+    drive: () => {
+      const controller = new AbortController();
+      const slow = (): { text: string; delayMs: number } => {
+        queueMicrotask(() => controller.abort());
+        return { text: "never", delayMs: 60_000 };
+      };
+      return play([WORKS, slow], async ({ engine, result }) => {
+        ended(result, "cancelled", /kept/);
+        const names = (await engine.store.variables(engine.branch.branchId)).map(({ name }) => name);
+        assert.ok(names.includes("a"));
+        assert.equal((await engine.store.iterations(result.queryId)).length, 1, "no phantom iteration");
+      }, { signal: () => controller.signal });
+    },
+  },
+  {
+    state: "running a block",
+    event: "cancelled",
+    next: "ended: `cancelled`; the block ends at once, the iteration is stored as interrupted",
+    drive: () =>
+      play(
+        [replyJson("const before = 1; await new Promise(() => {})")],
+        async ({ engine, result }) => {
+          ended(result, "cancelled");
+          const stored = await engine.store.iterations(result.queryId);
+          assert.deepEqual(stored.map(({ status }) => status), ["interrupted"]);
+        },
+        { signal: abortedAt("block_started") },
+      ),
+  },
+  {
+    state: "last call",
+    event: "cancelled",
+    next: "ended: `cancelled`",
+    drive: () => {
+      const controller = new AbortController();
+      const slow = (): { text: string; delayMs: number } => {
+        queueMicrotask(() => controller.abort());
+        return { text: "never", delayMs: 60_000 };
+      };
+      return play([WORKS, slow], ({ result }) => ended(result, "cancelled"), {
+        signal: () => controller.signal,
+        settings: { budget: 1 },
+      });
+    },
+  },
+  {
+    state: "any",
+    event: "a required wall does not hold",
+    next: "ended: `configuration`; the error reaches the caller",
+    drive: () =>
+      throws({ openSandbox: () => Promise.reject(new ConfigError("Cannot run blocks: kernel")) }, {
+        error: /Cannot run blocks/,
+        reason: "configuration",
+      }),
+  },
+  {
+    state: "any",
+    event: "something unforeseen is thrown, or the database fails",
+    next: "ended: `defect`; the error reaches the caller",
+    drive: async () => {
+      const defects = [new TypeError("no sandbox today"), new StoreError("Cannot write: the disk is full", "full")];
+      for (const error of defects) {
+        await throws({ openSandbox: () => Promise.reject(error) }, { error: /today|full/, reason: "defect" });
+      }
+    },
+  },
+  {
+    state: "any",
+    event: "the process is lost",
+    next: "ended: `process_lost`, when the database is opened next",
+    drive: async () => {
+      await using engine = await startEngine([]);
+      const { branchId } = engine.branch;
+      const queryId = await engine.store.beginQuery({
+        branchId,
+        text: "count",
+        provider: "p",
+        model: "m",
+        promptEnrichment: "",
+        runLabel: null,
+        owner: { host: "elsewhere", pid: 1, started: "" },
+      });
+      assert.equal(await engine.store.sweepLost(() => false), 1);
+      const stored = await engine.store.query(queryId);
+      assert.deepEqual([stored?.running, stored?.status, stored?.reason], [false, "interrupted", "process_lost"]);
+      assert.notEqual(stored?.answer, "");
+    },
+  },
+];

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+import { ANSWERS, callError, EMPTY, ended, FAILS, MISSING, play, PROSE, type StateRow, WORKS } from "./_play.ts";
+
+/** What an iteration may come to. */
+export const ITERATING: readonly StateRow[] = [
+  {
+    state: "iterating",
+    event: "final accepted",
+    next: "ended: `answered`",
+    drive: () =>
+      play([replyJson("const n = 6 * 7", { final: "{{n}}" })], ({ result, engine }) => {
+        ended(result, "answered", /^42$/);
+        assert.deepEqual([result.status, result.confidence], ["done", "high"]);
+        assert.equal(engine.events.at(-1)?.type, "final");
+      }),
+  },
+  {
+    state: "iterating",
+    event: "`answer(value)` in a block",
+    next: "ended: `answered`; the first one wins, a later error does not undo it",
+    drive: () =>
+      play(
+        [replyJson(['await answer("one")', 'await answer("two"); throw new Error("late")'], { final: "three" })],
+        ({ result }) => {
+          ended(result, "answered", /^one$/);
+          assert.equal(result.confidence, "high");
+        },
+      ),
+  },
+  {
+    state: "iterating",
+    event: "final refused",
+    next: "iterating; budget +1, the reason in notes",
+    drive: () =>
+      play([MISSING, ANSWERS], ({ engine, header }) => {
+        assert.equal(header(1), "2/4");
+        assert.match(engine.context(1), /<notes>[\s\S]*refused[\s\S]*missing[\s\S]*<\/notes>/);
+        assert.match(engine.context(1), /<journal>[\s\S]*const seen = 1/);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "final refused, every block failed",
+    next: "iterating; budget as it was, errors +1, the reason in notes",
+    drive: () =>
+      play([replyJson('throw new Error("broken")', { final: "Fine" }), ANSWERS], ({ engine, header, reasoning }) => {
+        assert.deepEqual([header(1), reasoning(1)], ["1/4", "deep"]);
+        assert.match(engine.context(1), /<notes>[\s\S]*refused[\s\S]*broken[\s\S]*<\/notes>/);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "final refused for the same reason twice in a row",
+    next: "ended: `answered`, confidence low, with a note",
+    drive: async () => {
+      const failing = replyJson('throw new Error("broken")', { final: "Fine" });
+      for (const reply of [MISSING, failing]) {
+        await play([reply, reply], ({ result }) => {
+          ended(result, "answered");
+          assert.deepEqual([result.status, result.confidence, result.notes.length], ["done", "low", 1]);
+        });
+      }
+    },
+  },
+  {
+    state: "iterating",
+    event: "final refused, for another reason than before or not in a row",
+    next: "iterating; budget +1, the reason in notes",
+    drive: async () => {
+      const placeholder = replyJson([], { final: "done" });
+      await play([MISSING, placeholder, ANSWERS], ({ engine }) => assert.match(engine.context(2), /placeholder/));
+      await play([MISSING, WORKS, MISSING, ANSWERS], ({ result }) => assert.match(result.answer, /^It is done/));
+    },
+  },
+  {
+    state: "iterating",
+    event: "blocks ran, at least one succeeded",
+    next: "iterating; budget +1, errors 0",
+    drive: () =>
+      play([FAILS, replyJson(["1 + 1", 'throw new Error("x")']), ANSWERS], ({ header, reasoning }) => {
+        assert.deepEqual([reasoning(1), header(2), reasoning(2)], ["deep", "2/4", "balanced"]);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "every block failed",
+    next: "iterating; budget as it was, errors +1",
+    drive: () =>
+      play([FAILS, ANSWERS], ({ engine, header, reasoning }) => {
+        assert.deepEqual([header(1), reasoning(1)], ["1/4", "deep"]);
+        assert.match(engine.context(1), /<journal>[\s\S]*ERROR[\s\S]*broken/);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "neither code nor final",
+    next: "iterating; budget +1, errors as they were, the journal kept",
+    drive: () =>
+      play([WORKS, FAILS, EMPTY, ANSWERS], async ({ engine, result, header, reasoning }) => {
+        assert.deepEqual([header(3), reasoning(3)], ["3/4", "deep"]);
+        assert.match(engine.context(3), /neither code nor final[\s\S]*<journal>[\s\S]*broken/);
+        assert.equal((await engine.store.iterations(result.queryId)).length, 4);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "no usable reply",
+    next: "iterating; budget as it was, errors +1, the reason in notes, the journal kept",
+    drive: () =>
+      play([WORKS, PROSE, ANSWERS], ({ engine, header, reasoning }) => {
+        assert.deepEqual([header(2), reasoning(2)], ["2/4", "deep"]);
+        assert.match(engine.context(2), /no usable reply[\s\S]*I am sure[\s\S]*<journal>[\s\S]*const a = 1/);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "the call was refused for what it says",
+    next: "iterating; budget as it was, errors +1, the provider's words in notes",
+    drive: () =>
+      play([callError(400), ANSWERS], async ({ engine, result, header, reasoning }) => {
+        assert.deepEqual([header(1), reasoning(1)], ["1/4", "deep"]);
+        assert.match(engine.context(1), /<notes>[\s\S]*refused the request: 400/);
+        assert.deepEqual((await engine.store.iterations(result.queryId)).map(({ status }) => status), [
+          "error",
+          "done",
+        ]);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "the same call error three times in a row",
+    next: "ended: `provider`",
+    drive: () =>
+      play([callError(400), callError(400), callError(400)], ({ engine, result }) => {
+        ended(result, "provider", /400/);
+        assert.equal(engine.provider.requests.length, 3);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "the key was refused, or no provider is left",
+    next: "ended: `provider`",
+    drive: () =>
+      play([callError(401)], ({ engine, result }) => {
+        ended(result, "provider", /401/);
+        assert.equal(engine.provider.requests.length, 1);
+      }),
+  },
+  {
+    state: "iterating",
+    event: "`requestMoreIterations(n)`",
+    next: "iterating; a larger budget, up to the ceiling, in the next header",
+    drive: () =>
+      play([replyJson("await requestMoreIterations(9)"), ANSWERS], ({ engine, header }) => {
+        assert.equal(header(1), "2/7");
+        assert.match(engine.context(1), /granted: 3, budget: 7/);
+      }, { settings: { ceiling: 7 } }),
+  },
+  {
+    state: "iterating",
+    event: "the user sends a message",
+    next: "iterating; the message in notes, once",
+    drive: async () => {
+      await using engine = await startEngine([
+        () => {
+          steered.push(engine.conversations.steer(engine.branch, "In euros, please"));
+          return { text: WORKS };
+        },
+        WORKS,
+        ANSWERS,
+      ]);
+      const steered: Promise<boolean>[] = [];
+      await engine.ask("count");
+      assert.deepEqual(await Promise.all(steered), [true]);
+      assert.match(engine.context(1), /<notes>[\s\S]*The user says meanwhile: In euros, please/);
+      assert.doesNotMatch(engine.context(2), /In euros/);
+      assert.equal(await engine.conversations.steer(engine.branch, "Too late"), false);
+    },
+  },
+];
