@@ -5,6 +5,7 @@ import { Content } from "./_content.ts";
 import { endQuery } from "./_end_query.ts";
 import { firstWords } from "./_first_words.ts";
 import { fromJson, toJson } from "./_json.ts";
+import { extrasMetadata } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
 import { searchText } from "./_search_text.ts";
@@ -45,7 +46,9 @@ export class Queries {
         conversationStateId: query.branchId,
         title: await content.putText(firstWords(text, TITLE_CHARS)),
         query: column,
-        metadata: await content.putText(toJson(column === text ? {} : { query: text })),
+        metadata: await content.putText(
+          toJson({ ...(column === text ? {} : { query: text }), ...await extrasMetadata(content, query) }),
+        ),
         createdAt,
       }).execute();
       await tx.insertInto("queryState").values({

@@ -7,6 +7,7 @@ import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
 import { largePieces, putLarge } from "./_large_text.ts";
 import { writeLogEntry } from "./_log_entry.ts";
+import { readExtras } from "./_query_extras.ts";
 import { Queries } from "./_queries.ts";
 import type { Schema } from "./_schema.ts";
 import { search } from "./_search.ts";
@@ -71,6 +72,10 @@ export class SqliteStore implements store.Store {
 
   query(queryId: string): Promise<store.StoredQuery | null> {
     return this.#guard(() => this.#queries.byId(queryId));
+  }
+
+  queryExtras(queryId: string): Promise<store.QueryExtras> {
+    return this.#guard(() => readExtras(this.#db, queryId));
   }
 
   queries(branchId: string): Promise<readonly store.StoredQuery[]> {

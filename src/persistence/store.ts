@@ -1,4 +1,5 @@
 import type { BlockResult } from "../domain/block_result.ts";
+import type { Image } from "../domain/image.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
 import type { Usage } from "../domain/usage.ts";
@@ -31,6 +32,15 @@ export interface NewQuery {
   readonly promptEnrichment: string;
   readonly runLabel: string | null;
   readonly owner: ProcessOwner;
+  readonly images?: readonly Image[];
+  /** The JSON Schema that its answer must satisfy, as text. */
+  readonly answerSchema?: string | null;
+}
+
+/** What came with a request beside its text. */
+export interface QueryExtras {
+  readonly images: readonly Image[];
+  readonly answerSchema: string | null;
 }
 
 export interface QueryEnd {
@@ -198,6 +208,7 @@ export interface Store {
   /** Ends a query once; a second call changes nothing. */
   endQuery(queryId: string, end: QueryEnd): Promise<void>;
   query(queryId: string): Promise<StoredQuery | null>;
+  queryExtras(queryId: string): Promise<QueryExtras>;
   /** Oldest first. */
   queries(branchId: string): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;

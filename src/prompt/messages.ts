@@ -1,22 +1,26 @@
+import type { Image } from "../domain/image.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 
 /** The messages of one call. The first three are the same bytes over all iterations of a query, so that prefix caches
  * hold; only `context` changes. With `alternatingRoles` the same texts are one user message. */
 export function assembleMessages(
-  { system, request, schema, context, alternatingRoles }: {
+  { system, request, images = [], schema, context, alternatingRoles }: {
     readonly system: string;
     readonly request: string;
+    /** They go with the request. */
+    readonly images?: readonly Image[];
     readonly schema: string;
     readonly context: string;
     readonly alternatingRoles: boolean;
   },
 ): ModelMessage[] {
+  const shown = images.length > 0 ? { images } : {};
   if (alternatingRoles) {
-    return [{ role: "user", text: [system, request, schema, context].join("\n\n") }];
+    return [{ role: "user", text: [system, request, schema, context].join("\n\n"), ...shown }];
   }
   return [
     { role: "system", text: system },
-    { role: "user", text: request },
+    { role: "user", text: request, ...shown },
     { role: "user", text: schema, cache: true },
     { role: "user", text: context },
   ];

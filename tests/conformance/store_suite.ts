@@ -1,5 +1,6 @@
 import type { Store } from "../../src/persistence/store.ts";
 import { storeChildCases } from "./store_children.ts";
+import { storeExtrasCases } from "./store_extras.ts";
 import { storeConversationCases } from "./store_conversations.ts";
 import { storeIterationCases } from "./store_iterations.ts";
 import { storePropertyCases } from "./store_properties.ts";
@@ -25,6 +26,7 @@ export function storeSuite(
     ...storeVariableCases,
     ...storeSearchCases,
     ...storeChildCases,
+  ...storeExtrasCases,
     ...storePropertyCases,
   ];
   for (const { name, run } of cases) {

@@ -1,0 +1,56 @@
+import { Buffer } from "node:buffer";
+import type { Kysely } from "kysely";
+import type { Image } from "../domain/image.ts";
+import { Content } from "./_content.ts";
+import { fromJson } from "./_json.ts";
+import type { Schema } from "./_schema.ts";
+import type { NewQuery, QueryExtras } from "./store.ts";
+
+type StoredImage =
+  | { readonly url: string }
+  | { readonly mediaType: string; readonly base64: string }
+  /** A reference into the table `content`. */
+  | { readonly mediaType: string; readonly content: string };
+
+/** In `query_soul.metadata`: what came with a request beside its text. */
+export interface ExtrasMetadata {
+  readonly images?: readonly StoredImage[];
+  readonly answerSchema?: string;
+}
+
+/** Stores the images of a request, each once; gives what the metadata of its query says about them. */
+export async function extrasMetadata(
+  content: Content,
+  { images = [], answerSchema = null }: Pick<NewQuery, "images" | "answerSchema">,
+): Promise<ExtrasMetadata> {
+  const stored: StoredImage[] = [];
+  for (const image of images) stored.push(await storedImage(content, image));
+  return { ...(stored.length > 0 ? { images: stored } : {}), ...(answerSchema === null ? {} : { answerSchema }) };
+}
+
+/** What came with a request beside its text, as it was given; nothing where there is no such query. */
+export async function readExtras(db: Kysely<Schema>, queryId: string): Promise<QueryExtras> {
+  const row = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select("q.metadata").where("s.id", "=", queryId).executeTakeFirst();
+  const content = new Content(db);
+  await content.load([row?.metadata]);
+  const { images = [], answerSchema = null } = fromJson<ExtrasMetadata>(content.text(row?.metadata ?? "{}"));
+  await content.load(images.map((image) => "content" in image ? image.content : null));
+  return { images: images.map((image) => imageOf(content, image)), answerSchema };
+}
+
+async function storedImage(content: Content, image: Image): Promise<StoredImage> {
+  if (image.kind === "url") return { url: image.url };
+  const { mediaType } = image;
+  const cell = await content.putBytes(image.bytes);
+  return typeof cell === "string"
+    ? { mediaType, content: cell }
+    : { mediaType, base64: Buffer.from(cell).toString("base64") };
+}
+
+function imageOf(content: Content, image: StoredImage): Image {
+  if ("url" in image) return { kind: "url", url: image.url };
+  const { mediaType } = image;
+  const bytes = "content" in image ? content.bytes(image.content) : new Uint8Array(Buffer.from(image.base64, "base64"));
+  return { kind: "bytes", mediaType, bytes };
+}
