@@ -4,6 +4,8 @@ export interface Usage {
   readonly output: number;
   /** The part of `input` that came from a prefix cache. */
   readonly cached: number;
+  /** The part of `input` that was written to the cache, where the provider counts and charges that by itself. */
+  readonly cacheWrite?: number;
   /** The part of `output` that was native reasoning. */
   readonly reasoning: number;
   readonly calls: number;
@@ -12,10 +14,12 @@ export interface Usage {
 export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, reasoning: 0, calls: 0 };
 
 export function addUsage(a: Usage, b: Usage): Usage {
+  const cacheWrite = (a.cacheWrite ?? 0) + (b.cacheWrite ?? 0);
   return {
     input: a.input + b.input,
     output: a.output + b.output,
     cached: a.cached + b.cached,
+    ...(cacheWrite > 0 ? { cacheWrite } : {}),
     reasoning: a.reasoning + b.reasoning,
     calls: a.calls + b.calls,
   };

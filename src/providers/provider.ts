@@ -33,13 +33,16 @@ export interface Capabilities {
   readonly images: boolean;
   /** Tokens of context, null where unknown. */
   readonly contextTokens: number | null;
+  /** Tokens of the longest reply, where known. */
+  readonly replyTokens?: number | null;
   /** US dollars per million tokens, null where unknown. */
   readonly price: { readonly input: number; readonly output: number; readonly cached: number } | null;
 }
 
 /** A source of model replies. `stream` yields text and reasoning as they arrive and exactly one `end`, last; it
  * throws `ProviderError` for anything the service or the network does, and `Cancelled` once `signal` is aborted
- * (before, during and after the first token; the connection is then closed). It retries nothing. */
+ * (before, during and after the first token; the connection is then closed). It retries nothing, but asks again at
+ * once without an optional field of the request that the service refused to know. */
 export interface Provider {
   /** Shown wherever an answer is: "openai-compatible", "demo", … */
   readonly name: string;

@@ -1,3 +1,4 @@
+import type { Advice } from "./advice.ts";
 import type { Capabilities } from "./provider.ts";
 
 /** The wire formats that are spoken. */
@@ -17,4 +18,8 @@ export interface ProviderOptions {
   readonly defaultModel: string;
   /** What is known of a model; `UNKNOWN_MODEL` is assumed where it is left out. */
   readonly capabilities?: (model: string) => Capabilities;
+  /** Words made from `name` where it is left out. */
+  readonly advice?: Advice;
+  /** For dates in `retry-after`; the real time where it is left out. */
+  readonly now?: () => number;
 }

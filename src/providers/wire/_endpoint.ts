@@ -1,36 +1,47 @@
-import { ConfigError } from "../domain/errors.ts";
+import { ConfigError } from "../../domain/errors.ts";
+import type { Advice } from "../advice.ts";
 
 /** Shorter secrets are not looked for in texts: replacing them would garble ordinary words. */
 const SHORTEST_SECRET = 6;
 const SHORTEST_HEADER_SECRET = 8;
+/** Ends of addresses that people paste with the base. */
+const PASTED = /\/(chat\/completions|responses|messages)$/;
+
+export interface EndpointOptions {
+  readonly baseUrl: string;
+  /** Carry the key. */
+  readonly authorization: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly advice: Advice;
+}
 
 /** Where requests go, in two forms: what is sent, and what may be shown. */
 export class Endpoint {
-  /** Without credentials, query, trailing slash or a pasted `/chat/completions`. */
+  /** Without credentials, query, trailing slash or a pasted path of the API. */
   readonly base: string;
-  readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly hasKey: boolean;
+  readonly #query: Readonly<Record<string, string>>;
   readonly #secrets: readonly RegExp[];
 
   /** Throws `ConfigError` for an address or a key that no request can be made with. */
-  constructor(options: { baseUrl: string; apiKey: string; headers?: Readonly<Record<string, string>> }) {
-    const url = parse(options.baseUrl);
-    const apiKey = options.apiKey.trim();
+  constructor(options: EndpointOptions) {
+    const url = parse(options.baseUrl, options.advice);
     const login = url.username === "" ? "" : `${decode(url.username)}:${decode(url.password)}`;
-    this.base = url.origin + url.pathname.replace(/\/+$/, "").replace(/\/chat\/completions$/, "").replace(/\/+$/, "");
-    this.query = Object.fromEntries(url.searchParams);
+    this.base = url.origin + url.pathname.replace(/\/+$/, "").replace(PASTED, "").replace(/\/+$/, "");
+    this.#query = Object.fromEntries(url.searchParams);
     this.headers = {
       ...(login ? { authorization: `Basic ${btoa(login)}` } : {}),
-      ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
-      ...lowerCased(options.headers ?? {}),
+      ...lowerCased(options.authorization),
+      ...lowerCased(options.headers),
     };
-    checkHeaders(this.headers);
-    this.hasKey = this.headers.authorization !== undefined;
+    checkHeaders(this.headers, { keyed: Object.keys(lowerCased(options.authorization)), advice: options.advice });
+    this.hasKey = Object.keys(options.authorization).length > 0 || this.headers.authorization !== undefined;
     const inHeaders = Object.values(this.headers).filter((text) => text.length >= SHORTEST_HEADER_SECRET);
+    const keys = Object.values(options.authorization);
     const hidden = [
-      ...[apiKey, decode(url.password), url.password, login && btoa(login), ...Object.values(this.query)],
-      ...[...inHeaders, ...inHeaders.map((text) => text.replace(/^\w+ +/, ""))],
+      ...[decode(url.password), url.password, login && btoa(login), ...Object.values(this.#query)],
+      ...[...inHeaders, ...keys].flatMap((text) => [text, text.replace(/^\w+ +/, "")]),
     ];
     this.#secrets = hidden
       .flatMap((secret) => [secret, encodeURIComponent(secret)])
@@ -39,10 +50,10 @@ export class Endpoint {
       .map(patternOf);
   }
 
-  /** The address of a path under the base, query included. */
-  url(path: string): string {
-    const query = new URLSearchParams(this.query).toString();
-    return `${this.base}${path}${query === "" ? "" : `?${query}`}`;
+  /** The address of a path under the base, the base's own query included. */
+  url(path: string, query: Readonly<Record<string, string>> = {}): string {
+    const all = new URLSearchParams({ ...this.#query, ...query }).toString();
+    return `${this.base}${path}${all === "" ? "" : `?${all}`}`;
   }
 
   /** True where the path says which version of the API it is, as most servers want. */
@@ -61,22 +72,27 @@ export class Endpoint {
   }
 }
 
-function parse(baseUrl: string): URL {
+function parse(baseUrl: string, advice: Advice): URL {
   const text = baseUrl.trim();
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== "") return url;
   const shown = text.replace(/^.*@/, "").replace(/[?#].*$/s, "").slice(0, 200);
   throw new ConfigError(
-    `Cannot use the base URL "${shown}": set VIS_BASE_URL to an address like http://127.0.0.1:8080/v1`,
+    `Cannot use the base URL "${shown}": set ${advice.baseUrl} to an address like http://127.0.0.1:8080/v1`,
   );
 }
 
-function checkHeaders(headers: Readonly<Record<string, string>>): void {
+function checkHeaders(
+  headers: Readonly<Record<string, string>>,
+  facts: { readonly keyed: readonly string[]; readonly advice: Advice },
+): void {
   for (const [name, value] of Object.entries(headers)) {
     if (/^[\t\x20-\x7e]*$/.test(value) && /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name)) continue;
-    const what = name === "authorization" ? "the key" : `the header "${name.slice(0, 60)}"`;
+    const isKey = name === "authorization" || facts.keyed.includes(name);
+    const what = isKey ? "the key" : `the header "${name.slice(0, 60)}"`;
     throw new ConfigError(
-      `Cannot send ${what}: it holds a line break or a character outside ASCII; check VIS_API_KEY and the headers`,
+      `Cannot send ${what}: it holds a line break or a character outside ASCII; check ${facts.advice.key} and the ` +
+        `headers`,
     );
   }
 }

@@ -1,0 +1,41 @@
+import type { ReasoningLevel } from "../provider.ts";
+import type { Fields } from "./wire.ts";
+
+/** Where services that speak chat completions differ in what they are asked. */
+export interface ChatDialect {
+  /** Fields of the request for a level. */
+  reasoning(level: ReasoningLevel): Fields;
+  headers(facts: { readonly hasImages: boolean }): Readonly<Record<string, string>>;
+  readonly modelsPath: string;
+}
+
+const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
+
+const OPENAI: ChatDialect = {
+  reasoning: (level) => ({ reasoning_effort: EFFORT[level] }),
+  headers: () => ({}),
+  modelsPath: "/models",
+};
+
+/** By the service's address: how it is spoken to does not depend on the name that a user gave it. */
+const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
+  // https://openrouter.ai/docs/use-cases/reasoning-tokens
+  [/^https:\/\/openrouter\.ai\//, { reasoning: (level) => ({ reasoning: { effort: EFFORT[level] } }) }],
+  // https://docs.z.ai/guides/capabilities/thinking-mode
+  [/\/api(\/coding)?\/paas\/v\d/, {
+    reasoning: (level) => ({ thinking: { type: level === "quick" ? "disabled" : "enabled" } }),
+  }],
+  // https://help.aliyun.com/en/model-studio/deep-thinking
+  [/\/compatible-mode\/v\d/, { reasoning: (level) => ({ enable_thinking: level !== "quick" }) }],
+  // Copilot reads images only where this header says that there are some.
+  [/^https:\/\/api\.([\w-]+\.)?githubcopilot\.com/, {
+    headers: ({ hasImages }) => hasImages ? { "copilot-vision-request": "true" } : {},
+  }],
+  // https://docs.github.com/en/rest/models/catalog: the list is beside the path of inference.
+  [/^https:\/\/models\.github\.ai\/inference/, { modelsPath: "/../catalog/models" }],
+];
+
+export function chatDialect(baseUrl: string): ChatDialect {
+  const found = DIALECTS.find(([address]) => address.test(baseUrl.trim()));
+  return { ...OPENAI, ...found?.[1] };
+}

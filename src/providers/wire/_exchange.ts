@@ -1,0 +1,178 @@
+import type { Endpoint } from "./_endpoint.ts";
+import type { Failures, Refusal } from "./_failures.ts";
+import { record } from "./_record.ts";
+import { said } from "./_said.ts";
+import { sse } from "./sse.ts";
+import type { Fields, Wire, WireCall } from "./wire.ts";
+
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_JSON_BYTES = 32 * 1024 * 1024;
+
+export interface Asked {
+  readonly model: string | null;
+  readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: Fields };
+}
+
+/** One HTTP call to a service: sends it, and makes every failure that HTTP itself shows a `ProviderError`. */
+export class Exchange {
+  /** Stands for the event `[DONE]`. */
+  static readonly DONE = Symbol("done");
+  readonly #endpoint: Endpoint;
+  readonly #failures: Failures;
+  readonly #asked: Asked;
+  readonly #signal: AbortSignal;
+  #refusal: Refusal | null = null;
+  #bytes = 0;
+  #head = "";
+
+  constructor(
+    facts: { readonly endpoint: Endpoint; readonly failures: Failures; readonly signal: AbortSignal },
+    asked: Asked,
+  ) {
+    this.#endpoint = facts.endpoint;
+    this.#failures = facts.failures;
+    this.#signal = facts.signal;
+    this.#asked = asked;
+  }
+
+  /** Bytes of the reply read so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The first of them as text, for messages. */
+  get head(): string {
+    return this.#head;
+  }
+
+  /** What the service answered in place of a reply. */
+  get refusal(): Refusal | null {
+    return this.#refusal;
+  }
+
+  /** The events of a reply, once its headers are here. */
+  async open(wire: Wire): Promise<AsyncGenerator<unknown>> {
+    const response = await this.#send();
+    return isJson(response) ? this.#unstreamed(wire, await this.#json(response)) : this.#events(response);
+  }
+
+  /** The JSON of a reply. */
+  async json(): Promise<unknown> {
+    return await this.#json(await this.#send());
+  }
+
+  /** An error that came inside of a reply. */
+  refused(body: unknown): Error {
+    return this.#refused({ ...said(body), headers: new Headers() });
+  }
+
+  async #send(): Promise<Response> {
+    const { path, query, headers, body } = this.#asked.call;
+    const isPost = body !== undefined;
+    const init: RequestInit = {
+      method: isPost ? "POST" : "GET",
+      headers: { ...(isPost ? { "content-type": "application/json" } : {}), ...headers, ...this.#endpoint.headers },
+      ...(isPost ? { body: JSON.stringify(body) } : {}),
+      signal: this.#signal,
+    };
+    let response: Response;
+    try {
+      response = await fetch(this.#endpoint.url(path, query), init);
+    } catch (error) {
+      throw this.#signal.aborted ? error : this.#failures.unreachable(error);
+    }
+    const { status } = response;
+    if (!response.ok) {
+      const text = await this.#text(response, MAX_ERROR_BYTES).catch(() => "");
+      throw this.#refused({ ...said(text), status, headers: response.headers });
+    }
+    if (response.body === null) throw this.#failures.empty(status);
+    if (/\btext\/html\b/i.test(response.headers.get("content-type") ?? "")) {
+      await response.body.cancel();
+      throw this.#failures.webPage(status);
+    }
+    return response;
+  }
+
+  #refused(refusal: Refusal): Error {
+    this.#refusal = refusal;
+    return this.#failures.refused(refusal, { model: this.#asked.model, path: this.#asked.call.path });
+  }
+
+  async #json(response: Response): Promise<unknown> {
+    const text = await this.#text(response, MAX_JSON_BYTES).catch(() => {
+      throw this.#failures.cut();
+    });
+    if (text.trim() === "") throw this.#failures.empty(response.status);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw /^\s*(<!doctype|<html)/i.test(text)
+        ? this.#failures.webPage(response.status)
+        : this.#failures.unreadable(text);
+    }
+  }
+
+  /** At most about `maxBytes` of a body; what came so far once the call was aborted. */
+  async #text(response: Response, maxBytes: number): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const chunk of this.#read(response)) {
+      text += decoder.decode(chunk, { stream: true });
+      if (this.#bytes >= maxBytes) break;
+    }
+    return text + decoder.decode();
+  }
+
+  async *#unstreamed(wire: Wire, body: unknown): AsyncGenerator<unknown> {
+    const error = record(Array.isArray(body) ? body[0] : body).error;
+    if (error !== undefined && error !== null) throw this.refused(body);
+    const events = wire.unstreamed(body);
+    if (events === null) throw this.#failures.unreadable(JSON.stringify(body));
+    yield* events;
+  }
+
+  async *#events(response: Response): AsyncGenerator<unknown> {
+    try {
+      for await (const data of sse(this.#read(response))) {
+        if (data.trim() !== "") yield data.trim() === "[DONE]" ? Exchange.DONE : this.#parsed(data);
+      }
+    } catch (error) {
+      throw error instanceof RangeError ? this.#failures.unreadable(error.message) : error;
+    }
+  }
+
+  #parsed(data: string): unknown {
+    try {
+      return JSON.parse(data);
+    } catch {
+      throw this.#failures.unreadable(data);
+    }
+  }
+
+  async *#read(response: Response): AsyncGenerator<Uint8Array> {
+    const reader = response.body?.getReader();
+    if (reader === undefined) return;
+    // The runtime forgets to end the body once its Response is collected as garbage, so it is ended here.
+    const stop = () => void reader.cancel().catch(() => {});
+    this.#signal.addEventListener("abort", stop, { once: true });
+    try {
+      while (true) {
+        const { done, value } = await reader.read().catch(() => {
+          throw this.#failures.cut();
+        });
+        if (done) return;
+        this.#bytes += value.byteLength;
+        if (this.#head.length < 400) this.#head += new TextDecoder().decode(value.subarray(0, 400));
+        yield value;
+      }
+    } finally {
+      this.#signal.removeEventListener("abort", stop);
+      stop();
+    }
+  }
+}
+
+function isJson(response: Response): boolean {
+  return /\bapplication\/(\w+\+)?json\b/i.test(response.headers.get("content-type") ?? "");
+}

@@ -1,0 +1,183 @@
+import { ProviderError } from "../../domain/errors.ts";
+import type { Advice } from "../advice.ts";
+import type { Endpoint } from "./_endpoint.ts";
+import { retryAfterMs } from "./_retry_after.ts";
+
+/** What a service said about a failed call. */
+export interface Refusal {
+  readonly status: number;
+  /** Its own text, not yet cleaned; "" where it gave none. */
+  readonly text: string;
+  /** Its own error code or type. */
+  readonly code: string;
+  readonly headers: Headers;
+  /** Milliseconds that its body asks to wait. */
+  readonly waitMs?: number | null;
+}
+
+export interface FailureFacts {
+  readonly endpoint: Endpoint;
+  readonly advice: Advice;
+  /** Its name in a sentence, such as "the chat completions API". */
+  readonly api: string;
+  readonly now: () => number;
+}
+
+const CONTEXT =
+  /context[_ ]?(length|window|size)|maximum context|too many tokens|(prompt|input|request) is too (long|large)|exceeds? .{0,40}context|exceeds? max length|token count .{0,60}exceeds|range of input length|reduce the length/i;
+const OUT_OF_MONEY = /insufficient_quota|insufficient (quota|funds|balance|credits)|billing|payment required/i;
+const NO_CREDIT = /credit balance is too low/i;
+const BAD_KEY = /API_KEY_INVALID|API key not valid/;
+
+/** Turns what services and networks do into `ProviderError`s that say what to do. */
+export class Failures {
+  readonly #endpoint: Endpoint;
+  readonly #advice: Advice;
+  readonly #api: string;
+  readonly #now: () => number;
+
+  constructor(facts: FailureFacts) {
+    this.#endpoint = facts.endpoint;
+    this.#advice = facts.advice;
+    this.#api = facts.api;
+    this.#now = facts.now;
+  }
+
+  /** An HTTP status that is no success, or an error object inside a stream (status from its code, else 500). */
+  refused(refusal: Refusal, asked: { readonly model: string | null; readonly path: string }): ProviderError {
+    const { status, code, text } = refusal;
+    const at = this.#endpoint.base;
+    if (status === 413 || (status < 500 && status !== 429 && CONTEXT.test(`${code} ${text}`))) {
+      const message = `Cannot fit the request into the model's context (${status} from ${at})${this.#said(text)}; ` +
+        `choose a model with a larger context or ask about less at once`;
+      return new ProviderError(message, { kind: "context", retryable: false, status });
+    }
+    if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(`${code} ${text}`))) {
+      const advice = `${this.#endpoint.hasKey ? "check" : "set"} ${this.#advice.key}`;
+      const message = `Cannot sign in to ${at} (${status}): ${advice}${this.#said(text)}`;
+      return new ProviderError(message, { kind: "auth", retryable: false, status });
+    }
+    const isAboutMoney = OUT_OF_MONEY.test(`${code} ${status === 429 ? text : ""}`) || NO_CREDIT.test(text);
+    if (status === 402 || isAboutMoney) {
+      const message = `Cannot get a reply from ${at} (${status}): the account has no credit left${this.#said(text)}`;
+      return new ProviderError(message, { kind: "auth", retryable: false, status });
+    }
+    if (status === 404 || status === 405) return this.#notFound(refusal, asked);
+    return this.#unserved(refusal);
+  }
+
+  /** What is neither the caller's key nor their model: try later, or never. */
+  #unserved({ status, text, headers, waitMs }: Refusal): ProviderError {
+    const wait = retryAfterMs(headers, { now: this.#now(), status }) ?? waitMs ?? null;
+    const at = this.#endpoint.base;
+    if (status === 429) {
+      const asks = wait === null ? "" : `; it asks to wait ${Math.ceil(wait / 1000)} s`;
+      const message = `Cannot get a reply from ${at} (429): too many requests${asks}${this.#said(text)}`;
+      return new ProviderError(message, { kind: "rate", retryable: true, status, retryAfterMs: wait });
+    }
+    if (status >= 500 || status === 408) {
+      const message = `Cannot get a reply from ${at} (${status}): the server failed; try again later${
+        this.#said(text)
+      }`;
+      return new ProviderError(message, { kind: "server", retryable: true, status, retryAfterMs: wait });
+    }
+    const reason = this.#said(text) || ": the server gave no reason";
+    return new ProviderError(`Cannot use the request (${status} from ${at})${reason}`, {
+      kind: "server",
+      retryable: false,
+      status,
+    });
+  }
+
+  /** The connection could not be made, or ended before any byte of a reply. */
+  unreachable(error: unknown): ProviderError {
+    const message = `Cannot reach ${this.#endpoint.base}: ${networkReason(error, this.#advice)}`;
+    return new ProviderError(message, { kind: "network", retryable: true });
+  }
+
+  /** The reply stopped before its end. */
+  cut(): ProviderError {
+    return new ProviderError(
+      `Cannot read the whole reply of ${this.#endpoint.base}: the connection ended in the middle; try again`,
+      { kind: "network", retryable: true },
+    );
+  }
+
+  empty(status: number | null): ProviderError {
+    return new ProviderError(
+      `Cannot read the reply of ${this.#endpoint.base}: it was empty; check ${this.#advice.baseUrl} or try again`,
+      { kind: "server", retryable: true, status },
+    );
+  }
+
+  unreadable(excerpt: string): ProviderError {
+    const shown = this.#endpoint.clean(excerpt).slice(0, 160);
+    return new ProviderError(
+      `Cannot read the reply of ${this.#endpoint.base}: it is not what ${this.#api} sends: ${shown}`,
+      { kind: "server", retryable: true },
+    );
+  }
+
+  webPage(status: number): ProviderError {
+    const hint = this.#endpoint.hasVersion
+      ? `check ${this.#advice.baseUrl}`
+      : `try ${this.#endpoint.base}/v1 in ${this.#advice.baseUrl}`;
+    return new ProviderError(
+      `Cannot read the reply of ${this.#endpoint.base}: it is a web page, not the API; ${hint}`,
+      { kind: "server", retryable: false, status },
+    );
+  }
+
+  /** The model or a filter declined to answer. */
+  declined(text: string): ProviderError {
+    return new ProviderError(
+      `Cannot get an answer: the model refused the request${this.#said(text)}; put it another way`,
+      { kind: "refused", retryable: false },
+    );
+  }
+
+  #notFound(refusal: Refusal, asked: { readonly model: string | null; readonly path: string }): ProviderError {
+    const { status } = refusal;
+    const url = `${this.#endpoint.base}${asked.path}`;
+    const hint = this.#endpoint.hasVersion ? "" : `, for example ${this.#endpoint.base}/v1`;
+    const { baseUrl, model } = this.#advice;
+    const isUnpulled = /\bpull/i.test(refusal.text);
+    const mend = isUnpulled ? `fetch it with ollama pull ${asked.model}` : `check ${model} and ${baseUrl}${hint}`;
+    const message = asked.model === null
+      ? `Cannot find ${url} (${status}): check ${baseUrl}${hint}${this.#said(refusal.text)}`
+      : `Cannot find model "${asked.model}" or the path ${url} (${status}): ${mend}; vis models lists what there is` +
+        this.#said(refusal.text);
+    return new ProviderError(message, { kind: "server", retryable: false, status });
+  }
+
+  #said(text: string): string {
+    if (/^\s*(<!doctype|<html)/i.test(text)) return "";
+    const shown = this.#endpoint.clean(text).replace(/\.$/, "");
+    return shown === "" ? "" : `; it says: ${shown}`;
+  }
+}
+
+function networkReason(error: unknown, { baseUrl }: Advice): string {
+  const text = chainText(error);
+  if (/connection refused|ECONNREFUSED/i.test(text)) {
+    return `connection refused; start the server or check ${baseUrl}`;
+  }
+  if (/dns error|failed to lookup|ENOTFOUND/i.test(text)) return `the host name is not known; check ${baseUrl}`;
+  if (/certificate|UnknownIssuer/i.test(text)) return `its TLS certificate is not trusted; check ${baseUrl}`;
+  if (/tls|ssl|handshake|InvalidContentType/i.test(text)) {
+    return `no TLS connection; check http:// or https:// in ${baseUrl}`;
+  }
+  if (/timed? ?out|ETIMEDOUT/i.test(text)) return `the connection timed out; check ${baseUrl} and the network`;
+  if (/requests to port \d+ are blocked/i.test(text)) return `this port is blocked for HTTP; check ${baseUrl}`;
+  if (/unreachable/i.test(text)) return `the network or the host is unreachable; check ${baseUrl} and the network`;
+  if (/NotCapable|requires net access/i.test(text)) return "this process has no permission to use the network";
+  return `the connection failed before a reply came; check ${baseUrl} or try again`;
+}
+
+function chainText(error: unknown): string {
+  let text = "";
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    text += ` ${at.name} ${at.message}`;
+  }
+  return text;
+}

@@ -1,0 +1,59 @@
+import { record } from "./_record.ts";
+
+/** What an error body or an error inside a stream says, in the shapes that services use. */
+export interface Said {
+  readonly text: string;
+  /** Its own code and type, "" where it has none. */
+  readonly code: string;
+  /** The HTTP status that the code amounts to, for errors that came with a success. */
+  readonly status: number;
+  /** Milliseconds that it asks to wait, null where it does not. */
+  readonly waitMs: number | null;
+}
+
+/** Reads an error body: JSON text, a parsed value, or text of any other kind. */
+export function said(body: unknown): Said {
+  if (typeof body === "string") {
+    try {
+      return said(JSON.parse(body));
+    } catch {
+      return { text: body, code: "", status: 500, waitMs: null };
+    }
+  }
+  const value = record(Array.isArray(body) ? body[0] : body);
+  const inner = typeof value.error === "string" ? { message: value.error } : record(value.error ?? value);
+  const detail = Array.isArray(inner.detail) ? record(inner.detail[0]).msg : inner.detail;
+  const details = Array.isArray(inner.details) ? inner.details.map(record) : [];
+  // Gateways put what the service behind them said into the metadata.
+  const raw = record(inner.metadata).raw;
+  const texts = [inner.message, detail, value.message].filter((text) => typeof text === "string");
+  const text = typeof raw === "string" && texts[0] !== undefined ? `${texts[0]}: ${raw}` : texts[0];
+  const codes = [inner.code, inner.type, inner.status, ...details.map(({ reason }) => reason)];
+  const code = codes.filter((code) => typeof code === "string" || typeof code === "number").join(" ");
+  const waitMs = details.map(({ retryDelay }) => secondsIn(retryDelay)).find((ms) => ms !== null) ?? null;
+  return { text: text ?? JSON.stringify(body) ?? "", code, status: statusIn(code), waitMs };
+}
+
+/** "37s" or "1.5s" in milliseconds, as google.rpc.RetryInfo has it. */
+function secondsIn(text: unknown): number | null {
+  const match = typeof text === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(text) : null;
+  return match ? Math.ceil(Number(match[1]) * 1000) : null;
+}
+
+const STATUS: readonly (readonly [RegExp, number])[] = [
+  [/overloaded/i, 529],
+  [/rate|quota|too_many|exhausted/i, 429],
+  [/billing|insufficient/i, 402],
+  [/auth|api_key|permission/i, 401],
+  [/not_found/i, 404],
+  [/too_large/i, 413],
+  [/invalid_request|invalid_prompt|invalid_argument|context_length/i, 400],
+  [/timeout|deadline/i, 504],
+  [/unavailable/i, 503],
+];
+
+function statusIn(code: string): number {
+  const digits = /\b[45]\d\d\b/.exec(code);
+  if (digits) return Number(digits[0]);
+  return STATUS.find(([words]) => words.test(code))?.[1] ?? 500;
+}

@@ -1,0 +1,156 @@
+import type { Image } from "../../domain/image.ts";
+import type { Capabilities, ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
+import { base64 } from "./_image_data.ts";
+import { record } from "./_record.ts";
+import type { Reply } from "./reply.ts";
+import type { CallFacts, Fields, Wire, WireCall } from "./wire.ts";
+
+const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
+const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
+/** The service wants a limit. Longer replies than these are none of this protocol. */
+const REPLY_TOKENS = 32_000;
+const OLD_REPLY_TOKENS = 4096;
+
+/** Anthropic's Messages API (https://platform.claude.com/docs/en/api/messages). */
+export const anthropic: Wire = {
+  api: "the Messages API",
+  authorize: (token) => ({ "x-api-key": token }),
+  request: requestOf,
+  read,
+  unstreamed,
+  refused,
+  modelsAt: (page) => ({ path: "/models", query: { limit: "1000", ...(page === null ? {} : { after_id: page }) } }),
+  modelsIn,
+};
+
+function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): WireCall {
+  const breakpoint = messages.findLastIndex(({ cache }) => cache === true);
+  const blocks = messages.map((message, at) => ({ role: message.role, blocks: blocksOf(message, at === breakpoint) }));
+  const isOneMessage = capabilities.alternatingRoles;
+  const system = isOneMessage ? [] : blocks.filter(({ role }) => role === "system").flatMap(({ blocks }) => blocks);
+  const user = blocks.filter(({ role }) => isOneMessage || role === "user").flatMap(({ blocks }) => blocks);
+  return {
+    path: "/messages",
+    headers: { "anthropic-version": "2023-06-01" },
+    body: {
+      model,
+      max_tokens: without.has("max_tokens") ? OLD_REPLY_TOKENS : replyTokens(model, capabilities),
+      ...(system.length > 0 ? { system } : {}),
+      messages: [{ role: "user", content: user }],
+      stream: true,
+      ...(capabilities.nativeReasoning ? thinking(model, { reasoning, without }) : {}),
+    },
+  };
+}
+
+function blocksOf({ text, images = [] }: ModelMessage, isBreakpoint: boolean): readonly Fields[] {
+  const cache = isBreakpoint ? { cache_control: { type: "ephemeral" } } : {};
+  return [...images.map(imageBlock), { type: "text", text, ...cache }];
+}
+
+function imageBlock(image: Image): Fields {
+  return image.kind === "url"
+    ? { type: "image", source: { type: "url", url: image.url } }
+    : { type: "image", source: { type: "base64", media_type: image.mediaType, data: base64(image.bytes) } };
+}
+
+function replyTokens(model: string, capabilities: Capabilities): number {
+  const version = versionOf(model);
+  const known = capabilities.replyTokens ?? (version !== null && version < 3.7 ? OLD_REPLY_TOKENS : REPLY_TOKENS);
+  return Math.min(known, REPLY_TOKENS);
+}
+
+/** From 4.6 on models decide themselves how long they think, and take an effort; those before take a budget. What one
+ * model refused of the two is asked in the other form. */
+function thinking(
+  model: string,
+  facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
+): Fields {
+  const { reasoning, without } = facts;
+  const version = versionOf(model);
+  const isAdaptive = (version === null || version >= 4.6 || without.has("budget")) && !without.has("adaptive");
+  if (isAdaptive) {
+    const effort = without.has("effort") ? {} : { output_config: { effort: EFFORT[reasoning] } };
+    return { thinking: { type: "adaptive", display: "summarized" }, ...effort };
+  }
+  const hasNone = without.has("budget") || (version !== null && version < 3.7);
+  const limit = without.has("max_tokens") ? OLD_REPLY_TOKENS - 1024 : Infinity;
+  return hasNone ? {} : { thinking: { type: "enabled", budget_tokens: Math.min(BUDGET[reasoning], limit) } };
+}
+
+/** 4.6 for claude-opus-4-6-20260101, 3.7 for claude-3-7-sonnet-latest; null for a name without a version. */
+function versionOf(model: string): number | null {
+  const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
+  return found ? Number(`${found[1]}.${found[2] ?? 0}`) : null;
+}
+
+function read(event: Fields, reply: Reply): boolean {
+  const { type } = event;
+  if (type === "message_start") {
+    const message = record(event.message);
+    reply.servedBy(message.model);
+    readUsage(message.usage, reply);
+  } else if (type === "content_block_start") {
+    const block = record(event.content_block);
+    reply.text(block.text);
+    reply.reasoning(block.thinking);
+  } else if (type === "content_block_delta") {
+    const delta = record(event.delta);
+    reply.text(delta.text);
+    reply.reasoning(delta.thinking);
+  } else if (type === "message_delta") {
+    readUsage(event.usage, reply);
+    readStop(record(event.delta), reply);
+  } else if (type === "message_stop") {
+    reply.whole();
+  } else return type === "content_block_stop";
+  return true;
+}
+
+function readStop(delta: Fields, reply: Reply): void {
+  const { stop_reason: reason } = delta;
+  if (reason === "refusal") reply.decline(String(record(delta.stop_details).explanation ?? ""));
+  else if (reason === "max_tokens" || reason === "model_context_window_exceeded") reply.end("length");
+  else if (reason === "end_turn" || reason === "stop_sequence") reply.end("stop");
+  else if (typeof reason === "string") reply.end(reason);
+}
+
+/** Counts are cumulative. Those of input leave out what was read from the cache and written to it. */
+function readUsage(usage: unknown, reply: Reply): void {
+  const counts = record(usage);
+  const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = counts;
+  const input = [plain, read, written].reduce((sum: number, count) => sum + (typeof count === "number" ? count : 0), 0);
+  reply.count({
+    // The event at the end may count the output alone.
+    input: typeof plain === "number" ? input : undefined,
+    output: counts.output_tokens,
+    cached: read,
+    cacheWrite: written || undefined,
+    reasoning: record(counts.output_tokens_details).thinking_tokens,
+  });
+}
+
+function unstreamed(body: unknown): readonly Fields[] | null {
+  const message = record(body);
+  if (!Array.isArray(message.content)) return null;
+  return [
+    { type: "message_start", message },
+    ...message.content.map((block: unknown) => ({ type: "content_block_start", content_block: block })),
+    { type: "message_delta", delta: { ...message, stop_reason: message.stop_reason ?? "end_turn" } },
+    { type: "message_stop" },
+  ];
+}
+
+function refused(text: string): string | null {
+  if (/max_tokens:? .{0,40}(>|maximum|exceed)/i.test(text)) return "max_tokens";
+  if (/output_config|effort/i.test(text) && !/thinking\.type/i.test(text)) return "effort";
+  if (/adaptive/i.test(text) && !/thinking\.type\.enabled|budget_tokens/i.test(text)) return "adaptive";
+  return /thinking|budget_tokens/i.test(text) ? "budget" : null;
+}
+
+function modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null {
+  const { data, has_more: hasMore, last_id: last } = record(body);
+  if (!Array.isArray(data)) return null;
+  const ids = data.map((model: unknown) => record(model).id).filter((id) => typeof id === "string");
+  return { ids, next: hasMore === true && typeof last === "string" ? last : null };
+}

@@ -1,0 +1,141 @@
+import type { Image } from "../../domain/image.ts";
+import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
+import { base64 } from "./_image_data.ts";
+import { record } from "./_record.ts";
+import type { Reply } from "./reply.ts";
+import type { CallFacts, Fields, Wire, WireCall } from "./wire.ts";
+
+const LEVEL: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
+const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
+/** Reasons that mean that the service did not want to go on. */
+const DECLINED = new Set([
+  ...["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
+  ...["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"],
+]);
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  webp: "image/webp",
+  gif: "image/gif",
+  heic: "image/heic",
+  heif: "image/heif",
+};
+
+/** The Gemini API (https://ai.google.dev/api/generate-content). */
+export const google: Wire = {
+  api: "the Gemini API",
+  authorize: (token) => ({ "x-goog-api-key": token }),
+  request: requestOf,
+  read,
+  unstreamed,
+  refused,
+  modelsAt: (page) => ({ path: "/models", query: { pageSize: "1000", ...(page === null ? {} : { pageToken: page }) } }),
+  modelsIn,
+};
+
+function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): WireCall {
+  const isOneMessage = capabilities.alternatingRoles || without.has("roles");
+  const system = isOneMessage ? [] : messages.filter(({ role }) => role === "system");
+  const user = isOneMessage ? messages : messages.filter(({ role }) => role === "user");
+  const reasons = capabilities.nativeReasoning && !without.has("thinking");
+  return {
+    path: `/${pathOf(model)}:streamGenerateContent`,
+    query: { alt: "sse" },
+    body: {
+      ...(system.length > 0 ? { systemInstruction: { parts: system.flatMap(partsOf) } } : {}),
+      contents: [{ role: "user", parts: user.flatMap(partsOf) }],
+      ...(reasons ? { generationConfig: { thinkingConfig: thinking(model, { reasoning, without }) } } : {}),
+    },
+  };
+}
+
+/** Names may hold their collection, as in tunedModels/x. */
+function pathOf(model: string): string {
+  const name = model.includes("/") ? model : `models/${model}`;
+  return name.split("/").map(encodeURIComponent).join("/");
+}
+
+/** Models up to 2.5 take a budget, later ones a level; both at once are refused. */
+function thinking(
+  model: string,
+  facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
+): Fields {
+  const { reasoning, without } = facts;
+  const hasBudget = /gemini-(1|2)([.-]|$)|robotics-er-1/.test(model) || without.has("level");
+  if (hasBudget && !without.has("budget")) return { includeThoughts: true, thinkingBudget: BUDGET[reasoning] };
+  return { includeThoughts: true, ...(without.has("level") ? {} : { thinkingLevel: LEVEL[reasoning] }) };
+}
+
+function partsOf({ text, images = [] }: ModelMessage): readonly Fields[] {
+  return [...images.map(imagePart), { text }];
+}
+
+function imagePart(image: Image): Fields {
+  if (image.kind === "bytes") return { inlineData: { mimeType: image.mediaType, data: base64(image.bytes) } };
+  const ending = /\.(\w+)$/.exec(URL.parse(image.url)?.pathname ?? "")?.[1]?.toLowerCase();
+  const mimeType = IMAGE_TYPES[ending ?? ""];
+  return { fileData: { ...(mimeType ? { mimeType } : {}), fileUri: image.url } };
+}
+
+function read(event: Fields, reply: Reply): boolean {
+  const { candidates, usageMetadata: usage, promptFeedback: feedback, modelVersion } = event;
+  if (!Array.isArray(candidates) && usage === undefined && feedback === undefined) return false;
+  reply.servedBy(modelVersion);
+  readUsage(usage, reply);
+  const { blockReason, blockReasonMessage } = record(feedback);
+  const isBlocked = typeof blockReason === "string" && !blockReason.endsWith("_UNSPECIFIED");
+  if (isBlocked) reply.decline(String(blockReasonMessage ?? `the request was blocked (${blockReason})`));
+  const candidate = record(Array.isArray(candidates) ? candidates[0] : undefined);
+  const { parts } = record(candidate.content);
+  for (const part of Array.isArray(parts) ? parts.map(record) : []) {
+    if (part.thought === true) reply.reasoning(part.text);
+    else reply.text(part.text);
+  }
+  readFinish(candidate, reply);
+  return true;
+}
+
+function readFinish({ finishReason: reason, finishMessage: message }: Fields, reply: Reply): void {
+  if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return;
+  if (DECLINED.has(reason)) return reply.decline(String(message ?? reason));
+  if (reason === "STOP") return reply.end("stop");
+  reply.end(reason === "MAX_TOKENS" ? "length" : reason.toLowerCase());
+}
+
+/** Counts are cumulative; thoughts are not among the candidates' tokens. */
+function readUsage(usage: unknown, reply: Reply): void {
+  const counts = record(usage);
+  const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;
+  const output = [candidates, thoughts].filter((count) => typeof count === "number");
+  reply.count({
+    input: counts.promptTokenCount,
+    output: output.length === 0 ? undefined : output.reduce((sum, count) => sum + count, 0),
+    cached: counts.cachedContentTokenCount,
+    reasoning: thoughts,
+  });
+}
+
+/** Without `alt=sse`, which some proxies drop, a stream is a list of its events. */
+function unstreamed(body: unknown): readonly Fields[] | null {
+  if (Array.isArray(body)) return body.map(record);
+  const event = record(body);
+  return event.candidates !== undefined || event.promptFeedback !== undefined ? [event] : null;
+}
+
+function refused(text: string): string | null {
+  if (/thinking.?level/i.test(text)) return "level";
+  if (/thinking.?budget/i.test(text)) return "budget";
+  if (/thinking|includeThoughts/i.test(text)) return "thinking";
+  return /(developer|system).?instruction/i.test(text) ? "roles" : null;
+}
+
+function modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null {
+  const { models, nextPageToken: next } = record(body);
+  if (!Array.isArray(models)) return null;
+  const ids = models.map(record)
+    .filter(({ supportedGenerationMethods: methods }) => !Array.isArray(methods) || methods.includes("generateContent"))
+    .map(({ name }) => typeof name === "string" ? name.replace(/^models\//, "") : null)
+    .filter((id) => id !== null);
+  return { ids, next: typeof next === "string" && next !== "" ? next : null };
+}

@@ -1,0 +1,124 @@
+import type { Image } from "../../domain/image.ts";
+import type { Capabilities, ModelMessage, ModelRequest } from "../provider.ts";
+import { type ChatDialect, chatDialect } from "./_chat_dialect.ts";
+import { imageUrl } from "./_image_data.ts";
+import { mergedText } from "./_merged_messages.ts";
+import { namesIn } from "./_model_names.ts";
+import { record } from "./_record.ts";
+import type { Reply } from "./reply.ts";
+import type { CallFacts, Fields, Wire, WireCall } from "./wire.ts";
+
+/** OpenAI's chat completions, as OpenAI and the many others write them
+ * (https://platform.openai.com/docs/api-reference/chat). */
+export function openAiChat(baseUrl: string): Wire {
+  const dialect = chatDialect(baseUrl);
+  return {
+    api: "the chat completions API",
+    authorize: (token) => ({ authorization: `Bearer ${token}` }),
+    request: (request, facts) => requestOf(request, { ...facts, dialect }),
+    read,
+    unstreamed,
+    refused,
+    modelsAt: () => ({ path: dialect.modelsPath }),
+    modelsIn: (body) => namesIn(body),
+  };
+}
+
+function requestOf(request: ModelRequest, facts: CallFacts & { readonly dialect: ChatDialect }): WireCall {
+  const { capabilities, without, dialect } = facts;
+  const { model, messages, reasoning } = request;
+  const reasons = capabilities.nativeReasoning && !without.has("reasoning");
+  const hasImages = messages.some(({ images }) => images !== undefined && images.length > 0);
+  return {
+    path: "/chat/completions",
+    headers: dialect.headers({ hasImages }),
+    body: {
+      model,
+      messages: messagesOf(messages, { capabilities, without }),
+      stream: true,
+      ...(without.has("stream_options") ? {} : { stream_options: { include_usage: true } }),
+      ...(reasons ? dialect.reasoning(reasoning) : {}),
+    },
+  };
+}
+
+function messagesOf(
+  messages: readonly ModelMessage[],
+  facts: { readonly capabilities: Capabilities; readonly without: ReadonlySet<string> },
+): readonly Fields[] {
+  if (!facts.capabilities.alternatingRoles && !facts.without.has("roles")) {
+    return messages.map(({ role, text, images = [] }) => ({ role, content: contentOf(text, images) }));
+  }
+  const images = messages.flatMap(({ images = [] }) => images);
+  return [{ role: "user", content: contentOf(mergedText(messages), images) }];
+}
+
+/** A plain string where that is enough: old servers know nothing else. */
+function contentOf(text: string, images: readonly Image[]): unknown {
+  if (images.length === 0) return text;
+  const parts = images.map((image) => ({ type: "image_url", image_url: { url: imageUrl(image) } }));
+  return [...parts, { type: "text", text }];
+}
+
+function read(event: Fields, reply: Reply): boolean {
+  const hasUsage = readUsage(event.usage, reply);
+  if (!Array.isArray(event.choices)) return hasUsage;
+  reply.servedBy(event.model);
+  const choice = record(event.choices[0]);
+  const { error, delta, finish_reason: finish } = choice;
+  if (error !== undefined && error !== null) reply.fail({ error });
+  const { content, refusal, ...others } = record(delta);
+  const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text];
+  reply.reasoning(reasoning.find((text) => typeof text === "string" && text !== ""));
+  readContent(content, reply);
+  reply.refusal(refusal);
+  if (typeof finish === "string" && finish !== "") readFinish(finish, reply);
+  return true;
+}
+
+/** A string, or parts where a service tells text and thinking apart by them. */
+function readContent(content: unknown, reply: Reply): void {
+  if (!Array.isArray(content)) return reply.text(content);
+  for (const part of content.map(record)) {
+    if (part.type !== "thinking") reply.text(part.text);
+    else for (const thought of Array.isArray(part.thinking) ? part.thinking : []) reply.reasoning(record(thought).text);
+  }
+}
+
+function readFinish(finish: string, reply: Reply): void {
+  if (finish === "content_filter" || finish === "sensitive") return reply.decline("");
+  if (finish === "error" || finish === "network_error") {
+    return reply.fail({ error: { message: "The model ended with an error", code: 502 } });
+  }
+  reply.end(finish);
+}
+
+function readUsage(usage: unknown, reply: Reply): boolean {
+  if (typeof usage !== "object" || usage === null) return false;
+  const counts = record(usage);
+  const input = record(counts.prompt_tokens_details);
+  const output = record(counts.completion_tokens_details);
+  reply.count({
+    input: counts.prompt_tokens,
+    output: counts.completion_tokens,
+    cached: input.cached_tokens || counts.prompt_cache_hit_tokens || counts.cached_tokens,
+    cacheWrite: input.cache_write_tokens || undefined,
+    reasoning: output.reasoning_tokens,
+  });
+  return true;
+}
+
+function unstreamed(body: unknown): readonly Fields[] | null {
+  const { choices, model, usage } = record(body);
+  if (!Array.isArray(choices)) return null;
+  const choice = record(choices[0]);
+  return [{ model, usage, choices: [{ delta: choice.message, finish_reason: choice.finish_reason ?? "stop" }] }];
+}
+
+/** Old servers know no `stream_options`, models without reasoning no effort, some templates no system role. */
+function refused(text: string): string | null {
+  if (/stream_options|include_usage/i.test(text)) return "stream_options";
+  if (/reasoning|thinking|effort/i.test(text)) return "reasoning";
+  const isAboutRoles = /roles must alternate|system role|role.{0,20}system|system.{0,20}not supported/i.test(text);
+  return isAboutRoles ? "roles" : null;
+}

@@ -1,0 +1,105 @@
+import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
+import { imageUrl } from "./_image_data.ts";
+import { namesIn } from "./_model_names.ts";
+import { record } from "./_record.ts";
+import type { Reply } from "./reply.ts";
+import type { CallFacts, Fields, Wire, WireCall } from "./wire.ts";
+
+const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
+
+/** OpenAI's Responses API (https://platform.openai.com/docs/api-reference/responses-streaming). */
+export const openAiResponses: Wire = {
+  api: "the Responses API",
+  authorize: (token) => ({ authorization: `Bearer ${token}` }),
+  request: requestOf,
+  read,
+  unstreamed,
+  refused,
+  modelsAt: () => ({ path: "/models" }),
+  modelsIn: (body) => namesIn(body),
+};
+
+function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): WireCall {
+  const isOneMessage = capabilities.alternatingRoles || without.has("roles");
+  const reasons = capabilities.nativeReasoning && !without.has("reasoning");
+  const summary = without.has("summary") ? {} : { summary: "auto" };
+  return {
+    path: "/responses",
+    body: {
+      model,
+      input: isOneMessage
+        ? [{ role: "user", content: messages.flatMap(partsOf) }]
+        : messages.map((message) => ({ role: message.role, content: partsOf(message) })),
+      stream: true,
+      // Nothing of a conversation is to stay with the service: each request holds all that it needs.
+      store: false,
+      ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
+    },
+  };
+}
+
+function partsOf({ text, images = [] }: ModelMessage): readonly Fields[] {
+  const shown = images.map((image) => ({ type: "input_image", image_url: imageUrl(image) }));
+  return [...shown, { type: "input_text", text }];
+}
+
+function read(event: Fields, reply: Reply): boolean {
+  const { type, delta, response } = event;
+  if (type === "response.output_text.delta") reply.text(delta);
+  else if (type === "response.reasoning_summary_text.delta") reply.reasoning(delta);
+  else if (type === "response.reasoning_text.delta") reply.reasoning(delta);
+  else if (type === "response.reasoning_summary_part.added" && Number(event.summary_index) > 0) reply.reasoning("\n\n");
+  else if (type === "response.refusal.delta") reply.refusal(delta);
+  else if (type === "response.created" || type === "response.in_progress") reply.servedBy(record(response).model);
+  else if (type === "response.completed" || type === "response.incomplete") readEnd(record(response), reply);
+  else if (type === "response.failed") {
+    reply.fail({ error: record(response).error ?? { message: "The response failed" } });
+  } else if (type === "error") reply.fail(event);
+  else return typeof type === "string" && type.startsWith("response.");
+  return true;
+}
+
+function readEnd(response: Fields, reply: Reply): void {
+  reply.servedBy(response.model);
+  const usage = record(response.usage);
+  reply.count({
+    input: usage.input_tokens,
+    output: usage.output_tokens,
+    cached: record(usage.input_tokens_details).cached_tokens,
+    reasoning: record(usage.output_tokens_details).reasoning_tokens,
+  });
+  const { reason } = record(response.incomplete_details);
+  if (reason === "content_filter") reply.decline("");
+  else if (reason === "max_output_tokens") reply.end("length");
+  else reply.end(typeof reason === "string" ? reason : "stop");
+  reply.whole();
+}
+
+/** The deltas that the items of a whole response amount to. */
+function unstreamed(body: unknown): readonly Fields[] | null {
+  const response = record(body);
+  if (!Array.isArray(response.output)) return null;
+  if (response.status === "failed") return [{ type: "response.failed", response }];
+  const events = response.output.map(record).flatMap((item) => [
+    ...partsIn(item.summary).map(({ text }) => ({ type: "response.reasoning_summary_text.delta", delta: text })),
+    ...partsIn(item.content).map(({ type, text, refusal }) => {
+      if (type === "refusal") return { type: "response.refusal.delta", delta: refusal };
+      return {
+        type: type === "output_text" ? "response.output_text.delta" : "response.reasoning_text.delta",
+        delta: text,
+      };
+    }),
+  ]);
+  return [...events, { type: "response.completed", response }];
+}
+
+function partsIn(parts: unknown): readonly Fields[] {
+  return Array.isArray(parts) ? parts.map(record) : [];
+}
+
+/** Summaries want a verified organisation, efforts a model that reasons. */
+function refused(text: string): string | null {
+  if (/summar/i.test(text)) return "summary";
+  if (/reasoning|effort/i.test(text)) return "reasoning";
+  return /roles must alternate|system role/i.test(text) ? "roles" : null;
+}

@@ -1,0 +1,65 @@
+/** Longer events are no model's: the reader gives up rather than fill the memory. */
+const MAX_EVENT = 64 * 1024 * 1024;
+
+/** The `data` of each event of a stream of server-sent events (WHATWG HTML, 9.2.6), however its bytes and its line
+ * ends (LF, CR LF, CR) are cut. Comments, names and ids are passed over. Throws `RangeError` for an endless event. */
+export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  const lines = new Lines();
+  let data: string[] = [];
+  const take = (line: string): string | null => {
+    if (line === "") {
+      const event = data.length === 0 ? null : data.join("\n");
+      data = [];
+      return event;
+    }
+    if (line === "data") data.push("");
+    else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
+    return null;
+  };
+  for await (const chunk of bytes) {
+    for (const line of lines.add(decoder.decode(chunk, { stream: true }))) {
+      const event = take(line);
+      if (event !== null) yield event;
+    }
+  }
+  // Some servers forget the empty line after the last event.
+  for (const line of [...lines.rest(decoder.decode()), ""]) {
+    const event = take(line);
+    if (event !== null) yield event;
+  }
+}
+
+/** Text that arrives in pieces, cut into lines. */
+class Lines {
+  #open: string[] = [];
+  #length = 0;
+  #afterReturn = false;
+
+  *add(text: string): Generator<string> {
+    let from = 0;
+    for (const { index, 0: end } of text.matchAll(/\r\n|\r|\n/g)) {
+      const isRestOfReturn = this.#afterReturn && index === 0 && end === "\n";
+      this.#afterReturn = false;
+      if (!isRestOfReturn) yield this.#close(text.slice(from, index));
+      from = index + end.length;
+    }
+    if (text !== "") this.#afterReturn = text.endsWith("\r");
+    if (from === text.length) return;
+    this.#open.push(text.slice(from));
+    this.#length += text.length - from;
+    if (this.#length > MAX_EVENT) throw new RangeError(`Cannot read an event of more than ${MAX_EVENT} characters`);
+  }
+
+  *rest(text: string): Generator<string> {
+    yield* this.add(text);
+    if (this.#open.length > 0) yield this.#close("");
+  }
+
+  #close(text: string): string {
+    const line = this.#open.join("") + text;
+    this.#open = [];
+    this.#length = 0;
+    return line;
+  }
+}

@@ -1,0 +1,232 @@
+import { Cancelled, ConfigError, ProviderError } from "../../domain/errors.ts";
+import type { Advice } from "../advice.ts";
+import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
+import type { ProviderOptions } from "../provider_options.ts";
+import { Endpoint } from "./_endpoint.ts";
+import { Exchange } from "./_exchange.ts";
+import { Failures } from "./_failures.ts";
+import { record } from "./_record.ts";
+import { Reply } from "./reply.ts";
+import type { Wire, WireCall } from "./wire.ts";
+
+/** For the end of a reply's bytes after the last event, so that the connection can serve the next call. */
+const LAST_BYTES_MS = 50;
+/** Pages of a list of models. */
+const MAX_PAGES = 20;
+
+/** Any service, spoken to in the wire format that is given. Throws `ConfigError` for an address or headers that cannot
+ * be used. */
+export class WireProvider implements Provider {
+  readonly name: string;
+  readonly defaultModel: string;
+  readonly #wire: Wire;
+  readonly #options: ProviderOptions;
+  readonly #advice: Advice;
+  /** What models refused, by their names. */
+  readonly #without = new Map<string, Set<string>>();
+
+  constructor(wire: Wire, options: ProviderOptions) {
+    this.name = options.name;
+    this.defaultModel = options.defaultModel;
+    this.#wire = wire;
+    this.#options = options;
+    this.#advice = options.advice ?? {
+      key: `the key of ${options.name}`,
+      baseUrl: `the base URL of ${options.name}`,
+      model: "the model",
+    };
+    this.#endpoint(null);
+  }
+
+  /** Throws `ConfigError` for a key that cannot be sent: for keys that are known before the first call. */
+  checkKey(key: string): void {
+    this.#endpoint(key.trim() || null);
+  }
+
+  capabilities(model: string): Capabilities {
+    return this.#options.capabilities?.(model) ?? UNKNOWN_MODEL;
+  }
+
+  async models({ signal }: { readonly signal: AbortSignal }): Promise<readonly string[]> {
+    throwIfAborted(signal);
+    try {
+      const endpoint = await this.#signedIn(signal);
+      const failures = this.#failures(endpoint);
+      const ids: string[] = [];
+      for (let page: string | null = null, pages = 0; pages < MAX_PAGES; pages++) {
+        const call = this.#wire.modelsAt(page);
+        const body = await new Exchange({ endpoint, failures, signal }, { model: null, call }).json();
+        const list = this.#wire.modelsIn(body);
+        if (list === null) throw failures.unreadable(JSON.stringify(body));
+        ids.push(...list.ids);
+        page = list.next;
+        if (page === null) break;
+      }
+      return ids;
+    } catch (error) {
+      throwIfAborted(signal);
+      throw error;
+    }
+  }
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    throwIfAborted(request.signal);
+    this.#checkImages(request);
+    const abort = new AbortController();
+    const stop = () => abort.abort();
+    request.signal.addEventListener("abort", stop, { once: true });
+    try {
+      const endpoint = await this.#signedIn(abort.signal);
+      const facts = { endpoint, failures: this.#failures(endpoint), signal: abort.signal };
+      for await (const event of this.#reply(request, facts)) {
+        throwIfAborted(request.signal);
+        yield event;
+      }
+    } catch (error) {
+      throwIfAborted(request.signal);
+      throw error;
+    } finally {
+      request.signal.removeEventListener("abort", stop);
+      abort.abort();
+    }
+  }
+
+  async *#reply(request: ModelRequest, facts: CallFacts): AsyncGenerator<ModelEvent> {
+    const { exchange, events } = await this.#open(request, facts);
+    const reply = new Reply(request.model);
+    let heard = 0;
+    try {
+      while (!reply.isWhole) {
+        const { done, value } = await events.next();
+        if (done) break;
+        heard++;
+        this.#read(value, { reply, exchange, failures: facts.failures });
+        yield* reply.take();
+      }
+      if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
+    } finally {
+      // Not awaited: it would wait for bytes that may never come.
+      events.return(undefined).catch(() => {});
+    }
+    throwIfAborted(facts.signal);
+    this.#checkEnd(reply, { exchange, failures: facts.failures, heard });
+    yield { type: "end", usage: reply.usage, model: reply.model, finish: reply.finish ?? "stop" };
+  }
+
+  /** Sends the request, again without what the service refused to know. */
+  async #open(request: ModelRequest, facts: CallFacts): Promise<Opened> {
+    const without = this.#without.get(request.model) ?? new Set<string>();
+    this.#without.set(request.model, without);
+    const { model } = request;
+    let call = this.#request(request, without);
+    while (true) {
+      const exchange = new Exchange(facts, { model, call });
+      try {
+        return { exchange, events: await exchange.open(this.#wire) };
+      } catch (error) {
+        const refused = this.#refusedField(exchange, error);
+        if (refused === null) throw error;
+        without.add(refused);
+        const next = this.#request(request, without);
+        // Another call may have noted the same meanwhile: what counts is that this one asks for something else now.
+        if (JSON.stringify(next) === JSON.stringify(call)) throw error;
+        call = next;
+      }
+    }
+  }
+
+  #request(request: ModelRequest, without: ReadonlySet<string>): WireCall {
+    return this.#wire.request(request, { capabilities: this.capabilities(request.model), without });
+  }
+
+  #refusedField(exchange: Exchange, error: unknown): string | null {
+    const { refusal } = exchange;
+    const isAboutTheRequest = error instanceof ProviderError && error.kind === "server" && refusal !== null &&
+      [400, 422, 500].includes(refusal.status);
+    return isAboutTheRequest ? this.#wire.refused(`${refusal.code} ${refusal.text}`) : null;
+  }
+
+  #read(value: unknown, at: { reply: Reply; exchange: Exchange; failures: Failures }): void {
+    const { reply, exchange, failures } = at;
+    if (value === Exchange.DONE) return reply.whole();
+    if (typeof value !== "object" || value === null) throw failures.unreadable(JSON.stringify(value));
+    const event = record(value);
+    if (event.error !== undefined && event.error !== null) throw exchange.refused(event);
+    // Gateways send pings and notes of their own between the events: what is not understood is passed over.
+    if (this.#wire.read(event, reply)) reply.note();
+    if (reply.failure !== null) throw exchange.refused(reply.failure);
+  }
+
+  #checkEnd(reply: Reply, at: { exchange: Exchange; failures: Failures; heard: number }): void {
+    const { exchange, failures, heard } = at;
+    if (reply.isDeclined) throw failures.declined(reply.tail);
+    if (reply.finish !== null || (reply.isWhole && reply.understood > 0)) return;
+    if (exchange.bytes === 0 || reply.isWhole) throw failures.empty(null);
+    const isStream = reply.understood > 0 || (heard === 0 && /^\s*(:|event:|data:)/.test(exchange.head));
+    throw isStream ? failures.cut() : failures.unreadable(exchange.head);
+  }
+
+  #checkImages({ messages, model }: ModelRequest): void {
+    const hasImages = messages.some(({ images }) => images !== undefined && images.length > 0);
+    if (!hasImages || this.capabilities(model).images) return;
+    const message =
+      `Cannot send an image to ${model} of ${this.name}: it reads text only, as far as is known; choose a ` +
+      `model that reads images`;
+    throw new ProviderError(message, { kind: "refused", retryable: false });
+  }
+
+  async #signedIn(signal: AbortSignal): Promise<Endpoint> {
+    const token = await this.#options.token(signal);
+    try {
+      return this.#endpoint(token?.trim() || null);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      throw new ProviderError(error.message, { kind: "auth", retryable: false });
+    }
+  }
+
+  #endpoint(token: string | null): Endpoint {
+    const { baseUrl, headers } = this.#options;
+    return new Endpoint({
+      baseUrl,
+      authorization: token === null ? {} : this.#wire.authorize(token),
+      headers: { "user-agent": "vis", ...headers },
+      advice: this.#advice,
+    });
+  }
+
+  #failures(endpoint: Endpoint): Failures {
+    return new Failures({ endpoint, advice: this.#advice, api: this.#wire.api, now: this.#options.now ?? Date.now });
+  }
+}
+
+interface CallFacts {
+  readonly endpoint: Endpoint;
+  readonly failures: Failures;
+  readonly signal: AbortSignal;
+}
+
+interface Opened {
+  readonly exchange: Exchange;
+  readonly events: AsyncGenerator<unknown>;
+}
+
+async function drained(events: AsyncGenerator<unknown>): Promise<void> {
+  while (!(await events.next()).done) { /* what follows the end is nothing of the reply */ }
+}
+
+/** Resolves when `work` is settled or the time is over. */
+function settledWithin(work: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(done, done);
+  });
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new Cancelled("Cancelled");
+}
