@@ -5,14 +5,19 @@ export class Emitter {
   readonly #emit: Emit;
   readonly #queryId: string;
   readonly #now: () => number;
+  readonly #parent: { readonly parentQueryId?: string };
   #seq = 0;
   /** 1-based; null outside an iteration. Set by the query engine. */
   iteration: number | null = null;
 
-  constructor(emit: Emit, facts: { readonly queryId: string; readonly now: () => number }) {
+  constructor(
+    emit: Emit,
+    facts: { readonly queryId: string; readonly now: () => number; readonly parentQueryId?: string | undefined },
+  ) {
     this.#emit = emit;
     this.#queryId = facts.queryId;
     this.#now = facts.now;
+    this.#parent = facts.parentQueryId === undefined ? {} : { parentQueryId: facts.parentQueryId };
   }
 
   send(body: QueryEventBody): void {
@@ -22,6 +27,7 @@ export class Emitter {
       at: this.#now(),
       queryId: this.#queryId,
       iteration: this.iteration,
+      ...this.#parent,
     };
     try {
       this.#emit(event);

@@ -37,6 +37,8 @@ export type QueryEvent = QueryEventBody & {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly queryId: string;
+  /** Of a child query: the query whose block started it. Its events come among those of the parent. */
+  readonly parentQueryId?: string;
   /** 1-based; null outside an iteration. */
   readonly iteration: number | null;
 };

@@ -36,5 +36,5 @@ export interface VariableImage {
   readonly large?: string;
 }
 
-export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer"] as const;
+export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema"] as const;
 export type SystemVariable = typeof SYSTEM_VARIABLES[number];

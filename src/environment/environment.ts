@@ -18,6 +18,9 @@ import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
 import { conversationCode, conversationHistory, findVersion, varDiff, varHistory } from "./history.ts";
 import { lostNames } from "./lost_names.ts";
 import { lostNote, notRestored } from "./lost_note.ts";
+import { type Fork, forkVariables } from "./fork_variables.ts";
+import type { GivenVariable } from "./given_variable.ts";
+import { namesOf } from "./named_in_code.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
 import { VariableIndex } from "./variable_index.ts";
@@ -27,6 +30,10 @@ const UNTIMED = /^(rlm|shell)\./;
 
 export interface EnvironmentParts {
   readonly branch: Branch;
+  /** 0, the default, for a query of the user. */
+  readonly depth?: number;
+  /** The iteration that started the child query this is for. */
+  readonly parentIterationId?: string;
   readonly store: Store;
   readonly registry: ExtensionSource;
   readonly log: Log;
@@ -57,6 +64,10 @@ export class Environment {
   readonly #notes: string[] = [];
   /** Lost variables that the model was told of. */
   readonly #told = new Set<string>();
+  /** What the running query was given and no iteration has stored yet. */
+  readonly #given: GivenVariable[] = [];
+  #givenTexts: readonly string[] = [];
+  #iterationId: string | null = null;
   #active: ActiveExtensions | null = null;
   #boundTo = "";
   #scope: QueryScope | null = null;
@@ -71,6 +82,7 @@ export class Environment {
       stored: () => parts.store.liveImages(parts.branch.branchId),
       system: () => this.#system,
       onLost: (lost) => this.#lose(lost),
+      pieces: (large) => parts.store.largePieces(large),
     });
   }
 
@@ -112,16 +124,71 @@ export class Environment {
 
   async endQuery(): Promise<void> {
     this.#scope = null;
+    this.#iterationId = null;
+    this.#givenTexts = [];
     await this.#session.living?.endQuery().catch(() => {});
+  }
+
+  /** 0 for a query of the user. */
+  get depth(): number {
+    return this.#parts.depth ?? 0;
+  }
+
+  /** Row of the running iteration; null before the first one. */
+  get iterationId(): string | null {
+    return this.#iterationId;
+  }
+
+  /** Variables that the next query begins with; they stay. The child that lives gets them at once. */
+  async give(given: readonly GivenVariable[]): Promise<void> {
+    await this.#session.give(given.map(({ image }) => image));
+    for (const { image } of given) this.index.saved(image, "");
+    this.#given.push(...given);
+    this.#givenTexts = given.map(({ text }) => text);
+  }
+
+  /** What the running query is told of the variables that it was given. */
+  givenTexts(): readonly string[] {
+    return this.#givenTexts;
+  }
+
+  /** The iteration has a row: what refers to it can be stored. */
+  async iterationBegun(iterationId: string): Promise<void> {
+    this.#iterationId = iterationId;
+    const given = this.#given.splice(0);
+    if (given.length === 0) return;
+    await this.store.giveVariables({ branchId: this.branch.branchId, iterationId }, given.map(({ image }) => image));
+  }
+
+  /** These variables for a child query, as they are now. Throws `HostCallError` for one that cannot be handed on. */
+  async fork(names: readonly string[]): Promise<Fork> {
+    return await forkVariables(names, {
+      index: this.index,
+      read: async (name, options) => await this.#session.living?.read(name, options),
+      stored: async (name) => {
+        const [newest] = await this.store.variableVersions(this.branch.branchId, name, { newest: 1 });
+        return this.#session.unsaved(name) ?? newest?.image ?? null;
+      },
+    });
   }
 
   /** The view that extensions get, with the keys of the running query. */
   view(signal?: AbortSignal): EnvironmentView {
     const scope = this.#scope;
     const { conversationId, workspace } = this.branch;
-    const base = { envId: this.envId, conversationId, depth: 0, workspace };
+    const { parentIterationId } = this.#parts;
+    const parent = parentIterationId === undefined ? {} : { parentIterationId };
+    const base = { envId: this.envId, conversationId, depth: this.depth, workspace, ...parent };
     if (!scope) return base;
-    return { ...base, signal: signal ?? scope.signal, maxIterations: scope.budget() };
+    const own = { signal: signal ?? scope.signal };
+    const view = { ...base, ...own, maxIterations: scope.budget(), currentIterationId: this.#iterationId };
+    const { subcalls } = scope;
+    if (!subcalls || !signal) return view;
+    return {
+      ...view,
+      ask: (prompt, options) => subcalls.ask(prompt, { ...options, ...own }),
+      runChild: (task, options) => subcalls.runChild(task, { ...options, ...own }),
+    };
   }
 
   get extensions(): readonly { readonly namespace: string; readonly version: string }[] {
@@ -136,6 +203,7 @@ export class Environment {
   /** Runs a block and takes its new versions into the index. Rejects only when no child can be started. */
   async run(block: BlockRun): Promise<RunReport> {
     this.#restored.clear();
+    await this.#session.load(namesOf(block.code, { names: this.#session.unloaded, index: this.index }));
     const report = await this.#session.run(block);
     const saved = [...report.saved, ...this.#restoredIn(report)];
     for (const image of saved) {
@@ -152,6 +220,11 @@ export class Environment {
     const named = this.index.get(template.trim()) !== undefined;
     if (!named && !template.includes("{{")) return { ok: true, from: "literal", text: template };
     return await (await this.#session.ready()).render(template, options);
+  }
+
+  /** The value of a variable through the codec; rejects with RangeError over `maxBytes`. */
+  async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
+    return await (await this.#session.ready()).read(name, options);
   }
 
   /** Sets a system variable in the index and, where a child lives, in its scope: frames arrive in order, so that

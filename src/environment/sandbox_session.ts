@@ -1,5 +1,6 @@
 import { Cancelled } from "../domain/errors.ts";
 import type { VariableImage } from "../domain/variable.ts";
+import { bindPieces } from "./bind_pieces.ts";
 import type { BlockRun, RestoreReport, RunReport, Sandbox } from "../sandbox/sandbox.ts";
 
 export interface LostVariable {
@@ -18,6 +19,8 @@ export interface SessionSource {
   readonly system: () => ReadonlyMap<string, string>;
   /** Told after each restore that lost something. */
   readonly onLost: (lost: readonly LostVariable[]) => void;
+  /** UTF-8 pieces of a text that is too large to be restored with the others. */
+  readonly pieces?: (large: string) => AsyncIterable<Uint8Array<ArrayBuffer>>;
 }
 
 /** Keeps one child alive for a conversation: starts it on first need and again after it ended, with the variables as
@@ -29,6 +32,8 @@ export class SandboxSession {
   #sandbox: Sandbox | null = null;
   /** Versions made since the last stored iteration, by name; null for a forgotten name. */
   readonly #unsaved = new Map<string, VariableImage | null>();
+  /** Large texts that the living child does not have yet: name to the store's name of the text. */
+  readonly #unloaded = new Map<string, string>();
   #closed = false;
 
   constructor(source: SessionSource) {
@@ -49,10 +54,39 @@ export class SandboxSession {
     return this.#opening;
   }
 
+  /** Names of large texts that the child gets when a block needs them. */
+  get unloaded(): ReadonlySet<string> {
+    return new Set(this.#unloaded.keys());
+  }
+
+  /** Sends large texts to the child, piece by piece. */
+  async load(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    const sandbox = await this.ready();
+    for (const name of names) {
+      const large = this.#unloaded.get(name);
+      if (large === undefined || !this.#source.pieces) continue;
+      await bindPieces(sandbox, { name, pieces: this.#source.pieces(large) });
+      this.#unloaded.delete(name);
+    }
+  }
+
+  /** Variables from outside: the living child gets them now, another one when it starts. */
+  async give(images: readonly VariableImage[]): Promise<void> {
+    this.remember(images);
+    for (const { name, large } of images) {
+      if (large === undefined) this.#unloaded.delete(name);
+      else this.#unloaded.set(name, large);
+    }
+    await this.settled();
+    await this.living?.restore(images.filter(({ large }) => large === undefined));
+  }
+
   async run(block: BlockRun): Promise<RunReport> {
     const sandbox = await this.ready();
     const report = await sandbox.run(block);
     this.remember(report.saved);
+    for (const { name } of report.saved) this.#unloaded.delete(name);
     return report;
   }
 
@@ -62,7 +96,10 @@ export class SandboxSession {
   }
 
   forget(names: readonly string[]): void {
-    for (const name of names) this.#unsaved.set(name, null);
+    for (const name of names) {
+      this.#unsaved.set(name, null);
+      this.#unloaded.delete(name);
+    }
   }
 
   /** A version that is not stored yet. */
@@ -102,8 +139,11 @@ export class SandboxSession {
     });
     const [sandbox, stored] = await Promise.all([starting, this.#source.stored(), previous?.close()]);
     try {
-      const images = [...stored.filter((image) => !this.#unsaved.has(image.name)), ...this.#unsaved.values()]
+      const all = [...stored.filter((image) => !this.#unsaved.has(image.name)), ...this.#unsaved.values()]
         .filter((image) => image !== null);
+      this.#unloaded.clear();
+      for (const { name, large } of all) if (large !== undefined) this.#unloaded.set(name, large);
+      const images = all.filter(({ large }) => large === undefined);
       if (images.length > 0) {
         const reports = await sandbox.restore(images);
         const lost = lostOf(reports, images);

@@ -11,8 +11,9 @@ const MAX_INLINE = 80;
 /** What the model reads about one active extension: header, prompt, one line per symbol. */
 export function promptBlock(extension: NormalExtension, prompt: string): string {
   const { ns, alias } = extension.alias;
-  const shown = extension.symbols.slice(0, SHOWN);
-  const rest = extension.symbols.slice(SHOWN).map((symbol) => `${alias}.${symbol.name}`);
+  const full = extension.shown ?? SHOWN;
+  const shown = extension.symbols.slice(0, full);
+  const rest = extension.symbols.slice(full).map((symbol) => `${alias}.${symbol.name}`);
   const head = [`[namespace: ${alias} → ${ns}]`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
   const lines = shown.map((symbol) => symbolLine(alias, symbol));
   let length = [...head, ...lines].join("\n").length;

@@ -15,7 +15,20 @@ export interface EnvironmentView {
   /** Aborts with the block's deadline or the query's end; present in calls and hooks. */
   readonly signal?: AbortSignal;
   readonly maxIterations?: number;
+  /** Row of the running iteration, and of the iteration that called, where this is a child query. */
+  readonly currentIterationId?: string | null;
+  readonly parentIterationId?: string;
+  /** One plain model call, counted by the query's limits; rejects when it fails. Present in calls and hooks. */
+  readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
+  /** A query inside this one, with a sandbox of its own and copies of `vars`; rejects when it cannot begin. */
+  readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
+export type ChildOptions = {
+  readonly vars?: readonly string[];
+  readonly model?: string;
+  readonly maxIterations?: number;
+};
+export type ChildResult = Readonly<Record<"status" | "reason" | "answer", string>>;
 
 export interface NudgeContext {
   readonly environment: EnvironmentView;
@@ -105,6 +118,8 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** The ones used most first: an extension with many shows those in the prompt and names the rest. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
+  /** How many symbols the prompt shows in full, 12 by default; it names the rest. */
+  readonly shown?: number;
   /** Platform globals for the realm: "fetch", "Deno.readTextFile"; each needs the `allow` that fits, and the reverse. */
   readonly globals?: readonly string[];
   /** Grants to the sandbox itself; most extensions need none. */

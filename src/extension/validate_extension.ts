@@ -70,6 +70,7 @@ const ExtensionShape = z.strictObject({
   nudge: func.optional(),
   symbols: z.array(z.discriminatedUnion("kind", [FunctionShape, ValueShape], "must be made by fn() or value()"))
     .optional(),
+  shown: z.number("must be a number").int().min(0).optional(),
   globals: names.optional(),
   allow: z.strictObject({
     net: names.optional(),

@@ -1,23 +1,26 @@
 import type { Emitter } from "../domain/emitter.ts";
+import type { JsonValue } from "../domain/json_value.ts";
 import type { AnswerType, Confidence } from "../domain/query_result.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Log } from "../logging/log.ts";
 import type { ContextParts, JournalEntry } from "../prompt/context_parts.ts";
 import type { Reply } from "../prompt/reply.ts";
+import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router.ts";
 
 /** What stays the same over all iterations of a query. */
 export interface IterationFrame {
   readonly environment: Environment;
-  readonly router: Router;
+  readonly router: Pick<Router, "ask" | "current">;
   readonly emitter: Emitter;
   readonly log: Log;
   readonly queryId: string;
   /** Byte-identical over the query: the provider's prefix cache depends on it. */
   readonly system: string;
   readonly request: string;
+  readonly extras: RequestExtras;
   readonly deadlines: { readonly defaultMs: number; readonly minMs: number; readonly maxMs: number };
   readonly signal: AbortSignal;
   readonly now: () => number;
@@ -58,6 +61,8 @@ export interface OfferedAnswer {
   readonly confidence: Confidence;
   /** 0-based index of the block that offered it. */
   readonly block: number;
+  /** What the text was made of. */
+  readonly value: unknown;
 }
 
 export interface AcceptedFinal {
@@ -65,6 +70,8 @@ export interface AcceptedFinal {
   readonly answerType: AnswerType;
   readonly confidence: Confidence;
   readonly notes: readonly string[];
+  /** Where the query has an answer schema: the data that satisfies it. */
+  readonly value?: JsonValue;
 }
 
 interface Common {

@@ -32,6 +32,7 @@ export class Recorder {
     const { environment } = this.#frame;
     const row = { ...this.#row(), response: this.#asked.text ?? "", blocks: blocks.map(({ expr }) => expr) };
     this.#id = await environment.store.beginIteration(row);
+    await environment.iterationBegun(this.#id);
     const { thinking } = this.#asked;
     if (thinking) environment.bindSystem("$reasoning", thinking);
   }

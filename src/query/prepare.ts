@@ -1,9 +1,11 @@
 import type { Emitter } from "../domain/emitter.ts";
-import type { QueryScope } from "../environment/query_scope.ts";
+import type { QueryScope, Subcalls } from "../environment/query_scope.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { ContextParts } from "../prompt/context_parts.ts";
+import type { RequestExtras } from "../prompt/request_extras.ts";
 import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
+import type { Ledger } from "./ledger.ts";
 import type { QueryState } from "./query_state.ts";
 import type { QueryParts } from "./query_parts.ts";
 
@@ -18,19 +20,22 @@ export interface Prepared {
   readonly handover: ContextParts["handover"];
   readonly parts: QueryParts;
   readonly request: string;
-  readonly begun: number;
+  readonly ledger: Ledger;
 }
 
 /** Activates extensions, starts the sandbox in the background, makes the stable prefix and the handover. */
 export async function prepare(
   request: string,
-  { parts, state, queryId, emitter, begun, signal }: {
+  { parts, state, queryId, emitter, begun, signal, extras, ...query }: {
     readonly parts: QueryParts;
+    readonly ledger: Ledger;
+    readonly subcalls: Subcalls;
     readonly state: QueryState;
     readonly queryId: string;
     readonly emitter: Emitter;
     readonly begun: number;
     readonly signal: AbortSignal;
+    readonly extras: RequestExtras;
   },
 ): Promise<Prepared> {
   const { environment, router, settings, log, now } = parts;
@@ -40,10 +45,12 @@ export async function prepare(
     budget: () => state.budget,
     requestMore: (n) => state.requestMore(n),
     answer: (text, facts) => state.offer({ text, ...facts }),
+    subcalls: query.subcalls,
     onCall: (call) => emitter.send({ type: "host_call", ...call }),
   };
   const active = await environment.beginQuery(scope);
   environment.bindSystem("$query", request);
+  if (extras.answerSchema?.variable) environment.bindSystem("$schema", extras.answerSchema.variable);
   const system = assembleSystemPrompt({
     environment: { ...settings.machine, date: new Date(begun).toISOString().slice(0, 10) },
     instructions: settings.instructions,
@@ -57,13 +64,14 @@ export async function prepare(
     log,
     queryId,
     system,
-    request: requestText(request),
+    request: [requestText(request), ...environment.givenTexts()].join("\n\n"),
+    extras,
     deadlines: settings.deadlines,
     signal,
     now,
   };
   const handover = before && { request: before.text, thinkings: before.thinkings, answer: before.answer };
-  return { frame, active, state, handover, parts, request, begun };
+  return { frame, active, state, handover, parts, request, ledger: query.ledger };
 }
 
 /** The request as message 2 shows it: whole, or head and tail of one that would fill every call. */

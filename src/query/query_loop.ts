@@ -5,7 +5,6 @@ import type { QueryReason } from "../domain/query_result.ts";
 import { Repetition } from "../nudges/repetition.ts";
 import { attemptLine } from "../prompt/attempts.ts";
 import { buildContext } from "./build_context.ts";
-import { limitReached } from "./limits.ts";
 import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
 import { reasoningLevel } from "./reasoning_level.ts";
@@ -40,9 +39,7 @@ export class QueryLoop {
   }
 
   #limit(): QueryReason | null {
-    const { state, parts, begun } = this.#prepared;
-    const { usage, costUsd } = state;
-    return limitReached(parts.settings.limits, { usage, costUsd, ms: parts.now() - begun });
+    return this.#prepared.ledger.reached();
   }
 
   async #iterate({ last }: { readonly last: boolean }): Promise<IterationResult> {

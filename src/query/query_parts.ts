@@ -1,10 +1,10 @@
-import type { Environment } from "../environment/environment.ts";
+import type { Environment, EnvironmentParts } from "../environment/environment.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
 import type { ProcessOwner, Store } from "../persistence/store.ts";
 import type { ContextCaps } from "../prompt/context_parts.ts";
 import type { PromptEnvironment } from "../prompt/system_prompt.ts";
-import type { Router } from "../providers/router.ts";
+import type { ModelCalls } from "./ledger_calls.ts";
 import type { QueryLimits } from "./limits.ts";
 import type { Steering } from "./steering.ts";
 
@@ -14,6 +14,8 @@ export interface QuerySettings {
   readonly budget: number;
   readonly ceiling: number | null;
   readonly limits: QueryLimits;
+  /** How deep queries may run inside queries: 1, the default, to 5; 0 for not at all. */
+  readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
   /** The caller's instructions, "" where there are none. */
@@ -22,10 +24,10 @@ export interface QuerySettings {
 }
 
 /** What a query is built from; all of it belongs to the caller. */
-export interface QueryParts {
+export interface QueryParts extends Pick<EnvironmentParts, "registry" | "openSandbox"> {
   readonly environment: Environment;
   readonly store: Store;
-  readonly router: Router;
+  readonly router: ModelCalls;
   readonly log: Log;
   readonly owner: ProcessOwner;
   readonly settings: QuerySettings;

@@ -2,21 +2,41 @@ import { Cancelled, ConfigError, StoreError } from "../domain/errors.ts";
 import { Emitter } from "../domain/emitter.ts";
 import type { Emit } from "../domain/query_event.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query_result.ts";
+import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
+import { childQuery } from "./child_query.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";
+import { Ledger } from "./ledger.ts";
+import { LedgerCalls } from "./ledger_calls.ts";
 import type { QueryParts } from "./query_parts.ts";
 import { prepare } from "./prepare.ts";
 import { QueryLoop } from "./query_loop.ts";
 import { QueryState } from "./query_state.ts";
+import { Subcalls } from "./subcalls.ts";
+
+export interface RunOptions {
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+  readonly label?: string;
+  readonly extras?: RequestExtras;
+  /** Of a query below another one: its part of the tree's ledger. */
+  readonly ledger?: Ledger;
+  readonly parentQueryId?: string;
+  /** In place of the root model. */
+  readonly model?: string | null;
+}
 
 /** One user turn: stores it as running, iterates, ends it in a terminal status on every path. Rejects with
  * `ConfigError`, `StoreError` or a defect, and only after it tried to end the query. */
 export async function runQuery(
   request: string,
   parts: QueryParts,
-  options: { readonly signal: AbortSignal; readonly emit: Emit; readonly label?: string },
+  options: RunOptions,
 ): Promise<QueryResult> {
-  const { environment, router, settings, now } = parts;
+  const { environment, settings, now } = parts;
+  const { extras = NO_EXTRAS } = options;
   const begun = now();
+  const ledger = options.ledger ?? Ledger.open(settings.limits, () => now() - begun);
+  const router = new LedgerCalls(parts.router, { ledger, model: options.model ?? null });
   const { provider, model } = router.current();
   const queryId = await parts.store.beginQuery({
     branchId: environment.branch.branchId,
@@ -26,13 +46,26 @@ export async function runQuery(
     promptEnrichment: settings.instructions,
     runLabel: options.label ?? null,
     owner: parts.owner,
+    images: extras.images,
+    answerSchema: extras.answerSchema?.text ?? null,
   });
-  const emitter = new Emitter(options.emit, { queryId, now });
+  const { emit, signal, parentQueryId } = options;
+  const emitter = new Emitter(emit, { queryId, now, parentQueryId });
   const { conversationId } = environment.branch;
   emitter.send({ type: "started", conversationId, request, model });
   const state = new QueryState(settings.budget, settings.ceiling);
-  const end = async (reason: QueryReason): Promise<QueryResult> => {
-    const result = compose(reason, { state, queryId, conversationId, ms: now() - begun });
+  const subcalls = new Subcalls({
+    environment,
+    store: parts.store,
+    calls: router,
+    ledger,
+    signal,
+    runChild: (task, child) => childQuery(task, child, { parts, ledger, emit, parentQueryId: queryId, run: runQuery }),
+  });
+  const end = async (why: QueryReason): Promise<QueryResult> => {
+    const reason = reasonOf(why, { state, extras });
+    await subcalls.close();
+    const result = compose(reason, { state, extras, ledger, queryId, conversationId, ms: now() - begun });
     await parts.store.endQuery(queryId, result);
     const type = reason === "answered" ? "final" : result.status === "interrupted" ? "cancelled" : "failed";
     emitter.iteration = null;
@@ -40,7 +73,9 @@ export async function runQuery(
     return result;
   };
   try {
-    const prepared = await prepare(request, { parts, state, queryId, emitter, begun, signal: options.signal });
+    const own = { ...parts, router };
+    const facts = { parts: own, ledger, subcalls, state, queryId, emitter, begun, signal, extras };
+    const prepared = await prepare(request, facts);
     return await end(await new QueryLoop(prepared).run());
   } catch (error) {
     if (error instanceof Cancelled) return await end("cancelled");
@@ -55,10 +90,21 @@ export async function runQuery(
   }
 }
 
+/** A query that came to its end on answers that its schema refused says so. */
+function reasonOf(
+  why: QueryReason,
+  { state, extras }: { readonly state: QueryState; readonly extras: RequestExtras },
+): QueryReason {
+  const spent = why === "max_iterations" || why === "error_budget";
+  return spent && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
+}
+
 function compose(
   reason: QueryReason,
-  { state, queryId, conversationId, ms }: {
+  { state, extras, ledger, queryId, conversationId, ms }: {
     readonly state: QueryState;
+    readonly extras: RequestExtras;
+    readonly ledger: Ledger;
     readonly queryId: string;
     readonly conversationId: string;
     readonly ms: number;
@@ -71,6 +117,7 @@ function compose(
     budget: state.budget,
     thinking: state.thinking,
     errors: state.errors,
+    refused: extras.answerSchema?.refused ?? null,
   }));
   return {
     status: statusOf(reason),
@@ -81,9 +128,9 @@ function compose(
     queryId,
     conversationId,
     iterations: state.position,
-    usage: state.usage,
-    costUsd: state.costUsd,
+    ...ledger.spent,
     ms,
     notes: final?.notes ?? [],
+    ...(final?.value === undefined ? {} : { value: final.value }),
   };
 }

@@ -93,6 +93,12 @@ export interface RestoreReport {
   readonly reason: string;
 }
 
+export interface BindOptions {
+  readonly user?: boolean;
+  readonly part?: BindPart;
+}
+export type BindPart = "whole" | "more" | "last";
+
 /** One confined child. Methods other than `close` reject with `SandboxGone` once the child has ended; `run` never
  * rejects: it reports the outcome "killed" or "memory" instead. One call of `run` or `render` at a time. */
 export interface Sandbox {
@@ -106,8 +112,9 @@ export interface Sandbox {
   render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
   /** Binds data, evaluates sources in the order of `requires` with host calls off. */
   restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]>;
-  /** Sets a name that is not the user's (`$query`) or a user variable; the value goes through the codec. */
-  bind(name: string, value: unknown, options?: { readonly user?: boolean }): Promise<void>;
+  /** Sets a name that is not the user's (`$query`) or a user variable; the value goes through the codec. A text in
+   * parts ("more", … "last") is joined in the child; the caller keeps it, so that no block saves it as it is. */
+  bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
   /** The value of a variable through the codec; rejects with RangeError over `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
   /** Removes user variables from the scope; unknown names are ignored. */

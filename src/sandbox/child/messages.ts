@@ -50,7 +50,15 @@ export type ToWorker =
   /** Several at once: the worker settles them in one turn. */
   | { readonly t: "answers"; readonly answers: readonly CallAnswer[] }
   | { readonly t: "restore"; readonly id: string; readonly images: readonly VariableImage[] }
-  | { readonly t: "bind"; readonly id: string; readonly name: string; readonly user: boolean; readonly payload: Bytes }
+  | {
+    readonly t: "bind";
+    readonly id: string;
+    readonly name: string;
+    readonly user: boolean;
+    /** Of a text that comes in several. */
+    readonly part: "whole" | "more" | "last";
+    readonly payload: Bytes;
+  }
   | { readonly t: "read"; readonly id: string; readonly name: string; readonly maxBytes: number }
   | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
   | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }

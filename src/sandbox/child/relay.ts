@@ -158,7 +158,8 @@ export class Relay {
   #bind(fields: Fields, payload: Bytes): void {
     const name = fields.text("name", MAX_NAME), user = fields.flag("user");
     if (!user) this.#reserved.add(name);
-    this.#toWorker({ t: "bind", id: fields.id(), name, user, payload });
+    const part = fields.oneOf("part", ["whole", "more", "last"] as const);
+    this.#toWorker({ t: "bind", id: fields.id(), name, user, part, payload });
   }
 
   #toWorker(message: ToWorker): void {

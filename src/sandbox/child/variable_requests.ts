@@ -14,6 +14,8 @@ const RESTORE_MS = 5000;
 /** Everything that the main process asks about variables besides running blocks. */
 export class VariableRequests {
   readonly #parts: WorkerParts;
+  /** What has come of a text in parts. */
+  #text = "";
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
@@ -49,10 +51,29 @@ export class VariableRequests {
     }
   }
 
-  #bind({ id, name, user, payload }: Extract<VariableRequest, { t: "bind" }>): void {
+  #bind({ id, name, user, part, payload }: Extract<VariableRequest, { t: "bind" }>): void {
     const value = decode(payload);
+    if (part !== "whole") return this.#bindPart({ id, name, text: typeof value === "string" ? value : "", part });
     this.#parts.variables.bind(name, value, { user });
     if (!user) this.#parts.names.set(name, value);
+    this.#answer(id, null);
+  }
+
+  /** Joined by the engine's own means: no method of a string that a block may have replaced. */
+  #bindPart(
+    { id, name, text, part }: {
+      readonly id: string;
+      readonly name: string;
+      readonly text: string;
+      readonly part: string;
+    },
+  ): void {
+    this.#text += text;
+    if (part === "last") {
+      const whole = this.#text;
+      this.#text = "";
+      this.#parts.variables.bindKept(name, whole);
+    }
     this.#answer(id, null);
   }
 

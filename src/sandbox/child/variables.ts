@@ -5,6 +5,7 @@ import { fileOfRestored } from "./ran_blocks.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
 import { summarize } from "./summary.ts";
 import { type Entry, newEntry } from "./variables_entry.ts";
+import { describeFilled, goesOn, hasAll } from "./variables_filled.ts";
 import { KnownFunctions } from "./variables_functions.ts";
 import { type Restored, Restoring } from "./variables_restore.ts";
 import { addOnce, codeHash } from "./variables_save.ts";
@@ -51,6 +52,8 @@ export class Variables {
   readonly #system: Record<string, true> = look.create(null);
   /** Bound from outside and not saved yet. */
   #bound = bareList<string>();
+  /** Enums and namespaces of the block that runs which go on with what is there. */
+  #goingOn: Record<string, true> = look.create(null);
   readonly #functions = new KnownFunctions();
 
   constructor(options: VariablesOptions = {}) {
@@ -110,10 +113,22 @@ export class Variables {
     }).run({ declarations, assigned, reads: all });
   }
 
+  /** Which enums and namespaces of a block go on with what an earlier one declared, as they would in one file. */
+  goingOn(declarations: readonly Declaration[]): Readonly<Record<string, true>> {
+    const found: Record<string, true> = look.create(null);
+    for (let i = 0; i < declarations.length; i++) {
+      const { name } = declarations[i]!, entry = this.#entries[name];
+      if (entry && goesOn(declarations[i]!, { entry, value: this.#get(name) })) found[name] = true;
+    }
+    return this.#goingOn = found;
+  }
+
   /** An assignment gives a new value and leaves the declaration's word and comment. */
-  #describe({ name, doc, source, statement, requires }: Declaration, declaration: string | null): void {
+  #describe(described: Declaration, declaration: string | null): void {
+    const { name, doc, source, statement, requires } = described;
     const entry = this.#entries[name];
     if (!entry) return;
+    if (declaration === "enum" || declaration === "namespace") return this.#describeFilled(entry, described);
     if (declaration !== null) {
       entry.declaration = declaration;
       entry.doc = doc;
@@ -121,6 +136,16 @@ export class Variables {
     entry.source = source;
     entry.statement = statement;
     entry.requires = requires;
+  }
+
+  #describeFilled(entry: Entry, described: Declaration): void {
+    const { name, adds = bareList<string>() } = described;
+    const value = this.#get(name);
+    const isThere = typeof value === "object" || typeof value === "function";
+    if (!isThere || value === null || look.isProxy(value) || !hasAll(value, adds)) return; // the block did not come to it
+    const on = this.#goingOn[name] ? entry : null;
+    describeFilled(entry, { ...described, on });
+    if (entry.declaration === "namespace" && entry.source !== "") this.#functions.addNamespace(value, entry);
   }
 
   #takeBack(): void {
@@ -217,6 +242,18 @@ export class Variables {
     entry.group = null;
     addOnce(this.#bound, name);
     this.#define(name, value);
+  }
+
+  /** A text that the main process keeps: no block saves it while it is the same. */
+  bindKept(name: string, text: string): void {
+    const entry = this.#declare(name);
+    delete this.#fresh[name];
+    entry.declaration = "const";
+    entry.kind = "data";
+    entry.hash = "";
+    entry.group = null;
+    entry.primitive = text;
+    this.#define(name, text);
   }
 
   /** In order of first definition. */

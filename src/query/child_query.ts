@@ -1,0 +1,101 @@
+import { oneLine } from "../domain/clip.ts";
+import { HostCallError } from "../domain/errors.ts";
+import type { Emit } from "../domain/query_event.ts";
+import type { QueryResult } from "../domain/query_result.ts";
+import { Environment } from "../environment/environment.ts";
+import type { ChildOptions, ChildResult } from "../extension/spec.ts";
+import type { Ledger } from "./ledger.ts";
+import type { QueryParts } from "./query_parts.ts";
+import { Gate } from "./subcalls_gate.ts";
+
+export const MAX_DEPTH = 5;
+/** Child queries of one depth at a time: each has a process of its own. A query waits for deeper ones only, so the
+ * deepest can always go on. */
+const AT_ONCE = 8;
+const DEPTHS = Array.from({ length: MAX_DEPTH }, () => new Gate(AT_ONCE));
+
+export interface ChildParts {
+  readonly parts: QueryParts;
+  readonly ledger: Ledger;
+  readonly emit: Emit;
+  readonly parentQueryId: string;
+  readonly run: (
+    task: string,
+    parts: QueryParts,
+    options: {
+      readonly signal: AbortSignal;
+      readonly emit: Emit;
+      readonly label: string;
+      readonly ledger: Ledger;
+      readonly model: string | null;
+      readonly parentQueryId: string;
+    },
+  ) => Promise<QueryResult>;
+}
+
+/** One query inside another: a branch, a sandbox and rows of its own, below the iteration that called. Rejects with
+ * `HostCallError` when it cannot begin; how it ended is a value. */
+export async function childQuery(
+  task: string,
+  options: ChildOptions & { readonly signal: AbortSignal },
+  child: ChildParts,
+): Promise<ChildResult> {
+  const { environment, settings } = child.parts;
+  const depth = environment.depth + 1;
+  const allowed = Math.min(MAX_DEPTH, settings.depth ?? 1);
+  if (depth > allowed) {
+    throw refused(
+      `Cannot run a child query at depth ${depth}: ${allowed} is the deepest`,
+      "use rlm.ask for plain calls",
+    );
+  }
+  if (task.trim() === "") throw refused("Cannot run a child query without a task");
+  const iterationId = environment.iterationId;
+  if (iterationId === null) throw refused("Cannot run a child query outside an iteration");
+  const gate = DEPTHS[depth - 1];
+  if (!gate) throw refused(`Cannot run a child query at depth ${depth}`);
+  const { images, copies } = await environment.fork(options.vars ?? []);
+  return await gate.use(async () => {
+    const branch = await environment.store.createChildBranch({
+      branchId: environment.branch.branchId,
+      iterationId,
+      depth,
+      title: oneLine(task, 100),
+      images,
+      copies,
+    });
+    const own = await Environment.open({ ...child.parts, branch, depth, parentIterationId: iterationId });
+    try {
+      const parts = childParts(child.parts, { environment: own, options });
+      const { status, reason, answer } = await child.run(task, parts, {
+        signal: options.signal,
+        emit: child.emit,
+        label: `child ${depth}`,
+        ledger: child.ledger.child(),
+        model: options.model ?? null,
+        parentQueryId: child.parentQueryId,
+      });
+      return { status, reason, answer };
+    } finally {
+      await own.close();
+    }
+  }, options.signal);
+}
+
+const FOR_CODE = "This is a sub-task. Code reads its answer: give what is asked and nothing else.";
+
+function childParts(
+  parts: QueryParts,
+  { environment, options }: { readonly environment: Environment; readonly options: ChildOptions },
+): QueryParts {
+  const { settings, steering: _ofTheUser, ...rest } = parts;
+  const budget = options.maxIterations ?? settings.budget;
+  const instructions = settings.instructions.includes(FOR_CODE)
+    ? settings.instructions
+    : [settings.instructions, FOR_CODE].filter((text) => text !== "").join("\n\n");
+  return { ...rest, environment, settings: { ...settings, budget, instructions } };
+}
+
+function refused(message: string, hint?: string): HostCallError {
+  return new HostCallError(message, { namespace: "vis", symbol: "run", ...(hint ? { hint } : {}) });
+}

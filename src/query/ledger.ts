@@ -1,0 +1,188 @@
+import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
+import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { limitReached, type LimitReason, type QueryLimits } from "./limits.ts";
+
+/** What a call is expected to take, before it is made. */
+export interface Expected {
+  readonly inputTokens: number;
+  /** US dollars per million tokens, null where unknown. */
+  readonly price: { readonly input: number; readonly output: number } | null;
+}
+
+export interface Spent {
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+}
+
+/** A call under way; settle it once, however it ends. */
+export interface Reservation {
+  settle(spent: Spent): void;
+}
+
+interface Held {
+  readonly tokens: number;
+  readonly costUsd: number;
+}
+
+const NOTHING: Spent = { usage: NO_USAGE, costUsd: 0 };
+
+/** What all queries of one tree share. */
+class Tree {
+  readonly limits: QueryLimits;
+  readonly elapsed: () => number;
+  readonly #held = new Set<Held>();
+  readonly #waiting = new Set<() => void>();
+  subcalls = 0;
+  spent: Spent = NOTHING;
+
+  constructor(limits: QueryLimits, elapsed: () => number) {
+    this.limits = limits;
+    this.elapsed = elapsed;
+  }
+
+  reached(): LimitReason | null {
+    return limitReached(this.limits, { ...this.spent, ms: this.elapsed() });
+  }
+
+  /** Null where it may be more than is left beside what is under way. Alone a call may always be made. */
+  hold({ inputTokens, price }: Expected): Held | null {
+    const { usage } = this.spent;
+    const output = usage.calls === 0 ? 0 : usage.output / usage.calls;
+    const cost = price ? (inputTokens * price.input + output * price.output) / 1e6 : 0;
+    const held: Held = { tokens: inputTokens + output, costUsd: cost };
+    if (this.#held.size > 0 && (this.#unknown() || !this.#fits(held))) return null;
+    this.#held.add(held);
+    return held;
+  }
+
+  release(held: Held): void {
+    this.#held.delete(held);
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Resolves when a call under way has ended. */
+  async released(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    this.#waiting.add(wake);
+    signal.addEventListener("abort", wake, { once: true });
+    await promise;
+    signal.removeEventListener("abort", wake);
+    this.#waiting.delete(wake);
+  }
+
+  /** Before the first call has ended nobody knows what one takes; with a limit the others wait for it. */
+  #unknown(): boolean {
+    const { tokens, costUsd } = this.limits;
+    return this.spent.usage.calls === 0 && (tokens !== null || costUsd !== null);
+  }
+
+  #fits(held: Held): boolean {
+    const { tokens, costUsd } = this.limits;
+    let heldTokens = held.tokens, heldCost = held.costUsd;
+    for (const other of this.#held) {
+      heldTokens += other.tokens;
+      heldCost += other.costUsd;
+    }
+    const { usage, costUsd: spent } = this.spent;
+    if (tokens !== null && usage.input + usage.output + heldTokens > tokens) return false;
+    return costUsd === null || (spent ?? 0) + heldCost <= costUsd;
+  }
+}
+
+/** What one query and everything below it has spent, against the limits of the whole tree. Each call is reserved before
+ * it is made and settled after it, so that parallel children cannot each spend what is left. */
+export class Ledger {
+  readonly #tree: Tree;
+  readonly #parent: Ledger | null;
+  #spent: Spent = NOTHING;
+
+  private constructor(tree: Tree, parent: Ledger | null) {
+    this.#tree = tree;
+    this.#parent = parent;
+  }
+
+  /** The ledger of a tree's root; `elapsed` in milliseconds since it began. */
+  static open(limits: QueryLimits, elapsed: () => number): Ledger {
+    return new Ledger(new Tree(limits, elapsed), null);
+  }
+
+  /** Of a query below this one. */
+  child(): Ledger {
+    return new Ledger(this.#tree, this);
+  }
+
+  /** Of this query and all below it; the cost is null once a call was made whose price is not known. */
+  get spent(): Spent {
+    return this.#spent;
+  }
+
+  /** The limit of the tree that is reached. */
+  reached(): LimitReason | null {
+    return this.#tree.reached();
+  }
+
+  /** Counts a plain call or a child query; throws `HostCallError` when the tree has made as many as it may. */
+  countSubcall(symbol: string): void {
+    const limit = this.#tree.limits.subcalls ?? null;
+    if (limit !== null && this.#tree.subcalls >= limit) {
+      throw new HostCallError(`Cannot call a model again: the limit of ${limit} sub-calls is reached`, {
+        namespace: "vis",
+        symbol,
+        hint: "answer from what you have",
+      });
+    }
+    this.#tree.subcalls++;
+  }
+
+  /** Waits while what is under way may take all that is left. Rejects with `ProviderError` when a limit is reached and
+   * with `Cancelled`. */
+  async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
+    for (;;) {
+      if (signal.aborted) throw new Cancelled("Query cancelled");
+      const limit = this.reached();
+      if (limit) {
+        throw new ProviderError(`Cannot call the model: ${WORDS[limit]} of the whole query is reached`, {
+          kind: "refused",
+          retryable: false,
+        });
+      }
+      const held = this.#tree.hold(expected);
+      if (held) return this.#reservation(held);
+      await this.#tree.released(signal);
+    }
+  }
+
+  #reservation(held: Held): Reservation {
+    let open = true;
+    return {
+      settle: (spent) => {
+        if (!open) return;
+        open = false;
+        this.#tree.spent = sum(this.#tree.spent, spent);
+        this.#add(spent);
+        this.#tree.release(held);
+      },
+    };
+  }
+
+  #add(spent: Spent): void {
+    this.#spent = sum(this.#spent, spent);
+    if (this.#parent) this.#parent.#add(spent);
+  }
+}
+
+const WORDS: Readonly<Record<LimitReason, string>> = {
+  limit_cost: "the cost limit",
+  limit_tokens: "the token limit",
+  limit_time: "the time limit",
+};
+
+function sum(a: Spent, b: Spent): Spent {
+  const unpriced = a.costUsd === null || (b.costUsd === null && b.usage.calls > 0);
+  return {
+    usage: addUsage(a.usage, b.usage),
+    costUsd: unpriced ? null : (a.costUsd ?? 0) + (b.costUsd ?? 0),
+  };
+}

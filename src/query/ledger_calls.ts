@@ -1,0 +1,74 @@
+import { NO_USAGE } from "../domain/usage.ts";
+import type { AskOptions, ModelPreference, Route, Router, RouterReply, RouterRequest } from "../providers/router.ts";
+import type { Ledger, Spent } from "./ledger.ts";
+import { Gate } from "./subcalls_gate.ts";
+
+/** What a query needs of the router. */
+export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
+
+const CHARS_PER_TOKEN = 4;
+/** Model calls of this process at a time. Nobody holds a place while it waits for another call, so nesting cannot
+ * deadlock. */
+const AT_ONCE = 8;
+const CALLS = new Gate(AT_ONCE);
+
+/** The router behind the ledger of one query and the gate of the process; with a `model`, that one serves. */
+export class LedgerCalls implements ModelCalls {
+  readonly #router: ModelCalls;
+  readonly #ledger: Ledger;
+  readonly #gate: Gate;
+  readonly #model: string | null;
+
+  constructor(
+    router: ModelCalls,
+    options: { readonly ledger: Ledger; readonly model?: string | null; readonly gate?: Gate },
+  ) {
+    this.#router = router;
+    this.#ledger = options.ledger;
+    this.#gate = options.gate ?? CALLS;
+    this.#model = options.model ?? null;
+  }
+
+  get routes(): readonly Route[] {
+    return this.#router.routes;
+  }
+
+  current(): ReturnType<Router["current"]> {
+    const root = this.#router.current();
+    const name = this.#model;
+    if (name === null || isPreference(name)) return root;
+    const route = this.routes.find(({ provider, model }) => name === model || name === `${provider.name}/${model}`) ??
+      { provider: root.provider, model: name };
+    return { ...route, capabilities: route.provider.capabilities(route.model) };
+  }
+
+  /** As the router does; rejects with `ProviderError` as well when a limit of the tree is reached. */
+  async ask(request: RouterRequest, options: AskOptions): Promise<RouterReply> {
+    const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
+    const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
+    const { price } = this.current().capabilities;
+    // The gate comes first: what waits there holds nothing of the ledger.
+    return await this.#gate.use(async () => {
+      const reservation = await this.#ledger.reserve({ inputTokens, price }, options.signal);
+      let spent: Spent = { usage: NO_USAGE, costUsd: 0 };
+      try {
+        const reply = await this.#router.ask({ ...request, ...choiceOf(this.#model, request) }, options);
+        spent = { usage: reply.usage, costUsd: reply.costUsd };
+        return reply;
+      } finally {
+        reservation.settle(spent);
+      }
+    }, options.signal);
+  }
+}
+
+/** What the request itself names wins. */
+function choiceOf(model: string | null, request: RouterRequest): Partial<RouterRequest> {
+  const name = request.model ?? model;
+  if (name === null || name === undefined) return {};
+  return isPreference(name) ? { prefer: request.prefer ?? name, model: null } : { model: name };
+}
+
+function isPreference(name: string): name is ModelPreference {
+  return name === "cost" || name === "speed" || name === "intelligence";
+}

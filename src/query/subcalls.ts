@@ -1,0 +1,131 @@
+import { Cancelled, HostCallError } from "../domain/errors.ts";
+import type { SubcallOptions, Subcalls as Door } from "../environment/query_scope.ts";
+import type { ChildOptions, ChildResult } from "../extension/spec.ts";
+import { NO_USAGE } from "../domain/usage.ts";
+import type { ModelMessage } from "../providers/provider.ts";
+import type { RouterReply } from "../providers/router.ts";
+import type { Environment } from "../environment/environment.ts";
+import type { Store } from "../persistence/store.ts";
+import type { Ledger } from "./ledger.ts";
+import type { ModelCalls } from "./ledger_calls.ts";
+
+export interface SubcallParts {
+  readonly environment: Environment;
+  readonly store: Store;
+  readonly calls: ModelCalls;
+  readonly ledger: Ledger;
+  readonly signal: AbortSignal;
+  /** Runs a child query to its end. */
+  readonly runChild: (task: string, options: ChildOptions & { readonly signal: AbortSignal }) => Promise<ChildResult>;
+}
+
+/** Plain model calls and child queries of one query's blocks. */
+export class Subcalls implements Door {
+  readonly #parts: SubcallParts;
+  readonly #stop = new AbortController();
+  readonly #answers = new Map<string, Promise<string>>();
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(parts: SubcallParts) {
+    this.#parts = parts;
+  }
+
+  /** The same call gets the same answer, also while the first one is under way. Rejects with `HostCallError` and
+   * `Cancelled`. */
+  async ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
+    const key = JSON.stringify([prompt, options.system ?? null, options.model ?? null]);
+    const known = this.#answers.get(key);
+    if (known) {
+      try {
+        return await known;
+      } catch (error) {
+        // Whoever asked first has given up, not this caller.
+        if (!(error instanceof Cancelled) || options.signal.aborted) throw error;
+      }
+    }
+    const asking = this.#keep(this.#ask(prompt, options));
+    this.#answers.set(key, asking);
+    asking.catch(() => this.#answers.delete(key));
+    return await asking;
+  }
+
+  async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
+    this.#parts.ledger.countSubcall("run");
+    return await this.#keep(this.#parts.runChild(task, { ...options, signal: this.#signal(options.signal) }));
+  }
+
+  /** Ends what still runs and waits for it: nothing of a query outlives it. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled([...this.#running]);
+  }
+
+  #signal(call: AbortSignal): AbortSignal {
+    return AbortSignal.any([call, this.#parts.signal, this.#stop.signal]);
+  }
+
+  #keep<T>(work: Promise<T>): Promise<T> {
+    this.#running.add(work);
+    work.catch(() => {}).finally(() => this.#running.delete(work));
+    return work;
+  }
+
+  async #ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
+    const { ledger, calls } = this.#parts;
+    const signal = this.#signal(options.signal);
+    if (signal.aborted) throw new Cancelled("Query cancelled");
+    ledger.countSubcall("ask");
+    const begun = performance.now();
+    const { capabilities } = calls.current();
+    const messages = messagesOf(prompt, { system: options.system, alternating: capabilities.alternatingRoles });
+    try {
+      const reply = await calls.ask({ messages, reasoning: "balanced", model: options.model ?? null }, { signal });
+      await this.#record(prompt, { reply, ms: performance.now() - begun });
+      return textOf(reply);
+    } catch (error) {
+      if (error instanceof Cancelled || signal.aborted) throw new Cancelled("Query cancelled");
+      const message = error instanceof Error ? error.message : String(error);
+      await this.#record(prompt, { error: message, ms: performance.now() - begun });
+      throw new HostCallError(message, { namespace: "vis", symbol: "ask" }, { cause: error });
+    }
+  }
+
+  async #record(
+    prompt: string,
+    outcome: { readonly ms: number } & ({ readonly reply: RouterReply } | { readonly error: string }),
+  ): Promise<void> {
+    const { environment, store, calls } = this.#parts;
+    const iterationId = environment.iterationId;
+    if (iterationId === null) return;
+    const { provider, model } = calls.current();
+    const { ms } = outcome;
+    if ("error" in outcome) {
+      const none = { usage: NO_USAGE, costUsd: null, reply: null };
+      return await store.recordSubCall({
+        iterationId,
+        provider: provider.name,
+        model,
+        prompt,
+        ...none,
+        error: outcome.error,
+        ms,
+      });
+    }
+    const { reply } = outcome;
+    await store.recordSubCall({ ...reply, iterationId, prompt, reply: reply.text, error: null, ms });
+  }
+}
+
+function messagesOf(
+  prompt: string,
+  { system, alternating }: { readonly system: string | undefined; readonly alternating: boolean },
+): ModelMessage[] {
+  if (!system) return [{ role: "user", text: prompt }];
+  if (alternating) return [{ role: "user", text: `${system}\n\n${prompt}` }];
+  return [{ role: "system", text: system }, { role: "user", text: prompt }];
+}
+
+/** What a model thought aloud is no part of its answer. */
+function textOf({ text }: RouterReply): string {
+  return text.replace(/^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>\s*/, "");
+}
