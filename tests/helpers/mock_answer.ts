@@ -1,0 +1,98 @@
+import type { MockEvent, MockWire } from "./mock_wire.ts";
+import type { MockReply, MockRequest } from "./wire_mock.ts";
+
+/** A response before it is sent. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | AsyncGenerator<Uint8Array>;
+}
+
+interface Call {
+  readonly asked: MockRequest;
+  readonly signal: AbortSignal;
+  readonly wire: MockWire;
+}
+
+/** What a reply is on the wire. Waits as long as the reply's faults want; `signal` says that the client is gone. */
+export async function answerOf(reply: MockReply, call: Call): Promise<Answer> {
+  const { fault } = reply;
+  if (fault === "no_headers") await pause(Infinity, call.signal);
+  const events = { "content-type": "text/event-stream", ...reply.headers };
+  if (reply.status !== undefined && reply.body === undefined) {
+    const error = reply.error ?? { message: `Mock failure ${reply.status}` };
+    return json(reply.status, call.wire.failure(reply.status, error), reply.headers);
+  }
+  if (reply.body !== undefined) {
+    const headers = { "content-type": "application/json", ...reply.headers };
+    return { status: reply.status ?? 200, headers, body: reply.body };
+  }
+  if (fault === "html") {
+    const headers = { "content-type": "text/html; charset=utf-8" };
+    return { status: 200, headers, body: "<!doctype html><html><body>Welcome to nginx</body></html>" };
+  }
+  if (fault === "empty") return { status: 200, headers: events, body: "" };
+  if (fault === "prose") return { status: 200, headers: { "content-type": "text/plain" }, body: "It works!" };
+  const isWhole = fault === "not_streamed" || !call.wire.isStreamed(call.asked);
+  return isWhole
+    ? json(200, call.wire.whole(reply, call.asked))
+    : { status: 200, headers: events, body: play(reply, call) };
+}
+
+async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
+  const { fault } = reply;
+  const write = writer(reply);
+  // A first comment makes the headers leave at once, as a slow server's would.
+  yield* write(": stream\n\n");
+  if (fault === "no_token") await pause(Infinity, call.signal);
+  if (reply.delayMs) await pause(reply.delayMs, call.signal);
+  const events = [...call.wire.events(reply, call.asked)];
+  const half = Math.ceil(events.length / 2);
+  for (const [at, event] of events.entries()) {
+    if (at === half) {
+      if (fault === "silence") await pause(Infinity, call.signal);
+      if (fault === "ends_early") return;
+      if (fault === "garbage_chunk") yield* write(`data: {"type": "response.output_text.delta", "delt\n\n`);
+      if (fault === "ping") yield* write(frame(call.wire.ping));
+      if (fault === "error_chunk") {
+        yield* write(frame(call.wire.errorEvent(reply.error ?? { message: "Overloaded", code: 503 })));
+        return;
+      }
+    }
+    // What was written before a reset may be lost with it: let it arrive first.
+    if (fault === "cut" && at >= half) {
+      await pause(20, call.signal);
+      throw new Error("Connection reset by the mock");
+    }
+    if (reply.comment !== undefined) yield* write(`: ${reply.comment}\n\n`);
+    yield* write(frame(event));
+  }
+  if (reply.holdsOpen) await pause(Infinity, call.signal);
+}
+
+function frame({ event, data }: MockEvent): string {
+  return `${event ? `event: ${event}\n` : ""}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+}
+
+function writer({ fault, lineEnd = "\n" }: MockReply): (text: string) => Generator<Uint8Array> {
+  const encoder = new TextEncoder();
+  return function* (text) {
+    const bytes = encoder.encode(text.replaceAll("\n", lineEnd));
+    if (fault !== "bytewise") yield bytes;
+    else for (const byte of bytes) yield Uint8Array.of(byte);
+  };
+}
+
+export function json(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = Number.isFinite(ms) ? setTimeout(resolve, ms) : undefined;
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    }, { once: true });
+  });
+}

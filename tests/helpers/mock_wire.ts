@@ -1,0 +1,38 @@
+import type { MockCounts, MockReply, MockRequest } from "./wire_mock.ts";
+
+/** One server-sent event. */
+export interface MockEvent {
+  readonly event?: string;
+  readonly data: object | string;
+}
+
+/** How a service writes; what it says is in the `MockReply`. */
+export interface MockWire {
+  /** The path of the base URL. */
+  readonly base: string;
+  isRequest(pathname: string): boolean;
+  keyOf(headers: Readonly<Record<string, string>>): string | undefined;
+  listing(models: readonly string[]): object;
+  // deno-lint-ignore no-explicit-any
+  textsOf(body: any): readonly string[];
+  isStreamed(asked: MockRequest): boolean;
+  events(reply: MockReply, asked: MockRequest): Iterable<MockEvent>;
+  whole(reply: MockReply, asked: MockRequest): object;
+  /** The body of an error. */
+  failure(status: number, error: Readonly<Record<string, unknown>>): object;
+  /** What an error is in the middle of a stream. */
+  errorEvent(error: Readonly<Record<string, unknown>>): MockEvent;
+  /** What keeps a connection busy, or a note that clients have to pass over. */
+  readonly ping: MockEvent;
+}
+
+/** The counts of a reply, 4 characters a token where it has none of its own. */
+export function countsOf(reply: MockReply, asked: MockRequest): MockCounts {
+  if (reply.counts) return reply.counts;
+  const input = asked.texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);
+  return { input, output: Math.ceil(((reply.text ?? "").length + (reply.reasoning ?? "").length) / 4) };
+}
+
+export function* pieces(text: string, size = 24): Generator<string> {
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+}

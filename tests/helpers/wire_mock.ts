@@ -1,0 +1,248 @@
+/** A real HTTP server that speaks the wire format of a service, with switches for everything that goes wrong. */
+import { Buffer } from "node:buffer";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type Answer, answerOf, json } from "./mock_answer.ts";
+import type { MockWire } from "./mock_wire.ts";
+
+export interface MockReply {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly reasoningField?: "reasoning_content" | "reasoning";
+  readonly refusal?: string;
+  /** Null: the server does not count. Default: counted from the texts, 4 characters a token. As it is on the wire. */
+  readonly usage?: Readonly<Record<string, unknown>> | null;
+  /** The same in no service's words. */
+  readonly counts?: MockCounts;
+  /** Characters per event (default 24). */
+  readonly chunk?: number;
+  /** "stop" (default), "length" and "content_filter" in every service's words; others as they are. */
+  readonly finish?: string;
+  /** Before the first token, after the headers were sent. */
+  readonly delayMs?: number;
+  /** Sent in place of a reply; 200 with `body` replaces the reply as well. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The error object of a `status` over 399. */
+  readonly error?: Readonly<Record<string, unknown>>;
+  readonly fault?: MockFault;
+  /** Default "\n". */
+  readonly lineEnd?: "\n" | "\r\n" | "\r";
+  /** Sent as a comment before each event. */
+  readonly comment?: string;
+  /** The connection stays open after the last event. */
+  readonly holdsOpen?: true;
+  /** Model that the reply says it is from. */
+  readonly model?: string;
+}
+
+export interface MockCounts {
+  readonly input: number;
+  readonly output: number;
+  readonly cached?: number;
+  readonly cacheWrite?: number;
+  readonly reasoning?: number;
+}
+
+export type MockFault =
+  /** The connection is reset in the middle of the stream. */
+  | "cut"
+  /** The stream ends in the middle, cleanly. */
+  | "ends_early"
+  /** No finish reason, but `[DONE]`. */
+  | "no_finish"
+  | "garbage_chunk"
+  /** A JSON chunk of another shape, then the rest of the reply. */
+  | "ping"
+  /** An error object in the middle of the stream. */
+  | "error_chunk"
+  | "html"
+  | "empty"
+  /** Text that is neither events nor JSON. */
+  | "prose"
+  /** Answers with one JSON object although a stream was asked for. */
+  | "not_streamed"
+  /** Nothing, not even headers, until the client leaves. */
+  | "no_headers"
+  /** Headers and then nothing until the client leaves. */
+  | "no_token"
+  /** Half of the text and then nothing until the client leaves. */
+  | "silence"
+  /** Every byte in a write of its own. */
+  | "bytewise";
+
+export interface MockRequest {
+  /** 0-based. */
+  readonly index: number;
+  readonly method: string;
+  /** With query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  // deno-lint-ignore no-explicit-any
+  readonly body: any;
+  /** Message texts in order. */
+  readonly texts: readonly string[];
+  /** The text of the last message: the iteration's context. */
+  readonly context: string;
+  /** Bytes of the whole body. */
+  readonly bytes: number;
+}
+
+export type MockHandler = (request: MockRequest) => string | MockReply | Promise<string | MockReply>;
+
+export interface MockOptions {
+  /** One reply for all requests, or a queue; an empty queue answers 500 and says so. */
+  readonly reply?: string | MockReply | readonly (string | MockReply)[];
+  readonly handler?: MockHandler;
+  readonly models?: readonly string[];
+  /** Any other key gets 401. */
+  readonly key?: string;
+  /** Called for each chat request before it is answered. */
+  readonly onRequest?: (request: MockRequest) => void;
+  /** Called each time a whole stream has been handed to the system. */
+  readonly onReplied?: () => void;
+}
+
+export interface WireMock {
+  /** With its version path. */
+  readonly baseUrl: string;
+  /** Chat requests so far. */
+  readonly requests: readonly MockRequest[];
+  /** Requests for the list of models so far. */
+  readonly modelRequests: number;
+  /** Connections that were made so far. */
+  readonly connections: number;
+  /** Replies that the client left before their end. */
+  readonly left: number;
+  /** Resolves once `left` is at least this; rejects after 2 s. */
+  waitForLeft(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startWireMock(wire: MockWire, options: MockOptions): Promise<WireMock> {
+  const mock = new Mock(wire, options);
+  await mock.listen();
+  return mock;
+}
+
+class Mock implements WireMock {
+  readonly requests: MockRequest[] = [];
+  modelRequests = 0;
+  left = 0;
+  connections = 0;
+  readonly #wire: MockWire;
+  readonly #options: MockOptions;
+  readonly #queue: (string | MockReply)[] | null;
+  readonly #server: Server;
+  readonly #waiting = new Set<() => void>();
+  readonly #stop = new AbortController();
+
+  constructor(wire: MockWire, options: MockOptions) {
+    this.#wire = wire;
+    this.#options = options;
+    this.#queue = isList(options.reply) ? [...options.reply] : null;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server.on("connection", () => this.connections++);
+  }
+
+  get baseUrl(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("The mock does not listen");
+    return `http://127.0.0.1:${address.port}${this.#wire.base}`;
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => void this.#server.listen(0, "127.0.0.1", () => resolve()));
+  }
+
+  async waitForLeft(count: number): Promise<void> {
+    const giveUp = AbortSignal.timeout(2000);
+    while (this.left < count) {
+      await new Promise<void>((resolve, reject) => {
+        this.#waiting.add(resolve);
+        giveUp.addEventListener("abort", () => reject(new Error(`Only ${this.left} of ${count} replies were left`)));
+      });
+    }
+  }
+
+  close(): Promise<void> {
+    this.#stop.abort();
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.on("close", () => {
+      gone.abort();
+      if (!response.writableFinished && !this.#stop.signal.aborted) this.#leave();
+    });
+    const signal = AbortSignal.any([gone.signal, this.#stop.signal]);
+    const answer = await this.#answer(request, signal);
+    response.writeHead(answer.status, answer.headers);
+    if (typeof answer.body === "string") return void response.end(answer.body);
+    response.flushHeaders();
+    try {
+      for await (const bytes of answer.body) await new Promise((resolve) => response.write(bytes, resolve));
+      response.end();
+      this.#options.onReplied?.();
+    } catch {
+      response.destroy();
+    }
+  }
+
+  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
+    const path = request.url ?? "/";
+    const { pathname } = new URL(path, "http://mock");
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const key = this.#wire.keyOf(headers);
+    if (this.#options.key !== undefined && key !== this.#options.key) {
+      return json(401, this.#wire.failure(401, { message: `Incorrect API key provided: ${key ?? "none"}.` }));
+    }
+    if (pathname === `${this.#wire.base}/models`) {
+      this.modelRequests++;
+      return json(200, this.#wire.listing(this.#options.models ?? ["mock-1"]));
+    }
+    if (!this.#wire.isRequest(pathname)) {
+      return json(404, this.#wire.failure(404, { message: `Unknown path ${pathname}` }));
+    }
+    const asked = await readRequest(request, { index: this.requests.length, path, headers, wire: this.#wire });
+    this.requests.push(asked);
+    this.#options.onRequest?.(asked);
+    const reply = await this.#reply(asked);
+    return await answerOf(typeof reply === "string" ? { text: reply } : reply, { asked, signal, wire: this.#wire });
+  }
+
+  #reply(asked: MockRequest): string | MockReply | Promise<string | MockReply> {
+    if (this.#options.handler) return this.#options.handler(asked);
+    const { reply } = this.#options;
+    if (this.#queue === null && reply !== undefined && !isList(reply)) return reply;
+    return this.#queue?.shift() ?? { status: 500, error: { message: "The mock has no scripted reply left" } };
+  }
+
+  #leave(): void {
+    this.left++;
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+}
+
+async function readRequest(
+  request: IncomingMessage,
+  facts: Pick<MockRequest, "index" | "path" | "headers"> & { readonly wire: MockWire },
+): Promise<MockRequest> {
+  const parts: Uint8Array[] = [];
+  for await (const part of request) parts.push(part);
+  const raw = Buffer.concat(parts);
+  const body = JSON.parse(raw.toString("utf8"));
+  const { wire, ...rest } = facts;
+  const texts = wire.textsOf(body);
+  const method = request.method ?? "";
+  return { ...rest, method, body, texts, context: texts.at(-1) ?? "", bytes: raw.byteLength };
+}
+
+function isList(reply: MockOptions["reply"]): reply is readonly (string | MockReply)[] {
+  return Array.isArray(reply);
+}
