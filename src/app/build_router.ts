@@ -1,29 +1,87 @@
+import { join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
-import { Router } from "../providers/router.ts";
+import { Credentials } from "../providers/credentials.ts";
+import type { LocalAddress } from "../providers/discover.ts";
+import { type Route, Router } from "../providers/router.ts";
+import { type Choice, chooseProviders } from "./choose_providers.ts";
+import { makeProvider } from "./make_provider.ts";
+import type { ResolvedProvider } from "./resolve_provider.ts";
 import type { Settings } from "./settings.ts";
 
-const OPENAI = "https://api.openai.com/v1";
+const LIST_MS = 3_000;
 
-/** The router over the configured provider; throws `ConfigError` that says what to set. */
-export async function buildRouter(settings: Settings): Promise<Router> {
-  const { config, apiKey } = settings;
-  const name = config.provider ?? (config.baseUrl || apiKey ? "openai" : null);
-  if (name === "demo") {
+/** The router over the configured providers; throws `ConfigError` that says what to set. */
+export async function buildRouter(
+  settings: Settings,
+  options: { readonly addresses?: readonly LocalAddress[] } = {},
+): Promise<Router> {
+  const { config } = settings;
+  if (config.provider === "demo") {
     const { demoProvider } = await import("../providers/demo/demo.ts");
     const provider = demoProvider();
     return new Router({ routes: [{ provider, model: config.model ?? provider.defaultModel }] });
   }
-  if (name === null) throw new ConfigError(NO_PROVIDER);
-  if (name !== "openai") throw new ConfigError(`Cannot use provider: ${name} (there are openai and demo)`);
-  if (config.model === null) throw new ConfigError("No model is set: set VIS_MODEL or give --model NAME");
-  const { openAiCompatible } = await import("../providers/openai_compatible.ts");
-  const baseUrl = config.baseUrl ?? OPENAI;
-  const provider = openAiCompatible({ name, baseUrl, apiKey: apiKey ?? "", defaultModel: config.model });
-  return new Router({ routes: [{ provider, model: config.model }] });
+  const credentials = credentialsOf(settings);
+  return await routerOf(await chooseProviders({ settings, credentials, addresses: options.addresses }));
 }
 
-const NO_PROVIDER = `No provider is configured. Set these and try again:
-  VIS_BASE_URL=http://127.0.0.1:8080/v1   any OpenAI-compatible server
-  VIS_API_KEY=…                           its key, where it wants one
-  VIS_MODEL=…                             the model to use
-Or see it work without one: vis demo`;
+/** The keys that `vis auth login` keeps. */
+export function credentialsOf({ home }: Pick<Settings, "home">): Credentials {
+  return new Credentials(home === null ? null : join(home, "auth.json"));
+}
+
+async function routerOf({ providers, model, notes }: Choice): Promise<Router> {
+  const routes: Route[] = [];
+  const said: string[] = [...notes];
+  const limits: Record<string, NonNullable<ResolvedProvider["rateLimit"]>> = {};
+  for (const [at, resolved] of providers.entries()) {
+    const asked = at === 0 ? model : null;
+    if (asked === null && resolved.defaultModel === null && at > 0) {
+      said.push(`${resolved.name} is left out: it has no model in config.jsonc`);
+      continue;
+    }
+    const root = asked ?? resolved.defaultModel ?? await firstServed(resolved);
+    const { provider, knows } = await makeProvider(resolved, root);
+    if (at === 0 && !knows(root) && !resolved.plain && !resolved.local) said.push(unknownModel(root, resolved));
+    const names = [...new Set([root, ...resolved.models.map(({ name }) => name)])];
+    for (const name of names) routes.push(routeOf(name, { provider, resolved }));
+    if (resolved.rateLimit) limits[resolved.name] = resolved.rateLimit;
+  }
+  return new Router({ routes, limits, notes: said });
+}
+
+function routeOf(
+  model: string,
+  { provider, resolved }: { readonly provider: Route["provider"]; readonly resolved: ResolvedProvider },
+): Route {
+  const own = resolved.models.find(({ name }) => name === model);
+  return { provider, model, speed: own?.speed, intelligence: own?.intelligence };
+}
+
+/** A server of this machine serves what it has; anyone else's model must be named. */
+async function firstServed(resolved: ResolvedProvider): Promise<string> {
+  if (!resolved.local) throw new ConfigError(noModel(resolved));
+  const { provider } = await makeProvider(resolved, "");
+  let models: readonly string[];
+  try {
+    models = await provider.models({ signal: AbortSignal.timeout(LIST_MS) });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`Cannot ask ${resolved.title} for its models: ${why}`);
+  }
+  const chat = models.find((name) => !/embed|rerank/i.test(name));
+  if (chat === undefined) throw new ConfigError(`Cannot use ${resolved.title} at ${resolved.baseUrl}: it has no model`);
+  return chat;
+}
+
+function noModel({ name, plain }: ResolvedProvider): string {
+  const where = plain ? "" : ` for ${name}`;
+  return `No model is set${where}: set VIS_MODEL or give --model NAME${
+    plain ? "" : ` (vis models --provider ${name})`
+  }`;
+}
+
+function unknownModel(model: string, { name }: ResolvedProvider): string {
+  return `nothing is known of ${model}: no price, no images and no reasoning are assumed (providers of config.jsonc can ` +
+    `say more; vis models --provider ${name})`;
+}

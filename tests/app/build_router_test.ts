@@ -6,7 +6,7 @@ import type { Router } from "../../src/providers/router.ts";
 
 async function routerOf(env: Readonly<Record<string, string>>): Promise<Router> {
   const loaded = await loadConfig({ file: null, env, flags: {} });
-  return await buildRouter({ ...loaded, home: "/h", database: ":memory:", workspace: "/w" });
+  return await buildRouter({ ...loaded, home: null, database: ":memory:", workspace: "/w" }, { addresses: [] });
 }
 
 Deno.test("buildRouter() says what to set where nothing is set", async () => {

@@ -1,0 +1,137 @@
+import { dirname, join } from "node:path";
+import { ConfigError } from "../domain/errors.ts";
+
+/** What is kept for one provider. */
+export type Credential =
+  | { readonly type: "key"; readonly key: string }
+  | {
+    readonly type: "copilot";
+    /** Lives until it is revoked; short-lived tokens are made from it. */
+    readonly githubToken: string;
+    readonly domain: string;
+  };
+
+type Stored = Readonly<Record<string, Credential>>;
+
+const OTHERS = 0o077;
+
+/** The file of keys: only its owner may read it, and it is replaced whole, never written in place. */
+export class Credentials {
+  readonly #path: string | null;
+  #read: Promise<Stored> | null = null;
+
+  /** Null where the machine has no home folder: then nothing is kept. */
+  constructor(path: string | null) {
+    this.#path = path;
+  }
+
+  get path(): string | null {
+    return this.#path;
+  }
+
+  /** Throws `ConfigError` for a file that others can read or that holds something else. */
+  async get(provider: string): Promise<Credential | null> {
+    const stored = await this.all();
+    return Object.hasOwn(stored, provider) ? stored[provider] ?? null : null;
+  }
+
+  /** By name of the provider. */
+  all(): Promise<Stored> {
+    return this.#read ??= this.#load();
+  }
+
+  async set(provider: string, credential: Credential): Promise<void> {
+    await this.#change((stored) => ({ ...stored, [provider]: credential }));
+  }
+
+  /** False where nothing was kept. */
+  async remove(provider: string): Promise<boolean> {
+    if (await this.get(provider) === null) return false;
+    await this.#change((stored) => Object.fromEntries(Object.entries(stored).filter(([name]) => name !== provider)));
+    return true;
+  }
+
+  async #load(): Promise<Stored> {
+    if (this.#path === null) return {};
+    let text: string;
+    try {
+      // The open file is what is judged and read: its name could be given to another one in between.
+      using file = await Deno.open(this.#path);
+      const { mode, isFile } = await file.stat();
+      if (!isFile) throw new ConfigError(`Cannot read the keys in ${this.#path}: it is no file`);
+      refuseShared(this.#path, mode);
+      text = await new Response(file.readable).text();
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return {};
+      if (error instanceof ConfigError) throw error;
+      throw new ConfigError(
+        `Cannot read the keys in ${this.#path}: ${error instanceof Error ? error.name : "unknown"}`,
+      );
+    }
+    return parse(text, this.#path);
+  }
+
+  /** Under a lock, so that two processes do not lose each other's keys. */
+  async #change(change: (stored: Stored) => Stored): Promise<void> {
+    if (this.#path === null) throw new ConfigError("Cannot keep a key: set VIS_HOME to a folder that Vis may write");
+    const folder = dirname(this.#path);
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    using lock = await Deno.open(join(folder, "auth.lock"), { create: true, write: true, mode: 0o600 });
+    await lock.lock(true);
+    const providers = change(await this.#load());
+    const fresh = `${this.#path}.${crypto.randomUUID()}`;
+    try {
+      using file = await Deno.open(fresh, { createNew: true, write: true, mode: 0o600 });
+      await writeAll(file, `${JSON.stringify({ version: 1, providers }, null, 2)}\n`);
+      await file.sync();
+      await Deno.rename(fresh, this.#path);
+    } catch (error) {
+      await Deno.remove(fresh).catch(() => {});
+      throw error;
+    }
+    this.#read = null;
+  }
+}
+
+function refuseShared(path: string, mode: number | null): void {
+  if (Deno.build.os === "windows" || mode === null || (mode & OTHERS) === 0) return;
+  const shown = (mode & 0o777).toString(8);
+  throw new ConfigError(
+    `Cannot use the keys in ${path}: other users can reach the file (mode ${shown}); run: chmod 600 ${path}`,
+  );
+}
+
+function parse(text: string, path: string): Stored {
+  const broken = new ConfigError(
+    `Cannot read the keys in ${path}: it is not what vis auth wrote; remove it and log in`,
+  );
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw broken; // the parser's own words quote the file
+  }
+  const { version, providers } = fields(value);
+  if (typeof version === "number" && version > 1) {
+    throw new ConfigError(`Cannot read the keys in ${path}: a newer Vis wrote it (version ${version})`);
+  }
+  if (typeof providers !== "object" || providers === null) throw broken;
+  const found: Record<string, Credential> = {};
+  for (const [name, entry] of Object.entries(providers)) {
+    const { type, key, githubToken, domain } = fields(entry);
+    if (type === "key" && typeof key === "string") found[name] = { type, key };
+    else if (type === "copilot" && typeof githubToken === "string" && typeof domain === "string") {
+      found[name] = { type, githubToken, domain };
+    } else throw broken;
+  }
+  return found;
+}
+
+function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+async function writeAll(file: Deno.FsFile, text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
+}

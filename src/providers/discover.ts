@@ -1,0 +1,70 @@
+import { PRESETS } from "./presets.ts";
+
+/** A model server that was found on this machine. */
+export interface LocalServer {
+  /** Name of its preset. */
+  readonly preset: string;
+  readonly title: string;
+  readonly baseUrl: string;
+  /** Models that can chat, in the server's order. */
+  readonly models: readonly string[];
+}
+
+/** Where to look. */
+export interface LocalAddress {
+  readonly preset: string;
+  /** With its version path. */
+  readonly baseUrl: string;
+}
+
+const PROBE_MS = 150;
+const MAX_BYTES = 1 << 20;
+
+/** The usual ports of Ollama, LM Studio and vLLM on this machine, in this order. */
+export function usualAddresses(): readonly LocalAddress[] {
+  return Object.entries(PRESETS).flatMap(([preset, { localPort, baseUrl }]) => localPort ? [{ preset, baseUrl }] : []);
+}
+
+/** Asks all addresses at once for their models, and waits no longer than `probeMs`. What does not answer as a model
+ * server is left out; the order is that of the addresses. Never throws. */
+export async function discoverLocal(
+  addresses: readonly LocalAddress[],
+  { probeMs = PROBE_MS }: { readonly probeMs?: number } = {},
+): Promise<readonly LocalServer[]> {
+  const probed = await Promise.all(addresses.map((address) => probe(address, probeMs).catch(() => null)));
+  return probed.filter((server) => server !== null);
+}
+
+async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promise<LocalServer | null> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), probeMs);
+  try {
+    const response = await fetch(`${baseUrl}/models`, { signal: abort.signal, redirect: "error" });
+    const text = await shortText(response);
+    const { data } = response.ok ? fields(JSON.parse(text)) : { data: null };
+    // Ollama without a model says null where others have an empty list.
+    if (!response.ok || (!Array.isArray(data) && data !== null)) return null;
+    const names = (data ?? []).map((model: unknown) => fields(model).id).filter((id: unknown) =>
+      typeof id === "string"
+    );
+    const title = PRESETS[preset]?.title ?? preset;
+    return { preset, title, baseUrl, models: names.filter((name: string) => !/embed|rerank/i.test(name)) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Anything may listen on such a port: no more is read than a list of models can be. */
+async function shortText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > MAX_BYTES) throw new RangeError("Cannot read a list of models: it is too long");
+  }
+  return text;
+}
+
+function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
