@@ -11,6 +11,7 @@ export interface Fence {
 
 const LINE = /^[ \t]*(`{3,}|~{3,})[ \t]*([\w.+#-]*)[^\n`]*$/gm;
 const CODE = new Set(["ts", "tsx", "typescript", "js", "jsx", "javascript", "mjs", "mts", "deno", "node"]);
+const LOOKS_LIKE_REPLY = /^\s*\{\s*"(?:thinking|code|next|final)"\s*:/;
 const LOOKS_LIKE_CODE = /\b(?:await|const|let|var|function|class|return)\b|=>|console\.|\w\(.*\)/;
 
 /** Finds fences by line. A fence with a language inside another one is nested and must be closed first. */
@@ -41,8 +42,9 @@ export function findFences(text: string): Fence[] {
   return fences;
 }
 
-/** True for a fence named as TypeScript or JavaScript, or without a name and looking like it. */
+/** True for a fence named as TypeScript or JavaScript, or without a name and looking like it; not where it holds a reply. */
 export function isCode({ language, content }: Fence): boolean {
+  if (LOOKS_LIKE_REPLY.test(content)) return false;
   if (language !== "") return CODE.has(language);
   return !/^\s*[{[]/.test(content) && LOOKS_LIKE_CODE.test(content.slice(0, 4_000));
 }

@@ -27,8 +27,8 @@ function nextPart(body: string): { readonly thinking: string; readonly body: str
     if (close) {
       return { thinking: inner.slice(0, close.index), body: before + inner.slice(close.index + close[0].length) };
     }
-    const reply = inner.search(/\{\s*"(?:thinking|code|final)"\s*:/);
-    const end = reply === -1 ? inner.length : reply;
+    // A draft may come first: what it settled on comes last.
+    const end = [...inner.matchAll(/\{\s*"(?:thinking|code|final)"\s*:/g)].at(-1)?.index ?? inner.length;
     return { thinking: inner.slice(0, end), body: before + inner.slice(end) };
   }
   return endWithoutStart(body);

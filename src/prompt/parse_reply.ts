@@ -18,14 +18,15 @@ const MAX_WORK = 2_500_000;
 /** Starts that the repair library may try. */
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
-  /<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|"(?:tool_calls?|function_call|tool_name)"|"arguments"\s*:/;
+  /<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"arguments"\s*:/;
 
 /** Reads what a model replied: JSON, else JSON with faults, else fenced code. Anything after the reply is cut. What had
  * to be done is in `repairs`; what cannot be read says why. Never throws. */
 export function parseReply(text: string): ParsedReply {
   const strict = parsed(text);
   if (strict !== undefined) return fromStrict(strict);
-  const { thinking, body } = takeThinking(text.replace(/^\ufeff/, ""));
+  const { thinking, body: told } = takeThinking(text.replace(/^\ufeff/, ""));
+  const body = plainQuotes(told);
   if (body.trim() === "") {
     return failure(
       thinking === "" ? "The reply was empty" : "The reply held thinking only and nothing to run or to answer",
@@ -42,6 +43,11 @@ export function parseReply(text: string): ParsedReply {
 
 function failure(reason: string): ParsedReply {
   return { ok: false, reason: `${reason}. ${SHAPE}` };
+}
+
+/** Python's long strings as JSON's. No JSON has three quotes in a row. */
+function plainQuotes(text: string): string {
+  return text.includes('"""') ? text.replace(/"""([\s\S]*?)"""/g, (_, inner: string) => JSON.stringify(inner)) : text;
 }
 
 function parsed(text: string): unknown {
@@ -82,8 +88,10 @@ function fromObjects(body: string, fences: readonly Fence[]): Reply | { readonly
     const does = reply !== null && (reply.code.length > 0 || reply.final !== null);
     if (read && !does && named && read.cutOff !== "no") cut ??= read.end - start;
     else if (!read || !reply) continue;
-    else if (does) return explained(idle ? withThinking(reply, idle) : reply, { body, start, read });
-    else idle ??= explained(reply, { body, start, read });
+    else if (does) {
+      const whole = withFences(reply, fences.filter(({ end }) => end <= start));
+      return explained(idle ? withThinking(whole, idle) : whole, { body, start, read });
+    } else idle ??= explained(reply, { body, start, read });
   }
   if (idle) return idle;
   if (cut !== null) {
@@ -91,6 +99,13 @@ function fromObjects(body: string, fences: readonly Fence[]): Reply | { readonly
     return { reason: `The reply was cut off after ${cut} characters, before any part of it was complete. ${advice}` };
   }
   return escapedObject(body);
+}
+
+/** An answer alone belongs to the named code that stands before it. */
+function withFences(reply: Reply, before: readonly Fence[]): Reply {
+  const code = blocksOf(before.filter((fence) => fence.closed && fence.language !== "" && isCode(fence)));
+  if (reply.code.length > 0 || code.length === 0) return reply;
+  return { ...reply, code, repairs: ["took fenced code as blocks", ...reply.repairs] };
 }
 
 function withThinking(reply: Reply, idle: Reply): Reply {
@@ -150,7 +165,7 @@ function escapedObject(body: string): Reply | null {
 function fromFences(body: string, fences: readonly Fence[]): Reply | null {
   const code = fences.filter((fence) => fence.closed && isCode(fence));
   if (code.length === 0) return null;
-  const blocks = code.map(({ content }) => content.replaceAll("\r\n", "\n").trim()).filter((text) => !isNoOp(text));
+  const blocks = blocksOf(code);
   if (blocks.length === 0) return null;
   let prose = "";
   let at = 0;
@@ -161,11 +176,16 @@ function fromFences(body: string, fences: readonly Fence[]): Reply | null {
   const cut = fences.some((fence) => !fence.closed) ? ["the reply was cut off: its last fence was dropped"] : [];
   return {
     thinking: prose.slice(0, 4_000).trim(),
-    code: blocks.map((expr) => ({ expr, timeMs: null })),
+    code: blocks,
     next: { model: null, reasoning: null },
     final: null,
     repairs: ["took fenced code as blocks", ...cut],
   };
+}
+
+function blocksOf(code: readonly Fence[]): Reply["code"] {
+  return code.map(({ content }) => content.replaceAll("\r\n", "\n").trim()).filter((text) => !isNoOp(text))
+    .map((expr) => ({ expr, timeMs: null }));
 }
 
 function whyUnreadable(body: string, fences: readonly Fence[]): string {

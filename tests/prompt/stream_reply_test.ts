@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseReply } from "../../src/prompt/parse_reply.ts";
+import corpus from "../fixtures/replies/corpus.json" with { type: "json" };
 import { ReplyStream } from "../../src/prompt/stream_reply.ts";
 
 interface Streamed {
@@ -95,6 +96,34 @@ Deno.test("push() agrees with parseReply on every reply that keeps the format", 
     assert.equal(thinking, parsed.reply.thinking);
     assert.deepEqual(code, parsed.reply.code.map((block) => block.expr));
   }));
+});
+
+/** Of a reply too long to be split everywhere. */
+const SAMPLED = 3;
+
+for (const { name, input } of corpus) {
+  Deno.test(`push() yields the same wherever the reply is split in two: ${name}`, () => {
+    const parts: readonly unknown[] = typeof input === "string" ? [input] : input;
+    const text = parts.map((part) => Array.isArray(part) ? String(part[0]).repeat(Number(part[1])) : String(part))
+      .join("");
+    const whole = stream(text, [text.length || 1]);
+    const every = text.length <= 3_000 ? 1 : Math.ceil(text.length / SAMPLED);
+    for (let at = 1; at < text.length; at += every) assert.deepEqual(stream(text, [at, text.length]), whole, `${at}`);
+    if (text.length <= 3_000) assert.deepEqual(stream(text, [1]), whole);
+  });
+}
+
+Deno.test("push() shows of a reply that could be read without repair exactly what runs", () => {
+  for (const { name, input, expect } of corpus) {
+    if (!name.startsWith("clean:") || typeof input !== "string" || !expect.ok) continue;
+    const parsed = parseReply(input);
+    assert.ok(parsed.ok);
+    const { thinking, code } = stream(input, [5]);
+    assert.deepEqual([thinking, code.filter((text) => !["", "null", "undefined"].includes(text.trim()))], [
+      parsed.reply.thinking,
+      parsed.reply.code.map(({ expr }) => expr),
+    ], name);
+  }
 });
 
 Deno.test("push() never throws", () => {
