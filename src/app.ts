@@ -26,6 +26,13 @@ function services(extensions: Extensions): Services {
       const { doctor } = await import("./app/doctor.ts");
       return await doctor(request, { env: environment(), ...extensions });
     },
+    providerAdmin: async (request) => {
+      const [{ AppProviderAdmin }, { readSettings }] = await Promise.all([
+        import("./app/provider_admin.ts"),
+        import("./app/settings.ts"),
+      ]);
+      return new AppProviderAdmin(await readSettings(request, environment()));
+    },
     respawn,
   };
 }

@@ -52,6 +52,12 @@ export class DenoIo implements Io {
     return parts.join("") + textOf(() => decoder.decode());
   }
 
+  async askSecret(question: string): Promise<string> {
+    if (!this.stdinIsTerminal) throw new UsageError("Cannot ask for a key: there is no terminal, use --key-stdin");
+    const { readSecret } = await import("./read_secret.ts");
+    return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });
+  }
+
   onInterrupt(run: () => void): () => void {
     const signals: readonly Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM"];
     let times = 0;

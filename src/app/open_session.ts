@@ -53,6 +53,7 @@ export async function openSession(request: OpenRequest, { env, shipped, describe
       model,
       database: settings.database,
       swept,
+      notes: router.notes,
       close: async () => {
         await Promise.all([conversations.closeAll(), spares?.close()]);
         await store.close();

@@ -1,4 +1,5 @@
 import type { Conversations } from "../conversation/conversations.ts";
+import type { KeyReport, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
 
 /** What a channel says about how it wants to work; everything else comes from the configuration. */
 export interface OpenRequest {
@@ -20,6 +21,8 @@ export interface Session {
   readonly database: string;
   /** Queries of processes that no longer exist, ended as interrupted when this session opened. */
   readonly swept: number;
+  /** What a user should know about how the provider was chosen. */
+  readonly notes?: readonly string[];
   close(): Promise<void>;
 }
 
@@ -39,12 +42,36 @@ export interface CheckResult {
   readonly mend: string;
 }
 
+/** Providers, their models and keys. Everything rejects with `ConfigError` for settings and key files that cannot be
+ * used; a provider that is not known is one as well. */
+export interface ProviderAdmin {
+  /** `check`: each is asked for its models. */
+  providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport>;
+  /** Of one provider, or of those that serve a query where null. */
+  models(options: { readonly provider: string | null; readonly signal: AbortSignal }): Promise<readonly ModelsReport[]>;
+  keys(): Promise<readonly KeyReport[]>;
+  /** Providers that a key can be kept for. */
+  loginNames(): readonly string[];
+  loginKind(provider: string): Promise<"key" | "device-login">;
+  /** Resolves with the file that holds it now. Rejects with `UsageError` for what is no key. */
+  saveKey(provider: string, key: string): Promise<string>;
+  /** Shows a code by `onCode` and waits until it was typed in. Rejects with `ProviderError` and `Cancelled`. */
+  deviceLogin(provider: string, options: {
+    readonly domain: string;
+    readonly signal: AbortSignal;
+    readonly onCode: (code: { readonly userCode: string; readonly verificationUri: string }) => void;
+  }): Promise<string>;
+  /** False where no key was kept. */
+  logout(provider: string): Promise<boolean>;
+}
+
 /** What `app.ts` hands to a channel. Building is its business: a channel only asks. */
 export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (a folder that is none) or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
   doctor(request: OpenRequest): Promise<readonly CheckResult[]>;
+  providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   /** Runs this program again with other arguments on the same terminal; resolves with its exit code. */
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }
@@ -63,6 +90,9 @@ export interface Io {
   readonly columns: () => number;
   /** Rejects with `UsageError` for what is no text. */
   readStdin(): Promise<string>;
+  /** Asks on the terminal for a line that is not shown while it is typed. Rejects with `UsageError` where there is no
+   * terminal, and with `Cancelled` at Ctrl-C. */
+  askSecret(question: string): Promise<string>;
   /** Calls `run` at Ctrl-C, at SIGTERM and when nobody reads stdout any more, until the returned function is called. A
    * second signal ends the process. */
   onInterrupt(run: () => void): () => void;

@@ -1,5 +1,5 @@
 import { ProviderError } from "../domain/errors.ts";
-import type { Clock } from "./_clock.ts";
+import { type Clock, REAL_CLOCK } from "./_clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./copilot_endpoints.ts";
 
 /** A short-lived token and the place it is good for. */
@@ -26,11 +26,11 @@ export class CopilotTokens {
 
   constructor(
     endpoints: Pick<CopilotEndpoints, "exchange" | "api">,
-    options: { readonly githubToken: string; readonly clock: Clock },
+    options: { readonly githubToken: string; readonly clock?: Clock },
   ) {
     this.#endpoints = endpoints;
     this.#githubToken = options.githubToken;
-    this.#clock = options.clock;
+    this.#clock = options.clock ?? REAL_CLOCK;
   }
 
   /** A token that is good for a while. Throws `ProviderError`, and what `signal` was aborted with. */

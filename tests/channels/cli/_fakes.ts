@@ -28,6 +28,7 @@ export function fakeIo(options: Partial<Io> & { readonly stdin?: string } = {}):
     stderrColor: false,
     columns: () => 80,
     readStdin: () => Promise.resolve(options.stdin ?? ""),
+    askSecret: () => Promise.reject(new TypeError("This terminal was not to be asked")),
     onInterrupt: (run) => {
       handlers.add(run);
       return () => handlers.delete(run);
@@ -46,6 +47,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     version: { vis: "1.2.3", deno: "2.9.6", v8: "15.0", compiled: false, target: "test" },
     open: never,
     doctor: never,
+    providerAdmin: never,
     respawn: never,
     ...services,
   };

@@ -1,0 +1,217 @@
+import type { ProviderAdmin } from "../channels/channel.ts";
+import { ConfigError, UsageError } from "../domain/errors.ts";
+import type {
+  KeyReport,
+  ModelReport,
+  ModelsReport,
+  ProviderReport,
+  ProvidersReport,
+} from "../domain/provider_report.ts";
+import type { Credentials } from "../providers/credentials.ts";
+import { loadModelData, type ModelData } from "../providers/model_data.ts";
+import { PRESETS } from "../providers/presets.ts";
+import { credentialsOf } from "./build_router.ts";
+import { type Choice, chooseProviders } from "./choose_providers.ts";
+import { capabilitiesOf, makeProvider } from "./make_provider.ts";
+import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
+import type { Settings } from "./settings.ts";
+
+const REACH_MS = 5_000;
+/** Shorter keys are not shown in part. */
+const SHOWN_FROM = 16;
+
+/** What `vis providers`, `vis models` and `vis auth` do. */
+export class AppProviderAdmin implements ProviderAdmin {
+  readonly #settings: Settings;
+  readonly #credentials: Credentials;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#credentials = credentialsOf(settings);
+  }
+
+  get #parts() {
+    return { settings: this.#settings, credentials: this.#credentials };
+  }
+
+  async providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport> {
+    const { choice, problem } = await this.#choice();
+    const chosen = choice?.providers ?? [];
+    const others = (await this.#names()).filter((name) => !chosen.some((one) => one.name === name));
+    const rest = await Promise.all(others.map((name) => resolveProvider(name, { ...this.#parts, sole: false })));
+    const providers = await Promise.all([...chosen, ...rest].map(async (resolved): Promise<ProviderReport> => {
+      const root = resolved === chosen[0];
+      const { name, title, protocol, baseUrl, defaultModel } = resolved;
+      const model = (root ? choice?.model : null) ?? defaultModel;
+      const reach = options.check ? await reachOf(resolved, options.signal) : null;
+      return { name, title, protocol, baseUrl: bare(baseUrl), model, root, key: keyReport(resolved), reach };
+    }));
+    return { providers, problem, notes: choice?.notes ?? [] };
+  }
+
+  async models(
+    { provider, signal }: { readonly provider: string | null; readonly signal: AbortSignal },
+  ): Promise<readonly ModelsReport[]> {
+    const { choice, problem } = await this.#choice();
+    if (provider !== null && !choice?.providers.some(({ name }) => name === provider)) {
+      const resolved = await resolveProvider(provider, { ...this.#parts, sole: true });
+      return [await listModels(resolved, { root: null, signal })];
+    }
+    if (choice === null) throw new ConfigError(problem);
+    const asked = choice.providers.filter(({ name }) => provider === null || name === provider);
+    return await Promise.all(asked.map((resolved) => {
+      const root = resolved === choice.providers[0] ? choice.model ?? resolved.defaultModel : null;
+      return listModels(resolved, { root, signal });
+    }));
+  }
+
+  async keys(): Promise<readonly KeyReport[]> {
+    const kept = Object.keys(await this.#credentials.all());
+    const names = [...new Set([...await this.#names(), ...kept])];
+    return await Promise.all(names.map(async (name): Promise<KeyReport> => {
+      if (isProvider(name, this.#settings.config)) {
+        return keyReport(
+          await resolveProvider(name, { ...this.#parts, sole: this.#settings.config.provider === name }),
+        );
+      }
+      return { provider: name, title: name, need: "optional", from: "auth.json", shown: "", mend: "" };
+    }));
+  }
+
+  loginNames(): readonly string[] {
+    const { providers } = this.#settings.config;
+    const presets = Object.entries(PRESETS).filter(([, { key }]) => key !== "optional").map(([name]) => name);
+    return [...new Set([...providers.map(({ name }) => name), ...presets])];
+  }
+
+  async loginKind(provider: string): Promise<"key" | "device-login"> {
+    const { need } = await resolveProvider(provider, { ...this.#parts, sole: true });
+    return need === "device-login" ? "device-login" : "key";
+  }
+
+  async saveKey(provider: string, key: string): Promise<string> {
+    if (!/^[\x21-\x7e]{4,8192}$/.test(key)) {
+      throw new UsageError("Cannot keep this key: it is empty, too short, or holds blanks or characters outside ASCII");
+    }
+    await this.#credentials.set(provider, { type: "key", key });
+    return this.#credentials.path ?? "";
+  }
+
+  async deviceLogin(
+    provider: string,
+    options: Parameters<ProviderAdmin["deviceLogin"]>[1],
+  ): Promise<string> {
+    const [{ copilotDeviceLogin }, { copilotEndpoints }, { CopilotTokens }] = await Promise.all([
+      import("../providers/copilot_login.ts"),
+      import("../providers/copilot_endpoints.ts"),
+      import("../providers/copilot_token.ts"),
+    ]);
+    const { domain, signal, onCode } = options;
+    const endpoints = copilotEndpoints(domain);
+    const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });
+    // Tried before it is kept: an account without Copilot should hear of it here.
+    await new CopilotTokens(endpoints, { githubToken }).get(signal);
+    await this.#credentials.set(provider, { type: "copilot", githubToken, domain });
+    return this.#credentials.path ?? "";
+  }
+
+  async logout(provider: string): Promise<boolean> {
+    return await this.#credentials.remove(provider);
+  }
+
+  async #choice(): Promise<{ readonly choice: Choice | null; readonly problem: string }> {
+    if (this.#settings.config.provider === "demo") return { choice: null, problem: "" };
+    try {
+      return { choice: await chooseProviders(this.#parts), problem: "" };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return { choice: null, problem: error.message };
+    }
+  }
+
+  /** Everything that is configured or has a key, in order. */
+  async #names(): Promise<readonly string[]> {
+    const { config, variable } = this.#settings;
+    const named = config.provider !== null && isProvider(config.provider, config) ? [config.provider] : [];
+    const configured = config.providers.map(({ name }) => name);
+    const withKey = Object.entries(PRESETS)
+      .filter(([, { byKey, keyNames }]) => byKey && keyNames.some((name) => variable(name) !== null))
+      .map(([name]) => name);
+    const kept = Object.keys(await this.#credentials.all()).filter((name) => isProvider(name, config));
+    return [...new Set([...named, ...configured, ...withKey, ...kept])];
+  }
+}
+
+function keyReport(resolved: ResolvedProvider): KeyReport {
+  const { name, title, need, key } = resolved;
+  const missing = key.value === null && need !== "optional";
+  const shown = key.value === null ? "" : masked(key.value);
+  return { provider: name, title, need, from: key.from, shown, mend: missing ? keyAdvice(resolved) : "" };
+}
+
+function masked(key: string): string {
+  return `••••${key.length >= SHOWN_FROM ? key.slice(-4) : ""}`;
+}
+
+/** An address without what it may carry of a login. */
+function bare(baseUrl: string): string {
+  const url = URL.parse(baseUrl);
+  return url === null ? "" : `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+async function reachOf(resolved: ResolvedProvider, signal: AbortSignal): Promise<ProviderReport["reach"]> {
+  try {
+    const models = await served(resolved, signal);
+    return { ok: true, found: `${models.length} model${models.length === 1 ? "" : "s"}` };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ok: false, found: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function served(resolved: ResolvedProvider, signal: AbortSignal): Promise<readonly string[]> {
+  if (resolved.need !== "optional" && resolved.key.value === null) throw new ConfigError(`it has no key`);
+  const { provider } = await makeProvider(resolved, resolved.defaultModel ?? "");
+  const timeout = AbortSignal.timeout(REACH_MS);
+  try {
+    return await provider.models({ signal: AbortSignal.any([signal, timeout]) });
+  } catch (error) {
+    if (timeout.aborted && !signal.aborted) throw new ConfigError(`no answer for ${REACH_MS / 1000} s`);
+    throw error;
+  }
+}
+
+async function listModels(
+  resolved: ResolvedProvider,
+  { root, signal }: { readonly root: string | null; readonly signal: AbortSignal },
+): Promise<ModelsReport> {
+  const data = resolved.data === null ? null : await loadModelData(resolved.data);
+  const describe = (name: string): ModelReport => describeModel(name, { resolved, data, root });
+  try {
+    const names = await served(resolved, signal);
+    return { provider: resolved.name, source: "service", detail: "", models: names.map(describe) };
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    const own = resolved.models.map(({ name }) => name);
+    if (data === null && own.length === 0) {
+      return { provider: resolved.name, source: "config", detail: why, models: root === null ? [] : [describe(root)] };
+    }
+    const names = [...new Set([...own, ...data?.models.map(({ name }) => name) ?? []])];
+    const detail = data === null ? why : `${data.source}; the service: ${why}`;
+    return { provider: resolved.name, source: data === null ? "config" : "data", detail, models: names.map(describe) };
+  }
+}
+
+function describeModel(
+  name: string,
+  { resolved, data, root }: {
+    readonly resolved: ResolvedProvider;
+    readonly data: ModelData | null;
+    readonly root: string | null;
+  },
+): ModelReport {
+  const { contextTokens, price, nativeReasoning: reasoning, images } = capabilitiesOf(name, { resolved, data });
+  const known = (data?.find(name) ?? null) !== null || resolved.models.some((own) => own.name === name);
+  return { name, contextTokens, price, reasoning, images, known, root: name === root };
+}
