@@ -170,13 +170,15 @@ async function reachOf(resolved: ResolvedProvider, signal: AbortSignal): Promise
 }
 
 async function served(resolved: ResolvedProvider, signal: AbortSignal): Promise<readonly string[]> {
-  if (resolved.need !== "optional" && resolved.key.value === null) throw new ConfigError(`it has no key`);
+  if (resolved.need !== "optional" && resolved.key.value === null) {
+    throw new ConfigError(`No key: ${keyAdvice(resolved)}`);
+  }
   const { provider } = await makeProvider(resolved, resolved.defaultModel ?? "");
   const timeout = AbortSignal.timeout(REACH_MS);
   try {
     return await provider.models({ signal: AbortSignal.any([signal, timeout]) });
   } catch (error) {
-    if (timeout.aborted && !signal.aborted) throw new ConfigError(`no answer for ${REACH_MS / 1000} s`);
+    if (timeout.aborted && !signal.aborted) throw new ConfigError(`No answer for ${REACH_MS / 1000} s`);
     throw error;
   }
 }

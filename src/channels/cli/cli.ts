@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { Io, Services } from "../channel.ts";
+import { addProviders } from "./_add_providers.ts";
 import { describeError } from "./exit_code.ts";
 import type { RunFlags } from "./run_command.ts";
 import { terminalText } from "./terminal_text.ts";
@@ -67,6 +68,7 @@ function build(context: Context): Command {
   addRun(program, context);
   addDemo(program, context);
   addDoctor(program, context);
+  addProviders(program, context);
   program.command("version").description("print the version of vis and of its runtime").action(() => {
     io.stdout(`${versionText(services)}\n`);
   });
@@ -84,8 +86,8 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .argument("[prompt...]", "what you want; what is piped in stands below it")
     .option("-c, --continue", "go on with the newest conversation of this workspace")
     .option("--conversation <id>", "go on with this conversation (8 characters of its id will do)")
-    .option("--model <name>", "model to use (VIS_MODEL)")
-    .option("--provider <name>", "provider to use: openai or demo (VIS_PROVIDER)")
+    .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
+    .option("--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)")
     .option("--max-iterations <n>", "iterations the query may use before it asks for more", positiveInteger)
     .addOption(
       new Option("--output <format>", "what stdout gets").choices(["text", "json", "jsonl"]).default("text"),

@@ -1,4 +1,4 @@
-import { BusyError, ConfigError, StoreError, UsageError } from "../../domain/errors.ts";
+import { BusyError, Cancelled, ConfigError, ProviderError, StoreError, UsageError } from "../../domain/errors.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 
 /** 0 answer; 1 the query failed or ran out; 2 usage; 3 configuration or no provider; 130 cancelled. */
@@ -18,6 +18,8 @@ export function describeError(error: unknown): { readonly code: number; readonly
   if (error instanceof UsageError) return { code: 2, message: error.message };
   if (error instanceof ConfigError) return { code: 3, message: error.message };
   if (error instanceof StoreError) return { code: 3, message: error.message };
+  if (error instanceof ProviderError) return { code: 1, message: error.message };
+  if (error instanceof Cancelled) return { code: 130, message: "Cancelled" };
   if (error instanceof BusyError) return { code: 1, message: error.message };
   return null;
 }
