@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { Cancelled, ProviderError } from "../../src/domain/errors.ts";
 import type { ModelEvent, Provider } from "../../src/providers/provider.ts";
-import type { MockReply } from "../helpers/openai_mock.ts";
+import type { MockReply } from "../helpers/wire_mock.ts";
 import { collect, endOf, request, textOf } from "./provider_calls.ts";
-import { FAILURES, LONG } from "./provider_failures.ts";
+import { type Failing, LONG } from "./provider_failures.ts";
 
 /** A provider and the service behind it, for one test. */
 export interface ProviderRig {
   readonly provider: Provider;
   /** Requests that reached the service so far, as the texts of their messages. */
   asked(): readonly (readonly string[])[];
+  /** Connections that the service took so far. */
+  connections(): number;
   /** Resolves once the service saw this many clients leave before the end; rejects where it never does. */
   left(count: number): Promise<void>;
   close(): Promise<void>;
@@ -19,8 +21,14 @@ export interface ProviderSubject {
   readonly name: string;
   /** The service answers each request with this reply. */
   readonly start: (reply: MockReply) => ProviderRig | Promise<ProviderRig>;
-  /** A wire can break, be slow and say nonsense; a provider inside the process cannot. */
-  readonly wire: boolean;
+  /** A wire can break, be slow and say nonsense; null for a provider inside the process, which cannot. */
+  readonly wire: WireFacts | null;
+}
+
+export interface WireFacts {
+  readonly failures: readonly Failing[];
+  /** An event says that the reply is whole, so that what follows need not be awaited. */
+  readonly marksEnd: boolean;
 }
 
 /** What every provider must do, and what one with a wire must survive. */
@@ -36,7 +44,7 @@ export function providerSuite(subject: ProviderSubject): void {
     });
   repliesSuite(test);
   cancelSuite(test);
-  if (subject.wire) wireSuite(test);
+  if (subject.wire) wireSuite(test, subject.wire);
 }
 
 type Test = (what: string, reply: MockReply, body: (rig: ProviderRig) => Promise<void>) => void;
@@ -115,8 +123,14 @@ function cancelSuite(test: Test): void {
   });
 }
 
-function wireSuite(test: Test): void {
-  for (const failing of FAILURES) {
+function wireSuite(test: Test, facts: WireFacts): void {
+  failuresSuite(test, facts.failures);
+  bytesSuite(test, facts);
+  leavingSuite(test);
+}
+
+function failuresSuite(test: Test, failures: readonly Failing[]): void {
+  for (const failing of failures) {
     test(`names ${failing.what}`, failing.reply, async ({ provider }) => {
       const error = await collect(provider).then(() => null, (error: unknown) => error);
       assert.ok(error instanceof ProviderError, `no ProviderError: ${error}`);
@@ -133,20 +147,25 @@ function wireSuite(test: Test): void {
       if (failing.status !== undefined) assert.equal(error.status, failing.status);
     });
   }
-  const counts = {
-    prompt_tokens: 1000,
-    completion_tokens: 50,
-    total_tokens: 1050,
-    prompt_tokens_details: { cached_tokens: 800 },
-    completion_tokens_details: { reasoning_tokens: 20 },
-  };
-  test("counts cached and reasoning tokens", { text: "yes", usage: counts }, async ({ provider }) => {
-    const { usage } = endOf(await collect(provider));
-    assert.deepEqual(usage, { input: 1000, output: 50, cached: 800, reasoning: 20, calls: 1 });
+  test("gives what came before a cut", { text: LONG, fault: "cut" }, async ({ provider }) => {
+    const seen: ModelEvent[] = [];
+    await assert.rejects(collect(provider, { onEvent: (event) => seen.push(event) }), ProviderError);
+    const text = textOf(seen, "text");
+    assert.ok(text !== "" && LONG.startsWith(text) && text !== LONG);
   });
-  const odd = { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 8 };
-  test("reads cached tokens in another spelling", { text: "yes", usage: odd }, async ({ provider }) => {
-    assert.equal(endOf(await collect(provider)).usage.cached, 8);
+  const garbage = { status: 400, error: { message: "x".repeat(5000) + "\u001b[31m\nTail" } };
+  test("bounds the service's text and takes control characters out", garbage, async ({ provider }) => {
+    const error = await collect(provider).then(() => null, (error: Error) => error);
+    assert.ok(error instanceof ProviderError && error.message.length < 700);
+    // deno-lint-ignore no-control-regex
+    assert.doesNotMatch(error.message, /[\u0000-\u001f]/);
+  });
+}
+
+function bytesSuite(test: Test, { marksEnd }: WireFacts): void {
+  const counts = { input: 1000, output: 50, cached: 800, reasoning: 20 };
+  test("counts cached and reasoning tokens", { text: "yes", counts }, async ({ provider }) => {
+    assert.deepEqual(endOf(await collect(provider)).usage, { ...counts, calls: 1 });
   });
   test("counts nothing where the service does not", { text: "yes", usage: null }, async ({ provider }) => {
     const { usage } = endOf(await collect(provider));
@@ -156,16 +175,37 @@ function wireSuite(test: Test): void {
     assert.equal(textOf(await collect(provider), "text"), LONG);
   });
   test("puts surrogates together that arrive in two events", { text: LONG, chunk: 1 }, async ({ provider }) => {
+    const events = await collect(provider);
+    assert.equal(textOf(events, "text"), LONG);
+    assert.ok(events.every((event) => event.type === "end" || event.delta.isWellFormed()));
+  });
+  for (const lineEnd of ["\r\n", "\r"] as const) {
+    for (const fault of ["bytewise", undefined] as const) {
+      const reply = { text: LONG, lineEnd, ...(fault ? { fault } : {}) };
+      test(`reads lines that end in ${JSON.stringify(lineEnd)} ${fault ?? "whole"}`, reply, async ({ provider }) => {
+        const events = await collect(provider);
+        assert.equal(textOf(events, "text"), LONG);
+        assert.equal(endOf(events).finish, "stop");
+      });
+    }
+  }
+  test("passes comments over", { text: LONG, comment: "OPENROUTER PROCESSING" }, async ({ provider }) => {
     assert.equal(textOf(await collect(provider), "text"), LONG);
   });
-  test(
-    "reads reasoning in the other field",
-    { reasoning: "why", reasoningField: "reasoning" },
-    async ({ provider }) => {
-      assert.equal(textOf(await collect(provider), "reasoning"), "why");
-    },
-  );
-  for (const kind of ["not_streamed", "ping", "no_finish"] as const) {
+  test("keeps its connection for the next call", { text: LONG }, async ({ provider, connections }) => {
+    await collect(provider);
+    // The runtime takes a connection back in a turn of its own.
+    await new Promise((resolve) => setTimeout(resolve));
+    await collect(provider);
+    assert.equal(connections(), 1);
+  });
+  if (marksEnd) {
+    test("ends without the end of the connection", { text: LONG, holdsOpen: true }, async ({ provider, left }) => {
+      assert.equal(textOf(await collect(provider), "text"), LONG);
+      await left(1);
+    });
+  }
+  for (const kind of ["not_streamed", "ping"] as const) {
     test(`forgives ${kind}`, { text: LONG, reasoning: "why", fault: kind }, async ({ provider }) => {
       const events = await collect(provider);
       assert.equal(textOf(events, "text"), LONG);
@@ -174,6 +214,9 @@ function wireSuite(test: Test): void {
       assert.ok(endOf(events).usage.output > 0);
     });
   }
+}
+
+function leavingSuite(test: Test): void {
   for (const kind of ["no_headers", "no_token", "silence"] as const) {
     test(`leaves a service that shows ${kind}`, { text: LONG, fault: kind }, async ({ provider, left }) => {
       const abort = new AbortController();
@@ -191,19 +234,6 @@ function wireSuite(test: Test): void {
     setTimeout(() => abort.abort(), 5);
     await assert.rejects(Promise.race([reply, tooLate()]), Cancelled);
     await left(1);
-  });
-  test("gives what came before a cut", { text: LONG, fault: "cut" }, async ({ provider }) => {
-    const seen: ModelEvent[] = [];
-    await assert.rejects(collect(provider, { onEvent: (event) => seen.push(event) }), ProviderError);
-    const text = textOf(seen, "text");
-    assert.ok(text !== "" && LONG.startsWith(text) && text !== LONG);
-  });
-  const garbage = { status: 400, error: { message: "x".repeat(5000) + "\u001b[31m\nTail" } };
-  test("bounds the service's text and takes control characters out", garbage, async ({ provider }) => {
-    const error = await collect(provider).then(() => null, (error: Error) => error);
-    assert.ok(error instanceof ProviderError && error.message.length < 700);
-    // deno-lint-ignore no-control-regex
-    assert.doesNotMatch(error.message, /[\u0000-\u001f]/);
   });
 }
 

@@ -29,7 +29,12 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
   const { stop_reason, usage, ...message } = whole(reply, asked);
   const { output_tokens: _later, output_tokens_details: _too, ...input } = usage;
   yield event("message_start", {
-    message: { ...message, content: [], stop_reason: null, usage: { ...input, output_tokens: 1 } },
+    message: {
+      ...message,
+      content: [],
+      stop_reason: null,
+      usage: reply.usage === null ? {} : { ...input, output_tokens: 1 },
+    },
   });
   yield event("ping");
   const blocks = [

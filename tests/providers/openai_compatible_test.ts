@@ -2,18 +2,24 @@ import assert from "node:assert/strict";
 import { ConfigError, ProviderError } from "../../src/domain/errors.ts";
 import { openAiCompatible, type OpenAiCompatibleOptions } from "../../src/providers/openai_compatible.ts";
 import { collect, request, textOf } from "../conformance/provider_calls.ts";
+import { failures } from "../conformance/provider_failures.ts";
 import { providerSuite } from "../conformance/provider_suite.ts";
+import { WIRES } from "../helpers/wire_rig.ts";
 import { type MockOptions, type OpenAiMock, startOpenAiMock } from "../helpers/openai_mock.ts";
 
 const KEY = "sk-test-0123456789abcdef";
 
 providerSuite({
   name: "openAiCompatible()",
-  wire: true,
+  wire: {
+    marksEnd: true,
+    failures: failures(WIRES["openai-chat"].words),
+  },
   start: async (reply) => {
     const mock = await startOpenAiMock({ reply, key: KEY });
     return {
       provider: provide({ baseUrl: mock.baseUrl }),
+      connections: () => mock.connections,
       asked: () => mock.requests.map(({ texts }) => texts),
       left: (count) => mock.waitForLeft(count),
       close: () => mock.close(),

@@ -6,7 +6,7 @@ import { replyJson, scriptedProvider } from "../helpers/scripted_provider.ts";
 
 providerSuite({
   name: "scriptedProvider()",
-  wire: false,
+  wire: null,
   start: (reply) => {
     const provider = scriptedProvider([], {
       model: "mock-1",
@@ -19,6 +19,7 @@ providerSuite({
     });
     return {
       provider,
+      connections: () => 0,
       asked: () => provider.requests.map(({ texts }) => texts),
       left: (count) => {
         assert.equal(provider.aborted, count);

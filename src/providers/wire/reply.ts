@@ -12,6 +12,8 @@ export class Reply {
   #isDeclined = false;
   #failure: unknown = null;
   #tail = "";
+  /** The first half of a character whose second half comes with the next piece. */
+  readonly #half = { text: "", reasoning: "" };
   #understood = 0;
 
   constructor(model: string) {
@@ -73,13 +75,14 @@ export class Reply {
   }
 
   text(delta: unknown): void {
-    if (typeof delta !== "string" || delta === "") return;
-    this.#tail = (this.#tail + delta).slice(-500);
-    this.#pending.push({ type: "text", delta });
+    const whole = this.#joined("text", delta);
+    this.#tail = (this.#tail + whole).slice(-500);
+    if (whole !== "") this.#pending.push({ type: "text", delta: whole });
   }
 
   reasoning(delta: unknown): void {
-    if (typeof delta === "string" && delta !== "") this.#pending.push({ type: "reasoning", delta });
+    const whole = this.#joined("reasoning", delta);
+    if (whole !== "") this.#pending.push({ type: "reasoning", delta: whole });
   }
 
   /** The model's words for its refusal. */
@@ -112,5 +115,13 @@ export class Reply {
 
   fail(error: unknown): void {
     this.#failure = error;
+  }
+
+  #joined(kind: "text" | "reasoning", delta: unknown): string {
+    if (typeof delta !== "string" || delta === "") return "";
+    const text = this.#half[kind] + delta;
+    const isHalf = /[\ud800-\udbff]$/.test(text);
+    this.#half[kind] = isHalf ? text.slice(-1) : "";
+    return isHalf ? text.slice(0, -1) : text;
   }
 }
