@@ -133,6 +133,7 @@ function querySettings({ config, workspace, home }: Settings, env: Environment) 
     limits: { costUsd, tokens, wallMs },
     deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
     caps: { ...DEFAULT_CAPS, ...config.context },
+    autoForgetAfter: config.autoForget.afterQueries,
     instructions: "",
     machine: {
       cwd: workspace,

@@ -37,5 +37,10 @@ export const DEFAULT_CONFIG: Config = {
     "indexRows": 150,
     "indexChars": 12000,
     "inlineChars": 120,
+    "attemptsChars": 1500,
+    "notesChars": 3000,
+  },
+  "autoForget": {
+    "afterQueries": null,
   },
 };

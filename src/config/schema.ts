@@ -49,6 +49,13 @@ export const ConfigSchema = z.strictObject({
     indexRows: positive.default(150).describe("Most rows of the variable index"),
     indexChars: positive.default(12_000).describe("Most characters of the variable index"),
     inlineChars: positive.default(120).describe("Longest value that the variable index shows whole"),
+    attemptsChars: positive.default(1_500).describe("Most characters of the lines about earlier iterations"),
+    notesChars: positive.default(3_000).describe("Most characters of the notes"),
+  }).prefault({}),
+  autoForget: z.strictObject({
+    afterQueries: positive.nullable().default(null).describe(
+      "A query begins without variables that have no comment and that so many queries did not define; null keeps all",
+    ),
   }).prefault({}),
 });
 

@@ -58,6 +58,8 @@ export class Environment {
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
   /** Names to forget when the iteration is stored. */
+  /** Until it settles, host calls wait; null where nothing has to be stored first. */
+  #stored: Promise<unknown> | null = null;
   readonly #forgotten = new Set<string>();
   /** Older versions that the running block made current again. */
   readonly #restored = new Map<string, VariableImage>();
@@ -200,8 +202,10 @@ export class Environment {
     return this.#session.living?.walls ?? null;
   }
 
-  /** Runs a block and takes its new versions into the index. Rejects only when no child can be started. */
-  async run(block: BlockRun): Promise<RunReport> {
+  /** Runs a block and takes its new versions into the index. Rejects only when no child can be started. Host calls of
+   * the block wait for `stored`: what has effects outside has a row that says so. */
+  async run(block: BlockRun, { stored }: { readonly stored?: Promise<unknown> } = {}): Promise<RunReport> {
+    this.#stored = stored ?? null;
     this.#restored.clear();
     await this.#session.load(namesOf(block.code, { names: this.#session.unloaded, index: this.index }));
     const report = await this.#session.run(block);
@@ -274,6 +278,7 @@ export class Environment {
     scope.onCall({ block, name, phase: "start" });
     let ok = false;
     try {
+      if (this.#stored) await this.#stored;
       const result = BUILTIN_NAMES.includes(name)
         ? await callBuiltin(call, { source: this.#builtins, scope })
         : await this.#active?.call(name, call.args, { env: this.view(call.signal), signal: call.signal });
@@ -293,13 +298,14 @@ export class Environment {
     varHistory: (name) => varHistory(this.store, { branchId: this.branch.branchId, name }),
     varDiff: (name, versions) => varDiff(this.store, { branchId: this.branch.branchId, name, ...versions }),
     restoreVar: (name, version) => this.#restoreVar(name, version),
-    forget: (names) => this.#forget(names),
+    forget: (names) => this.forget(names),
     conversationHistory: (count) => conversationHistory(this.store, { branchId: this.branch.branchId, count }),
     conversationCode: (queryId) => conversationCode(this.store, { branchId: this.branch.branchId, queryId }),
     doc: (name) => this.#active?.doc(name) ?? null,
   };
 
-  async #forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
+  /** Takes variables out of scope; it lasts once the iteration is stored. Their versions stay. */
+  async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
     await this.#session.living?.forget(known);
     this.#session.forget(known);

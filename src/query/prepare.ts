@@ -8,6 +8,7 @@ import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
 import type { Ledger } from "./ledger.ts";
 import type { QueryState } from "./query_state.ts";
 import type { QueryParts } from "./query_parts.ts";
+import { staleVariables } from "./stale_variables.ts";
 
 /** Longer requests are shown head and tail; all of it stands in `$query`. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
@@ -48,6 +49,7 @@ export async function prepare(
     subcalls: query.subcalls,
     onCall: (call) => emitter.send({ type: "host_call", ...call }),
   };
+  await forgetStale(parts, queryId);
   const active = await environment.beginQuery(scope);
   environment.bindSystem("$query", request);
   if (extras.answerSchema?.variable) environment.bindSystem("$schema", extras.answerSchema.variable);
@@ -72,6 +74,19 @@ export async function prepare(
   };
   const handover = before && { request: before.text, thinkings: before.thinkings, answer: before.answer };
   return { frame, active, state, handover, parts, request, ledger: query.ledger };
+}
+
+/** Before the child is started, so that it need not bring back what is forgotten. */
+async function forgetStale({ environment, settings }: QueryParts, queryId: string): Promise<void> {
+  const after = settings.autoForgetAfter ?? null;
+  if (after === null) return;
+  const queries = (await environment.store.queries(environment.branch.branchId)).filter((one) =>
+    one.queryId !== queryId
+  );
+  const stale = staleVariables(environment.index.all(), { queries, after });
+  if (stale.length === 0) return;
+  await environment.forget(stale);
+  await environment.iterationStored();
 }
 
 /** The request as message 2 shows it: whole, or head and tail of one that would fill every call. */

@@ -18,6 +18,8 @@ export interface QuerySettings {
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
+  /** Queries after which a variable without a comment is forgotten; never where it is null or absent. */
+  readonly autoForgetAfter?: number | null;
   /** The caller's instructions, "" where there are none. */
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;
