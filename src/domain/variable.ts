@@ -3,7 +3,7 @@ export type VariableKind = "data" | "function" | "class" | "instance" | "pending
 
 /** One line of facts about a value, made in the child, bounded, shown in the index. */
 export interface VariableSummary {
-  /** The declaration word the model used: "const", "let", "var", "function", "class". */
+  /** The declaration word the model used: "const", "let", "var", "function", "class", "enum", "namespace". */
   readonly declaration: string;
   /** As in `BlockResult.type`. */
   readonly type: string;
@@ -25,7 +25,7 @@ export interface VariableImage {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The key under which the value stands in the table; null where the table's root is the value itself. */
   readonly root: string | null;
-  /** Text that evaluates to a function or class; the class name for an instance; the defining statement for lost ones. */
+  /** Text that evaluates to a function, class or namespace; the class name for an instance; the defining statement for lost ones. */
   readonly source: string;
   /** Names that must exist before `source` is evaluated (or the prototype is set). */
   readonly requires: readonly string[];

@@ -8,7 +8,7 @@ const DOC_CHARS = 80;
 const STATEMENT_CHARS = 100;
 const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
-const DECLARATIONS = new Set(["const", "let", "var", "function", "class"]);
+const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum", "namespace"]);
 
 /** The body of `<var_index>`: every variable, in the order given (newest first), small values as they are. What does
  * not fit into `indexRows` rows and `indexChars` characters shrinks to names. */
@@ -48,7 +48,7 @@ function row(variable: IndexedVariable, inlineChars: number): string {
   const facts = comment.join(" ");
   if (kind === "function" || kind === "class") {
     const shape = safeLine(summary.shape, SHAPE_CHARS);
-    return `${kind} ${shape.startsWith(name) ? shape : name} …  // ${facts}`;
+    return `${wordOf(variable)} ${shape.startsWith(name) ? shape : name} …  // ${facts}`;
   }
   const inline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars
     ? safeLine(summary.inline, inlineChars)
@@ -68,8 +68,13 @@ function groupRow(
   if (kind === "pending") marks.push("pending: await them");
   if (kind === "lost") marks.push(`lost: ${safeLine(newest.reason, SHAPE_CHARS)}`);
   if (summary.doc !== "") marks.push(safeLine(summary.doc, DOC_CHARS));
-  const word = kind === "function" || kind === "class" ? kind : declarationOf(newest);
+  const word = kind === "function" || kind === "class" ? wordOf(newest) : declarationOf(newest);
   return `${word} ${numbered.names}: ${shapeOf(newest)} ×${numbered.count}  // ${marks.join(" ")}`;
+}
+
+/** Of a variable that is kept as its source. */
+function wordOf({ kind, summary }: IndexedVariable): string {
+  return summary.declaration === "namespace" ? summary.declaration : kind;
 }
 
 function olderNames(rest: readonly IndexedVariable[]): string[] {

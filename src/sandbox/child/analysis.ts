@@ -1,4 +1,4 @@
-import type { AnyNode, Class, Function as FunctionNode, Pattern, Program, Statement } from "acorn";
+import type { AnyNode, Class, Function as FunctionNode, Identifier, Pattern, Program, Statement } from "acorn";
 
 type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
 
@@ -38,9 +38,14 @@ export function boundNames(pattern: Pattern): string[] {
 /** Names that a part of a program refers to and does not bind itself, in order of appearance. What the part declares
  * at its own top level counts as bound; names inside functions that are never called count as well. */
 export function freeNames(part: AnyNode): string[] {
+  return [...new Set(freeIdentifiers(part).map(({ name }) => name))];
+}
+
+/** Where a part refers to these names. */
+export function freeIdentifiers(part: AnyNode): Identifier[] {
   const walk = new FreeNames();
   walk.visit(part, part.type === "Program" ? programScope(part) : { names: ownNames(part), outer: null });
-  return [...walk.free];
+  return walk.free;
 }
 
 function programScope(program: Program): Scope {
@@ -57,9 +62,10 @@ function ownNames(part: AnyNode): Set<string> {
   return names;
 }
 
-/** `var` is function scoped: found in nested blocks and loops, not in functions. */
+/** `var` is function scoped: found in nested blocks and loops, not in functions. What is exported is a property of a
+ * namespace. */
 function varNames(node: AnyNode, names: Set<string>): void {
-  if (isFunction(node) || isClass(node)) return;
+  if (isFunction(node) || isClass(node) || node.type === "ExportNamedDeclaration") return;
   if (node.type === "VariableDeclaration" && node.kind === "var") {
     for (const one of node.declarations) for (const name of boundNames(one.id)) names.add(name);
   }
@@ -99,14 +105,14 @@ function inner(outer: Scope, body: readonly AnyNode[] = []): Scope {
 }
 
 class FreeNames {
-  readonly free = new Set<string>();
+  readonly free: Identifier[] = [];
 
   visit(node: AnyNode, scope: Scope): void {
     if (isFunction(node)) return this.#function(node, scope);
     if (isClass(node)) return this.#class(node, scope);
     switch (node.type) {
       case "Identifier":
-        return this.#refer(node.name, scope);
+        return this.#refer(node, scope);
       case "VariableDeclarator":
         this.#pattern(node.id, scope);
         if (node.init) this.visit(node.init, scope);
@@ -212,8 +218,8 @@ class FreeNames {
     }
   }
 
-  #refer(name: string, scope: Scope): void {
-    for (let at: Scope | null = scope; at; at = at.outer) if (at.names.has(name)) return;
-    this.free.add(name);
+  #refer(node: Identifier, scope: Scope): void {
+    for (let at: Scope | null = scope; at; at = at.outer) if (at.names.has(node.name)) return;
+    this.free.push(node);
   }
 }

@@ -149,10 +149,12 @@ export class Blocks {
     if (active.ending) return;
     const { run } = active;
     try {
-      this.#parts.variables.declare(run.defined);
+      const { variables } = this.#parts;
+      variables.declare(run.defined);
+      const goingOn = variables.goingOn(run.block.declarations);
       const script = new captured.Script(run.block.code, { filename: run.file });
       // A function, called from here: the runtime's script would write a stack into whatever the block throws.
-      const value: unknown = captured.apply(script.runInThisContext(), undefined, []);
+      const value: unknown = captured.apply(script.runInThisContext(), undefined, [goingOn]);
       if (!captured.isPromise(value)) return this.#finish(active, value);
       captured.apply(captured.then, value, [
         (result: unknown) => this.#finish(active, result),

@@ -1,7 +1,18 @@
-import { type Comment, type ExpressionStatement, type Options, parse, parseExpressionAt, type Program } from "acorn";
+import {
+  type AnyNode,
+  type Comment,
+  type ExpressionStatement,
+  type Options,
+  parse,
+  parseExpressionAt,
+  type Program,
+} from "acorn";
+import { childNodes } from "./analysis.ts";
 import { codeOnly } from "./analysis_text.ts";
 import { hasTypeArguments, spacedComments } from "./prepare_block_ambiguous.ts";
+import { type Marked, markNamespaces } from "./prepare_block_namespaces.ts";
 import { alignLines, composeMaps, IDENTITY, mapOffset, offsetOf, type PositionMap } from "./rewrite_map.ts";
+import { DECLARATIONS_ONLY, unfoldNamespaces } from "./rewrite_namespaces.ts";
 
 /** Strips types; sucrase's `transform`. */
 export type StripTypes = (
@@ -24,6 +35,10 @@ export interface Parsed {
   readonly map: PositionMap;
   /** Whether types were stripped: then nothing left to run is fine. */
   readonly stripped: boolean;
+  /** What was parsed, its types in it. */
+  readonly typed: string;
+  /** Namespaces of the top level, with what they export. */
+  readonly namespaces: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface Unparsed {
@@ -42,14 +57,11 @@ const OPTIONS: Options = {
 /** Syntax of TypeScript that the stripper drops or turns into what a block cannot run, and says nothing. */
 const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
   [
-    /(?<![\w$.]|declare\s+)(?:namespace|module)\s+[A-Za-z_$][\w$.]*\s*\{/g,
-    "Namespaces are not available: declare what is in it at the top level, where functions and classes are kept",
-  ],
-  [
     /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/g,
     "A block is no module: what it may use is in scope already, and what it declares stays",
   ],
 ];
+const NO_NAMESPACES: ReadonlyMap<string, readonly string[]> = new Map();
 
 /** As JavaScript, and only where that fails or is not what was meant with the types stripped: plain JavaScript never
  * meets the stripper. */
@@ -67,12 +79,16 @@ interface Stripping {
   readonly loadSucrase: () => StripTypes;
 }
 
-function stripped(text: string, { plain, loadSucrase }: Stripping): Parsed | Unparsed {
+function stripped(text: string, how: Stripping): Parsed | Unparsed {
   const unavailable = unavailableSyntax(text);
   if (unavailable) return unavailable;
-  let js: string;
+  const marked = markNamespaces(text, () => true);
+  return marked ? withNamespaces(text, { ...how, marked }) : withoutTypes(text, how);
+}
+
+function strip(text: string, { plain, loadSucrase }: Stripping): string | Unparsed {
   try {
-    js = loadSucrase()(text, {
+    return loadSucrase()(text, {
       transforms: ["typescript"],
       disableESTransforms: true,
       preserveDynamicImport: true,
@@ -81,11 +97,56 @@ function stripped(text: string, { plain, loadSucrase }: Stripping): Parsed | Unp
   } catch (error) {
     return later(plain, stripperError(text, error));
   }
-  if (js === text) return plain;
+}
+
+function withoutTypes(text: string, how: Stripping): Parsed | Unparsed {
+  const js = strip(text, how);
+  if (typeof js !== "string") return js;
+  if (js === text) return how.plain;
   const map = alignLines(js, text);
   const parsed = parseScript(js);
-  if (parsed.ok) return { ...parsed, map: composeMaps(parsed.map, map), stripped: true };
-  return later(plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
+  if (parsed.ok) return { ...parsed, map: composeMaps(parsed.map, map), stripped: true, typed: text };
+  return later(how.plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
+}
+
+/** Types are stripped with functions in the place of namespaces, which are then unfolded. */
+function withNamespaces(text: string, how: Stripping & { readonly marked: Marked }): Parsed | Unparsed {
+  const { marked: { text: given, map: toText, paths }, plain } = how;
+  const js = strip(given, { ...how, plain: { ok: false, message: "", offset: 0 } });
+  const wrong = (found: Unparsed, map: PositionMap): Unparsed =>
+    later(plain, { ...found, offset: mapOffset(map, found.offset) });
+  if (typeof js !== "string") return wrong(js, toText);
+  const map = composeMaps(alignLines(js, given), toText);
+  const program = parseExports(js);
+  if (!("body" in program)) {
+    const message = program.message.startsWith("Export ") ? DECLARATIONS_ONLY : program.message;
+    return wrong({ ...program, message }, map);
+  }
+  const markers = new Set([...paths.keys()].filter((marker) => isFunctionIn(program, marker)));
+  if (markers.size < paths.size) {
+    const marked = markNamespaces(text, (marker) => markers.has(marker));
+    return marked ? withNamespaces(text, { ...how, marked }) : withoutTypes(text, how);
+  }
+  const unfolded = unfoldNamespaces(program, { js, paths });
+  if (!unfolded.ok) return { ...unfolded, offset: mapOffset(map, unfolded.offset) };
+  const toSource = composeMaps(unfolded.map, map);
+  const parsed = parseScript(unfolded.js);
+  if (!parsed.ok) return wrong(parsed, toSource);
+  const { exports: namespaces } = unfolded;
+  return { ...parsed, map: composeMaps(parsed.map, toSource), stripped: true, typed: text, namespaces };
+}
+
+function parseExports(js: string): Program | Unparsed {
+  try {
+    return parse(js, { ...OPTIONS, allowImportExportEverywhere: true });
+  } catch (error) {
+    return unparsed(js, error);
+  }
+}
+
+function isFunctionIn(node: AnyNode, name: string): boolean {
+  if (node.type === "FunctionDeclaration" && node.id?.name === name) return true;
+  return childNodes(node).some((child) => isFunctionIn(child, name));
 }
 
 /** The parser that came further met the fault; the other one met what it does not know. */
@@ -98,7 +159,9 @@ function parseScript(js: string): Parsed | Unparsed {
   try {
     const program = parseObject(js) ?? parse(js, { ...OPTIONS, onComment: comments });
     const spaced = spacedComments(js, OPTIONS);
-    if (!spaced) return { ok: true, program, comments, js, map: IDENTITY, stripped: false };
+    if (!spaced) {
+      return { ok: true, program, comments, js, map: IDENTITY, stripped: false, typed: js, namespaces: NO_NAMESPACES };
+    }
     const again = parseScript(spaced.text);
     return again.ok ? { ...again, map: composeMaps(again.map, spaced.map) } : again;
   } catch (error) {

@@ -2,6 +2,7 @@ import type { AnyNode, ExpressionStatement, FunctionDeclaration, Program, Variab
 import { awaits, childNodes, isClass, isFunction } from "./analysis.ts";
 import { nestedVars } from "./rewrite_declarations.ts";
 import { applyEdits, type Edit } from "./rewrite_edits.ts";
+import { fillingOf, fillingsOf } from "./rewrite_fillings.ts";
 import { calledBefore, valueStatement } from "./rewrite_hoist.ts";
 import type { PositionMap } from "./rewrite_map.ts";
 
@@ -21,20 +22,16 @@ export function rewrite(program: Program, js: string): Rewritten {
   const isAsync = program.body.some(awaits);
   const writer = new Rewriter(program, js);
   const { text, map } = applyEdits(js, writer.edits());
-  const header = `"use strict";(${isAsync ? "async " : ""}function(){${writer.header}`;
+  const header = `"use strict";(${isAsync ? "async " : ""}function(${writer.goesOn}){${writer.header}`;
   return { code: `${header}${text}\n})`, isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
 }
 
-/** The stripper writes `enum A` as `var A; (function (A) {…})(A || (A = {}));`. */
-function enumName(node: TopLevel, next: TopLevel | undefined): string | null {
+/** The enum or namespace that a declaration is of: `var A; (function (A) {…})(A || (A = {}));`. */
+function filledName(node: TopLevel, next: TopLevel | undefined): string | null {
   if (node.type !== "VariableDeclaration" || node.kind !== "var") return null;
   const [only] = node.declarations;
-  if (!only || only.init || only.id.type !== "Identifier" || next?.type !== "ExpressionStatement") return null;
-  const call = next.expression;
-  if (call.type !== "CallExpression" || call.callee.type !== "FunctionExpression") return null;
-  const [argument] = call.arguments, [param] = call.callee.params, { name } = only.id;
-  if (argument?.type !== "LogicalExpression" || param?.type !== "Identifier" || param.name !== name) return null;
-  return argument.left.type === "Identifier" && argument.left.name === name ? name : null;
+  if (!only || only.init || only.id.type !== "Identifier") return null;
+  return fillingOf(next)?.name === only.id.name ? only.id.name : null;
 }
 
 class Rewriter {
@@ -42,28 +39,35 @@ class Rewriter {
   readonly #js: string;
   readonly #edits: Edit[] = [];
   readonly #early: ReadonlySet<FunctionDeclaration>;
+  /** Names that the block has declared so far, of enums, namespaces and what these may add to. */
+  readonly #filled = new Set<string>();
   /** Statements that run before the block's first. */
   header = "";
+  /** Name of the block's parameter: which of its enums and namespaces go on where earlier blocks left them. */
+  readonly goesOn: string;
 
   constructor(program: Program, js: string) {
     this.#program = program;
     this.#js = js;
     this.#early = calledBefore(program);
+    let goesOn = fillingsOf(program).size > 0 ? "goesOn\u200d" : "";
+    while (goesOn !== "" && js.includes(goesOn)) goesOn += "\u200d";
+    this.goesOn = goesOn;
   }
 
   edits(): readonly Edit[] {
     const { body } = this.#program;
     const last = valueStatement(this.#program);
     body.forEach((node, i) => {
-      const isEnum = enumName(node, body[i + 1]) !== null;
-      const ofEnum = i > 0 && body[i - 1] !== undefined && enumName(body[i - 1] ?? node, node) !== null;
+      const filled = filledName(node, body[i + 1]);
       if (node.type === "ImportDeclaration") this.#blank(node);
-      else if (node.type === "VariableDeclaration") this.#variables(node, { inList: true, reset: isEnum });
+      else if (node.type === "VariableDeclaration") this.#variables(node, { inList: true, filled });
       else if (node.type === "FunctionDeclaration") this.#function(node);
       else if (node.type === "ClassDeclaration") {
+        this.#filled.add(node.id.name);
         this.#insert(node.start, `${node.id.name}=`);
         this.#insert(node.end, ";");
-      } else if (node.type === "ExpressionStatement" && i === last && !ofEnum) {
+      } else if (node.type === "ExpressionStatement" && i === last && !fillingOf(node)) {
         this.#value(node, body[i - 1]?.end ?? 0);
       } else this.#nested(node);
     });
@@ -80,7 +84,7 @@ class Rewriter {
   }
 
   /** `inList`: in a list of statements, where a statement that begins with "(" needs its separator. */
-  #variables(node: VariableDeclaration, how: { readonly inList: boolean; readonly reset?: boolean }): void {
+  #variables(node: VariableDeclaration, how: { readonly inList: boolean; readonly filled?: string | null }): void {
     const { kind, start } = node;
     if (kind !== "const" && kind !== "let" && kind !== "var") return;
     const separate = how.inList && node.declarations[0]?.id.type !== "Identifier";
@@ -91,13 +95,21 @@ class Rewriter {
         if (this.#js[from - 1] === " ") this.#edits.push({ start: from - 1, end: from, text: "(" });
         else this.#insert(from, "(");
         this.#insert(end, ")");
-      } else if (!init && how.inList && (kind !== "var" || how.reset)) this.#insert(end, "=undefined");
+      } else if (how.filled && how.filled === this.#js.slice(from, end)) this.#fill(how.filled, end);
+      else if (!init && how.inList && kind !== "var") this.#insert(end, "=undefined");
     }
     if (how.inList && this.#js[node.end - 1] !== ";") this.#insert(node.end, ";");
   }
 
+  /** An object that is filled begins anew with each block, unless it goes on with what the name holds. */
+  #fill(name: string, end: number): void {
+    if (!this.#filled.has(name)) this.#insert(end, `=${this.goesOn}.${name}?${name}:undefined`);
+    this.#filled.add(name);
+  }
+
   #function(node: FunctionDeclaration): void {
     const { id: { name, start, end } } = node;
+    this.#filled.add(name);
     if (this.#early.has(node)) {
       let alias = `${name}\u200d`;
       while (this.#js.includes(alias)) alias += "\u200d";

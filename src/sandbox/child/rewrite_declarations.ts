@@ -1,25 +1,33 @@
 import type { AnyNode, Comment, Expression, Program, Statement, VariableDeclaration } from "acorn";
 import { awaits, boundNames, childNodes, freeNames, isClass, isFunction } from "./analysis.ts";
 import { LANGUAGE_NAMES } from "./analysis_globals.ts";
+import { codeOnly } from "./analysis_text.ts";
+import { enumKeys, type Filling, fillingsOf } from "./rewrite_fillings.ts";
 
 /** A name that a block gives a value at its top level. */
 export interface Declaration {
   readonly name: string;
-  readonly declaration: "const" | "let" | "var" | "function" | "class";
+  readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum" | "namespace";
   /** First line of the comment right before the statement, at most 80 characters. */
   readonly doc: string;
-  /** JavaScript that evaluates to it where it is a function or class written down here, else "". */
+  /** JavaScript that evaluates to it where it is a function, class, enum or namespace written down here, else "". */
   readonly source: string;
   /** The statement, at most 500 characters. */
   readonly statement: string;
   /** Names that the function, class or initial value refers to, without the language's own. */
   readonly requires: readonly string[];
+  /** Of an enum or namespace: what it adds, where it may go on with what an earlier block declared. Its source ends in
+   * `({})` then, in the place of what it goes on with. */
+  readonly adds?: readonly string[];
 }
 
 export interface Text {
   readonly program: Program;
   readonly js: string;
   readonly comments: readonly Comment[];
+  /** What was parsed, its types in it. */
+  readonly typed: string;
+  readonly namespaces: ReadonlyMap<string, readonly string[]>;
 }
 
 const MAX_STATEMENT = 500, MAX_DOC = 80;
@@ -33,7 +41,57 @@ export function topLevelDeclarations(text: Text): Declaration[] {
       found.set(one.name, one);
     }
   }
+  for (const [name, fillings] of fillingsOf(text.program)) {
+    const declared = found.get(name);
+    if (declared) found.set(name, filled(declared, { fillings, text }));
+  }
+  for (const one of aliases(found, text)) found.set(one.name, one);
   return [...found.values()];
+}
+
+/** `import B = A.B`, which the stripper writes as `const B = A.B`: what it names is found again by that name. */
+function aliases(found: ReadonlyMap<string, Declaration>, { typed }: Text): Declaration[] {
+  return [...codeOnly(typed).matchAll(/(?<![\w$.])import\s+([\w$]+)\s*=\s*([\w$.\s]+)/g)].flatMap((match) => {
+    const [, name = "", path = ""] = match;
+    const source = path.replace(/(?<!\.)\s+(?!\s*\.)[\s\S]*$/, "").replace(/\s/g, "");
+    const declared = found.get(name);
+    if (declared?.statement.replace(/[\s;]/g, "") !== `const${name}=${source}`) return [];
+    return [{ ...declared, declaration: "namespace" as const, source }];
+  });
+}
+
+/** An enum or namespace, and the class or function that it adds to. */
+function filled(
+  declared: Declaration,
+  { fillings, text }: { readonly fillings: readonly Filling[]; readonly text: Text },
+): Declaration {
+  const { name, declaration: base } = declared;
+  const fills = fillings.map(({ fill }) => text.js.slice(fill.start, fill.end));
+  const exported = text.namespaces.get(name);
+  const declaration = exported ? "namespace" : "enum";
+  const begun = base === "function" || base === "class" ? declared.source : "{}";
+  const required = fillings.flatMap(({ fill }) => freeNames(fill));
+  const keys = fillings.flatMap(enumKeys);
+  const isMixed = exported && (begun !== "{}" || fillings.some((one) => enumKeys(one).length > 0));
+  const adds = isMixed ? null : exported ?? (eachBegins(name, text.typed) ? keys : null);
+  return {
+    ...declared,
+    declaration,
+    source: begun === ""
+      ? ""
+      : `(object\u200d=>(${fills.map((fill) => `(${fill})(object\u200d),`).join("")}object\u200d))(${begun})`,
+    statement: `${declaration} ${name}`,
+    requires: [...new Set([...declared.requires, ...required])].filter((one) =>
+      one !== name && !LANGUAGE_NAMES.has(one)
+    ),
+    ...adds && { adds },
+  };
+}
+
+/** Only an enum whose first member has a value may go on with another. */
+function eachBegins(name: string, typed: string): boolean {
+  const found = [...codeOnly(typed).matchAll(/\benum\s+([\w$]+)\s*\{\s*[\w$]*\s*(=?)/g)];
+  return found.every(([, one, value]) => one !== name || value === "=");
 }
 
 /** What the top level assigns to names, its own or others: `f = () => 1`. */

@@ -5,7 +5,7 @@ import { fileOfRestored } from "./ran_blocks.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
 import { summarize } from "./summary.ts";
 import { type Entry, newEntry } from "./variables_entry.ts";
-import { describeFilled, goesOn, hasAll } from "./variables_filled.ts";
+import { describeFilled, goesOn, hasAny } from "./variables_filled.ts";
 import { KnownFunctions } from "./variables_functions.ts";
 import { type Restored, Restoring } from "./variables_restore.ts";
 import { addOnce, codeHash } from "./variables_save.ts";
@@ -54,6 +54,8 @@ export class Variables {
   #bound = bareList<string>();
   /** Enums and namespaces of the block that runs which go on with what is there. */
   #goingOn: Record<string, true> = look.create(null);
+  /** What the names that it declares held before it. */
+  #before: Record<string, unknown> = look.create(null);
   readonly #functions = new KnownFunctions();
 
   constructor(options: VariablesOptions = {}) {
@@ -116,8 +118,10 @@ export class Variables {
   /** Which enums and namespaces of a block go on with what an earlier one declared, as they would in one file. */
   goingOn(declarations: readonly Declaration[]): Readonly<Record<string, true>> {
     const found: Record<string, true> = look.create(null);
+    this.#before = look.create(null);
     for (let i = 0; i < declarations.length; i++) {
       const { name } = declarations[i]!, entry = this.#entries[name];
+      this.#before[name] = this.#get(name);
       if (entry && goesOn(declarations[i]!, { entry, value: this.#get(name) })) found[name] = true;
     }
     return this.#goingOn = found;
@@ -128,7 +132,8 @@ export class Variables {
     const { name, doc, source, statement, requires } = described;
     const entry = this.#entries[name];
     if (!entry) return;
-    if (declaration === "enum" || declaration === "namespace") return this.#describeFilled(entry, described);
+    const isFilled = declaration === "enum" || declaration === "namespace";
+    if (isFilled && this.#describeFilled(entry, described)) return;
     if (declaration !== null) {
       entry.declaration = declaration;
       entry.doc = doc;
@@ -138,14 +143,16 @@ export class Variables {
     entry.requires = requires;
   }
 
-  #describeFilled(entry: Entry, described: Declaration): void {
+  /** False for an alias of a plain value. */
+  #describeFilled(entry: Entry, described: Declaration): boolean {
     const { name, adds = bareList<string>() } = described;
-    const value = this.#get(name);
-    const isThere = typeof value === "object" || typeof value === "function";
-    if (!isThere || value === null || look.isProxy(value) || !hasAll(value, adds)) return; // the block did not come to it
-    const on = this.#goingOn[name] ? entry : null;
+    const value = this.#get(name), on = this.#goingOn[name] ? entry : null;
+    if (value === undefined || (!on && value === this.#before[name])) return true; // the block did not come to it
+    if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
+    if (look.isProxy(value) || !hasAny(value, adds)) return true;
     describeFilled(entry, { ...described, on });
     if (entry.declaration === "namespace" && entry.source !== "") this.#functions.addNamespace(value, entry);
+    return true;
   }
 
   #takeBack(): void {

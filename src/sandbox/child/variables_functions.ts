@@ -44,6 +44,16 @@ export class KnownFunctions {
     }
   }
 
+  /** A namespace; of a class or function that it adds to, both. */
+  addNamespace(
+    value: object,
+    made: { readonly name: string; readonly source: string; readonly requires: readonly string[] },
+  ): void {
+    const { source, requires } = made;
+    if (typeof value === "function") this.add(value, made);
+    look.weakSet(this.#functions, value, { kind: "class", source, requires });
+  }
+
   find(value: object): KnownFunction | undefined {
     return look.weakGet(this.#functions, value) as KnownFunction | undefined;
   }

@@ -83,7 +83,13 @@ export class Restoring {
     const text = summary.declaration === "function" ? withoutName(source, name) : source;
     this.#parts.evaluate(`"use strict";${name}=\n${text}\n`, name);
     const value = this.#parts.get(name);
+    if (summary.declaration === "namespace" && typeof value === "object" && value !== null) {
+      return this.#parts.functions.addNamespace(value, { name, source, requires });
+    }
     if (typeof value !== "function") throw new look.TypeError("Cannot restore it: its source makes no function");
+    if (summary.declaration === "namespace") {
+      return this.#parts.functions.addNamespace(value, { name, source, requires });
+    }
     this.#parts.functions.add(value, { name, source, requires });
   }
 
@@ -116,8 +122,10 @@ export class Restoring {
   #undo(images: readonly VariableImage[]): void {
     const reached: Record<string, true> = look.create(null);
     for (let i = 0; i < images.length; i++) {
-      const { name, kind, source } = images[i]!;
-      if (kind === "class" && look.indexOf(source, "static") >= 0) this.#reach(name, reached);
+      const { name, kind, source, summary } = images[i]!;
+      if (kind === "class" && (summary.declaration === "namespace" || look.indexOf(source, "static") >= 0)) {
+        this.#reach(name, reached);
+      }
     }
     for (const name in reached) {
       const entry = this.#bound[name];
@@ -150,7 +158,8 @@ export class Restoring {
     const value = this.#parts.get(name);
     try {
       const own = this.#decode(bytes);
-      if (typeof value === "function" && typeof own === "object" && own !== null) bindOwn(value, own);
+      const isThere = typeof value === "function" || (typeof value === "object" && value !== null);
+      if (isThere && typeof own === "object" && own !== null) bindOwn(value, own);
     } catch {
       return; // instances in it of a class that is lost: it has what its code gives it
     }

@@ -43,7 +43,7 @@ export function snapshot(entry: Entry, value: unknown, parts: SaveParts): Snapsh
     }
     return { ...blank(entry, value), kind: "pending", source: entry.statement, hash: `pending:${entry.statement}` };
   }
-  return data(entry, value, parts);
+  return parts.functions.find(value) ? code(entry, value, parts) : data(entry, value, parts);
 }
 
 function blank(entry: Entry, value: unknown): Snapshot {
@@ -55,7 +55,7 @@ function lost(entry: Entry, value: unknown, reason: string): Snapshot {
 }
 
 function code(entry: Entry, value: object, { functions }: SaveParts): Snapshot {
-  functions.learn(value, entry);
+  if (typeof value === "function") functions.learn(value, entry);
   const known = functions.find(value);
   if (known) {
     const { kind, source, requires } = known;

@@ -28,9 +28,10 @@ export class BlockRunner {
     const block = prepare(source);
     if (!block.ok) throw new SyntaxError(`${block.error.message} (${block.error.line}:${block.error.column})`);
     this.variables.declare(block.declarations.map(({ name }) => name));
+    const goingOn = this.variables.goingOn(block.declarations);
     let value: unknown, error: unknown = null;
     try {
-      value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()();
+      value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()(goingOn);
     } catch (thrown) {
       error = thrown;
     }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { CORPUS } from "./block_corpus.ts";
 import { MORE } from "./block_corpus_more.ts";
+import { NAMESPACES } from "./namespace_corpus.ts";
 import { BlockRunner, prepare } from "./block_runner.ts";
 
 Deno.test("prepareBlock() corpus: values and the names that stay", async () => {
-  for (const [source, expected, names = ""] of [...CORPUS, ...MORE]) {
+  for (const [source, expected, names = ""] of [...CORPUS, ...MORE, ...NAMESPACES]) {
     using runner = new BlockRunner();
     const { value, error, block } = await runner.run(source);
     if (typeof expected === "function") assert.ok(error instanceof expected, source);
@@ -28,6 +29,17 @@ Deno.test("prepareBlock() several blocks share one scope", async () => {
     [["const k = 1; const get = () => k", "const k = 2", "get()"], 2],
     [["const data = [3, 1]", "const data = data.toSorted()", "data"], undefined],
     [["enum E { A, B }", "enum E { C }", "[E.C, E.B]"], [0, undefined]],
+    [["enum E { A, B }", "enum E { C = 2 }", "[E.C, E.B]"], [2, 1]],
+    [["enum E { A, B }", "enum E { A = 5 }", "[E.A, E.B]"], [5, undefined]],
+    [["enum E { A }", "namespace E { export const b = E.A }", "[E.A, E.b]"], [0, 0]],
+    [["namespace N { export const a = 1 }", "namespace N { export const b = N.a + 1 }", "[N.a, N.b]"], [1, 2]],
+    [["namespace N { export const a = 1, b = 2 }", "namespace N { export const a = 3 }", "[N.a, N.b]"], [3, undefined]],
+    [["namespace N.M { export const a = 1 }", "namespace N.M { export const b = M.a }", "N.M.b"], 1],
+    [["const N = { a: 1 }", "namespace N { export const b = 2 }", "[N.a, N.b]"], [undefined, 2]],
+    [["class N { static a = 1 }", "namespace N { export const b = N.a }", "new N() && N.b"], 1],
+    [["function N() { return N.b }", "namespace N { export const b = 2 }", "N()"], 2],
+    [["namespace N { export const a = 1 }", "const N = 5", "N"], 5],
+    [["namespace N { export let a = 1; export const get = () => a }", "N.a = 2", "N.get()"], 2],
     [["var v = 1", "var v", "v"], 1],
     [["function f() { return g() }", "function g() { return 1 }", "f()"], 1],
     [["function f() { return 1 }; const old = f", "function f() { return 2 }", "[old(), f()]"], [1, 2]],
@@ -92,8 +104,22 @@ const REFUSALS: readonly Refusal[] = [
   { source: "import.meta.url", says: /no module/, at: [1, 1] },
   { source: "@dec class A {}", says: /Decorators are not available/, at: [1, 1] },
   { source: "class A { @dec m() {} }", says: /Decorators are not available/, at: [1, 11] },
-  { source: "namespace N { export const a = 1 }\nN.a", says: /Namespaces are not available/, at: [1, 1] },
-  { source: "const s: string = 'namespace X {'\nmodule M.N { }", says: /Namespaces are not available/, at: [2, 1] },
+  {
+    source: "if (1) {\n  namespace N { export const a = 1 }\n}",
+    says: /namespace stands at the top level/,
+    at: [2, 3],
+  },
+  {
+    source: "function f() { module N { export const a = 1 } }",
+    says: /namespace stands at the top level/,
+    at: [1, 16],
+  },
+  { source: "namespace N {\n  const a = 1\n  export { a }\n}", says: /exports declarations only/, at: [3, 12] },
+  { source: "namespace N { export default 1 }", says: /exports declarations only/, at: [1, 15] },
+  { source: "export namespace N { export const a = 1 }", says: /no module: leave out export/, at: [1, 1] },
+  { source: "namespace N {\n  const a: number = await 1\n}", says: /await/, at: [2, 21] },
+  { source: "namespace N {\n  const a: number = 1 +* 2\n}", says: /Unexpected token \*/, at: [2, 24] },
+  { source: "namespace N {\n  import fs = require('fs')\n}", says: /no module/, at: [2, 3] },
   { source: "const undefined = 1", says: /undefined cannot be declared/, at: [1, 1] },
   { source: "with (a) {}", says: /Unexpected token with/, at: [1, 1] },
   { source: "let eval = 1", says: /eval/, at: [1, 5] },
