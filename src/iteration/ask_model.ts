@@ -28,7 +28,9 @@ const AFTER_REQUEST_MS = 40;
  * and defects. */
 export async function askModel(
   frame: IterationFrame,
-  { messages, reasoning }: { readonly messages: readonly ModelMessage[] } & Pick<IterationInput, "reasoning">,
+  { messages, reasoning, prefer = null }:
+    & { readonly messages: readonly ModelMessage[] }
+    & Pick<IterationInput, "reasoning" | "prefer">,
 ): Promise<Asked> {
   const begun = performance.now();
   // The reader of replies and its schema library load while the model thinks, not before it is asked.
@@ -39,7 +41,7 @@ export async function askModel(
   const events = forwardTo(frame, stream);
   const base = () => ({ traces, ms: performance.now() - begun, provider: current.provider.name, model: current.model });
   try {
-    const answer = await frame.router.ask({ messages, reasoning }, {
+    const answer = await frame.router.ask({ messages, reasoning, prefer }, {
       signal: frame.signal,
       onEvent: events.on,
       onAttempt: (attempt) => traces.push({ ...attempt, repairs: [] }),

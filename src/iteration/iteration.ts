@@ -8,7 +8,7 @@ import type { ContextParts, JournalEntry } from "../prompt/context_parts.ts";
 import type { Reply } from "../prompt/reply.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
-import type { Router } from "../providers/router.ts";
+import type { ModelPreference, Router } from "../providers/router.ts";
 
 /** What stays the same over all iterations of a query. */
 export interface IterationFrame {
@@ -32,6 +32,8 @@ export interface IterationInput {
   readonly position: number;
   readonly context: ContextParts;
   readonly reasoning: ReasoningLevel;
+  /** Which of the configured models should serve: the last reply's own wish. */
+  readonly prefer?: ModelPreference | null;
   /** True for the one call after the budget: only an answer is wanted, no block runs. */
   readonly last: boolean;
   /** The reason the last final was refused, null where it was not. */

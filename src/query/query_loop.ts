@@ -62,6 +62,7 @@ export class QueryLoop {
       position: state.position,
       context,
       reasoning: reasoningLevel({ asked: state.next.reasoning, consecutiveErrors: state.consecutiveErrors }),
+      prefer: state.next.model,
       last,
       refusedBefore: state.refused,
       offered: () => state.offered,
