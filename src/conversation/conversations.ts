@@ -1,11 +1,14 @@
+import { checkImages } from "../domain/check_images.ts";
 import { oneLine } from "../domain/clip.ts";
 import { BusyError, UsageError } from "../domain/errors.ts";
+import type { Image } from "../domain/image.ts";
 import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
 import { Environment, type EnvironmentParts } from "../environment/environment.ts";
 import type { Branch, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
+import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { QueryParts } from "../query/query_parts.ts";
-import { runQuery } from "../query/run_query.ts";
+import { type RunOptions, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
 import { LivingChildren, type LivingChildrenOptions } from "./living_children.ts";
 import { Lock } from "./lock.ts";
@@ -30,6 +33,10 @@ export interface SendOptions {
   /** Refuse with `BusyError` instead of waiting when a query runs in this conversation. */
   readonly refuseWhenBusy?: boolean;
   readonly label?: string;
+  /** Go with the request; at most 20 of 5 MB each. */
+  readonly images?: readonly Image[];
+  /** A JSON Schema as data: the answer must satisfy it, and is then also in `value` of the result. */
+  readonly responseSchema?: unknown;
 }
 
 /** Longest request in characters; what is longer belongs into a file or the variable `context`. */
@@ -84,16 +91,20 @@ export class Conversations {
     return await this.#store.variables(branch.branchId);
   }
 
-  /** Runs one query. Rejects with `UsageError` for an empty or oversized request, `BusyError`, `ConfigError` and
+  /** Runs one query. Rejects with `UsageError` for an empty or oversized request, a schema that is none
+   * and images that cannot be sent, `BusyError`, `ConfigError` and
    * `StoreError`; every other end is a result. */
   async send(branch: Branch, request: string, options: SendOptions): Promise<QueryResult> {
     if (request.trim() === "") throw new UsageError("Cannot run an empty request: say what you want");
     if (request.length > MAX_REQUEST_CHARS) {
       throw new UsageError(`Cannot run a request of ${request.length} characters: the limit is ${MAX_REQUEST_CHARS}`);
     }
+    const extras = await this.#extras(options);
     const { environment, lock } = this.#open(branch);
     if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
-    return await lock.run(async () => await this.#run(request, { environment: await environment, options }));
+    return await lock.run(async () =>
+      await this.#run(request, { environment: await environment, options: { ...options, extras } })
+    );
   }
 
   /** Gives the running query of a branch a message, which its next call shows. Resolves with true once it does, with
@@ -102,9 +113,30 @@ export class Conversations {
     return await this.#steering.get(branch.branchId)?.add(text) ?? false;
   }
 
+  /** Throws `UsageError` where `send` would refuse what comes with a request, before anything is stored. */
+  async check(given: Pick<SendOptions, "images" | "responseSchema">): Promise<void> {
+    await this.#extras(given);
+  }
+
+  async #extras(
+    { images = [], responseSchema }: Pick<SendOptions, "images" | "responseSchema">,
+  ): Promise<RequestExtras> {
+    checkImages(images);
+    const { routes } = this.#parts.router;
+    if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
+      const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");
+      throw new UsageError(
+        `Cannot send images: ${names} takes none; choose a model that does, or set "images": true for it in the configuration`,
+      );
+    }
+    if (responseSchema === undefined) return { images, answerSchema: null };
+    const { AnswerSchema } = await import("../prompt/answer_schema.ts");
+    return { images, answerSchema: new AnswerSchema(responseSchema) };
+  }
+
   async #run(
     request: string,
-    { environment, options }: { readonly environment: Environment; readonly options: SendOptions },
+    { environment, options }: { readonly environment: Environment; readonly options: RunOptions },
   ): Promise<QueryResult> {
     const { branchId } = environment.branch;
     await this.#children.begin(branchId, environment);

@@ -1,3 +1,4 @@
+import type { JsonValue } from "./json_value.ts";
 import type { Usage } from "./usage.ts";
 
 export type QueryStatus = "done" | "error" | "interrupted";
@@ -7,6 +8,7 @@ export type QueryReason =
   | "answered"
   | "max_iterations"
   | "error_budget"
+  | "answer_schema"
   | "limit_cost"
   | "limit_tokens"
   | "limit_time"
@@ -34,12 +36,15 @@ export interface QueryResult {
   readonly costUsd: number | null;
   readonly ms: number;
   readonly notes: readonly string[];
+  /** The answer as data, where the caller gave a JSON Schema and the answer satisfies it; left out otherwise. */
+  readonly value?: JsonValue;
 }
 
 const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
   answered: "done",
   max_iterations: "error",
   error_budget: "error",
+  answer_schema: "error",
   limit_cost: "error",
   limit_tokens: "error",
   limit_time: "error",

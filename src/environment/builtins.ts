@@ -82,7 +82,7 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
   const type: AnswerType = read("type") === "text" ? "text" : "markdown";
   const told = read("confidence");
   const confidence: Confidence = told === "medium" || told === "low" ? told : "high";
-  scope.answer(readable(call.args[0]), { type, confidence, block: call.block });
+  scope.answer(readable(call.args[0]), { type, confidence, block: call.block, value: call.args[0] });
 }
 
 function doc(call: HostCall, source: BuiltinSource): string {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled } from "../domain/errors.ts";
 import type { IterationOutcome } from "../domain/query_event.ts";
 import { assembleMessages } from "../prompt/messages.ts";
@@ -21,7 +22,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const messages = messagesOf(frame, input);
   let asked: Asked;
   try {
-    asked = await askModel(frame, { messages, reasoning: input.reasoning });
+    asked = await askModel(frame, { messages, reasoning: input.reasoning, prefer: input.prefer ?? null });
   } catch (error) {
     if (error instanceof Cancelled) return { kind: "cancelled" };
     throw error;
@@ -43,11 +44,13 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
 }
 
 function messagesOf(frame: IterationFrame, { context }: IterationInput): readonly ModelMessage[] {
+  const { images, answerSchema } = frame.extras;
   if (context.nudges.length > 0) frame.emitter.send({ type: "nudge", lines: context.nudges });
   return assembleMessages({
     system: frame.system,
     request: frame.request,
-    schema: REPLY_FORMAT,
+    images,
+    schema: answerSchema ? `${REPLY_FORMAT}\n\n${answerSchema.instructions}` : REPLY_FORMAT,
     context: renderContext(context),
     alternatingRoles: frame.router.current().capabilities.alternatingRoles,
   });
@@ -74,8 +77,7 @@ async function act(
   },
 ): Promise<IterationResult> {
   const blocks = input.last ? [] : reply.code;
-  await recorder.begin(blocks);
-  const executed = blocks.length > 0 ? await executeBlocks(frame, { blocks, iteration: input.position + 1 }) : NOTHING;
+  const executed = await runBlocks(frame, { blocks, iteration: input.position + 1, recorder });
   const { thinking } = asked;
   if (frame.signal.aborted) {
     await recorder.end({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", answer: null });
@@ -96,6 +98,33 @@ async function act(
     answer: settled?.kind === "accepted" ? settled.final.answer : null,
   });
   return result;
+}
+
+/** Runs the blocks while their row is stored, which takes the main process as long as the child needs to read the
+ * first of them. Rejects when the row cannot be stored. */
+async function runBlocks(
+  frame: IterationFrame,
+  { blocks, iteration, recorder }: {
+    readonly blocks: Reply["code"];
+    readonly iteration: number;
+    readonly recorder: Recorder;
+  },
+): Promise<Executed> {
+  recorder.bindThinking();
+  if (blocks.length === 0) {
+    await recorder.begin(blocks);
+    return NOTHING;
+  }
+  const unstored = new AbortController();
+  const signal = AbortSignal.any([frame.signal, unstored.signal]);
+  // In a turn of its own: by then the first block has been sent.
+  const stored = nextTurn().then(() => {
+    return recorder.begin(blocks).then(() => {});
+  });
+  stored.catch(() => unstored.abort());
+  const executed = await executeBlocks({ ...frame, signal }, { blocks, iteration, stored });
+  await stored;
+  return executed;
 }
 
 function conclude(

@@ -1,10 +1,12 @@
 import { clip } from "../domain/clip.ts";
-import { refuseFinal, settleRefusal } from "../prompt/final_rules.ts";
+import type { AnswerSchema, Judged } from "../prompt/answer_schema.ts";
+import { refuseFinal, refuseForBlocks, settleRefusal } from "../prompt/final_rules.ts";
 import type { ReplyFinal } from "../prompt/reply.ts";
 import type { Executed } from "./execute_blocks.ts";
 import type { AcceptedFinal, IterationFrame, OfferedAnswer } from "./iteration.ts";
 
 const RENDER_MS = 3_000;
+const MAX_VALUE_BYTES = 64 << 20;
 
 export type Settled =
   | { readonly kind: "accepted"; readonly final: AcceptedFinal }
@@ -18,6 +20,8 @@ interface Candidate {
   /** Blocks whose failure speaks against it. */
   readonly counted: Executed["entries"];
   readonly problem: string | null;
+  /** How it stands to the schema that the caller gave, null where there is none. */
+  readonly judged: Judged | null;
 }
 
 /** Resolves and judges the final of a reply: an answer that a block offered comes first, then the reply's own. Null
@@ -31,34 +35,49 @@ export async function settleFinal(
     readonly refusedBefore: string | null;
   },
 ): Promise<Settled | null> {
-  const candidate = offered ? fromOffer(offered, executed) : final ? await fromReply(frame, { final, executed }) : null;
+  const candidate = offered
+    ? fromOffer(frame, { offered, executed })
+    : final
+    ? await fromReply(frame, { final, executed })
+    : null;
   if (!candidate) return null;
-  const forgot = frame.environment.forgottenNow.size > 0;
-  const { text, from, counted } = candidate;
-  const reason = candidate.problem ?? refuseFinal({
-    answer: text,
-    resolved: from !== "literal",
-    entries: counted,
-    forgot,
-  });
+  const { text, judged, counted, problem } = candidate;
+  // No repetition lets an answer through that the caller could not use.
+  if (judged && !judged.ok) {
+    return { kind: "refused", reason: refuseForBlocks(counted) ?? problem ?? judged.reason };
+  }
+  const reason = reasonAgainst(candidate, frame);
   const { answerType, confidence } = candidate;
-  if (reason === null) return { kind: "accepted", final: { answer: text, answerType, confidence, notes: [] } };
+  const answer = judged
+    ? { answer: judged.text, answerType: "text" as const, value: judged.value }
+    : { answer: text, answerType };
+  if (reason === null) return { kind: "accepted", final: { ...answer, confidence, notes: [] } };
   const verdict = settleRefusal({ reason, previous: refusedBefore });
-  if (!verdict.letThrough || text.trim() === "") return { kind: "refused", reason };
-  const notes = [verdict.note];
-  return { kind: "accepted", final: { answer: text, answerType, confidence: "low", notes } };
+  if (!verdict.letThrough || answer.answer.trim() === "") return { kind: "refused", reason };
+  return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
 }
 
-function fromOffer(offered: OfferedAnswer, executed: Executed): Candidate {
-  const { text, type, confidence, block } = offered;
-  // What fails after the offer does not undo it.
+/** Whether it says enough is the schema's to say, where there is one. */
+function reasonAgainst({ problem, judged, text, from, counted }: Candidate, frame: IterationFrame): string | null {
+  if (judged) return refuseForBlocks(counted);
+  const forgot = frame.environment.forgottenNow.size > 0;
+  return problem ?? refuseFinal({ answer: text, resolved: from !== "literal", entries: counted, forgot });
+}
+
+function fromOffer(
+  frame: IterationFrame,
+  { offered, executed }: { readonly offered: OfferedAnswer; readonly executed: Executed },
+): Candidate {
+  const { text, type, confidence, block, value } = offered;
   return {
     text,
     from: "value",
     answerType: type,
     confidence,
+    // What fails after the offer does not undo it.
     counted: executed.entries.slice(0, block),
     problem: null,
+    judged: frame.extras.answerSchema?.judge({ value }) ?? null,
   };
 }
 
@@ -68,7 +87,35 @@ async function fromReply(
 ): Promise<Candidate> {
   const { answerType, confidence } = final;
   const base = { answerType, confidence, counted: executed.entries };
+  const { answerSchema } = frame.extras;
+  const judged = answerSchema ? await judgeNamed(frame, { name: final.answer.trim(), answerSchema }) : null;
+  if (judged) return { ...base, text: final.answer, from: "variable", problem: null, judged };
   const rendered = await frame.environment.render(final.answer, { deadlineMs: RENDER_MS });
-  if (rendered.ok) return { ...base, text: rendered.text, from: rendered.from, problem: null };
-  return { ...base, text: final.answer, from: "literal", problem: clip(rendered.reason, 1000) };
+  const text = rendered.ok ? rendered.text : final.answer;
+  return {
+    ...base,
+    text,
+    from: rendered.ok ? rendered.from : "literal",
+    problem: rendered.ok ? null : clip(rendered.reason, 1000),
+    judged: answerSchema?.judge({ text }) ?? null,
+  };
+}
+
+/** The data of a variable whose name is all of the answer: a schema wants the value and not the text that a reader would
+ * get. Null where there is no such variable. */
+async function judgeNamed(
+  { environment }: IterationFrame,
+  { name, answerSchema }: { readonly name: string; readonly answerSchema: AnswerSchema },
+): Promise<Judged | null> {
+  if (environment.index.get(name) === undefined) return null;
+  let value: unknown;
+  try {
+    value = await environment.readVariable(name, { maxBytes: MAX_VALUE_BYTES });
+  } catch (error) {
+    return {
+      ok: false,
+      reason: `The variable ${name} cannot be read: ${error instanceof Error ? error.message : error}`,
+    };
+  }
+  return answerSchema.judge({ value });
 }

@@ -30,8 +30,8 @@ export function refuseFinal(
     readonly forgot: boolean;
   },
 ): string | null {
-  const failed = entries.findIndex(({ result }) => !result.ok);
-  if (failed !== -1) return failedBlock(entries, failed);
+  const blocks = refuseForBlocks(entries);
+  if (blocks !== null) return blocks;
   if (answer.trim() === "") {
     return resolved
       ? "The answer is empty: the variable or template it came from has no text"
@@ -47,6 +47,12 @@ export function refuseFinal(
     return 'The answer says that variables were forgotten, but forget was not called: await forget("name"), then finish';
   }
   return null;
+}
+
+/** Why an answer must not stand beside blocks of its reply, or null: one of them failed. */
+export function refuseForBlocks(entries: readonly JournalEntry[]): string | null {
+  const failed = entries.findIndex(({ result }) => !result.ok);
+  return failed === -1 ? null : failedBlock(entries, failed);
 }
 
 /** What follows from a refusal: the same one twice in a row is let through, so that no gate repeats for ever. Texts that

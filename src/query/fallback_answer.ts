@@ -8,9 +8,13 @@ export function fallbackAnswer(facts: {
   readonly budget: number;
   readonly thinking: string;
   readonly errors: readonly string[];
+  /** Why the newest answer did not satisfy the schema that it must, null where it was not refused for that. */
+  readonly refused?: string | null;
 }): string {
   const { reason, iterations, budget, thinking, errors } = facts;
-  const lines = [headline(reason, { iterations, budget, error: errors.at(-1) ?? "" })];
+  const lines = [
+    headline(reason, { iterations, budget, error: (reason === "answer_schema" ? facts.refused : errors.at(-1)) ?? "" }),
+  ];
   if (thinking) lines.push(`Last reasoning: ${clip(thinking, 800)}`);
   if (reason === "error_budget") lines.push(...errors.slice(-3).map((error) => `Error: ${clip(error, 300)}`));
   const advice = ADVICE[reason];
@@ -20,6 +24,7 @@ export function fallbackAnswer(facts: {
 
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   max_iterations: "Ask again with more iterations (--max-iterations), or for a smaller step; all variables are kept.",
+  answer_schema: "Ask again with more iterations (--max-iterations), or with a simpler schema; all variables are kept.",
   error_budget: "Ask in another way, or for a smaller step; all variables are kept.",
   limit_cost: "Raise budget.costUsd, or ask for a smaller step; all variables are kept.",
   limit_tokens: "Raise budget.tokens, or ask for a smaller step; all variables are kept.",
@@ -36,6 +41,8 @@ function headline(
       return `No answer within the budget of ${budget} iterations.`;
     case "error_budget":
       return `No answer: too many errors in a row after ${done}.`;
+    case "answer_schema":
+      return `No answer that satisfies the schema after ${done}. ${clip(error, 1000)}`;
     case "limit_cost":
       return `No answer: the cost limit was reached after ${done}.`;
     case "limit_tokens":

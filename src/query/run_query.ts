@@ -66,7 +66,8 @@ export async function runQuery(
     const reason = reasonOf(why, { state, extras });
     await subcalls.close();
     const result = compose(reason, { state, extras, ledger, queryId, conversationId, ms: now() - begun });
-    await parts.store.endQuery(queryId, result);
+    const { value: _inAnswer, ...stored } = result;
+    await parts.store.endQuery(queryId, stored);
     const type = reason === "answered" ? "final" : result.status === "interrupted" ? "cancelled" : "failed";
     emitter.iteration = null;
     emitter.send({ type, result });

@@ -4,6 +4,7 @@ import type { Environment } from "../../src/environment/environment.ts";
 import type { Executed } from "../../src/iteration/execute_blocks.ts";
 import type { IterationFrame, OfferedAnswer } from "../../src/iteration/iteration.ts";
 import { settleFinal } from "../../src/iteration/settle_final.ts";
+import { AnswerSchema } from "../../src/prompt/answer_schema.ts";
 import type { ReplyFinal } from "../../src/prompt/reply.ts";
 import type { RenderReport } from "../../src/sandbox/sandbox.ts";
 
@@ -19,19 +20,27 @@ function finalOf(answer: string): ReplyFinal {
 }
 
 function offer(text: string, block = 0): OfferedAnswer {
-  return { text, type: "text", confidence: "medium", block };
+  return { text, type: "text", confidence: "medium", block, value: text };
 }
 
 /** Settles with an environment whose sandbox renders as told. */
 async function settle(
   parts: Partial<Parameters<typeof settleFinal>[1]>,
-  told: { readonly rendered?: RenderReport; readonly forgot?: readonly string[] } = {},
+  told: {
+    readonly rendered?: RenderReport;
+    readonly forgot?: readonly string[];
+    readonly schema?: unknown;
+    readonly values?: Record<string, unknown>;
+  } = {},
 ) {
   const environment = {
     forgottenNow: new Set(told.forgot),
+    index: { get: (name: string) => told.values && Object.hasOwn(told.values, name) ? {} : undefined },
+    readVariable: (name: string) => Promise.resolve(told.values?.[name]),
     render: (text: string) => Promise.resolve(told.rendered ?? { ok: true, from: "literal", text }),
   } as unknown as Environment;
-  const frame = { environment } as IterationFrame;
+  const answerSchema = told.schema === undefined ? null : new AnswerSchema(told.schema);
+  const frame = { environment, extras: { images: [], answerSchema } } as unknown as IterationFrame;
   return await settleFinal(frame, { offered: null, final: null, executed: executed(), refusedBefore: null, ...parts });
 }
 
@@ -116,4 +125,44 @@ Deno.test("settleFinal() never lets an empty answer through", async () => {
   const refusedBefore = reasonOf(await settle({ final }));
   assert.equal(reasonOf(await settle({ final, refusedBefore })), refusedBefore);
   assert.match(reasonOf(await settle({ offered: offer("") })), /empty/);
+});
+
+const ROWS = { type: "array", items: { type: "integer" } };
+
+Deno.test("settleFinal() with a schema the answer is JSON, and its data beside it", async () => {
+  const expected = {
+    kind: "accepted",
+    final: { answer: "[\n  1,\n  2\n]", answerType: "text", confidence: "high", notes: [], value: [1, 2] },
+  };
+  const named = { final: finalOf(" rows "), executed: executed(WORKED) };
+  assert.deepEqual(await settle(named, { schema: ROWS, values: { rows: [1, 2] } }), expected);
+  assert.deepEqual(await settle({ final: finalOf("[1,2]") }, { schema: ROWS }), expected);
+  const rendered: RenderReport = { ok: true, from: "template", text: "[1, 2]" };
+  assert.deepEqual(await settle({ final: finalOf("[{{a}}, {{b}}]") }, { schema: ROWS, rendered }), expected);
+  const offered = { ...offer("1, 2"), value: new Set([1, 2]), confidence: "high" as const };
+  assert.deepEqual(await settle({ offered }, { schema: ROWS }), expected);
+});
+
+Deno.test("settleFinal() with a schema never lets a wrong answer through, however often it comes", async () => {
+  const first = reasonOf(await settle({ final: finalOf('["x"]') }, { schema: ROWS }));
+  assert.equal(first, 'The answer does not fit the schema: /0 must be integer, is "x"');
+  const again = await settle({ final: finalOf('["x"]'), refusedBefore: first }, { schema: ROWS });
+  assert.equal(reasonOf(again), first);
+});
+
+Deno.test("settleFinal() with a schema a failed block refuses once, and a right answer then goes through", async () => {
+  const final = finalOf("[1]");
+  const reason = reasonOf(await settle({ final, executed: executed(FAILED) }, { schema: ROWS }));
+  assert.match(reason, /Block 1 .*failed/);
+  const again = await settle({ final, executed: executed(FAILED), refusedBefore: reason }, { schema: ROWS });
+  assert.deepEqual(again?.kind === "accepted" && [again.final.value, again.final.confidence], [[1], "low"]);
+});
+
+Deno.test("settleFinal() with a schema a short word is an answer where the schema has it", async () => {
+  assert.equal(answerOf(await settle({ final: finalOf("done") }, { schema: { enum: ["done", "open"] } })), '"done"');
+});
+
+Deno.test("settleFinal() with a schema a variable without data is refused by name", async () => {
+  const told = { schema: ROWS, values: { rows: undefined } };
+  assert.match(reasonOf(await settle({ final: finalOf("rows") }, told)), /no JSON: Cannot write undefined/);
 });

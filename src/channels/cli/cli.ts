@@ -92,6 +92,8 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .addOption(
       new Option("--output <format>", "what stdout gets").choices(["text", "json", "jsonl"]).default("text"),
     )
+    .option("--image <file>", "send an image with the request, a file or an address; may be given again", collected, [])
+    .option("--schema <file>", "the answer must satisfy this JSON Schema; stdout gets the JSON alone")
     .option("--db <path>", "database file, or :memory: (VIS_DB)")
     .option("--cwd <dir>", "workspace folder; the current one by default")
     .option("-q, --quiet", "no progress on stderr", false)
@@ -110,6 +112,7 @@ Examples:
   vis run "Which files here mention TODO, and how often?"
   vis run -c "And which of them is the oldest?"
   git diff | vis run "Review this" --output json
+  vis run "Which products are on it?" --image shelf.jpg --schema products.schema.json
 
 Exit codes: 0 answer, 1 the query failed or ran out, 2 usage, 3 configuration, 130 cancelled.
 Environment: VIS_BASE_URL, VIS_API_KEY, VIS_MODEL, VIS_PROVIDER, VIS_HOME, VIS_DB, VIS_LOG.`;
@@ -133,6 +136,10 @@ function addDoctor(program: Command, { services, io, finish }: Context): void {
       const { doctorCommand } = await import("./doctor_command.ts");
       finish(await doctorCommand({ services, io, flags }));
     });
+}
+
+function collected(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
 }
 
 function positiveInteger(text: string): number {

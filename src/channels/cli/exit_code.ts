@@ -9,9 +9,17 @@ export function exitCodeOf(result: QueryResult): number {
 
 /** False where `answer` only says what went wrong: that belongs on stderr. A query that ran out has its best answer. */
 export function hasAnswer({ reason }: QueryResult): boolean {
-  return reason !== "provider" && reason !== "configuration" && reason !== "cancelled" && reason !== "process_lost" &&
-    reason !== "defect";
+  return !WITHOUT_ANSWER.includes(reason);
 }
+
+const WITHOUT_ANSWER: readonly QueryResult["reason"][] = [
+  "answer_schema",
+  "provider",
+  "configuration",
+  "cancelled",
+  "process_lost",
+  "defect",
+];
 
 /** The exit code and the one sentence for an error that reached the channel; null for a defect. */
 export function describeError(error: unknown): { readonly code: number; readonly message: string } | null {

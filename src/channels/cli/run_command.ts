@@ -1,16 +1,20 @@
-import type { Conversation } from "../../conversation/conversations.ts";
+import type { Conversation, SendOptions } from "../../conversation/conversations.ts";
 import { oneLine } from "../../domain/clip.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import type { Io, OpenRequest, Services, Session } from "../channel.ts";
 import { exitCodeOf, hasAnswer } from "./exit_code.ts";
 import { Progress } from "./progress.ts";
+import { readImageArgument } from "./read_image_argument.ts";
+import { readSchema } from "./read_schema.ts";
 import { terminalText } from "./terminal_text.ts";
 
 export interface RunFlags extends OpenRequest {
   readonly continue?: boolean | undefined;
   readonly conversation?: string | undefined;
   readonly output: "text" | "json" | "jsonl";
+  readonly image?: readonly string[] | undefined;
+  readonly schema?: string | undefined;
   readonly quiet: boolean;
   readonly verbose: boolean;
 }
@@ -20,27 +24,42 @@ export async function runCommand(
   prompt: string,
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RunFlags },
 ): Promise<number> {
+  const given = await readGiven(flags);
   const session = await services.open(flags);
   const progress = new Progress(io, { verbose: flags.verbose });
   const controller = new AbortController();
   const stop = io.onInterrupt(() => controller.abort());
   try {
+    await session.conversations.check(given);
     const branch = await chooseBranch(prompt, { session, flags });
     if (!flags.quiet) await announce(progress, { session, branch, flags });
     const result = await session.conversations.send(branch, prompt, {
       signal: controller.signal,
       refuseWhenBusy: true,
+      ...given,
       emit: (event) => show(event, { io, flags, progress }),
     });
     progress.clear();
     print(result, { io, flags });
-    if (!hasAnswer(result)) io.stderr(`vis: ${terminalText(result.answer)}\n`);
+    if (!isAnswer(result, flags)) io.stderr(`vis: ${terminalText(result.answer)}\n`);
     if (!flags.quiet) progress.line(summary(result));
     return exitCodeOf(result);
   } finally {
     stop();
     await session.close();
   }
+}
+
+/** What comes with the request beside its text; read before anything is opened. */
+async function readGiven({ image = [], schema }: RunFlags): Promise<Pick<SendOptions, "images" | "responseSchema">> {
+  const images = [];
+  for (const one of image) images.push(await readImageArgument(one));
+  return { images, ...(schema === undefined ? {} : { responseSchema: await readSchema(schema) }) };
+}
+
+/** With a schema only what satisfies it is one: whoever reads stdout can rely on it. */
+function isAnswer(result: QueryResult, { schema }: RunFlags): boolean {
+  return hasAnswer(result) && (schema === undefined || result.value !== undefined);
 }
 
 function show(
@@ -74,7 +93,7 @@ async function announce(
 
 function print(result: QueryResult, { io, flags }: { readonly io: Io; readonly flags: RunFlags }): void {
   if (flags.output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
-  if (flags.output === "text" && hasAnswer(result)) {
+  if (flags.output === "text" && isAnswer(result, flags)) {
     const answer = io.stdoutIsTerminal ? terminalText(result.answer) : result.answer;
     io.stdout(answer.endsWith("\n") ? answer : `${answer}\n`);
   }
