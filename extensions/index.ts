@@ -4,6 +4,7 @@
 /** Shipped extensions: name to literal `import()`, so that they are compiled in and loaded only when wanted. */
 export const shipped = {
   fs: () => import("./fs/mod.ts"),
+  rlm: () => import("./rlm/mod.ts"),
 };
 
 /** What the static ones give a query, so that it can begin before they are loaded. */
@@ -40,6 +41,38 @@ export const described = {
       "fs.edit": "fs.edit(path: string | {path: string, old: string, new: string, all?: boolean}[], edits?: {old: string, new: string, all?: boolean} | {old: string, new: string, all?: boolean}[]): Promise<{path, bytes, diff}>\nReplaces exact text that occurs once (or all); all files or none.\ne.g. await fs.edit(\"src/app.ts\", {old: \"retries = 3\", new: \"retries = 5\"})\ne.g. await fs.edit([{path: \"a.ts\", old: \"x\", new: \"y\"}, {path: \"b.ts\", old: \"x\", new: \"y\", all: true}])",
       "fs.writeFile": "fs.writeFile(path: string, text: string): Promise<{path, bytes, diff}>\nCreates or replaces a file.\ne.g. await fs.writeFile(\"notes.md\", \"# Notes\\n\")",
       "fs.stat": "fs.stat(path: string): Promise<{path, type, size, modified} | null>\nNull if missing.\ne.g. await fs.stat(\"package.json\")"
+    }
+  },
+  "rlm": {
+    "namespace": "vis.rlm",
+    "version": "0.1.0",
+    "functions": [
+      "rlm.ask",
+      "rlm.askAll",
+      "rlm.run",
+      "rlm.runAll",
+      "rlm.mapChunks",
+      "rlm.reduceChunks",
+      "rlm.chunk"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: rlm → vis.ext.rlm]\nModels, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).\nrlm.ask(prompt, options?: {model?, system?}): string  // One call.\nrlm.askAll(prompts: string[], options?: {model?, system?}): (string | {error})[]  // In parallel.\nrlm.run(task, options?: {vars?: string[], model?, maxIterations?}): string  // A child with its own code and copies of vars.\nMore, shown by doc(rlm.runAll): rlm.runAll, rlm.mapChunks, rlm.reduceChunks, rlm.chunk",
+    "docs": {
+      "rlm": "Asks models out of code: plain calls, and child queries with a sandbox of their own.\n[namespace: rlm → vis.ext.rlm]\nModels, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).\nrlm.ask(prompt, options?: {model?, system?}): string  // One call.\nrlm.askAll(prompts: string[], options?: {model?, system?}): (string | {error})[]  // In parallel.\nrlm.run(task, options?: {vars?: string[], model?, maxIterations?}): string  // A child with its own code and copies of vars.\nMore, shown by doc(rlm.runAll): rlm.runAll, rlm.mapChunks, rlm.reduceChunks, rlm.chunk",
+      "rlm.ask": "rlm.ask(prompt: string, options?: {model?: string, system?: string}): Promise<string>\nOne call.\ne.g. await rlm.ask(prompt)",
+      "rlm.askAll": "rlm.askAll(prompts: string[], options?: {model?: string, system?: string}): Promise<(string | {error})[]>\nIn parallel.\ne.g. await rlm.askAll(prompts)",
+      "rlm.run": "rlm.run(task: string, options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<string>\nA child with its own code and copies of vars.\ne.g. await rlm.run(task)",
+      "rlm.runAll": "rlm.runAll(tasks: (string | {vars?: string[], model?: string, maxIterations?: number, task: string})[], options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<(string | {error})[]>\nChildren in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.\ne.g. await rlm.runAll([{task: \"Sum up a\", vars: [\"a\"]}, {task: \"Sum up b\", vars: [\"b\"]}])",
+      "rlm.mapChunks": "rlm.mapChunks(text: string | string[], instruction: string, options?: {size?: number, overlap?: number, model?: string, system?: string}): Promise<(string | {error})[]>\nAsks the instruction of each chunk of a text, or of each text of a list; order kept.\ne.g. await rlm.mapChunks(report, \"List every person named here, one per line; nothing else.\")",
+      "rlm.reduceChunks": "rlm.reduceChunks(texts: unknown[], instruction: string, options?: {size?: number, model?: string, system?: string}): Promise<string>\nMerges texts into one by the instruction, in as many rounds as it takes.\ne.g. await rlm.reduceChunks(summaries, \"Merge these summaries into one of ten sentences.\")",
+      "rlm.chunk": "rlm.chunk(text: string, options?: {size?: number, overlap?: number}): Promise<string[]>\nPieces of at most size characters (100000), cut at line ends or blanks where there are some.\ne.g. await rlm.chunk(log, {size: 20000})"
     }
   }
 };

@@ -46,10 +46,15 @@ class Tree {
 
   /** Null where it may be more than is left beside what is under way. Alone a call may always be made. */
   hold({ inputTokens, price }: Expected): Held | null {
-    const { usage } = this.spent;
-    const output = usage.calls === 0 ? 0 : usage.output / usage.calls;
+    const { usage, costUsd } = this.spent;
+    const calls = Math.max(1, usage.calls);
+    const output = usage.output / calls;
     const cost = price ? (inputTokens * price.input + output * price.output) / 1e6 : 0;
-    const held: Held = { tokens: inputTokens + output, costUsd: cost };
+    // The characters of a prompt say little of its tokens: what calls have taken on average is the least expected.
+    const held: Held = {
+      tokens: Math.max(inputTokens + output, (usage.input + usage.output) / calls),
+      costUsd: Math.max(cost, (costUsd ?? 0) / calls),
+    };
     if (this.#held.size > 0 && (this.#unknown() || !this.#fits(held))) return null;
     this.#held.add(held);
     return held;

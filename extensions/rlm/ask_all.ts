@@ -1,0 +1,40 @@
+import type { EnvironmentView } from "@vis/extension";
+
+export interface AskOptions {
+  readonly model?: string;
+  readonly system?: string;
+}
+
+/** What stands in the place of an answer that failed. */
+export interface Failure {
+  readonly error: string;
+}
+
+/** The text of one reply. */
+export async function askOne(env: EnvironmentView, prompt: string, options: AskOptions = {}): Promise<string> {
+  if (!env.ask) throw new Error("Cannot ask a model: no query is running");
+  return await env.ask(prompt, options);
+}
+
+/** One answer for each prompt, in their order; only a cancelled query fails as a whole. */
+export async function askAll(
+  env: EnvironmentView,
+  prompts: readonly string[],
+  options: AskOptions = {},
+): Promise<(string | Failure)[]> {
+  return await settled(env, prompts.map((prompt) => askOne(env, prompt, options)));
+}
+
+/** Answers and failures as values. */
+export async function settled(
+  env: EnvironmentView,
+  asked: readonly Promise<string>[],
+): Promise<(string | Failure)[]> {
+  const slots = await Promise.allSettled(asked);
+  env.signal?.throwIfAborted();
+  return slots.map((slot) =>
+    slot.status === "fulfilled"
+      ? slot.value
+      : { error: slot.reason instanceof Error ? slot.reason.message : String(slot.reason) }
+  );
+}

@@ -1,0 +1,94 @@
+import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import { askAll, askOne, type AskOptions } from "./ask_all.ts";
+import { chunk, type ChunkOptions } from "./chunk.ts";
+import { mapChunks, type MapOptions } from "./map_chunks.ts";
+import { reduceChunks } from "./reduce_chunks.ts";
+import { runAll, runOne, type RunOptions, type Task } from "./run_all.ts";
+
+const text = z.string().min(1);
+const size = z.number().int().min(100).optional();
+const overlap = z.number().int().min(0).optional();
+const model = z.string().min(1).optional();
+const Ask = z.strictObject({ model, system: z.string().optional() }).optional();
+const Run = z.strictObject({
+  vars: z.array(z.string()).optional(),
+  model,
+  maxIterations: z.number().int().min(1).max(1000).optional(),
+});
+const parts = z.union([z.string(), z.array(z.string())]);
+const Slot = "(string | {error})[]";
+
+export default defineExtension({
+  namespace: "vis.rlm",
+  alias: { ns: "vis.ext.rlm", alias: "rlm" },
+  doc: "Asks models out of code: plain calls, and child queries with a sandbox of their own.",
+  group: "models",
+  version: "0.1.0",
+  author: "Vis",
+  license: "Apache-2.0",
+  prompt:
+    "Models, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).",
+  shown: 3,
+  symbols: [
+    fn("ask", (env: EnvironmentView, prompt: string, options?: AskOptions) => askOne(env, prompt, options), {
+      doc: "One call.",
+      args: z.tuple([text.describe("prompt"), Ask]),
+      returns: "string",
+    }),
+    fn("askAll", (env: EnvironmentView, prompts: string[], options?: AskOptions) => askAll(env, prompts, options), {
+      doc: "In parallel.",
+      args: z.tuple([z.array(text).describe("prompts"), Ask]),
+      returns: Slot,
+    }),
+    fn("run", (env: EnvironmentView, task: string, options?: RunOptions) => runOne(env, task, options), {
+      doc: "A child with its own code and copies of vars.",
+      args: z.tuple([text.describe("task"), Run.optional()]),
+      returns: "string",
+    }),
+    fn("runAll", (env: EnvironmentView, tasks: Task[], options?: RunOptions) => runAll(env, tasks, options), {
+      doc: "Children in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.",
+      args: z.tuple([
+        z.array(z.union([text, Run.extend({ task: text })])).describe("tasks"),
+        Run.optional(),
+      ]),
+      returns: Slot,
+      examples: ['await rlm.runAll([{task: "Sum up a", vars: ["a"]}, {task: "Sum up b", vars: ["b"]}])'],
+    }),
+    fn(
+      "mapChunks",
+      (env: EnvironmentView, of: string | string[], ask: string, options?: MapOptions) =>
+        mapChunks(env, of, { instruction: ask, ...options }),
+      {
+        doc: "Asks the instruction of each chunk of a text, or of each text of a list; order kept.",
+        args: z.tuple([
+          parts.describe("text"),
+          text.describe("instruction"),
+          z.strictObject({ size, overlap, model, system: z.string().optional() }).optional(),
+        ]),
+        returns: Slot,
+        examples: ['await rlm.mapChunks(report, "List every person named here, one per line; nothing else.")'],
+      },
+    ),
+    fn(
+      "reduceChunks",
+      (env: EnvironmentView, of: unknown[], ask: string, options?: MapOptions) =>
+        reduceChunks(env, of, { instruction: ask, ...options }),
+      {
+        doc: "Merges texts into one by the instruction, in as many rounds as it takes.",
+        args: z.tuple([
+          z.array(z.unknown()).min(1).describe("texts"),
+          text.describe("instruction"),
+          z.strictObject({ size, model, system: z.string().optional() }).optional(),
+        ]),
+        returns: "string",
+        examples: ['await rlm.reduceChunks(summaries, "Merge these summaries into one of ten sentences.")'],
+      },
+    ),
+    fn("chunk", (_env: EnvironmentView, of: string, options?: ChunkOptions) => chunk(of, options), {
+      doc: "Pieces of at most size characters (100000), cut at line ends or blanks where there are some.",
+      args: z.tuple([z.string().describe("text"), z.strictObject({ size, overlap }).optional()]),
+      returns: "string[]",
+      examples: ["await rlm.chunk(log, {size: 20000})"],
+    }),
+  ],
+});

@@ -1,0 +1,34 @@
+import type { Capabilities } from "../../src/providers/provider.ts";
+import {
+  type ScriptedProvider,
+  scriptedProvider,
+  type ScriptedReplyParts,
+  type ScriptedRequest,
+} from "./scripted_provider.ts";
+
+export interface OracleScript {
+  /** Replies to iterations: of the user's query, and of child queries. */
+  readonly iteration: (turn: OracleTurn) => string | Error | ScriptedReplyParts;
+  /** Answers plain calls. */
+  readonly plain?: (prompt: string) => string | Error | ScriptedReplyParts;
+  readonly capabilities?: Partial<Capabilities>;
+}
+
+export interface OracleTurn extends ScriptedRequest {
+  /** The request of the query, as message 2 shows it. */
+  readonly asked: string;
+  /** 1-based. */
+  readonly number: number;
+}
+
+/** A provider whose replies depend on nothing but the request, so that calls may come in any order. */
+export function oracleProvider({ iteration, plain = () => "", capabilities = {} }: OracleScript): ScriptedProvider {
+  return scriptedProvider([], {
+    capabilities,
+    otherwise: (request) => {
+      const number = /^\[iter (\d+)\//m.exec(request.context)?.[1];
+      if (request.texts.length < 3 || number === undefined) return plain(request.context);
+      return iteration({ ...request, asked: request.texts[1] ?? "", number: Number(number) });
+    },
+  });
+}
