@@ -83,7 +83,7 @@ export class SandboxSession {
   }
 
   async run(block: BlockRun): Promise<RunReport> {
-    const sandbox = await this.ready();
+    const sandbox = this.living ?? await this.ready();
     const report = await sandbox.run(block);
     this.remember(report.saved);
     for (const { name } of report.saved) this.#unloaded.delete(name);

@@ -11,10 +11,14 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** Runs the blocks in order; an error in one does not stop the next, cancelling does. */
+/** Runs the blocks in order; an error in one does not stop the next, cancelling does. Host calls wait for `stored`. */
 export async function executeBlocks(
   frame: IterationFrame,
-  { blocks, iteration }: { readonly blocks: readonly ReplyBlock[]; readonly iteration: number },
+  { blocks, iteration, stored: rowStored }: {
+    readonly blocks: readonly ReplyBlock[];
+    readonly iteration: number;
+    readonly stored?: Promise<unknown>;
+  },
 ): Promise<Executed> {
   const entries: JournalEntry[] = [];
   const stored: StoredBlock[] = [];
@@ -33,7 +37,7 @@ export async function executeBlocks(
       index,
       deadlineMs: deadline(block.timeMs, frame.deadlines),
       signal: frame.signal,
-    });
+    }, rowStored ? { stored: rowStored } : {});
     const { result, reads, literal, value, saved } = report;
     frame.emitter.send({ type: "block_finished", block: index, result });
     entries.push({ code, result });

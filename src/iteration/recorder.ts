@@ -33,8 +33,12 @@ export class Recorder {
     const row = { ...this.#row(), response: this.#asked.text ?? "", blocks: blocks.map(({ expr }) => expr) };
     this.#id = await environment.store.beginIteration(row);
     await environment.iterationBegun(this.#id);
+  }
+
+  /** Before any block runs: blocks may read `$reasoning`. */
+  bindThinking(): void {
     const { thinking } = this.#asked;
-    if (thinking) environment.bindSystem("$reasoning", thinking);
+    if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
   async end(
@@ -66,6 +70,7 @@ export class Recorder {
   async fail(reason: string): Promise<void> {
     const { text, usage, costUsd } = this.#asked;
     if (text !== null) {
+      this.bindThinking();
       await this.begin([]);
       const executed = { entries: [], blocks: [], notes: [] };
       return await this.end({ status: "error", outcome: "failed", executed, reason, answer: null });

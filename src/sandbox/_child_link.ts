@@ -71,6 +71,7 @@ export class ChildLink {
 
   async #write(): Promise<void> {
     this.#writing = true;
+    await null; // what is sent in the same breath goes as one write
     try {
       while (this.#waiting.length > 0) {
         const parts = this.#waiting;

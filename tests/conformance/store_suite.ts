@@ -26,7 +26,7 @@ export function storeSuite(
     ...storeVariableCases,
     ...storeSearchCases,
     ...storeChildCases,
-  ...storeExtrasCases,
+    ...storeExtrasCases,
     ...storePropertyCases,
   ];
   for (const { name, run } of cases) {
