@@ -26,7 +26,7 @@ export const anthropicWire: MockWire = {
 
 function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
   const event = (type: string, fields: object = {}): MockEvent => ({ event: type, data: { type, ...fields } });
-  const { stop_reason, usage, ...message } = whole(reply, asked);
+  const { stop_reason: reason, usage, ...message } = whole(reply, asked);
   const { output_tokens: _later, output_tokens_details: _too, ...input } = usage;
   yield event("message_start", {
     message: {
@@ -54,7 +54,7 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
     }
     yield event("content_block_stop", { index });
   }
-  yield event("message_delta", { delta: { stop_reason, stop_sequence: null, ...stopDetails(reply) }, usage });
+  yield event("message_delta", { delta: { stop_reason: reason, stop_sequence: null, ...stopDetails(reply) }, usage });
   yield event("message_stop");
 }
 
