@@ -53,6 +53,11 @@ export class Blocks {
     return this.#lastId;
   }
 
+  /** Whether a block runs whose end is still open. */
+  get areRunning(): boolean {
+    return this.#active !== null && this.#active.ending === null;
+  }
+
   /** How long the next turn may take. A block whose time is over ends here too: turns that follow each other without a
    * pause may keep its timer from coming. */
   limitMs(): number {
@@ -215,8 +220,8 @@ export class Blocks {
 
   #report(active: Active, ending: Ending): void {
     const { run, begun } = active;
-    const { post, names, notes, preview } = this.#parts;
-    post({ t: "settled", id: run.id });
+    const { settled, names, notes, preview } = this.#parts;
+    settled();
     this.#active = null;
     names.restore({
       restored: (name) => notes.add(`${name} belongs to the sandbox: it is as before again`),

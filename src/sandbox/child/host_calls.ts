@@ -69,6 +69,11 @@ export class HostCalls {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
+  /** Whether the main process is to answer something that is waited for. */
+  get areOut(): boolean {
+    return this.#outstanding > 0 && this.#open > this.#openUntimed;
+  }
+
   /** Off while variables are restored: a source that is evaluated again must not repeat a side effect. */
   enable(on: boolean): void {
     this.#enabled = on;
@@ -129,7 +134,7 @@ export class HostCalls {
   answerAll(answers: readonly CallAnswer[]): void {
     this.#gathering = true;
     for (let i = 0; i < answers.length; i++) this.answer(answers[i]!);
-    this.turnEnded();
+    if (!this.#options.inTurn()) this.turnEnded();
   }
 
   /** Rejects the calls of the run, or of all runs, and tells the main process that nobody waits for them. */

@@ -4,14 +4,15 @@ import { FrameReader, PROTOCOL_VERSION, readFrameSync } from "../protocol.ts";
 import { fail } from "./fail.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { workerPermissions } from "./given_access.ts";
+import { mailboxMemory } from "./mailbox.ts";
 import type { FromWorker, WorkerSetup } from "./messages.ts";
-import type { Relay } from "./relay.ts";
 import { loadRelay } from "./relay_loader.ts";
+import { serve } from "./serve.ts";
 import { readSetup } from "./setup.ts";
 import { sucraseLoader } from "./sucrase_loader.ts";
+import { Wire } from "./wire.ts";
 
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
-const READ_BYTES = 256 << 10;
 
 /** Files beside this one, however it was started: build/sandbox/ or inside the executable. */
 const beside = (name: string): URL => new URL(`./${name}`, import.meta.url);
@@ -40,12 +41,14 @@ export async function childMain(): Promise<void> {
   const relayScript = Deno.readTextFileSync(beside("relay.js"));
   const { walls: { limits, landlock, seccomp }, parentPid, memoryBytes, access } = setup;
   const confinement = new Confinement({ parentPid, memoryBytes, access, limits, landlock, seccomp });
+  const wire = new Wire();
   orFail(() => confinement.beforeWorker());
 
   const worker = startWorker(url, setup.walls.permissions ? workerPermissions(access) : "inherit");
   const writer = new FrameWriter(first.token);
   const { port1, port2 } = new MessageChannel();
-  const relay = loadRelay(relayScript, { setup, writer, port: port1, loadSucrase });
+  const memory = mailboxMemory();
+  const relay = loadRelay(relayScript, { setup, writer, port: port1, memory, loadSucrase });
   worker.onerror = (event) => {
     event.preventDefault();
     fail(`worker: ${event.message}`);
@@ -53,7 +56,7 @@ export async function childMain(): Promise<void> {
   worker.onmessage = () => {
     const { functions, untimed, outputBytes, previewChars, walls: { realm } } = setup;
     const shared = { functions, untimed, constants, outputBytes, previewChars, access };
-    worker.postMessage({ ...shared, emptyRealm: realm, port: port2 } satisfies WorkerSetup, [port2]);
+    worker.postMessage({ ...shared, emptyRealm: realm, port: port2, memory } satisfies WorkerSetup, [port2]);
   };
   relay.onUp = (up: Extract<FromWorker, { t: "up" }>) => {
     const held = orFail(() => confinement.afterWorker());
@@ -71,7 +74,7 @@ export async function childMain(): Promise<void> {
       ms: performance.now() - begun,
     });
   };
-  await serve(new FrameReader(first.token), relay);
+  await serve({ wire, reader: new FrameReader(first.token), relay });
 }
 
 function orFail<T>(step: () => T): T {
@@ -79,19 +82,6 @@ function orFail<T>(step: () => T): T {
     return step();
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
-  }
-}
-
-async function serve(reader: FrameReader, relay: Relay): Promise<void> {
-  const buffer = new Uint8Array(READ_BYTES);
-  try {
-    for (let got = await Deno.stdin.read(buffer); got !== null; got = await Deno.stdin.read(buffer)) {
-      reader.push(buffer.subarray(0, got), (frame) => relay.receive(frame));
-      relay.forward();
-    }
-    Deno.exit(0);
-  } catch (error) {
-    fail(String(error));
   }
 }
 

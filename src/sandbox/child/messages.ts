@@ -16,6 +16,8 @@ export interface WorkerSetup {
   /** False in tests of the other walls alone. */
   readonly emptyRealm: boolean;
   readonly port: MessagePort;
+  /** Of the mailboxes beside the port. */
+  readonly memory: SharedArrayBuffer;
 }
 
 export interface CallMessage {
@@ -79,8 +81,6 @@ export type FromWorker =
   | { readonly t: "up"; readonly left: readonly string[]; readonly names: readonly string[] }
   /** Names that the realm got with a conversation. */
   | { readonly t: "adopted"; readonly names: readonly string[] }
-  /** Foreign code of the run has ended; only our own work is left. */
-  | { readonly t: "settled"; readonly id: string }
   /** The run waits for nothing but calls with deadlines of their own, or does so no longer. */
   | { readonly t: "paused" | "resumed"; readonly id: string }
   | ({ readonly t: "call" } & CallMessage)

@@ -37,6 +37,10 @@ export class OutsideWork {
     this.#options = options;
   }
 
+  get running(): number {
+    return this.#count;
+  }
+
   /** `stop` gives it up; the promise is then rejected. */
   start({ what, begin }: OutsideTask): { readonly done: Promise<unknown>; readonly stop: (why: string) => void } {
     let stop = (_why: string): void => {};

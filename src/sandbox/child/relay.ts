@@ -5,6 +5,8 @@ import { blockError } from "./block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
 import { imageList } from "./image_list.ts";
+import { readMail, writeAnswers } from "./mail.ts";
+import { Mailbox } from "./mailbox.ts";
 import type { CallAnswer, CallMessage, FromWorker, ToWorker } from "./messages.ts";
 import { prepareBlock } from "./prepare_block.ts";
 import { type RanBlock, RanBlocks } from "./ran_blocks.ts";
@@ -17,6 +19,8 @@ export interface RelayOptions {
   readonly setup: Setup;
   readonly writer: FrameWriter;
   readonly port: MessagePort;
+  /** Of the mailboxes beside the port. */
+  readonly memory: SharedArrayBuffer;
   readonly loadSucrase: () => SucraseTransform;
 }
 
@@ -28,6 +32,8 @@ const SMALL_BYTES = 4096;
 export class Relay {
   readonly #options: RelayOptions;
   readonly #watch: RunWatch;
+  readonly #inbox: Mailbox;
+  readonly #outbox: Mailbox;
   readonly #calls = new Map<string, number>();
   readonly #wireIds = new Map<number, string>();
   readonly #reserved = new Set<string>();
@@ -35,6 +41,7 @@ export class Relay {
   #isSpare: boolean;
   #answers: CallAnswer[] = [];
   #restoring: VariableImage[] = [];
+  #isIdle = true;
   readonly #blocks = new RanBlocks();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
@@ -43,11 +50,48 @@ export class Relay {
     this.#options = options;
     this.#isSpare = options.setup.functions.length === 0;
     this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#stuck(id));
-    options.port.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#fromWorker(data);
+    this.#inbox = new Mailbox(options.memory, "relay");
+    this.#outbox = new Mailbox(options.memory, "worker");
+    options.port.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      this.#inbox.took();
+      this.#fromWorker(data);
+    };
+  }
+
+  /** Who is to speak next: the worker, or the main process, while the worker sleeps or has nothing to do. */
+  get turn(): "worker" | "sleeping" | "idle" {
+    const isAsleep = this.#outbox.isReaderAsleep; // asked first: it speaks before it sleeps
+    if (this.#inbox.hasMessage) return "worker";
+    return isAsleep ? "sleeping" : this.#isIdle ? "idle" : "worker";
+  }
+
+  /** Whether the event loop has a message of the worker. */
+  get hasPosted(): boolean {
+    return this.#inbox.hasPosted;
+  }
+
+  /** From now on until `leave` the worker may answer without the event loop. */
+  enter(): void {
+    this.#inbox.enter();
+  }
+
+  /** Blocks the thread until the worker says something, at most `ms`. False where it did not. Throws ProtocolError. */
+  listen(ms: number): boolean {
+    const mail = this.#inbox.wait(ms);
+    if (mail === "late") return false;
+    if (mail !== "called") this.#fromWorker(readMail(mail));
+    return true;
+  }
+
+  /** Throws ProtocolError. */
+  leave(): void {
+    const mail = this.#inbox.leave();
+    if (mail) this.#fromWorker(readMail(mail));
   }
 
   /** A frame of the main process. Throws ProtocolError. */
   receive({ header, payload }: Frame): void {
+    this.#isIdle = false;
     const fields = new Fields(header, header.t);
     switch (header.t) {
       case "run":
@@ -103,6 +147,7 @@ export class Relay {
     const assigned = block.assigned.filter(({ name }) => !this.#reserved.has(name));
     const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
     this.#ran = { id, block: ran };
+    this.#inbox.flag = false;
     this.#watch.begin(id, deadlineMs);
     this.#toWorker({
       t: "run",
@@ -129,11 +174,16 @@ export class Relay {
 
   /** To be called when the frames that arrived together have been received: their answers go on together. */
   forward(): void {
-    const [first, ...more] = this.#answers;
-    if (!first) return;
-    if (more.length === 0) this.#toWorker({ t: "answer", ...first });
-    else this.#toWorker({ t: "answers", answers: this.#answers });
+    const answers = this.#answers;
+    if (answers.length === 0) return;
     this.#answers = [];
+    if (this.#outbox.isOpen) {
+      const length = writeAnswers(this.#outbox.space, answers);
+      if (length > 0 && this.#outbox.deliver(length)) return;
+    }
+    const [first] = answers;
+    if (answers.length === 1 && first) this.#toWorker({ t: "answer", ...first });
+    else this.#toWorker({ t: "answers", answers });
   }
 
   #adopt(fields: Fields, payload: Bytes): void {
@@ -152,7 +202,7 @@ export class Relay {
     for (const { name, kind, source } of images) {
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
-    this.#options.port.postMessage({ t: "restore", id: fields.id(), images } satisfies ToWorker);
+    this.#toWorker({ t: "restore", id: fields.id(), images });
   }
 
   #bind(fields: Fields, payload: Bytes): void {
@@ -163,6 +213,7 @@ export class Relay {
   }
 
   #toWorker(message: ToWorker): void {
+    this.#outbox.posting();
     const transfer = transferable(message);
     if (transfer) this.#options.port.postMessage(message, transfer);
     else this.#options.port.postMessage(message);
@@ -176,8 +227,6 @@ export class Relay {
       case "adopted":
         for (const name of message.names) this.#reserved.add(name);
         return;
-      case "settled":
-        return this.#watch.settled(message.id);
       case "paused":
         return this.#watch.pause(message.id);
       case "resumed":
@@ -214,6 +263,7 @@ export class Relay {
 
   #done({ id, more, error, payload }: Extract<FromWorker, { t: "done" }>): void {
     this.#watch.settled(id);
+    this.#isIdle = true;
     const ran = this.#ran;
     const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
     this.#send({ t: "done", id, more, error: mapped }, payload);
@@ -225,6 +275,7 @@ export class Relay {
 
   /** Nothing but the end of the child stops this block. The main process kills: it also reaps and reports. */
   #stuck(id: string): void {
+    if (this.#inbox.flag) return; // foreign code has ended: only our own work is left
     this.#send({ t: "stuck", id });
   }
 }

@@ -3,6 +3,13 @@ import { captured } from "./captured.ts";
 /** Foreign code may call it, and then nothing happens: the task is taken out before it runs. */
 const TRAMPOLINE = "$sandboxTurn";
 
+export interface TimedTurn {
+  /** Must not throw. */
+  readonly task: () => void;
+  /** Asked when the task and the microtasks are done: true where there are new ones. */
+  readonly again: () => boolean;
+}
+
 /**
  * The only door into foreign code. The timeout of a script stops loops and regular expressions and keeps all
  * variables, but not what runs after an `await`. So a task is run by a script of ours that afterwards drains the
@@ -11,18 +18,18 @@ const TRAMPOLINE = "$sandboxTurn";
  */
 export class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
-  #task: (() => void) | null = null;
+  #turn: TimedTurn | null = null;
   #finished = true;
 
   /** Once per realm, before foreign code runs. */
   constructor() {
     const slot = `${TRAMPOLINE}Slot`;
     const trampoline = (): void => {
-      const task = this.#task;
-      if (!task) return;
-      this.#task = null;
-      task();
-      captured.runMicrotasks();
+      const turn = this.#turn;
+      if (!turn) return;
+      this.#turn = null;
+      turn.task();
+      do captured.runMicrotasks(); while (turn.again());
       this.#finished = true;
     };
     captured.defineProperty(globalThis, slot, { value: trampoline, configurable: true });
@@ -31,14 +38,14 @@ export class TimedEntry {
     this.#script = new captured.Script(`${TRAMPOLINE}()`, { filename: "sandbox" });
   }
 
-  /** Runs `task`, which must not throw, from a timer or an immediate. False when the limit stopped it. */
-  run(limitMs: number, task: () => void): boolean {
-    this.#task = task;
+  /** To be called from a timer or an immediate. False when the limit stopped the turn. */
+  run(limitMs: number, turn: TimedTurn): boolean {
+    this.#turn = turn;
     this.#finished = false;
     try {
       this.#script.runInThisContext({ timeout: limitMs | 0 });
     } catch {
-      this.#task = null; // the limit, or a stack or memory that foreign code used up
+      this.#turn = null; // the limit, or a stack or memory that foreign code used up
       captured.context.leave(); // a stopped script has run no `finally` of the context it was in
     }
     return this.#finished;

@@ -1,5 +1,5 @@
 import { captured } from "./captured.ts";
-import { TimedEntry } from "./timed_entry.ts";
+import { TimedEntry, type TimedTurn } from "./timed_entry.ts";
 
 interface Task {
   readonly run: () => void;
@@ -37,6 +37,10 @@ export interface TurnOptions {
   readonly limitMs: () => number;
   /** A turn was stopped at its limit. */
   readonly onStopped: () => void;
+  /** Foreign code is entered. */
+  readonly onEntered: () => void;
+  /** Everything has run that can, and the turn may go on: true where something came that has tasks to run. */
+  readonly onDrained: () => boolean;
   /** Foreign code has been left, however a turn ended. */
   readonly onLeft: () => void;
   /** No turn waits: the event loop goes on when something arrives. */
@@ -48,6 +52,9 @@ export interface TurnOptions {
  * that. So no limit is so short that an ordinary turn comes near it; who is out of time is told before the turn.
  */
 const SHORTEST_MS = 50;
+/** A turn may go on for so long: then the event loop is to see to the rest. Not near its limit, which must not run out
+ * between foreign code and foreign code, where our own records would be cut off. */
+const STAY_MS = 50, ROOM_MS = 25;
 
 /**
  * Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where nothing
@@ -87,7 +94,7 @@ export class Turns {
   /** A turn with a limit of its own; `after` runs when it has ended, stopped or not. */
   alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
     captured.setImmediate(() => {
-      this.#enter(entry.limitMs, entry.task);
+      this.#enter(entry.limitMs, { task: entry.task, again: () => false });
       entry.after();
     });
   }
@@ -100,15 +107,28 @@ export class Turns {
 
   #turn(): void {
     this.#scheduled = false;
-    const finished = this.#enter(this.#options.limitMs(), () => this.#tasks.runAll());
+    const limitMs = this.#options.limitMs();
+    const until = captured.now() + (limitMs - ROOM_MS < STAY_MS ? limitMs - ROOM_MS : STAY_MS);
+    const finished = this.#enter(limitMs, {
+      task: () => this.#tasks.runAll(),
+      again: () => this.#goesOn(until),
+    });
     if (this.#tasks.waiting) this.#schedule();
     if (!finished) this.#options.onStopped();
     if (!this.#scheduled) this.#options.onIdle();
   }
 
-  #enter(limitMs: number, task: () => void): boolean {
+  #goesOn(until: number): boolean {
+    if (this.#tasks.waiting || this.#afterwards.waiting || captured.now() > until) return false;
+    if (!this.#options.onDrained()) return false;
+    this.#tasks.runAll();
+    return true;
+  }
+
+  #enter(limitMs: number, turn: TimedTurn): boolean {
     this.#inside = true;
-    const finished = this.#entry.run(limitMs > SHORTEST_MS ? limitMs : SHORTEST_MS, task);
+    this.#options.onEntered();
+    const finished = this.#entry.run(limitMs > SHORTEST_MS ? limitMs : SHORTEST_MS, turn);
     this.#inside = false;
     this.#options.onLeft();
     this.#afterwards.runAll();

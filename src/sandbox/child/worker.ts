@@ -16,10 +16,10 @@ import { realmFunctions } from "./realm_functions.ts";
 import { realmGlobals } from "./realm_globals.ts";
 import type { RunContext } from "./run_context.ts";
 import { Timers } from "./timers.ts";
-import { transferable } from "./transferable.ts";
 import { Turns } from "./turns.ts";
 import { VariableRequests } from "./variable_requests.ts";
 import { Variables } from "./variables.ts";
+import { WorkerLink } from "./worker_link.ts";
 import type { WorkerParts } from "./worker_parts.ts";
 
 const NOTE_CHARS = 500;
@@ -40,6 +40,7 @@ function strayText(error: unknown): string {
 
 class SandboxWorker {
   readonly #setup: WorkerSetup;
+  readonly #link: WorkerLink;
   readonly #post: (message: FromWorker) => void;
   readonly #blocks: Blocks;
   readonly #requests: VariableRequests;
@@ -48,13 +49,8 @@ class SandboxWorker {
 
   constructor(setup: WorkerSetup) {
     this.#setup = setup;
-    const { port } = setup;
-    const send = port.postMessage.bind(port);
-    this.#post = (message) => {
-      const transfer = transferable(message);
-      if (transfer) send(message, transfer);
-      else send(message);
-    };
+    this.#link = new WorkerLink(setup.port, setup.memory);
+    this.#post = (message) => this.#link.post(message);
     this.#parts = this.#makeParts();
     this.#blocks = new Blocks(this.#parts);
     this.#requests = new VariableRequests(this.#parts);
@@ -64,7 +60,10 @@ class SandboxWorker {
   start(): void {
     const { port } = this.#setup;
     const left = this.#setup.emptyRealm ? this.#emptyRealm() : this.#keepRealm();
-    const receive = ({ data }: MessageEvent<ToWorker>): void => this.#receive(data);
+    const receive = ({ data }: MessageEvent<ToWorker>): void => {
+      this.#link.took();
+      this.#receive(data);
+    };
     port.onmessage = receive; // starts the port
     // The runtime's own dispatch makes a list of targets, with the port in it, by methods that a block may replace.
     captured.defineProperty(port, "dispatchEvent", { value: receive });
@@ -78,7 +77,9 @@ class SandboxWorker {
     const turns = new Turns({
       limitMs: () => this.#blocks.limitMs(),
       onStopped: () => this.#blocks.onStopped(),
-      onLeft: () => calls.turnEnded(),
+      onEntered: () => this.#link.enter(),
+      onDrained: () => this.#sleep(),
+      onLeft: () => this.#leave(),
       onIdle: () => this.#blocks.onIdle(),
     });
     const soon = (task: () => void): void => turns.soon(task);
@@ -95,7 +96,25 @@ class SandboxWorker {
     const names = new InjectedNames();
     const variables = new Variables();
     const show = (value: unknown): string => preview(value, { chars: previewChars });
-    return { post, turns, output, calls, outside, timers, names, notes, variables, preview: show };
+    const settled = (): void => this.#link.settle();
+    return { post, settled, turns, output, calls, outside, timers, names, notes, variables, preview: show };
+  }
+
+  /** While a block waits for nothing but host calls, which are answered at once most of the time, the turn goes on:
+   * it costs less to sleep in it than to go through the event loop for each answer. */
+  #sleep(): boolean {
+    const { calls, timers, outside } = this.#parts;
+    calls.turnEnded();
+    if (!calls.areOut || timers.running + outside.running > 0 || !this.#blocks.areRunning) return false;
+    const answers = this.#link.sleep();
+    if (answers) calls.answerAll(answers);
+    return answers !== null;
+  }
+
+  #leave(): void {
+    const answers = this.#link.leave();
+    if (answers) this.#parts.calls.answerAll(answers);
+    this.#parts.calls.turnEnded();
   }
 
   /** What the realm gets from us; a model that overwrites one gets it back after the block. */

@@ -1,0 +1,59 @@
+import { readAnswers, writeMail } from "./mail.ts";
+import { Mailbox } from "./mailbox.ts";
+import type { CallAnswer, FromWorker } from "./messages.ts";
+import { transferable } from "./transferable.ts";
+
+/** Longer sleeps would hold up what else the event loop has to do. */
+const SLEEP_MS = 5;
+
+/** The worker's end of what it and the child's main thread say to each other. */
+export class WorkerLink {
+  readonly #send: (message: FromWorker) => void;
+  readonly #hand: (message: FromWorker, transfer: Transferable[]) => void;
+  readonly #inbox: Mailbox;
+  readonly #outbox: Mailbox;
+  readonly #asleep = (): void => this.#outbox.call();
+
+  constructor(port: MessagePort, memory: SharedArrayBuffer) {
+    this.#send = this.#hand = port.postMessage.bind(port);
+    this.#inbox = new Mailbox(memory, "worker");
+    this.#outbox = new Mailbox(memory, "relay");
+  }
+
+  post(message: FromWorker): void {
+    if (this.#outbox.isOpen) {
+      const length = writeMail(this.#outbox.space, message);
+      if (length > 0 && this.#outbox.deliver(length)) return;
+    }
+    this.#outbox.posting();
+    const transfer = transferable(message);
+    if (transfer) this.#hand(message, transfer);
+    else this.#send(message);
+  }
+
+  /** A message came over the port. */
+  took(): void {
+    this.#inbox.took();
+  }
+
+  /** Foreign code of the run has ended; the relay takes it back when the next one begins. */
+  settle(): void {
+    this.#outbox.flag = true;
+  }
+
+  /** Answers that come from now on wait for `sleep` or `leave`. */
+  enter(): void {
+    this.#inbox.enter();
+  }
+
+  /** Sleeps for a moment until answers come; null where there are none, or something else is to be done. */
+  sleep(): readonly CallAnswer[] | null {
+    const mail = this.#inbox.wait(SLEEP_MS, this.#asleep);
+    return typeof mail === "string" ? null : readAnswers(mail);
+  }
+
+  leave(): readonly CallAnswer[] | null {
+    const mail = this.#inbox.leave();
+    return mail && readAnswers(mail);
+  }
+}
