@@ -6,7 +6,7 @@ import { Call } from "./_call.ts";
 import { type Clock, REAL_CLOCK } from "./_clock.ts";
 import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
 import { Gate } from "./_gate.ts";
-import type { RateLimit } from "./_rate_window.ts";
+import type { RateLimit, Ticket } from "./_rate_window.ts";
 import type { Capabilities, ModelEvent, ModelMessage, Provider, ReasoningLevel } from "./provider.ts";
 
 export type ModelPreference = "cost" | "speed" | "intelligence";
@@ -69,6 +69,13 @@ export interface RouterReply {
   readonly attempts: readonly ModelTrace[];
 }
 
+/** A route and the place that was taken in its gate. */
+interface Way {
+  readonly route: Route;
+  readonly gate: Gate;
+  readonly ticket: Ticket;
+}
+
 const BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 60_000;
@@ -129,11 +136,11 @@ export class Router {
     const left = [...fittingRoutes(this.#named(request.model), { ...request, prefer: request.prefer ?? null, tokens })];
     let last: ProviderError | null = null;
     while (left.length > 0) {
-      const route = await this.#next(left, { tokens, signal: options.signal });
-      if (route instanceof ProviderError) throw last ?? route;
-      left.splice(left.indexOf(route), 1);
-      const call = new Call(request, route, { ...options, onAttempt });
-      const outcome = await this.#askRoute(call, { gate: this.#gate(route), tokens, signal: options.signal });
+      const way = await this.#enter(left, { tokens, signal: options.signal });
+      if (way instanceof ProviderError) throw last ?? way;
+      left.splice(left.indexOf(way.route), 1);
+      const call = new Call(request, way.route, { ...options, onAttempt });
+      const outcome = await this.#askRoute(call, { ...way, tokens, signal: options.signal });
       if (!(outcome instanceof ProviderError)) return { ...outcome, attempts };
       last = outcome;
       if (call.emitted) break;
@@ -155,11 +162,12 @@ export class Router {
     return gate;
   }
 
-  /** The first route with room; where every rate window is full, the one that has room first, after the wait. */
-  async #next(
+  /** A place at the first route with room; where every rate window is full, at the one that has room first, after the
+   * wait. Nothing is awaited between finding a place and taking it: many callers ask at once. */
+  async #enter(
     left: readonly Route[],
     { tokens, signal }: { readonly tokens: number; readonly signal: AbortSignal },
-  ): Promise<Route | ProviderError> {
+  ): Promise<Way | ProviderError> {
     for (;;) {
       const open = left.filter((route) => this.#gate(route).open);
       const waits = open.map((route) => this.#gate(route).waitMs(tokens));
@@ -168,34 +176,36 @@ export class Router {
       if (open.length === 0) return this.#gate(first).refusal();
       const soonest = Math.min(...waits);
       const route = open[waits.indexOf(soonest)] ?? first;
-      if (soonest === 0) return route;
-      if (soonest > LONGEST_RATE_WAIT_MS) return this.#gate(route).full(soonest);
+      const gate = this.#gate(route);
+      if (soonest === 0) return { route, gate, ticket: gate.enter(tokens) };
+      if (soonest > LONGEST_RATE_WAIT_MS) return gate.full(soonest);
       await this.#clock.sleep(soonest, signal);
     }
   }
 
   async #askRoute(
     call: Call,
-    { gate, tokens, signal }: { readonly gate: Gate; readonly tokens: number; readonly signal: AbortSignal },
+    { route, gate, ticket, tokens, signal }: Way & { readonly tokens: number; readonly signal: AbortSignal },
   ): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
+    let place = ticket;
     for (let attempt = 1;; attempt++) {
-      const outcome = await this.#attempt(call, { gate, tokens });
+      const outcome = await this.#attempt(call, { gate, ticket: place });
       if (!(outcome instanceof ProviderError)) return outcome;
       const again = !call.emitted && attempt < this.#attempts && gate.open;
-      const backoff = again ? this.#wait(outcome, attempt) : null;
-      const waitMs = backoff === null ? null : Math.max(backoff, gate.waitMs(tokens));
+      const waitMs = again ? this.#wait(outcome, attempt) : null;
       call.report(outcome, waitMs);
       if (waitMs === null) return outcome;
       await this.#clock.sleep(waitMs, signal);
-      if (!gate.open) return outcome;
+      const next = await this.#enter([route], { tokens, signal });
+      if (next instanceof ProviderError) return outcome;
+      place = next.ticket;
     }
   }
 
   async #attempt(
     call: Call,
-    { gate, tokens }: { readonly gate: Gate; readonly tokens: number },
+    { gate, ticket }: Pick<Way, "gate" | "ticket">,
   ): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
-    const ticket = gate.enter(tokens);
     let outcome: Omit<RouterReply, "attempts"> | ProviderError | null = null;
     try {
       outcome = await call.run(this.#patience);

@@ -2,51 +2,8 @@ import assert from "node:assert/strict";
 import { Cancelled, ProviderError } from "../../src/domain/errors.ts";
 import type { ModelEvent, Provider } from "../../src/providers/provider.ts";
 import { type AskOptions, Router, type RouterOptions, type RouterReply } from "../../src/providers/router.ts";
+import { FakeClock } from "../helpers/fake_clock.ts";
 import { type ScriptedProvider, scriptedProvider, type ScriptedReply } from "../helpers/scripted_provider.ts";
-
-/** Time that passes only when everybody sleeps, and then at once to the one who wakes first. */
-class FakeClock {
-  readonly slept: number[] = [];
-  readonly #sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
-  #now = 1_000_000;
-  #passing = false;
-
-  now = () => this.#now;
-
-  sleep = (ms: number, signal: AbortSignal): Promise<void> => {
-    this.slept.push(ms);
-    return new Promise((resolve, reject) => {
-      const sleeper = { at: this.#now + ms, wake: resolve };
-      const stop = () => {
-        this.#sleepers.delete(sleeper);
-        reject(new Cancelled("Cancelled"));
-      };
-      if (signal.aborted) return stop();
-      signal.addEventListener("abort", stop, { once: true });
-      this.#sleepers.add(sleeper);
-      if (!this.#passing) void this.#pass();
-    });
-  };
-
-  async #pass(): Promise<void> {
-    this.#passing = true;
-    while (this.#sleepers.size > 0) {
-      // Whoever is ready goes first; only then may time pass.
-      for (let turn = 0; turn < 200; turn++) await Promise.resolve();
-      const [first] = [...this.#sleepers].sort((a, b) => a.at - b.at);
-      if (first === undefined) break;
-      this.#sleepers.delete(first);
-      this.#now = first.at;
-      first.wake();
-    }
-    this.#passing = false;
-  }
-
-  /** Pauses between attempts, without the watch on the stream. */
-  get pauses(): number[] {
-    return this.slept.filter((ms) => ms !== 120_000 && ms !== 60_000);
-  }
-}
 
 const MESSAGES = [{ role: "user", text: "Hello" }] as const;
 

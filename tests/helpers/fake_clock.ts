@@ -1,0 +1,50 @@
+import { Cancelled } from "../../src/domain/errors.ts";
+
+/** Time that passes only when everybody sleeps, and then at once to the one who wakes first. */
+export class FakeClock {
+  readonly slept: number[] = [];
+  readonly #sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
+  #now = 1_000_000;
+  #passing = false;
+
+  now = (): number => this.#now;
+
+  sleep = (ms: number, signal: AbortSignal): Promise<void> => {
+    this.slept.push(ms);
+    return new Promise((resolve, reject) => {
+      const sleeper = { at: this.#now + ms, wake: resolve };
+      const stop = () => {
+        this.#sleepers.delete(sleeper);
+        reject(new Cancelled("Cancelled"));
+      };
+      if (signal.aborted) return stop();
+      signal.addEventListener("abort", stop, { once: true });
+      this.#sleepers.add(sleeper);
+      if (!this.#passing) void this.#pass();
+    });
+  };
+
+  /** Time that passes without anybody sleeping. */
+  advance(ms: number): void {
+    this.#now += ms;
+  }
+
+  async #pass(): Promise<void> {
+    this.#passing = true;
+    while (this.#sleepers.size > 0) {
+      // Whoever is ready goes first; only then may time pass.
+      for (let turn = 0; turn < 200; turn++) await Promise.resolve();
+      const [first] = [...this.#sleepers].sort((a, b) => a.at - b.at);
+      if (first === undefined) break;
+      this.#sleepers.delete(first);
+      this.#now = Math.max(this.#now, first.at);
+      first.wake();
+    }
+    this.#passing = false;
+  }
+
+  /** Pauses between attempts, without the watch on the stream. */
+  get pauses(): number[] {
+    return this.slept.filter((ms) => ms !== 120_000 && ms !== 60_000);
+  }
+}
