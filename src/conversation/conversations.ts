@@ -5,8 +5,13 @@ import type { Image } from "../domain/image.ts";
 import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
 import { Environment, type EnvironmentParts } from "../environment/environment.ts";
-import type { Branch, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
+import { newId } from "../domain/id.ts";
+import type { GivenSource } from "../environment/given_source.ts";
+import { readGiven } from "../environment/read_given.ts";
+import type { Branch, SentMessage, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
+import type { ModelMessage } from "../providers/provider.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
+import { previewCall } from "../query/preview_call.ts";
 import type { QueryParts } from "../query/query_parts.ts";
 import { type RunOptions, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
@@ -35,6 +40,8 @@ export interface SendOptions {
   readonly label?: string;
   /** Go with the request; at most 20 of 5 MB each. */
   readonly images?: readonly Image[];
+  /** Becomes the variable `context`: the model sees its type, its size and how it begins. */
+  readonly context?: GivenSource;
   /** A JSON Schema as data: the answer must satisfy it, and is then also in `value` of the result. */
   readonly responseSchema?: unknown;
 }
@@ -95,15 +102,16 @@ export class Conversations {
    * and images that cannot be sent, `BusyError`, `ConfigError` and
    * `StoreError`; every other end is a result. */
   async send(branch: Branch, request: string, options: SendOptions): Promise<QueryResult> {
-    if (request.trim() === "") throw new UsageError("Cannot run an empty request: say what you want");
-    if (request.length > MAX_REQUEST_CHARS) {
-      throw new UsageError(`Cannot run a request of ${request.length} characters: the limit is ${MAX_REQUEST_CHARS}`);
-    }
+    checkRequest(request);
     const extras = await this.#extras(options);
     const { environment, lock } = this.#open(branch);
     if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     return await lock.run(async () =>
-      await this.#run(request, { environment: await environment, options: { ...options, extras } })
+      await this.#run(request, {
+        environment: await environment,
+        options: { ...options, extras },
+        context: options.context ?? null,
+      })
     );
   }
 
@@ -111,6 +119,27 @@ export class Conversations {
    * false where no query runs or it ended before: then `send` it. */
   async steer(branch: Branch, text: string): Promise<boolean> {
     return await this.#steering.get(branch.branchId)?.add(text) ?? false;
+  }
+
+  /** The messages of the first call that a request would make now: in a conversation, or in a new one of a workspace.
+   * Nothing is stored or sent. Rejects as `send` does. */
+  async preview(
+    request: string,
+    where: { readonly branch: Branch } | { readonly workspace: string },
+    given: Pick<SendOptions, "images" | "responseSchema"> = {},
+  ): Promise<readonly ModelMessage[]> {
+    checkRequest(request);
+    const extras = await this.#extras(given);
+    const { now } = this.#parts;
+    const nowhere = { conversationId: newId(), branchId: newId(), title: "", createdAt: now() };
+    const branch = "branch" in where ? where.branch : { ...nowhere, workspace: where.workspace };
+    const environment = await Environment.open({ ...this.#parts, branch });
+    return await previewCall(request, { parts: { ...this.#parts, environment }, extras });
+  }
+
+  /** The messages that an iteration (0-based) was asked with, null where there is none. */
+  async sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
+    return await this.#store.sentMessages(queryId, position);
   }
 
   /** Throws `UsageError` where `send` would refuse what comes with a request, before anything is stored. */
@@ -136,9 +165,14 @@ export class Conversations {
 
   async #run(
     request: string,
-    { environment, options }: { readonly environment: Environment; readonly options: RunOptions },
+    { environment, options, context }: {
+      readonly environment: Environment;
+      readonly options: RunOptions;
+      readonly context: GivenSource | null;
+    },
   ): Promise<QueryResult> {
     const { branchId } = environment.branch;
+    if (context) await environment.give([await readGiven("context", { source: context, store: this.#store })]);
     await this.#children.begin(branchId, environment);
     const steering = new Steering();
     this.#steering.set(branchId, steering);
@@ -172,4 +206,10 @@ export class Conversations {
     this.#live.set(branch.branchId, live);
     return live;
   }
+}
+
+function checkRequest(request: string): void {
+  if (request.trim() === "") throw new UsageError("Cannot run an empty request: say what you want");
+  if (request.length <= MAX_REQUEST_CHARS) return;
+  throw new UsageError(`Cannot run a request of ${request.length} characters: the limit is ${MAX_REQUEST_CHARS}`);
 }

@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled } from "../domain/errors.ts";
 import type { IterationOutcome } from "../domain/query_event.ts";
-import { assembleMessages } from "../prompt/messages.ts";
-import { renderContext } from "../prompt/render_context.ts";
+import { callMessages } from "../prompt/call_messages.ts";
 import type { Reply } from "../prompt/reply.ts";
-import { REPLY_FORMAT } from "../prompt/reply_format.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import { type Asked, askModel } from "./ask_model.ts";
 import { executeBlocks, type Executed } from "./execute_blocks.ts";
@@ -44,16 +42,8 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
 }
 
 function messagesOf(frame: IterationFrame, { context }: IterationInput): readonly ModelMessage[] {
-  const { images, answerSchema } = frame.extras;
   if (context.nudges.length > 0) frame.emitter.send({ type: "nudge", lines: context.nudges });
-  return assembleMessages({
-    system: frame.system,
-    request: frame.request,
-    images,
-    schema: answerSchema ? `${REPLY_FORMAT}\n\n${answerSchema.instructions}` : REPLY_FORMAT,
-    context: renderContext(context),
-    alternatingRoles: frame.router.current().capabilities.alternatingRoles,
-  });
+  return callMessages(frame, { context, alternatingRoles: frame.router.current().capabilities.alternatingRoles });
 }
 
 /** No usable reply: a failed iteration whose reason reaches the model in its next call. */

@@ -11,6 +11,7 @@ import { readExtras } from "./_query_extras.ts";
 import { Queries } from "./_queries.ts";
 import type { Schema } from "./_schema.ts";
 import { search } from "./_search.ts";
+import { readSentMessages } from "./_sent_messages.ts";
 import { SqliteConnection } from "./_sqlite_connection.ts";
 import { SqliteDialect } from "./_sqlite_dialect.ts";
 import { SqliteDriver } from "./_sqlite_driver.ts";
@@ -100,6 +101,10 @@ export class SqliteStore implements store.Store {
 
   failIteration(...[iteration, end]: Parameters<store.Store["failIteration"]>): Promise<string> {
     return this.#guard(() => this.#iterations.fail(iteration, end));
+  }
+
+  sentMessages(queryId: string, position: number): Promise<readonly store.SentMessage[] | null> {
+    return this.#guard(() => readSentMessages(this.#db, { queryId, position }));
   }
 
   iterations(queryId: string): Promise<readonly store.StoredIteration[]> {

@@ -137,6 +137,12 @@ export interface VariableHead {
   readonly createdAt: number;
 }
 
+/** A message as it was sent. */
+export interface SentMessage {
+  readonly role: "system" | "user";
+  readonly text: string;
+}
+
 export interface VariableVersion {
   /** 1-based. */
   readonly version: number;
@@ -227,6 +233,8 @@ export interface Store {
     end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
   ): Promise<string>;
   iterations(queryId: string): Promise<readonly StoredIteration[]>;
+  /** The messages that the iteration in this row (0-based) was asked with, null where there is none. */
+  sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null>;
 
   /** A branch that no list of conversations shows. */
   createChildBranch(child: NewChildBranch): Promise<Branch>;

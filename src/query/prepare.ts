@@ -4,14 +4,11 @@ import type { ActiveExtensions } from "../extension/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { ContextParts } from "../prompt/context_parts.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
-import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
 import type { Ledger } from "./ledger.ts";
 import type { QueryState } from "./query_state.ts";
 import type { QueryParts } from "./query_parts.ts";
-import { staleVariables } from "./stale_variables.ts";
-
-/** Longer requests are shown head and tail; all of it stands in `$query`. */
-const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
+import { stablePrefix } from "./stable_prefix.ts";
+import { staleNames } from "./stale_variables.ts";
 
 /** What the loop of one query works on. */
 export interface Prepared {
@@ -49,15 +46,15 @@ export async function prepare(
     subcalls: query.subcalls,
     onCall: (call) => emitter.send({ type: "host_call", ...call }),
   };
-  await forgetStale(parts, queryId);
+  // Before the child is started, so that it need not bring back what is forgotten.
+  const stale = await staleNames(parts, queryId);
+  if (stale.length > 0) {
+    await environment.forget(stale);
+    await environment.iterationStored();
+  }
   const active = await environment.beginQuery(scope);
   environment.bindSystem("$query", request);
   if (extras.answerSchema?.variable) environment.bindSystem("$schema", extras.answerSchema.variable);
-  const system = assembleSystemPrompt({
-    environment: { ...settings.machine, date: new Date(begun).toISOString().slice(0, 10) },
-    instructions: settings.instructions,
-    extensions: active.blocks.map((block) => ({ block })),
-  });
   const before = await environment.store.previousTurn(environment.branch.branchId, queryId);
   const frame: IterationFrame = {
     environment,
@@ -65,8 +62,7 @@ export async function prepare(
     emitter,
     log,
     queryId,
-    system,
-    request: [requestText(request), ...environment.givenTexts()].join("\n\n"),
+    ...stablePrefix(request, { parts, active, begun }),
     extras,
     deadlines: settings.deadlines,
     signal,
@@ -74,27 +70,4 @@ export async function prepare(
   };
   const handover = before && { request: before.text, thinkings: before.thinkings, answer: before.answer };
   return { frame, active, state, handover, parts, request, ledger: query.ledger };
-}
-
-/** Before the child is started, so that it need not bring back what is forgotten. */
-async function forgetStale({ environment, settings }: QueryParts, queryId: string): Promise<void> {
-  const after = settings.autoForgetAfter ?? null;
-  if (after === null) return;
-  const queries = (await environment.store.queries(environment.branch.branchId)).filter((one) =>
-    one.queryId !== queryId
-  );
-  const stale = staleVariables(environment.index.all(), { queries, after });
-  if (stale.length === 0) return;
-  await environment.forget(stale);
-  await environment.iterationStored();
-}
-
-/** The request as message 2 shows it: whole, or head and tail of one that would fill every call. */
-export function requestText(request: string): string {
-  const { limit, head, tail } = SHOWN_REQUEST;
-  if (request.length <= limit) return request;
-  const first = request.slice(0, head).replace(/[\ud800-\udbff]$/, "");
-  const last = request.slice(-tail).replace(/^[\udc00-\udfff]/, "");
-  const left = request.length - first.length - last.length;
-  return `${first}\n\n[… ${left} of ${request.length} characters are not shown: the whole request is the string $query; read it in code …]\n\n${last}`;
 }

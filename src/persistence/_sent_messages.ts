@@ -1,0 +1,23 @@
+import type { Kysely } from "kysely";
+import { Content } from "./_content.ts";
+import type { Schema } from "./_schema.ts";
+import type { SentMessage } from "./store.ts";
+
+/** What an iteration was asked with, null where there is none at that place. */
+export async function readSentMessages(
+  db: Kysely<Schema>,
+  { queryId, position }: { readonly queryId: string; readonly position: number },
+): Promise<readonly SentMessage[] | null> {
+  const row = await db.selectFrom("iteration").select(["llmSystemPrompt", "llmUserPrompt"])
+    .where("queryStateId", "=", queryId).where("position", "=", position).executeTakeFirst();
+  if (!row) return null;
+  const content = new Content(db);
+  await content.load([row.llmSystemPrompt, row.llmUserPrompt]);
+  const told: readonly { readonly role: "user"; readonly content: string }[] = JSON.parse(
+    content.text(row.llmUserPrompt ?? "[]"),
+  );
+  const sent = told.map(({ role, content: text }) => ({ role, text }));
+  // One message holds everything where roles must alternate, the system's text too.
+  if (sent.length === 1) return sent;
+  return [{ role: "system", text: content.text(row.llmSystemPrompt ?? "") }, ...sent];
+}

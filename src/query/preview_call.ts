@@ -1,0 +1,35 @@
+import { Repetition } from "../nudges/repetition.ts";
+import { callMessages } from "../prompt/call_messages.ts";
+import type { RequestExtras } from "../prompt/request_extras.ts";
+import type { ModelMessage } from "../providers/provider.ts";
+import { buildContext } from "./build_context.ts";
+import type { QueryParts } from "./query_parts.ts";
+import { QueryState } from "./query_state.ts";
+import { stablePrefix } from "./stable_prefix.ts";
+import { staleNames } from "./stale_variables.ts";
+
+/** The messages of the first call that a request would make now. Nothing is stored, asked or run; `environment` must be
+ * one of its own, since its index is changed. */
+export async function previewCall(
+  request: string,
+  { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },
+): Promise<readonly ModelMessage[]> {
+  const { environment, registry, router, settings, log, now } = parts;
+  for (const name of await staleNames(parts, "")) environment.index.setScope(name, "forgotten");
+  const active = await registry.activate(environment.view());
+  environment.index.system("$query", request);
+  if (extras.answerSchema?.variable) environment.index.system("$schema", extras.answerSchema.variable);
+  const before = await environment.store.previousTurn(environment.branch.branchId, "");
+  const context = await buildContext({
+    environment,
+    active,
+    state: new QueryState(settings.budget, settings.ceiling),
+    repetition: new Repetition(),
+    caps: settings.caps,
+    handover: before && { request: before.text, thinkings: before.thinkings, answer: before.answer },
+    steering: null,
+    log,
+  });
+  const prefix = { ...stablePrefix(request, { parts, active, begun: now() }), extras };
+  return callMessages(prefix, { context, alternatingRoles: router.current().capabilities.alternatingRoles });
+}
