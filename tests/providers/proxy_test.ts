@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { createServer, request as forward } from "node:http";
+import { withMock } from "../helpers/wire_rig.ts";
+
+const MAIN = new URL("../helpers/ask_provider_main.ts", import.meta.url).pathname;
+
+/** A proxy on this machine that knows one host, which is `target`. */
+class Proxy {
+  readonly seen: string[] = [];
+  readonly #server;
+
+  constructor(target: string) {
+    this.#server = createServer((request, response) => {
+      this.seen.push(`${request.method} ${request.url}`);
+      const to = new URL(request.url ?? "");
+      const { hostname, port } = new URL(target);
+      const options = { hostname, port, path: to.pathname, method: request.method, headers: request.headers };
+      request.pipe(forward(options, (reply) => {
+        response.writeHead(reply.statusCode ?? 502, reply.headers);
+        reply.pipe(response);
+      }));
+    });
+    this.#server.on("connect", (request, socket) => {
+      this.seen.push(`CONNECT ${request.url}`);
+      socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+    });
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", () => resolve()));
+    const address = this.#server.address();
+    assert.ok(address !== null && typeof address === "object");
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+/** The environment of the process is replaced, so that proxies of the machine do not count. */
+async function ask(baseUrl: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const { HOME = "", PATH = "", DENO_DIR } = Deno.env.toObject();
+  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-lock", MAIN, "openai-chat", baseUrl],
+    clearEnv: true,
+    env: { HOME, PATH, ...(DENO_DIR ? { DENO_DIR } : {}), NO_COLOR: "1", ...env },
+    stdin: "null",
+  }).output();
+  return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+}
+
+async function withProxy(
+  body: (at: { proxy: Proxy; proxyUrl: string; baseUrl: string; asked: () => number }) => Promise<void>,
+): Promise<void> {
+  await withMock("openai-chat", { reply: "through" }, async ({ baseUrl, requests }) => {
+    const proxy = new Proxy(baseUrl);
+    try {
+      await body({ proxy, proxyUrl: await proxy.listen(), baseUrl, asked: () => requests.length });
+    } finally {
+      await proxy.close();
+    }
+  });
+}
+
+Deno.test("createProvider() asks through HTTP_PROXY", async () => {
+  await withProxy(async ({ proxy, proxyUrl, asked }) => {
+    const said = await ask("http://vis-test.invalid/v1", { HTTP_PROXY: proxyUrl });
+    assert.equal(said.trim(), "through");
+    assert.deepEqual(proxy.seen, ["POST http://vis-test.invalid/v1/chat/completions"]);
+    assert.equal(asked(), 1);
+  });
+});
+
+Deno.test("createProvider() tunnels through HTTPS_PROXY and names the service that it cannot reach", async () => {
+  await withProxy(async ({ proxy, proxyUrl }) => {
+    const said = await ask("https://vis-test.invalid/v1", { HTTPS_PROXY: proxyUrl });
+    assert.match(said, /^ProviderError: Cannot reach https:\/\/vis-test\.invalid\/v1: /);
+    assert.ok(proxy.seen.length > 0 && proxy.seen.every((line) => line === "CONNECT vis-test.invalid:443"));
+  });
+});
+
+Deno.test("createProvider() goes past the proxy to the hosts of NO_PROXY", async () => {
+  await withProxy(async ({ proxy, proxyUrl, baseUrl, asked }) => {
+    const said = await ask(baseUrl, { HTTP_PROXY: proxyUrl, NO_PROXY: "localhost,127.0.0.1" });
+    assert.equal(said.trim(), "through");
+    assert.deepEqual(proxy.seen, []);
+    assert.equal(asked(), 1);
+  });
+});
