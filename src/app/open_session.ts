@@ -125,12 +125,13 @@ export async function startSandbox(
 }
 
 function querySettings({ config, workspace, home }: Settings, env: Environment) {
-  const { iterations, ceiling, costUsd, tokens, wallMs } = config.budget;
+  const { iterations, ceiling, costUsd, tokens, wallMs, subcalls, depth } = config.budget;
   const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   return {
     budget: iterations,
     ceiling,
-    limits: { costUsd, tokens, wallMs },
+    limits: { costUsd, tokens, wallMs, subcalls },
+    depth,
     deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
     caps: { ...DEFAULT_CAPS, ...config.context },
     autoForgetAfter: config.autoForget.afterQueries,

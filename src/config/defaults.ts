@@ -14,6 +14,8 @@ export const DEFAULT_CONFIG: Config = {
     "costUsd": null,
     "tokens": null,
     "wallMs": null,
+    "subcalls": null,
+    "depth": 1,
   },
   "sandbox": {
     "require": [],

@@ -22,6 +22,10 @@ export const ConfigSchema = z.strictObject({
     costUsd: z.number().positive().nullable().default(null).describe("Most a query may cost in US dollars"),
     tokens: positive.nullable().default(null).describe("Most tokens a query may use, input and output"),
     wallMs: positive.nullable().default(null).describe("Longest a query may take in milliseconds"),
+    subcalls: positive.nullable().default(null).describe(
+      "Most model calls and child queries that blocks of a query may make",
+    ),
+    depth: z.number().int().min(0).max(5).default(1).describe("How deep queries may run inside queries"),
   }).prefault({}),
   sandbox: z.strictObject({
     require: z.array(z.enum(["realm", "permissions", "process", "kernel"])).default([])

@@ -2,6 +2,7 @@ import { checkImages } from "../domain/check_images.ts";
 import { oneLine } from "../domain/clip.ts";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { Image } from "../domain/image.ts";
+import type { Recording } from "../domain/recording.ts";
 import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
 import { Environment, type EnvironmentParts } from "../environment/environment.ts";
@@ -44,6 +45,8 @@ export interface SendOptions {
   readonly context?: GivenSource;
   /** A JSON Schema as data: the answer must satisfy it, and is then also in `value` of the result. */
   readonly responseSchema?: unknown;
+  /** Iterations the query may use before it asks for more; the configured number where it is left out. */
+  readonly maxIterations?: number;
 }
 
 /** Longest request in characters; what is longer belongs into a file or the variable `context`. */
@@ -92,6 +95,16 @@ export class Conversations {
 
   async iterations(queryId: string): Promise<readonly StoredIteration[]> {
     return await this.#store.iterations(queryId);
+  }
+
+  /** Everything that its queries did. */
+  async recording(branch: Branch): Promise<Recording> {
+    const { readRecording } = await import("./read_recording.ts");
+    return await readRecording(this.#store, branch);
+  }
+
+  async list(options: { readonly limit: number }): Promise<readonly (Branch & { readonly queries: number })[]> {
+    return await this.#store.listConversations(options);
   }
 
   async variables(branch: Branch): Promise<readonly VariableHead[]> {

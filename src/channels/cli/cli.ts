@@ -93,6 +93,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       new Option("--output <format>", "what stdout gets").choices(["text", "json", "jsonl"]).default("text"),
     )
     .option("--image <file>", "send an image with the request, a file or an address; may be given again", collected, [])
+    .option("--context <file>", "a text or JSON of any size that the model works on as the variable context")
     .option("--schema <file>", "the answer must satisfy this JSON Schema; stdout gets the JSON alone")
     .option("--db <path>", "database file, or :memory: (VIS_DB)")
     .option("--cwd <dir>", "workspace folder; the current one by default")

@@ -15,6 +15,8 @@ export class Progress {
   #live = "";
   #model = "";
   #blocks = 0;
+  /** Child queries that run: id to task. */
+  readonly #children = new Map<string, string>();
 
   constructor(io: Io, options: { readonly verbose: boolean }) {
     this.#io = io;
@@ -23,6 +25,7 @@ export class Progress {
   }
 
   show(event: QueryEvent): void {
+    if (event.parentQueryId !== undefined) return this.#child(event);
     const at = event.iteration === null ? "" : `[${event.iteration}] `;
     switch (event.type) {
       case "thinking":
@@ -53,6 +56,21 @@ export class Progress {
       case "answer_delta":
         return;
     }
+  }
+
+  /** A query inside the query: one line when it ends, a live one meanwhile. */
+  #child(event: QueryEvent): void {
+    if (event.type === "started") this.#children.set(event.queryId, oneLine(terminalText(event.request), 60));
+    const task = this.#children.get(event.queryId) ?? "";
+    if ("result" in event && "answer" in event.result) {
+      this.#children.delete(event.queryId);
+      const { status, reason, iterations, answer } = event.result;
+      const mark = status === "done" ? this.#color.green("✓") : this.#color.red("✗");
+      const text = oneLine(terminalText(status === "done" ? answer : reason), 80);
+      return this.#painted(`    ${this.#color.dim(`↳ ${task} (${iterations})`)} ${mark} ${text}`);
+    }
+    const more = this.#children.size > 1 ? ` (+${this.#children.size - 1})` : "";
+    if (event.type !== "usage") this.#status(`↳ [${event.iteration ?? 0}] ${task}${more}…`);
   }
 
   #waiting(): void {

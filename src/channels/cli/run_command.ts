@@ -5,6 +5,7 @@ import type { QueryResult } from "../../domain/query_result.ts";
 import type { Io, OpenRequest, Services, Session } from "../channel.ts";
 import { exitCodeOf, hasAnswer } from "./exit_code.ts";
 import { Progress } from "./progress.ts";
+import { readContextArgument } from "./read_context_argument.ts";
 import { readImageArgument } from "./read_image_argument.ts";
 import { readSchema } from "./read_schema.ts";
 import { terminalText } from "./terminal_text.ts";
@@ -15,6 +16,7 @@ export interface RunFlags extends OpenRequest {
   readonly output: "text" | "json" | "jsonl";
   readonly image?: readonly string[] | undefined;
   readonly schema?: string | undefined;
+  readonly context?: string | undefined;
   readonly quiet: boolean;
   readonly verbose: boolean;
 }
@@ -50,11 +52,17 @@ export async function runCommand(
   }
 }
 
+type Given = Pick<SendOptions, "images" | "responseSchema" | "context">;
+
 /** What comes with the request beside its text; read before anything is opened. */
-async function readGiven({ image = [], schema }: RunFlags): Promise<Pick<SendOptions, "images" | "responseSchema">> {
+async function readGiven({ image = [], schema, context }: RunFlags): Promise<Given> {
   const images = [];
   for (const one of image) images.push(await readImageArgument(one));
-  return { images, ...(schema === undefined ? {} : { responseSchema: await readSchema(schema) }) };
+  return {
+    images,
+    ...(schema === undefined ? {} : { responseSchema: await readSchema(schema) }),
+    ...(context === undefined ? {} : { context: await readContextArgument(context) }),
+  };
 }
 
 /** With a schema only what satisfies it is one: whoever reads stdout can rely on it. */
