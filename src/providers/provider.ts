@@ -25,6 +25,15 @@ export type ModelEvent =
   | { readonly type: "reasoning"; readonly delta: string }
   | { readonly type: "end"; readonly usage: Usage; readonly model: string; readonly finish: string };
 
+/** US dollars per million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+  /** Of input that is written to the cache; that of input where it is left out. */
+  readonly cacheWrite?: number;
+}
+
 export interface Capabilities {
   /** The model returns its own reasoning, so that replies need no `thinking`. */
   readonly nativeReasoning: boolean;
@@ -35,8 +44,8 @@ export interface Capabilities {
   readonly contextTokens: number | null;
   /** Tokens of the longest reply, where known. */
   readonly replyTokens?: number | null;
-  /** US dollars per million tokens, null where unknown. */
-  readonly price: { readonly input: number; readonly output: number; readonly cached: number } | null;
+  /** Null where unknown. */
+  readonly price: Price | null;
 }
 
 /** A source of model replies. `stream` yields text and reasoning as they arrive and exactly one `end`, last; it

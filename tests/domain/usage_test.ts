@@ -12,3 +12,10 @@ Deno.test("addUsage() adds every field and nothing changes nothing", () => {
   });
   assert.deepEqual(addUsage(one, NO_USAGE), one);
 });
+
+Deno.test("addUsage() adds what was written to caches, and says nothing of it where nobody did", () => {
+  const written = { ...NO_USAGE, input: 5, cacheWrite: 3 };
+  assert.equal(addUsage(written, written).cacheWrite, 6);
+  assert.equal(addUsage(NO_USAGE, written).cacheWrite, 3);
+  assert.ok(!("cacheWrite" in addUsage(NO_USAGE, NO_USAGE)));
+});
