@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { nearestName } from "../../src/domain/nearest_name.ts";
+
+Deno.test("nearestName() finds what was probably meant", () => {
+  const names = ["anthropic", "openai", "openrouter", "zai"];
+  const cases: readonly (readonly [string, string | null])[] = [
+    ["antropic", "anthropic"],
+    ["Anthropic", "anthropic"],
+    ["opnai", "openai"],
+    ["open-router", "openrouter"],
+    ["zia", null],
+    ["zay", "zai"],
+    ["acme", null],
+    ["", null],
+  ];
+  for (const [asked, meant] of cases) assert.equal(nearestName(asked, names), meant, asked);
+  assert.equal(nearestName("x", []), null);
+});
