@@ -4,11 +4,14 @@ import type { ActiveExtensions } from "../extension/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { ContextParts } from "../prompt/context_parts.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
+import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
 import type { Ledger } from "./ledger.ts";
 import type { QueryState } from "./query_state.ts";
 import type { QueryParts } from "./query_parts.ts";
-import { stablePrefix } from "./stable_prefix.ts";
 import { staleNames } from "./stale_variables.ts";
+
+/** Longer requests are shown head and tail; all of it stands in `$query`. */
+const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
 /** What the loop of one query works on. */
 export interface Prepared {
@@ -70,4 +73,32 @@ export async function prepare(
   };
   const handover = before && { request: before.text, thinkings: before.thinkings, answer: before.answer };
   return { frame, active, state, handover, parts, request, ledger: query.ledger };
+}
+
+/** The texts that are the same bytes over all calls of a query, so that a provider's prefix cache holds. */
+export function stablePrefix(
+  request: string,
+  { parts, active, begun }: {
+    readonly parts: Pick<QueryParts, "environment" | "settings">;
+    readonly active: Pick<ActiveExtensions, "blocks">;
+    readonly begun: number;
+  },
+): { readonly system: string; readonly request: string } {
+  const { environment, settings } = parts;
+  const system = assembleSystemPrompt({
+    environment: { ...settings.machine, date: new Date(begun).toISOString().slice(0, 10) },
+    instructions: settings.instructions,
+    extensions: active.blocks.map((block) => ({ block })),
+  });
+  return { system, request: [requestText(request), ...environment.givenTexts()].join("\n\n") };
+}
+
+/** The request as message 2 shows it: whole, or head and tail of one that would fill every call. */
+export function requestText(request: string): string {
+  const { limit, head, tail } = SHOWN_REQUEST;
+  if (request.length <= limit) return request;
+  const first = request.slice(0, head).replace(/[\ud800-\udbff]$/, "");
+  const last = request.slice(-tail).replace(/^[\udc00-\udfff]/, "");
+  const left = request.length - first.length - last.length;
+  return `${first}\n\n[… ${left} of ${request.length} characters are not shown: the whole request is the string $query; read it in code …]\n\n${last}`;
 }

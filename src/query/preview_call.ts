@@ -3,9 +3,9 @@ import { callMessages } from "../prompt/call_messages.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import { buildContext } from "./build_context.ts";
+import { stablePrefix } from "./prepare.ts";
 import type { QueryParts } from "./query_parts.ts";
 import { QueryState } from "./query_state.ts";
-import { stablePrefix } from "./stable_prefix.ts";
 import { staleNames } from "./stale_variables.ts";
 
 /** The messages of the first call that a request would make now. Nothing is stored, asked or run; `environment` must be

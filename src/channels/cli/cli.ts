@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { Io, Services } from "../channel.ts";
+import { addPrompt } from "./_add_prompt.ts";
 import { addProviders } from "./_add_providers.ts";
 import { describeError } from "./exit_code.ts";
 import type { RunFlags } from "./run_command.ts";
@@ -69,6 +70,7 @@ function build(context: Context): Command {
   addDemo(program, context);
   addDoctor(program, context);
   addProviders(program, context);
+  addPrompt(program, context);
   program.command("version").description("print the version of vis and of its runtime").action(() => {
     io.stdout(`${versionText(services)}\n`);
   });

@@ -1,0 +1,35 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Io, Services } from "../channel.ts";
+import type { PromptFlags } from "./prompt_command.ts";
+
+interface Context {
+  readonly services: Services;
+  readonly io: Io;
+  finish(code: number): void;
+}
+
+/** The command that shows what a model is sent. */
+export function addPrompt(program: Command, { services, io, finish }: Context): void {
+  program.command("prompt")
+    .description("show what is sent to the model for a request, or was sent for a stored iteration")
+    .argument("[prompt...]", "the request; what is piped in stands below it")
+    .option("--conversation <id>", "as its next request; without a request, its newest query (8 characters will do)")
+    .option("--iteration <n>", "this iteration of the conversation's newest query; the last one by default", whole)
+    .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
+    .option("--provider <name>", "the only provider to use (VIS_PROVIDER)")
+    .option("--db <path>", "database file, or :memory: (VIS_DB)")
+    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option("--json", "print the messages as JSON, with bytes and an estimate of tokens", false)
+    .action(async (words: string[], flags: PromptFlags) => {
+      const { readPrompt } = await import("./read_prompt.ts");
+      const { promptCommand } = await import("./prompt_command.ts");
+      const prompt = flags.conversation && words.length === 0 ? "" : await readPrompt(words, io);
+      finish(await promptCommand(prompt, { services, io, flags }));
+    });
+}
+
+function whole(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
+  return n;
+}
