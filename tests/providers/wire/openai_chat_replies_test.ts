@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { ProviderError } from "../../../src/domain/errors.ts";
+import { collect, endOf, textOf } from "../../conformance/provider_calls.ts";
+import { LONG } from "../../conformance/provider_failures.ts";
+import type { MockReply } from "../../helpers/wire_mock.ts";
+import { provide, withMock } from "../../helpers/wire_rig.ts";
+
+/** A stream of exactly these events. */
+function streamOf(...events: readonly (object | string)[]): MockReply {
+  const frames = events.map((event) => typeof event === "string" ? event : `data: ${JSON.stringify(event)}\n\n`);
+  return { body: frames.join(""), headers: { "content-type": "text/event-stream" } };
+}
+
+function delta(fields: object, others: object = {}): object {
+  return { choices: [{ index: 0, delta: fields, finish_reason: null, ...others }] };
+}
+
+const STOP = delta({}, { finish_reason: "stop" });
+const DONE = "data: [DONE]\n\n";
+
+async function replyTo(reply: MockReply) {
+  let events: Awaited<ReturnType<typeof collect>> = [];
+  await withMock("openai-chat", { reply }, async ({ baseUrl }) => {
+    events = await collect(await provide("openai-chat", { baseUrl }));
+  });
+  return { text: textOf(events, "text"), reasoning: textOf(events, "reasoning"), end: endOf(events) };
+}
+
+async function failureTo(reply: MockReply): Promise<ProviderError> {
+  const error = await replyTo(reply).then(() => null, (error: unknown) => error);
+  assert.ok(error instanceof ProviderError, `no ProviderError: ${error}`);
+  return error;
+}
+
+Deno.test("openAiChat() reads reasoning in every field that servers use, once", async () => {
+  for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
+    const { reasoning } = await replyTo(streamOf(delta({ [field]: "why" }), delta({ content: "yes" }), STOP, DONE));
+    assert.equal(reasoning, "why", field);
+  }
+  const twice = delta({
+    content: "",
+    reasoning: "why",
+    reasoning_content: "why",
+    reasoning_details: [{ text: "why" }],
+  });
+  assert.equal((await replyTo(streamOf(twice, STOP, DONE))).reasoning, "why");
+});
+
+Deno.test("openAiChat() leaves think tags in the text to the reader of replies", async () => {
+  const { text, reasoning } = await replyTo({ text: "<think>hm</think>yes" });
+  assert.deepEqual([text, reasoning], ["<think>hm</think>yes", ""]);
+});
+
+Deno.test("openAiChat() reads content in parts", async () => {
+  const parts = [{ type: "thinking", thinking: [{ type: "text", text: "why" }] }, { type: "text", text: "yes" }];
+  const { text, reasoning } = await replyTo(streamOf(delta({ content: parts }), STOP, DONE));
+  assert.deepEqual([text, reasoning], ["yes", "why"]);
+});
+
+Deno.test("openAiChat() counts usage wherever and however the server puts it", async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5 };
+  const cases: readonly (readonly [string, readonly object[], object])[] = [
+    ["in a last chunk without choices", [delta({ content: "a" }), STOP, { choices: [], usage }], {}],
+    ["with the finish", [delta({ content: "a" }), { ...STOP, usage }], {}],
+    ["in every chunk, growing", [{ ...delta({ content: "a" }), usage: { prompt_tokens: 1 } }, { ...STOP, usage }], {}],
+    ["after nulls", [{ ...delta({ content: "a" }), usage: null }, STOP, { choices: [], usage }], {}],
+    ["without choices at all", [delta({ content: "a" }), STOP, { usage }], {}],
+    ["cached, OpenAI", [STOP, { usage: { ...usage, prompt_tokens_details: { cached_tokens: 8 } } }], { cached: 8 }],
+    ["cached, DeepSeek", [STOP, { usage: { ...usage, prompt_cache_hit_tokens: 8 } }], { cached: 8 }],
+    ["cached, Moonshot", [STOP, { usage: { ...usage, cached_tokens: 8 } }], { cached: 8 }],
+    ["more cached than sent", [STOP, { usage: { ...usage, cached_tokens: 80 } }], { cached: 10 }],
+    ["written, OpenRouter", [STOP, { usage: { ...usage, prompt_tokens_details: { cache_write_tokens: 7 } } }], {
+      cacheWrite: 7,
+    }],
+  ];
+  for (const [what, events, expected] of cases) {
+    const { end } = await replyTo(streamOf(...events, DONE));
+    assert.deepEqual(end.usage, { input: 10, output: 5, cached: 0, reasoning: 0, calls: 1, ...expected }, what);
+  }
+  assert.equal((await replyTo(streamOf(STOP, DONE))).end.usage.input, 0);
+});
+
+Deno.test("openAiChat() forgives a reply without a finish reason that says it is done", async () => {
+  const { text, end } = await replyTo({ text: LONG, fault: "no_finish" });
+  assert.deepEqual([text, end.finish], [LONG, "stop"]);
+});
+
+Deno.test("openAiChat() takes a finish reason without [DONE] for an end", async () => {
+  const { text, end } = await replyTo(streamOf(delta({ content: "a" }), delta({}, { finish_reason: "length" })));
+  assert.deepEqual([text, end.finish], ["a", "length"]);
+});
+
+Deno.test("openAiChat() says that nothing came where only [DONE] did", async () => {
+  assert.match((await failureTo(streamOf(DONE))).message, /it was empty/);
+});
+
+Deno.test("openAiChat() names errors in the middle of a stream", async () => {
+  const cases: readonly (readonly [object, Partial<ProviderError>, RegExp])[] = [
+    [
+      { error: { code: 502, message: "Provider disconnected" }, ...delta({ content: "" }, { finish_reason: "error" }) },
+      {
+        kind: "server",
+        status: 502,
+      },
+      /Provider disconnected/,
+    ],
+    [delta({}, { error: { code: 429, message: "Slow down" } }), { kind: "rate", status: 429 }, /Slow down/],
+    [{ error: { message: "Rate limit", type: "rate_limit_error" } }, { kind: "rate" }, /Rate limit/],
+    [{ error: "out of memory" }, { kind: "server", status: 500 }, /out of memory/],
+    [{ error: { code: 400, message: "x", metadata: { raw: "upstream says no" } } }, { kind: "server" }, /x: upstream/],
+    [delta({}, { finish_reason: "error" }), { kind: "server", retryable: true }, /ended with an error/],
+    [{ error: { message: "too long", code: "context_length_exceeded" } }, { kind: "context" }, /larger context/],
+  ];
+  for (const [event, expected, says] of cases) {
+    const error = await failureTo(streamOf(": OPENROUTER PROCESSING\n\n", delta({ content: "ha" }), event));
+    assert.match(error.message, says);
+    for (const [field, value] of Object.entries(expected)) {
+      assert.equal(error[field === "kind" ? "kind" : field === "status" ? "status" : "retryable"], value, says.source);
+    }
+  }
+});
+
+Deno.test("openAiChat() names an error that came with a success", async () => {
+  const body = JSON.stringify({ error: { message: "Slow down", code: "rate_limit_exceeded" } });
+  const error = await failureTo({ body });
+  assert.deepEqual([error.kind, error.retryable, error.status], ["rate", true, 429]);
+});
+
+Deno.test("openAiChat() tells no credit from too many requests", async () => {
+  const error = { message: "You exceeded your current quota", code: "insufficient_quota" };
+  const { kind, retryable, message } = await failureTo({ status: 429, error });
+  assert.deepEqual([kind, retryable], ["auth", false]);
+  assert.match(message, /no credit/);
+});
+
+Deno.test("openAiChat() knows a full context in the words of many servers", async () => {
+  const texts = [
+    "This model's maximum context length is 8192 tokens",
+    "the request exceeds the available context size (4096 tokens)",
+    "Range of input length should be [1, 129024]",
+    "Prompt exceeds max length",
+    "Input is too long for requested model",
+    "prompt is too long; exceeded max context length by 10 tokens",
+  ];
+  for (const message of texts) {
+    const { kind, retryable } = await failureTo({ status: 400, error: { message } });
+    assert.deepEqual([kind, retryable], ["context", false], message);
+  }
+});
+
+Deno.test("openAiChat() says how to fetch a model that Ollama does not have", async () => {
+  const error = { message: `model "mock-1" not found, try pulling it first`, type: "api_error" };
+  const { message, status } = await failureTo({ status: 404, error });
+  assert.equal(status, 404);
+  assert.match(message, /^Cannot find model "mock-1" .*: fetch it with ollama pull mock-1; vis models lists/);
+});
+
+Deno.test("openAiChat() waits as the headers of a limit say", async () => {
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  const forms: [Record<string, string>, number | null][] = [
+    [{ "x-ratelimit-reset-requests": "6m0s", "x-ratelimit-remaining-requests": "0" }, 360_000],
+    [{ "x-ratelimit-reset-tokens": "250ms" }, 250],
+    [{ "x-ratelimit-reset-tokens": "1.5s", "x-ratelimit-reset-requests": "1h2m3s" }, 3_723_000],
+    [{
+      "x-ratelimit-reset-tokens": "1s",
+      "x-ratelimit-remaining-tokens": "0",
+      "x-ratelimit-reset-requests": "1h",
+      "x-ratelimit-remaining-requests": "99",
+    }, 1000],
+    [{ "x-ratelimit-reset": String(now / 1000 + 30) }, 30_000],
+    [{ "x-ratelimit-reset": String(now + 30_000) }, 30_000],
+    [{ "x-ratelimit-reset": "12" }, 12_000],
+    [{ "x-ratelimit-reset": String(now / 1000 - 30) }, 0],
+    [{ "anthropic-ratelimit-input-tokens-reset": "2026-01-01T00:00:20Z" }, 20_000],
+    [{ "x-ratelimit-reset-requests": "6m0s", "retry-after": "2" }, 2000],
+    [{ "x-ratelimit-reset-requests": "soon" }, null],
+    [{ "x-ratelimit-reset-requests": "5x3s" }, null],
+  ];
+  const replies = forms.map(([headers]) => ({ status: 429, headers }));
+  await withMock("openai-chat", { reply: replies }, async ({ baseUrl }) => {
+    const provider = await provide("openai-chat", { baseUrl, now: () => now });
+    for (const [headers, wait] of forms) {
+      const error = await collect(provider).then(() => null, (error: unknown) => error);
+      assert.ok(error instanceof ProviderError);
+      assert.equal(error.retryAfterMs, wait, JSON.stringify(headers));
+    }
+  });
+  const busy = await failureTo({ status: 503, headers: { "x-ratelimit-reset-requests": "6m0s" } });
+  assert.equal(busy.retryAfterMs, null);
+});

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { ConfigError } from "../../../src/domain/errors.ts";
+import { UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
+import { openAiChat } from "../../../src/providers/wire/openai_chat.ts";
+import { WireProvider } from "../../../src/providers/wire/wire_provider.ts";
+import { collect, request, textOf } from "../../conformance/provider_calls.ts";
+import { withMock } from "../../helpers/wire_rig.ts";
+
+const OPTIONS = {
+  name: "mine",
+  baseUrl: "http://127.0.0.1:9/v1",
+  defaultModel: "m",
+  token: () => Promise.resolve(null),
+};
+
+Deno.test("WireProvider assumes nothing of models that nothing is known about", () => {
+  const plain = new WireProvider(openAiChat(OPTIONS.baseUrl), OPTIONS);
+  assert.deepEqual([plain.name, plain.defaultModel, plain.capabilities("x")], ["mine", "m", UNKNOWN_MODEL]);
+  const known = { ...UNKNOWN_MODEL, images: true };
+  const telling = new WireProvider(openAiChat(OPTIONS.baseUrl), { ...OPTIONS, capabilities: () => known });
+  assert.equal(telling.capabilities("x"), known);
+});
+
+Deno.test("WireProvider checks headers when it is made, and a key when it is asked to", () => {
+  const headers = { "x-tenant": "a\r\nb" };
+  assert.throws(() => new WireProvider(openAiChat(OPTIONS.baseUrl), { ...OPTIONS, headers }), ConfigError);
+  const provider = new WireProvider(openAiChat(OPTIONS.baseUrl), OPTIONS);
+  assert.throws(() => provider.checkKey("sk-sécret"), ConfigError);
+  provider.checkKey(" sk-fine ");
+});
+
+Deno.test("WireProvider tells in whose words advice is given", async () => {
+  await withMock("openai-chat", { reply: { status: 401 } }, async ({ baseUrl }) => {
+    const advice = { key: "MY_KEY", baseUrl: "MY_URL", model: "MY_MODEL" };
+    const provider = new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl, advice });
+    await assert.rejects(collect(provider), /set MY_KEY/);
+  });
+});
+
+Deno.test("WireProvider leaves one model's refusal to that model", async () => {
+  const handler = ({ body }: { body: { model: string; stream_options?: object } }) =>
+    body.model === "old" && body.stream_options ? { status: 400, error: { message: "stream_options?" } } : "yes";
+  await withMock("openai-chat", { handler }, async ({ baseUrl, requests }) => {
+    const provider = new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl });
+    for (const model of ["old", "new", "old"]) {
+      assert.equal(textOf(await Array.fromAsync(provider.stream(request({ model }))), "text"), "yes");
+    }
+    const asked = requests.map(({ body }) => `${body.model} ${"stream_options" in body}`);
+    assert.deepEqual(asked, ["old true", "old false", "new true", "old false"]);
+  });
+});
+
+Deno.test("WireProvider leaves no listener on the caller's signal", async () => {
+  await withMock("openai-chat", { reply: "yes" }, async ({ baseUrl }) => {
+    const provider = new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl });
+    const abort = new AbortController();
+    let count = 0;
+    const { addEventListener, removeEventListener } = abort.signal;
+    abort.signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+      count++;
+      return addEventListener.apply(abort.signal, args);
+    };
+    abort.signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+      count--;
+      return removeEventListener.apply(abort.signal, args);
+    };
+    await collect(provider, { signal: abort.signal });
+    assert.equal(count, 0);
+  });
+});
