@@ -5,7 +5,8 @@ import type { Image } from "../domain/image.ts";
 import type { Recording } from "../domain/recording.ts";
 import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
-import { Environment, type EnvironmentParts } from "../environment/environment.ts";
+import { Environment } from "../environment/environment.ts";
+import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import { newId } from "../domain/id.ts";
 import type { GivenSource } from "../environment/given_source.ts";
 import { readGiven } from "../environment/read_given.ts";
@@ -120,11 +121,7 @@ export class Conversations {
     const { environment, lock } = this.#open(branch);
     if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     return await lock.run(async () =>
-      await this.#run(request, {
-        environment: await environment,
-        options: { ...options, extras },
-        context: options.context ?? null,
-      })
+      await this.#run(request, { environment: await environment, options: { ...options, extras } })
     );
   }
 
@@ -178,19 +175,18 @@ export class Conversations {
 
   async #run(
     request: string,
-    { environment, options, context }: {
-      readonly environment: Environment;
-      readonly options: RunOptions;
-      readonly context: GivenSource | null;
-    },
+    { environment, options }: { readonly environment: Environment; readonly options: SendOptions & RunOptions },
   ): Promise<QueryResult> {
     const { branchId } = environment.branch;
+    const { context, maxIterations } = options;
+    const { settings } = this.#parts;
+    const own = maxIterations === undefined ? settings : { ...settings, budget: maxIterations };
     if (context) await environment.give([await readGiven("context", { source: context, store: this.#store })]);
     await this.#children.begin(branchId, environment);
     const steering = new Steering();
     this.#steering.set(branchId, steering);
     try {
-      return await runQuery(request, { ...this.#parts, environment, steering }, options);
+      return await runQuery(request, { ...this.#parts, settings: own, environment, steering }, options);
     } finally {
       this.#steering.delete(branchId);
       steering.end();

@@ -1,51 +1,23 @@
-import type { Log } from "../logging/log.ts";
 import { newId } from "../domain/id.ts";
 import type { VariableImage } from "../domain/variable.ts";
-import type { ExtensionSource } from "../extension/lazy_registry.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { Branch, Store } from "../persistence/store.ts";
-import type {
-  BlockRun,
-  HostCall,
-  RenderReport,
-  RunReport,
-  Sandbox,
-  SandboxOptions,
-  Walls,
-} from "../sandbox/sandbox.ts";
+import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from "../sandbox/sandbox.ts";
+import { builtinSource } from "./builtin_source.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
-import { conversationCode, conversationHistory, findVersion, varDiff, varHistory } from "./history.ts";
+import type { EnvironmentParts } from "./environment_parts.ts";
+import { environmentView } from "./environment_view.ts";
+import { findVersion } from "./history.ts";
 import { lostNames } from "./lost_names.ts";
 import { lostNote, notRestored } from "./lost_note.ts";
 import { type Fork, forkVariables } from "./fork_variables.ts";
 import type { GivenVariable } from "./given_variable.ts";
 import { namesOf } from "./named_in_code.ts";
 import type { QueryScope } from "./query_scope.ts";
+import { realmParts } from "./realm_parts.ts";
 import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
 import { VariableIndex } from "./variable_index.ts";
-
-/** Their calls have deadlines of their own: waiting for them takes none of a block's time. */
-const UNTIMED = /^(rlm|shell)\./;
-
-export interface EnvironmentParts {
-  readonly branch: Branch;
-  /** 0, the default, for a query of the user. */
-  readonly depth?: number;
-  /** The iteration that started the child query this is for. */
-  readonly parentIterationId?: string;
-  readonly store: Store;
-  readonly registry: ExtensionSource;
-  readonly log: Log;
-  /** Starts a confined child; throws when a required wall is missing. */
-  readonly openSandbox: (
-    options: Pick<
-      SandboxOptions,
-      "functions" | "untimed" | "constants" | "grants" | "globals" | "workspace" | "onCall" | "signal"
-    >,
-  ) => Promise<Sandbox>;
-  readonly now: () => number;
-}
 
 /** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation
  * layer, which closes it; the store stays open. */
@@ -176,21 +148,8 @@ export class Environment {
 
   /** The view that extensions get, with the keys of the running query. */
   view(signal?: AbortSignal): EnvironmentView {
-    const scope = this.#scope;
-    const { conversationId, workspace } = this.branch;
-    const { parentIterationId } = this.#parts;
-    const parent = parentIterationId === undefined ? {} : { parentIterationId };
-    const base = { envId: this.envId, conversationId, depth: this.depth, workspace, ...parent };
-    if (!scope) return base;
-    const own = { signal: signal ?? scope.signal };
-    const view = { ...base, ...own, maxIterations: scope.budget(), currentIterationId: this.#iterationId };
-    const { subcalls } = scope;
-    if (!subcalls || !signal) return view;
-    return {
-      ...view,
-      ask: (prompt, options) => subcalls.ask(prompt, { ...options, ...own }),
-      runChild: (task, options) => subcalls.runChild(task, { ...options, ...own }),
-    };
+    const facts = { ...this.#parts, envId: this.envId, depth: this.depth, iterationId: this.#iterationId };
+    return environmentView(facts, { scope: this.#scope, signal });
   }
 
   get extensions(): readonly { readonly namespace: string; readonly version: string }[] {
@@ -257,13 +216,8 @@ export class Environment {
   }
 
   #openSandbox(signal: AbortSignal): Promise<Sandbox> {
-    const active = this.#active;
     return this.#parts.openSandbox({
-      functions: [...BUILTIN_NAMES, ...active?.functions ?? []],
-      untimed: active?.functions.filter((name) => UNTIMED.test(name)) ?? [],
-      constants: active?.constants ?? {},
-      grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
-      globals: active?.globals ?? [],
+      ...realmParts(this.#active),
       workspace: this.branch.workspace,
       onCall: (call) => this.#call(call),
       signal,
@@ -289,26 +243,15 @@ export class Environment {
     }
   }
 
-  readonly #builtins: BuiltinSource = {
-    vars: () =>
-      this.index.all().map(({ name, kind, versions, scope, summary }) => {
-        const { type, size, doc } = summary;
-        return { name, kind, type, size, versions, scope, doc };
-      }),
-    varHistory: (name) => varHistory(this.store, { branchId: this.branch.branchId, name }),
-    varDiff: (name, versions) => varDiff(this.store, { branchId: this.branch.branchId, name, ...versions }),
+  readonly #builtins: BuiltinSource = builtinSource(this, {
     restoreVar: (name, version) => this.#restoreVar(name, version),
-    forget: (names) => this.forget(names),
-    conversationHistory: (count) => conversationHistory(this.store, { branchId: this.branch.branchId, count }),
-    conversationCode: (queryId) => conversationCode(this.store, { branchId: this.branch.branchId, queryId }),
     doc: (name) => this.#active?.doc(name) ?? null,
-  };
+  });
 
   /** Takes variables out of scope; it lasts once the iteration is stored. Their versions stay. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
-    await this.#session.living?.forget(known);
-    this.#session.forget(known);
+    await this.#session.forget(known);
     for (const name of known) {
       this.#forgotten.add(name);
       this.index.setScope(name, "forgotten");
@@ -319,7 +262,7 @@ export class Environment {
   async #restoreVar(name: string, version: number | null): Promise<{ name: string; version: number }> {
     const versions = await this.store.variableVersions(this.branch.branchId, name);
     const found = findVersion(versions, { name, version, symbol: "restoreVar" });
-    const [report] = await (await this.#session.ready()).restore([found.image]);
+    const [report] = await this.#session.restore(found.image);
     if (report?.how === "lost") throw new Error(notRestored(found.image, report.reason));
     this.#session.remember([found.image]);
     if (found !== versions.at(-1)) this.#restored.set(name, found.image);

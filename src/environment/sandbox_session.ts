@@ -82,6 +82,14 @@ export class SandboxSession {
     await this.living?.restore(images.filter(({ large }) => large === undefined));
   }
 
+  /** Makes a version the current one; a large text when a block names it. */
+  async restore(image: VariableImage): Promise<readonly RestoreReport[]> {
+    const sandbox = await this.ready();
+    if (image.large === undefined) return await sandbox.restore([image]);
+    this.#unloaded.set(image.name, image.large);
+    return [];
+  }
+
   async run(block: BlockRun): Promise<RunReport> {
     const sandbox = this.living ?? await this.ready();
     const report = await sandbox.run(block);
@@ -95,11 +103,13 @@ export class SandboxSession {
     for (const image of images) this.#unsaved.set(image.name, image);
   }
 
-  forget(names: readonly string[]): void {
+  /** Neither the child that lives nor one that is started before the iteration is stored has them. */
+  async forget(names: readonly string[]): Promise<void> {
     for (const name of names) {
       this.#unsaved.set(name, null);
       this.#unloaded.delete(name);
     }
+    await this.living?.forget(names);
   }
 
   /** A version that is not stored yet. */

@@ -103,7 +103,7 @@ export class Ledger {
   readonly #parent: Ledger | null;
   #spent: Spent = NOTHING;
 
-  private constructor(tree: Tree, parent: Ledger | null) {
+  protected constructor(tree: Tree, parent: Ledger | null) {
     this.#tree = tree;
     this.#parent = parent;
   }

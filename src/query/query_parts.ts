@@ -1,4 +1,5 @@
-import type { Environment, EnvironmentParts } from "../environment/environment.ts";
+import type { Environment } from "../environment/environment.ts";
+import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
 import type { ProcessOwner, Store } from "../persistence/store.ts";

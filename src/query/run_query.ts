@@ -32,40 +32,13 @@ export async function runQuery(
   parts: QueryParts,
   options: RunOptions,
 ): Promise<QueryResult> {
-  const { environment, settings, now } = parts;
-  const { extras = NO_EXTRAS } = options;
-  const begun = now();
-  const ledger = options.ledger ?? Ledger.open(settings.limits, () => now() - begun);
-  const router = new LedgerCalls(parts.router, { ledger, model: options.model ?? null });
-  const { provider, model } = router.current();
-  const queryId = await parts.store.beginQuery({
-    branchId: environment.branch.branchId,
-    text: request,
-    provider: provider.name,
-    model,
-    promptEnrichment: settings.instructions,
-    runLabel: options.label ?? null,
-    owner: parts.owner,
-    images: extras.images,
-    answerSchema: extras.answerSchema?.text ?? null,
-  });
-  const { emit, signal, parentQueryId } = options;
-  const emitter = new Emitter(emit, { queryId, now, parentQueryId });
-  const { conversationId } = environment.branch;
-  emitter.send({ type: "started", conversationId, request, model });
-  const state = new QueryState(settings.budget, settings.ceiling);
-  const subcalls = new Subcalls({
-    environment,
-    store: parts.store,
-    calls: router,
-    ledger,
-    signal,
-    runChild: (task, child) => childQuery(task, child, { parts, ledger, emit, parentQueryId: queryId, run: runQuery }),
-  });
+  const run = await begin(request, { parts, options });
+  const { emitter, extras, ledger, queryId, router, state, subcalls, started } = run;
   const end = async (why: QueryReason): Promise<QueryResult> => {
-    const reason = reasonOf(why, { state, extras });
+    const reason = reasonOf(why, run);
     await subcalls.close();
-    const result = compose(reason, { state, extras, ledger, queryId, conversationId, ms: now() - begun });
+    const { conversationId } = parts.environment.branch;
+    const result = compose(reason, { ...run, conversationId, ms: parts.now() - started });
     const { value: _inAnswer, ...stored } = result;
     await parts.store.endQuery(queryId, stored);
     const type = reason === "answered" ? "final" : result.status === "interrupted" ? "cancelled" : "failed";
@@ -74,9 +47,8 @@ export async function runQuery(
     return result;
   };
   try {
-    const own = { ...parts, router };
-    const facts = { parts: own, ledger, subcalls, state, queryId, emitter, begun, signal, extras };
-    const prepared = await prepare(request, facts);
+    const facts = { ledger, subcalls, state, queryId, emitter, begun: started, signal: options.signal, extras };
+    const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
     return await end(await new QueryLoop(prepared).run());
   } catch (error) {
     if (error instanceof Cancelled) return await end("cancelled");
@@ -87,8 +59,45 @@ export async function runQuery(
     }
     throw error;
   } finally {
-    await environment.endQuery();
+    await parts.environment.endQuery();
   }
+}
+
+/** Stores the query as running and makes what it counts with. */
+async function begin(
+  request: string,
+  { parts, options }: { readonly parts: QueryParts; readonly options: RunOptions },
+) {
+  const { environment, settings, store, now } = parts;
+  const { extras = NO_EXTRAS, emit, signal, parentQueryId } = options;
+  const started = now();
+  const ledger = options.ledger ?? Ledger.open(settings.limits, () => now() - started);
+  const router = new LedgerCalls(parts.router, { ledger, model: options.model ?? null });
+  const { provider, model } = router.current();
+  const queryId = await store.beginQuery({
+    branchId: environment.branch.branchId,
+    text: request,
+    provider: provider.name,
+    model,
+    promptEnrichment: settings.instructions,
+    runLabel: options.label ?? null,
+    owner: parts.owner,
+    images: extras.images,
+    answerSchema: extras.answerSchema?.text ?? null,
+  });
+  const emitter = new Emitter(emit, { queryId, now, parentQueryId });
+  emitter.send({ type: "started", conversationId: environment.branch.conversationId, request, model });
+  const below = { parts, ledger, emit, parentQueryId: queryId, run: runQuery };
+  const subcalls = new Subcalls({
+    environment,
+    store,
+    calls: router,
+    ledger,
+    signal,
+    runChild: (task, child) => childQuery(task, child, below),
+  });
+  const state = new QueryState(settings.budget, settings.ceiling);
+  return { emitter, extras, ledger, queryId, router, state, subcalls, started };
 }
 
 /** A query that came to its end on answers that its schema refused says so. */

@@ -54,7 +54,7 @@ Deno.test("SandboxSession gives a new child what the old one made and nobody sto
   let stored = [dataImage("a", 1), dataImage("b", 2), dataImage("gone", 0)];
   const { session } = sessionOf([first, second, third], { stored: () => Promise.resolve(stored) });
   await session.run(BLOCK);
-  session.forget(["gone"]);
+  await session.forget(["gone"]);
   first.ended = true;
   assert.equal(session.living, null);
   await session.ready();
@@ -74,7 +74,7 @@ Deno.test("SandboxSession remembers a version that was restored, and forgets one
   const { session } = sessionOf([first, second], { stored: () => Promise.resolve([dataImage("a", 2)]) });
   await session.ready();
   session.remember([dataImage("a", 1), dataImage("b", 1)]);
-  session.forget(["b"]);
+  await session.forget(["b"]);
   assert.deepEqual(session.unsaved("a"), dataImage("a", 1));
   assert.equal(session.unsaved("b"), null);
   first.ended = true;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../src/domain/usage.ts";
 import { ProviderError } from "../../src/domain/errors.ts";
+import type { Provider } from "../../src/providers/provider.ts";
 import type { Store, StoredQuery } from "../../src/persistence/store.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { oracleProvider, type OracleScript } from "../helpers/oracle_provider.ts";
@@ -74,15 +75,26 @@ Deno.test("rlm.askAll() keeps the order, and a failed slot is a value", async ()
 
 Deno.test("8 model calls run at a time, whatever asks for more", async () => {
   let open = 0, most = 0;
-  await using engine = await start({
+  const oracle = oracleProvider({
     iteration: () =>
       once("const all = await rlm.askAll(Array.from({length: 30}, (_, i) => 'q' + i)); return all.join()"),
-    plain: (prompt) => {
-      most = Math.max(most, ++open);
-      setTimeout(() => open--, 4);
-      return { text: prompt, delayMs: 5 };
-    },
+    plain: (prompt) => ({ text: prompt, delayMs: 3 }),
   });
+  const provider: Provider = {
+    name: oracle.name,
+    defaultModel: oracle.defaultModel,
+    models: (options) => oracle.models(options),
+    capabilities: (model) => oracle.capabilities(model),
+    async *stream(request) {
+      most = Math.max(most, ++open);
+      try {
+        yield* oracle.stream(request);
+      } finally {
+        open--;
+      }
+    },
+  };
+  await using engine = await startEngine([], { extensions: [rlm], provider });
   const { answer } = await engine.ask("ask");
   assert.equal(answer, Array.from({ length: 30 }, (_, i) => `q${i}`).join());
   assert.equal(most, 8);

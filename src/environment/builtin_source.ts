@@ -1,0 +1,30 @@
+import type { Branch, Store } from "../persistence/store.ts";
+import type { BuiltinSource } from "./builtins.ts";
+import { conversationCode, conversationHistory, varDiff, varHistory } from "./history.ts";
+import type { VariableIndex } from "./variable_index.ts";
+
+/** Variables and history of an environment as the functions in scope by default see them. */
+export function builtinSource(
+  environment: {
+    readonly index: VariableIndex;
+    readonly store: Store;
+    readonly branch: Branch;
+    forget(names: readonly string[]): Promise<unknown>;
+  },
+  own: Pick<BuiltinSource, "restoreVar" | "doc">,
+): BuiltinSource {
+  const at = () => ({ branchId: environment.branch.branchId });
+  return {
+    ...own,
+    vars: () =>
+      environment.index.all().map(({ name, kind, versions, scope, summary }) => {
+        const { type, size, doc } = summary;
+        return { name, kind, type, size, versions, scope, doc };
+      }),
+    varHistory: (name) => varHistory(environment.store, { ...at(), name }),
+    varDiff: (name, versions) => varDiff(environment.store, { ...at(), name, ...versions }),
+    forget: (names) => environment.forget(names),
+    conversationHistory: (count) => conversationHistory(environment.store, { ...at(), count }),
+    conversationCode: (queryId) => conversationCode(environment.store, { ...at(), queryId }),
+  };
+}

@@ -1,0 +1,24 @@
+import type { ExtensionSource } from "../extension/lazy_registry.ts";
+import type { Log } from "../logging/log.ts";
+import type { Branch, Store } from "../persistence/store.ts";
+import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
+
+/** What an environment is built from; all of it belongs to the caller. */
+export interface EnvironmentParts {
+  readonly branch: Branch;
+  /** 0, the default, for a query of the user. */
+  readonly depth?: number;
+  /** The iteration that started the child query this is for. */
+  readonly parentIterationId?: string;
+  readonly store: Store;
+  readonly registry: ExtensionSource;
+  readonly log: Log;
+  /** Starts a confined child; throws when a required wall is missing. */
+  readonly openSandbox: (
+    options: Pick<
+      SandboxOptions,
+      "functions" | "untimed" | "constants" | "grants" | "globals" | "workspace" | "onCall" | "signal"
+    >,
+  ) => Promise<Sandbox>;
+  readonly now: () => number;
+}

@@ -1,0 +1,19 @@
+import type { ActiveExtensions } from "../extension/registry.ts";
+import type { SandboxOptions } from "../sandbox/sandbox.ts";
+import { BUILTIN_NAMES } from "./builtins.ts";
+
+/** Their calls have deadlines of their own: waiting for them takes none of a block's time. */
+const UNTIMED = /^(rlm|shell)\./;
+
+/** What the active extensions give a sandbox, beside the functions that every one has. */
+export function realmParts(
+  active: ActiveExtensions | null,
+): Pick<SandboxOptions, "functions" | "untimed" | "constants" | "grants" | "globals"> {
+  return {
+    functions: [...BUILTIN_NAMES, ...active?.functions ?? []],
+    untimed: active?.functions.filter((name) => UNTIMED.test(name)) ?? [],
+    constants: active?.constants ?? {},
+    grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
+    globals: active?.globals ?? [],
+  };
+}
