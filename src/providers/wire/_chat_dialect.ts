@@ -7,6 +7,8 @@ export interface ChatDialect {
   reasoning(level: ReasoningLevel): Fields;
   headers(facts: { readonly hasImages: boolean }): Readonly<Record<string, string>>;
   readonly modelsPath: string;
+  /** The service passes breakpoints of the cache on for this model. */
+  hasBreakpoints(model: string): boolean;
 }
 
 const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
@@ -15,12 +17,16 @@ const OPENAI: ChatDialect = {
   reasoning: (level) => ({ reasoning_effort: EFFORT[level] }),
   headers: () => ({}),
   modelsPath: "/models",
+  hasBreakpoints: () => false,
 };
 
 /** By the service's address: how it is spoken to does not depend on the name that a user gave it. */
 const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
-  // https://openrouter.ai/docs/use-cases/reasoning-tokens
-  [/^https:\/\/openrouter\.ai\//, { reasoning: (level) => ({ reasoning: { effort: EFFORT[level] } }) }],
+  // https://openrouter.ai/docs/use-cases/reasoning-tokens and https://openrouter.ai/docs/features/prompt-caching
+  [/^https:\/\/openrouter\.ai\//, {
+    reasoning: (level) => ({ reasoning: { effort: EFFORT[level] } }),
+    hasBreakpoints: (model) => model.startsWith("anthropic/"),
+  }],
   // https://docs.z.ai/guides/capabilities/thinking-mode
   [/\/api(\/coding)?\/paas\/v\d/, {
     reasoning: (level) => ({ thinking: { type: level === "quick" ? "disabled" : "enabled" } }),

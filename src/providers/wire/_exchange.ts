@@ -7,6 +7,7 @@ import type { Fields, Wire, WireCall } from "./wire.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_JSON_BYTES = 32 * 1024 * 1024;
+const MAX_REDIRECTS = 3;
 
 export interface Asked {
   readonly model: string | null;
@@ -74,13 +75,9 @@ export class Exchange {
       headers: { ...(isPost ? { "content-type": "application/json" } : {}), ...headers, ...this.#endpoint.headers },
       ...(isPost ? { body: JSON.stringify(body) } : {}),
       signal: this.#signal,
+      redirect: "manual",
     };
-    let response: Response;
-    try {
-      response = await fetch(this.#endpoint.url(path, query), init);
-    } catch (error) {
-      throw this.#signal.aborted ? error : this.#failures.unreachable(error);
-    }
+    const response = await this.#fetch(this.#endpoint.url(path, query), init);
     const { status } = response;
     if (!response.ok) {
       const text = await this.#text(response, MAX_ERROR_BYTES).catch(() => "");
@@ -92,6 +89,27 @@ export class Exchange {
       throw this.#failures.webPage(status);
     }
     return response;
+  }
+
+  /** Follows redirects within the service. To another one it would carry the key, which the runtime takes out of
+   * `authorization` alone. */
+  async #fetch(url: string, init: RequestInit): Promise<Response> {
+    let at = url;
+    for (let hops = 0;; hops++) {
+      const response = await fetch(at, init).catch((error) => {
+        throw this.#signal.aborted ? error : this.#failures.unreachable(error);
+      });
+      const { status } = response;
+      const location = response.headers.get("location");
+      if (status < 300 || status > 399 || location === null) return response;
+      await response.body?.cancel();
+      const to = URL.parse(location, at);
+      const keepsMethod = init.method === "GET" || status === 307 || status === 308;
+      if (to?.origin !== new URL(at).origin || !keepsMethod || hops >= MAX_REDIRECTS) {
+        throw this.#failures.redirected(status, to?.origin ?? location);
+      }
+      at = to.href;
+    }
   }
 
   #refused(refusal: Refusal): Error {

@@ -128,6 +128,13 @@ export class Failures {
     );
   }
 
+  /** The service sent the call elsewhere. */
+  redirected(status: number, to: string): ProviderError {
+    const message = `Cannot get a reply from ${this.#endpoint.base} (${status}): it redirects to ` +
+      `${this.#endpoint.clean(to)}; check ${this.#advice.baseUrl}`;
+    return new ProviderError(message, { kind: "server", retryable: false, status });
+  }
+
   /** The model or a filter declined to answer. */
   declined(text: string): ProviderError {
     return new ProviderError(

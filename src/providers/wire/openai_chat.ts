@@ -1,5 +1,5 @@
 import type { Image } from "../../domain/image.ts";
-import type { Capabilities, ModelMessage, ModelRequest } from "../provider.ts";
+import type { ModelMessage, ModelRequest } from "../provider.ts";
 import { type ChatDialect, chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";
 import { mergedText } from "./_merged_messages.ts";
@@ -34,7 +34,7 @@ function requestOf(request: ModelRequest, facts: CallFacts & { readonly dialect:
     headers: dialect.headers({ hasImages }),
     body: {
       model,
-      messages: messagesOf(messages, { capabilities, without }),
+      messages: messagesOf(messages, { capabilities, without, hasBreakpoints: dialect.hasBreakpoints(model) }),
       stream: true,
       ...(without.has("stream_options") ? {} : { stream_options: { include_usage: true } }),
       ...(reasons ? dialect.reasoning(reasoning) : {}),
@@ -42,22 +42,31 @@ function requestOf(request: ModelRequest, facts: CallFacts & { readonly dialect:
   };
 }
 
-function messagesOf(
-  messages: readonly ModelMessage[],
-  facts: { readonly capabilities: Capabilities; readonly without: ReadonlySet<string> },
-): readonly Fields[] {
+interface MessageFacts extends CallFacts {
+  readonly hasBreakpoints: boolean;
+}
+
+function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): readonly Fields[] {
   if (!facts.capabilities.alternatingRoles && !facts.without.has("roles")) {
-    return messages.map(({ role, text, images = [] }) => ({ role, content: contentOf(text, images) }));
+    const breakpoint = facts.hasBreakpoints ? messages.findLastIndex(({ cache }) => cache === true) : -1;
+    return messages.map(({ role, text, images = [] }, at) => ({
+      role,
+      content: contentOf(text, { images, isBreakpoint: at === breakpoint }),
+    }));
   }
   const images = messages.flatMap(({ images = [] }) => images);
-  return [{ role: "user", content: contentOf(mergedText(messages), images) }];
+  return [{ role: "user", content: contentOf(mergedText(messages), { images, isBreakpoint: false }) }];
 }
 
 /** A plain string where that is enough: old servers know nothing else. */
-function contentOf(text: string, images: readonly Image[]): unknown {
-  if (images.length === 0) return text;
+function contentOf(
+  text: string,
+  { images, isBreakpoint }: { readonly images: readonly Image[]; readonly isBreakpoint: boolean },
+): unknown {
+  if (images.length === 0 && !isBreakpoint) return text;
   const parts = images.map((image) => ({ type: "image_url", image_url: { url: imageUrl(image) } }));
-  return [...parts, { type: "text", text }];
+  const cache = isBreakpoint ? { cache_control: { type: "ephemeral" } } : {};
+  return [...parts, { type: "text", text, ...cache }];
 }
 
 function read(event: Fields, reply: Reply): boolean {

@@ -138,3 +138,17 @@ Deno.test("openAiChat() tells Copilot of images, and finds the models of GitHub 
   assert.equal(new URL(base + path).href, "https://models.github.ai/catalog/models");
   assert.equal(openAiChat("https://openrouter.ai/api/v1").modelsAt(null).path, "/models");
 });
+
+Deno.test("openAiChat() marks the end of the stable prefix where OpenRouter passes it on, and nowhere else", () => {
+  const contents = (baseUrl: string, model: string) => {
+    const facts = { capabilities: UNKNOWN_MODEL, without: new Set<string>() };
+    const { messages } = openAiChat(baseUrl).request(request({ model }), facts).body;
+    return (messages as { content: unknown }[]).map(({ content }) => content);
+  };
+  const plain = ["You are terse.", "Hello", "Context 1"];
+  const marked = [{ type: "text", text: "Hello", cache_control: { type: "ephemeral" } }];
+  const openRouter = "https://openrouter.ai/api/v1";
+  assert.deepEqual(contents(openRouter, "anthropic/claude-sonnet-5"), ["You are terse.", marked, "Context 1"]);
+  assert.deepEqual(contents(openRouter, "openai/gpt-5"), plain);
+  assert.deepEqual(contents("https://api.openai.com/v1", "anthropic/claude-sonnet-5"), plain);
+});

@@ -68,3 +68,50 @@ Deno.test("WireProvider leaves no listener on the caller's signal", async () => 
     assert.equal(count, 0);
   });
 });
+
+/** A service that sends every call to `to`, unless it is there already. */
+function redirecting(status: number, to: (path: string) => string) {
+  return Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (asked) => {
+    const { pathname } = new URL(asked.url);
+    if (pathname.endsWith("/")) {
+      return Response.json({ data: [{ id: "m" }], choices: [{ message: { content: "yes" } }] });
+    }
+    return new Response(null, { status, headers: { location: to(pathname) } });
+  });
+}
+
+Deno.test("WireProvider never follows a redirect to another service, which would get the key", async () => {
+  const seen: string[] = [];
+  const other = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (asked) => {
+    seen.push(asked.url);
+    return new Response("thanks");
+  });
+  for (const status of [301, 302, 303, 307, 308]) {
+    const server = redirecting(status, (path) => `http://127.0.0.1:${other.addr.port}${path}`);
+    const baseUrl = `http://127.0.0.1:${server.addr.port}/v1`;
+    const provider = new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl });
+    for (const call of [collect(provider), provider.models({ signal: new AbortController().signal })]) {
+      const error = await Promise.resolve(call).then(() => null, (error: Error) => error);
+      const text = `(${status}): it redirects to http://127.0.0.1:${other.addr.port}; check the base URL of mine`;
+      assert.ok(error?.message.endsWith(text), error?.message);
+    }
+    await server.shutdown();
+  }
+  assert.deepEqual(seen, []);
+  await other.shutdown();
+});
+
+Deno.test("WireProvider follows redirects within a service that keep the request, and no endless ones", async () => {
+  for (const status of [307, 308]) {
+    const server = redirecting(status, (path) => `${path}/`);
+    const baseUrl = `http://127.0.0.1:${server.addr.port}/v1`;
+    const provider = new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl });
+    assert.equal(textOf(await collect(provider), "text"), "yes");
+    assert.deepEqual(await provider.models({ signal: new AbortController().signal }), ["m"]);
+    await server.shutdown();
+  }
+  const circle = redirecting(307, (path) => path);
+  const baseUrl = `http://127.0.0.1:${circle.addr.port}/v1`;
+  await assert.rejects(collect(new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl })), /it redirects to/);
+  await circle.shutdown();
+});
