@@ -1,12 +1,14 @@
 import type { OpenRequest, Session } from "../channels/channel.ts";
 import { Conversations } from "../conversation/conversations.ts";
 import { ConfigError } from "../domain/errors.ts";
+import { Playback } from "../domain/playback.ts";
 import type { DescribedIndex } from "../extension/description.ts";
 import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
 import type { ShippedIndex } from "../extension/loader.ts";
 import { createLog } from "../logging/log.ts";
 import { openStore } from "../persistence/open_store.ts";
 import { DEFAULT_CAPS } from "../prompt/context_parts.ts";
+import { Router } from "../providers/router.ts";
 import { openSandbox } from "../sandbox/host.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "../sandbox/sandbox.ts";
 import { missingWalls } from "../sandbox/missing_walls.ts";
@@ -17,6 +19,7 @@ import { type Environment, readSettings, type Settings } from "./settings.ts";
 
 /** The first request of a query is sent about then; what is loaded later costs it nothing. */
 const AFTER_START_MS = 40;
+const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
 
 export interface SessionParts {
   readonly env: Environment;
@@ -28,7 +31,7 @@ export interface SessionParts {
 /** Builds everything one channel needs, in order, and closes it in reverse. */
 export async function openSession(request: OpenRequest, { env, shipped, described }: SessionParts): Promise<Session> {
   const settings = await readSettings(request, env);
-  const router = await buildRouter(settings);
+  const router = await routerFor(request, settings);
   const store = await openStore({ path: settings.database });
   const spares = openSpares(settings);
   try {
@@ -63,6 +66,13 @@ export async function openSession(request: OpenRequest, { env, shipped, describe
     await Promise.all([spares?.close(), store.close()]);
     throw error;
   }
+}
+
+async function routerFor({ browse = false, playback }: OpenRequest, settings: Settings): Promise<Router> {
+  if (!browse && !playback) return await buildRouter(settings);
+  const { replayProvider } = await import("../providers/replay.ts");
+  const provider = replayProvider(playback ?? new Playback(NOTHING_RECORDED));
+  return new Router({ routes: [{ provider, model: provider.defaultModel }] });
 }
 
 /** Where every extension is described, nothing of them is loaded before the first request is on its way. */

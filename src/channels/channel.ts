@@ -1,4 +1,5 @@
 import type { Conversations } from "../conversation/conversations.ts";
+import type { Playback } from "../domain/playback.ts";
 import type { KeyReport, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
 
 /** What a channel says about how it wants to work; everything else comes from the configuration. */
@@ -8,6 +9,10 @@ export interface OpenRequest {
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
   readonly maxIterations?: number | undefined;
+  /** Nothing will be asked of a model: no provider is needed. */
+  readonly browse?: boolean;
+  /** In place of a model: the replies of a recorded conversation. */
+  readonly playback?: Playback;
 }
 
 /** Vis opened on one database and one workspace. Whoever opened it closes it, last. */

@@ -97,7 +97,12 @@ export class Recorder {
       thinking,
       traces,
       modelMs: ms,
-      metadata: { extensions: this.#frame.environment.extensions, requestBytes, last: this.#input.last },
+      metadata: {
+        extensions: this.#frame.environment.extensions,
+        requestBytes,
+        budget: this.#input.context.budget,
+        last: this.#input.last,
+      },
     };
   }
 

@@ -1,0 +1,57 @@
+import type { JsonValue } from "../domain/json_value.ts";
+import type { RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
+import type { Branch, Store, StoredIteration, StoredQuery } from "../persistence/store.ts";
+import { parseReply } from "../prompt/parse_reply.ts";
+
+/** A conversation with everything that its queries did, child queries below the iterations that ran them. */
+export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
+  const { conversationId, title, workspace, createdAt } = branch;
+  const queries: RecordedQuery[] = [];
+  for (const query of await store.queries(branch.branchId)) queries.push(await readQuery(store, query));
+  return { conversationId, title, workspace, createdAt, queries };
+}
+
+async function readQuery(store: Store, query: StoredQuery): Promise<RecordedQuery> {
+  const { images, answerSchema } = await store.queryExtras(query.queryId);
+  const iterations: RecordedIteration[] = [];
+  for (const iteration of await store.iterations(query.queryId)) {
+    iterations.push(await readIteration(store, iteration));
+  }
+  const { queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt } = query;
+  return {
+    ...{ queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt },
+    images,
+    answerSchema: answerSchema === null ? null : JSON.parse(answerSchema) as JsonValue,
+    iterations,
+  };
+}
+
+async function readIteration(store: Store, iteration: StoredIteration): Promise<RecordedIteration> {
+  const { iterationId, position, status, thinking, response, error, metadata } = iteration;
+  const calls = await store.subCalls(iterationId);
+  const children: RecordedQuery[] = [];
+  for (const child of await store.childQueries(iterationId)) children.push(await readQuery(store, child));
+  const { outcome, notes, budget, pendingBlocks } = metadata;
+  const pending = iteration.blocks.length === 0 && Array.isArray(pendingBlocks) ? pendingBlocks.length : 0;
+  return {
+    ...{ iterationId, status, thinking, response, error },
+    number: position + 1,
+    outcome: typeof outcome === "string" ? outcome : "",
+    nativeReasoning: besideReply(thinking, response),
+    notes: [
+      ...(Array.isArray(notes) ? notes.map(String) : []),
+      ...(pending > 0 ? [`${pending} blocks were not finished`] : []),
+    ],
+    budget: typeof budget === "number" ? budget : null,
+    blocks: iteration.blocks.map(({ code, result }) => ({ code, result })),
+    calls: calls.map(({ prompt, reply, error }) => ({ prompt, reply, error })),
+    children,
+  };
+}
+
+/** Thinking that is no part of the reply came on a channel of its own. */
+function besideReply(thinking: string, response: string): string {
+  if (thinking === "" || response === "") return thinking;
+  const parsed = parseReply(response);
+  return parsed.ok && parsed.reply.thinking === thinking ? "" : thinking;
+}

@@ -1,0 +1,74 @@
+import type { RecordedIteration, RecordedQuery, Recording } from "./recording.ts";
+
+/** What a recorded model call gave: a reply, or the error in its place. */
+export type PlayedReply =
+  | { readonly kind: "reply"; readonly text: string; readonly reasoning: string }
+  /** `fatal`: the query ended on it. */
+  | { readonly kind: "error"; readonly message: string; readonly fatal: boolean };
+
+/** Of a longer request the model is shown the head, at least so much of it. */
+const HEAD_CHARS = 15_000;
+
+interface Track {
+  readonly text: string;
+  readonly replies: PlayedReply[];
+}
+
+/** A recording that is played query by query: hands out each recorded reply once, in order. */
+export class Playback {
+  readonly #recording: Recording;
+  /** Of the query that plays, then of its child queries in the order in which they were recorded. */
+  #tracks: Track[] = [];
+  readonly #calls = new Map<string, PlayedReply[]>();
+
+  constructor(recording: Recording) {
+    this.#recording = recording;
+  }
+
+  /** From here on the replies of this query are played; 0-based. */
+  begin(index: number): void {
+    const query = this.#recording.queries[index];
+    if (!query) throw new RangeError(`Cannot play query ${index + 1}: there are ${this.#recording.queries.length}`);
+    this.#tracks = [];
+    this.#calls.clear();
+    this.#collect(query);
+  }
+
+  /** The next reply of the query that shows the model this text, null where the recording has none. */
+  reply(shown: string): PlayedReply | null {
+    const track = this.#tracks.find(({ text, replies }) => replies.length > 0 && shows(shown, text));
+    return track?.replies.shift() ?? null;
+  }
+
+  /** The reply to a plain call, null where the recording has none. */
+  call(prompt: string): PlayedReply | null {
+    return this.#calls.get(prompt)?.shift() ?? null;
+  }
+
+  #collect(query: RecordedQuery): void {
+    this.#tracks.push({ text: query.text, replies: repliesOf(query) });
+    for (const { calls, children } of query.iterations) {
+      for (const { prompt, reply, error } of calls) {
+        const played: PlayedReply = reply === null
+          ? { kind: "error", message: error ?? "", fatal: false }
+          : { kind: "reply", text: reply, reasoning: "" };
+        this.#calls.set(prompt, [...this.#calls.get(prompt) ?? [], played]);
+      }
+      for (const child of children) this.#collect(child);
+    }
+  }
+}
+
+function shows(shown: string, text: string): boolean {
+  if (text.length > HEAD_CHARS) return shown.startsWith(text.slice(0, HEAD_CHARS));
+  return shown === text || shown.startsWith(`${text}\n\n`);
+}
+
+function repliesOf({ iterations, reason }: RecordedQuery): PlayedReply[] {
+  return iterations.map((iteration, at) => replyOf(iteration, reason === "provider" && at === iterations.length - 1));
+}
+
+function replyOf({ response, nativeReasoning, error }: RecordedIteration, fatal: boolean): PlayedReply {
+  if (response === "") return { kind: "error", message: error ?? "No reply came", fatal };
+  return { kind: "reply", text: response, reasoning: nativeReasoning };
+}

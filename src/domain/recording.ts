@@ -1,0 +1,63 @@
+import type { BlockResult } from "./block_result.ts";
+import type { Image } from "./image.ts";
+import type { JsonValue } from "./json_value.ts";
+import type { Confidence, QueryReason, QueryStatus } from "./query_result.ts";
+import type { Usage } from "./usage.ts";
+
+/** A plain model call that a block made. */
+export interface RecordedCall {
+  readonly prompt: string;
+  /** Null where it failed. */
+  readonly reply: string | null;
+  readonly error: string | null;
+}
+
+export interface RecordedIteration {
+  readonly iterationId: string;
+  /** 1-based. */
+  readonly number: number;
+  readonly status: QueryStatus | "running";
+  /** What came of it: executed, empty, failed, refused, final; "" while it is not known. */
+  readonly outcome: string;
+  readonly thinking: string;
+  /** The part of the thinking that the model gave beside its reply. */
+  readonly nativeReasoning: string;
+  /** The raw reply, "" where none came. */
+  readonly response: string;
+  readonly error: string | null;
+  readonly notes: readonly string[];
+  /** Iterations that the query might use when this one began, null where that is not recorded. */
+  readonly budget: number | null;
+  readonly blocks: readonly { readonly code: string; readonly result: BlockResult }[];
+  readonly calls: readonly RecordedCall[];
+  /** Child queries that its blocks ran. */
+  readonly children: readonly RecordedQuery[];
+}
+
+export interface RecordedQuery {
+  readonly queryId: string;
+  readonly text: string;
+  readonly running: boolean;
+  readonly status: QueryStatus;
+  readonly reason: QueryReason;
+  readonly answer: string;
+  readonly confidence: Confidence;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  readonly ms: number;
+  readonly notes: readonly string[];
+  readonly images: readonly Image[];
+  /** The JSON Schema that the answer had to satisfy, null where there was none. */
+  readonly answerSchema: JsonValue | null;
+  readonly iterations: readonly RecordedIteration[];
+  readonly createdAt: number;
+}
+
+/** A conversation as the store has it, oldest query first. */
+export interface Recording {
+  readonly conversationId: string;
+  readonly title: string;
+  readonly workspace: string;
+  readonly createdAt: number;
+  readonly queries: readonly RecordedQuery[];
+}
