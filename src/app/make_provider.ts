@@ -1,5 +1,5 @@
 import { loadModelData, type ModelData } from "../providers/model_data.ts";
-import { type Capabilities, type Provider, UNKNOWN_MODEL } from "../providers/provider.ts";
+import { type Capabilities, type Price, type Provider, UNKNOWN_MODEL } from "../providers/provider.ts";
 import type { ResolvedProvider } from "./resolve_provider.ts";
 
 export interface MadeProvider {
@@ -7,6 +7,8 @@ export interface MadeProvider {
   /** True where the data package or the configuration describes the model. */
   knows(model: string): boolean;
 }
+
+type OwnModel = ResolvedProvider["models"][number];
 
 const FREE = { input: 0, output: 0, cached: 0 };
 
@@ -32,11 +34,15 @@ export function capabilitiesOf(
   return {
     ...known,
     contextTokens: own.contextTokens ?? known.contextTokens,
-    price: price ? { ...price, cached: price.cached ?? price.input } : known.price,
+    price: price ? priceOf(price) : known.price,
     nativeReasoning: own.reasoning ?? known.nativeReasoning,
     images: own.images ?? known.images,
     alternatingRoles: own.alternatingRoles ?? known.alternatingRoles,
   };
+}
+
+function priceOf({ input, output, cached = input, cacheWrite }: NonNullable<OwnModel["price"]>): Price {
+  return { input, output, cached, ...(cacheWrite === undefined ? {} : { cacheWrite }) };
 }
 
 async function create(

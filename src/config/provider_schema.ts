@@ -10,6 +10,7 @@ const ModelSchema = z.strictObject({
     input: usd.describe("US dollars per million tokens of input"),
     output: usd.describe("US dollars per million tokens of output"),
     cached: usd.optional().describe("US dollars per million tokens of input from a cache, else as input"),
+    cacheWrite: usd.optional().describe("US dollars per million tokens of input that is written to a cache"),
   }).optional().describe("What the model costs"),
   reasoning: z.boolean().optional().describe("Whether the model reasons by itself and has levels of it"),
   images: z.boolean().optional().describe("Whether the model takes images"),

@@ -20,7 +20,7 @@ export interface ModelData {
   find(name: string): ModelFacts | null;
 }
 
-/** [context, longest reply, input, output, cached, flags]; scripts/gen_model_data.ts says more. */
+/** [context, longest reply, input, output, cached, written, flags]; scripts/gen_model_data.ts says more. */
 type Row = readonly (number | string | null)[];
 
 interface DataFile {
@@ -46,10 +46,10 @@ export async function loadModelData(set: ModelDataSet): Promise<ModelData> {
 }
 
 function factsOf(name: string, row: Row): ModelFacts {
-  const [context, reply, input, output, cached] = row.map((field) => typeof field === "number" ? field : null);
-  const flags = String(row[5] ?? "");
+  const [context, reply, input, output, cached, written] = row.map((field) => typeof field === "number" ? field : null);
+  const flags = String(row[6] ?? "");
   const price = typeof input === "number" && typeof output === "number"
-    ? { input, output, cached: cached ?? input }
+    ? { input, output, cached: cached ?? input, ...(typeof written === "number" ? { cacheWrite: written } : {}) }
     : null;
   return {
     ...UNKNOWN_MODEL,

@@ -20,7 +20,9 @@ Deno.test("loadConfig() has the documented defaults where nothing is said", asyn
   const { config, apiKey } = await loadConfig(sources(null));
   assert.equal(apiKey, null);
   assert.deepEqual([config.model, config.provider, config.baseUrl], [null, null, null]);
-  assert.deepEqual(config.budget, { iterations: 4, ceiling: null, costUsd: null, tokens: null, wallMs: null });
+  const { iterations, ceiling, costUsd, tokens, wallMs } = config.budget;
+  assert.deepEqual([iterations, ceiling, costUsd, tokens, wallMs], [4, null, null, null, null]);
+  assert.deepEqual([config.providers, config.localServers], [[], true]);
   const { require, memoryMiB, timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   assert.deepEqual([require, memoryMiB, timeoutMs, timeoutMinMs, timeoutMaxMs], [[], 512, 120_000, 3_000, 1_800_000]);
   const { journalChars, previewChars, attempts, indexRows, inlineChars } = config.context;
@@ -88,6 +90,58 @@ Deno.test("loadConfig() names the key and the file of a value that cannot be use
     assert.match(message, key);
     assert.equal(message.includes("\n"), false);
   }
+});
+
+Deno.test("loadConfig() names the key that was probably meant, else those that there are", async () => {
+  const cases: [string, RegExp][] = [
+    ['{ "providrs": [] }', /: providrs: There is no such key; is providers meant$/],
+    ['{ "budget": { "itterations": 3 } }', /: budget\.itterations: .* is iterations meant$/],
+    ['{ "providers": [{ "name": "x", "basUrl": "http://a" }] }', /: providers\.0\.basUrl: .* is baseUrl meant$/],
+    [
+      '{ "providers": [{ "name": "x", "models": [{ "name": "m", "contxtTokens": 1 }] }] }',
+      /: providers\.0\.models\.0\.contxtTokens: .* is contextTokens meant$/,
+    ],
+    ['{ "colour": true }', /: colour: There is no such key; there are model, provider, providers, /],
+    ['{ "providers": [{ "name": "x", "apiKey": "sk-4711" }] }', /: providers\.0\.apiKey: There is no such key/],
+  ];
+  for (const [text, says] of cases) {
+    const message = await refusal(sources(text));
+    assert.match(message, says);
+    assert.doesNotMatch(message, /4711/);
+  }
+});
+
+Deno.test("loadConfig() reads providers, and refuses what cannot be one", async () => {
+  const text =
+    '{ "providers": [{ "name": "mine", "preset": "zai", "models": [{ "name": "m", "price": { "input": 1, "output": 2 } }],' +
+    ' "rateLimit": { "requests": 3 } }] }';
+  const { config: { providers: [mine] } } = await loadConfig(sources(text));
+  assert.deepEqual(mine, {
+    name: "mine",
+    preset: "zai",
+    models: [{ name: "m", price: { input: 1, output: 2 } }],
+    rateLimit: { requests: 3, perMs: 60_000 },
+  });
+  const cases: [string, RegExp][] = [
+    ['[{ "name": "a/b" }]', /providers\.0\.name: is no name/],
+    ['[{ "name": "" }]', /providers\.0\.name/],
+    ['[{ "name": "x" }, { "name": "x" }]', /providers: two of them are named x$/],
+    ['[{ "name": "x", "protocol": "smoke" }]', /providers\.0\.protocol/],
+    ['[{ "name": "x", "baseUrl": "file:///etc" }]', /providers\.0\.baseUrl/],
+    ['[{ "name": "x", "keyEnv": "sk-4711" }]', /providers\.0\.keyEnv: is no name of a variable$/],
+    ['[{ "name": "x", "rateLimit": { "requests": 0 } }]', /rateLimit\.requests/],
+    ['[{ "name": "x", "models": [{ "name": "m", "price": { "input": -1, "output": 1 } }] }]', /price\.input/],
+  ];
+  for (const [providers, says] of cases) {
+    const message = await refusal(sources(`{ "providers": ${providers} }`));
+    assert.match(message, says);
+    assert.doesNotMatch(message, /4711/);
+  }
+});
+
+Deno.test("loadConfig() gives variables of the environment, trimmed, empty ones as none", async () => {
+  const { variable } = await loadConfig(sources(null, { env: { A: " a\n", B: " ", C: undefined } }));
+  assert.deepEqual([variable("A"), variable("B"), variable("C"), variable("D")], ["a", null, null, null]);
 });
 
 Deno.test("loadConfig() says where a file is no JSON", async () => {

@@ -121,6 +121,12 @@ export class User implements AsyncDisposable {
     return join(this.folder, name);
   }
 
+  /** Of a user without a provider: a model server of the machine that runs the tests is not to be found. */
+  async findNoServers(): Promise<void> {
+    await Deno.mkdir(this.path("vis"));
+    await Deno.writeTextFile(this.path("vis/config.jsonc"), '{ "localServers": false }');
+  }
+
   async write(name: string, content: string | Uint8Array): Promise<string> {
     const path = join(this.workspace, name);
     if (typeof content === "string") await Deno.writeTextFile(path, content);

@@ -25,6 +25,7 @@ export function badInputSuite(launcher: Launcher): void {
   launched(launcher, "vis run refuses what it cannot use, in one message", async (t) => {
     await together(t, {
       "no provider": withUser(async (user) => {
+        await user.findNoServers();
         const ran = await user.run(["run", "hello"], { env: NO_PROVIDER });
         refused(ran, { code: 3, says: /^vis: No provider is configured[\s\S]*VIS_BASE_URL=[\s\S]*vis demo\n$/ });
         assert.ok(ran.stderr.split("\n").length <= 6);
@@ -97,6 +98,7 @@ export function badInputSuite(launcher: Launcher): void {
         refused(await user.run(["run", "--conversation", "0123456789", "x"]), { code: 2, says: /0123456789\n$/ });
       }),
       "json asked for": withUser(async (user) => {
+        await user.findNoServers();
         const { code, stdout, stderr } = await user.run(["run", "--output", "json", "x"], { env: NO_PROVIDER });
         assert.equal(code, 3);
         const { error } = JSON.parse(stdout);

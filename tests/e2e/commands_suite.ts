@@ -95,6 +95,7 @@ export function commandsSuite(launcher: Launcher): void {
         assert.equal(code, checks.some(({ state }) => state === "fail") ? 1 : 0);
       }),
       "without a provider": withUser(async (user) => {
+        await user.findNoServers();
         const { stdout } = await user.run(["doctor"], { env: NO_PROVIDER });
         assert.match(stdout, /^! provider +No provider is configured/m);
         assert.match(stdout, /→ .*VIS_BASE_URL/);

@@ -27,7 +27,7 @@ Deno.test("loadModelData() has sensible facts of every model", async () => {
 Deno.test("loadModelData() finds a model by its name, also with a date behind it", async () => {
   const data = await loadModelData("anthropic");
   const model = data.find("claude-sonnet-5");
-  assert.deepEqual(model?.price, { input: 2, output: 10, cached: 0.2 });
+  assert.deepEqual(model?.price, { input: 2, output: 10, cached: 0.2, cacheWrite: 2.5 });
   assert.deepEqual([model?.nativeReasoning, model?.images, model?.contextTokens], [true, true, 1_000_000]);
   assert.deepEqual(data.find("claude-sonnet-5-20270101"), { ...model, name: "claude-sonnet-5-20270101" });
   for (const name of ["claude-sonnet-55", "claude", "", "constructor", "__proto__"]) {

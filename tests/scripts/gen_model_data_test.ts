@@ -6,7 +6,7 @@ const MODEL: SourceModel = {
   api: "openai-completions",
   reasoning: false,
   input: ["text"],
-  cost: { input: 2, output: 8, cacheRead: 0.5 },
+  cost: { input: 2, output: 8, cacheRead: 0.5, cacheWrite: 0 },
   contextWindow: 128_000,
   maxTokens: 4_096,
 };
@@ -20,18 +20,22 @@ Deno.test("modelDataText() has a row for each model, by name", () => {
   const text = modelDataText([MODEL, seeing], { source: "package 1", priced: true });
   assert.equal(JSON.parse(text).source, "package 1");
   assert.deepEqual(rowsOf([MODEL, seeing]), {
-    a: [128_000, 4_096, 2, 8, 0.5, "ris"],
-    m: [128_000, 4_096, 2, 8, 0.5, ""],
+    a: [128_000, 4_096, 2, 8, 0.5, null, "ris"],
+    m: [128_000, 4_096, 2, 8, 0.5, null, ""],
   });
   assert.ok(text.indexOf('"a"') < text.indexOf('"m"'));
 });
 
 Deno.test("modelDataText() takes a price of 0 for not known, unless the model is named free", () => {
-  const cost = { input: 0, output: 0, cacheRead: 0 };
-  const none = [128_000, 4_096, null, null, null, ""];
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  const none = [128_000, 4_096, null, null, null, null, ""];
   assert.deepEqual(rowsOf([{ ...MODEL, cost }]), { m: none });
-  assert.deepEqual(rowsOf([{ ...MODEL, id: "m:free", cost }]), { "m:free": [128_000, 4_096, 0, 0, 0, ""] });
+  assert.deepEqual(rowsOf([{ ...MODEL, id: "m:free", cost }]), { "m:free": [128_000, 4_096, 0, 0, 0, null, ""] });
   assert.deepEqual(rowsOf([{ ...MODEL, cost: { ...cost, input: -1, output: -1 } }]), { m: none });
   assert.deepEqual(rowsOf([MODEL], false), { m: none });
-  assert.deepEqual(rowsOf([{ ...MODEL, cost: { ...MODEL.cost, cacheRead: 0 } }]), { m: [128_000, 4_096, 2, 8, 2, ""] });
+  const written = { ...MODEL, cost: { ...MODEL.cost, cacheWrite: 2.5 } };
+  assert.deepEqual(rowsOf([written]), { m: [128_000, 4_096, 2, 8, 0.5, 2.5, ""] });
+  assert.deepEqual(rowsOf([{ ...MODEL, cost: { ...MODEL.cost, cacheRead: 0 } }]), {
+    m: [128_000, 4_096, 2, 8, 2, null, ""],
+  });
 });

@@ -1,0 +1,14 @@
+import { loadConfig } from "../../src/config/load.ts";
+import type { Settings } from "../../src/app/settings.ts";
+
+/** Settings of a home folder (or none) from a configuration file's value and an environment. */
+export async function settingsOf(
+  { config = {}, env = {}, home = null }: {
+    readonly config?: object;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly home?: string | null;
+  },
+): Promise<Settings> {
+  const file = { path: "config.jsonc", text: JSON.stringify({ localServers: false, ...config }) };
+  return { ...await loadConfig({ file, env, flags: {} }), home, database: ":memory:", workspace: "/w" };
+}
