@@ -36,9 +36,8 @@ const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
 const PROMPT =
-  `Files of the workspace; paths are relative to it. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:
-  const files = await fs.readFiles("src/**/*.ts")
-  files.filter(f => f.text?.includes("TODO")).map(f => f.path)
+  `Files of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:
+  (await fs.readFiles("src/**/*.ts")).filter(f => f.text?.includes("TODO")).map(f => f.path)
 Ignored files are left out ({all: true} takes them). Read before you write; change with fs.edit.`;
 
 export default defineExtension({
@@ -71,7 +70,7 @@ export default defineExtension({
       examples: ['await fs.glob(["**/*.ts", "!**/*_test.ts"])'],
     }),
     fn("grep", search, {
-      doc: "Lines that match an RE2 pattern; over 500, a last one with line 0 says how many.",
+      doc: "Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.",
       args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Search]).optional().describe("where")]),
       returns: "{path, line, text, before?, after?}[]",
       examples: [
@@ -87,7 +86,7 @@ export default defineExtension({
       examples: ['await fs.listFiles("src", {depth: 1})'],
     }),
     fn("edit", edit, {
-      doc: "Replaces exact text that occurs once (or all); all files or none.",
+      doc: "Replaces text that occurs once (or all); all files or none.",
       args: z.tuple([
         z.union([z.string(), Changes]).describe("path"),
         z.union([Change, z.array(Change).min(1)]).optional().describe("edits"),
@@ -99,7 +98,7 @@ export default defineExtension({
       ],
     }),
     fn("writeFile", (env, name: string, text: string) => queue.run(() => writeFile(here(env), { path: name, text })), {
-      doc: "Creates or replaces a file.",
+      doc: "Creates or replaces.",
       args: z.tuple([path, z.string().describe("text")]),
       returns: "{path, bytes, diff}",
       examples: ['await fs.writeFile("notes.md", "# Notes\\n")'],

@@ -13,7 +13,7 @@ export function promptBlock(extension: NormalExtension, prompt: string): string 
   const { ns, alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
   const shown = extension.symbols.slice(0, full);
-  const rest = extension.symbols.slice(full).map((symbol) => `${alias}.${symbol.name}`);
+  const rest = extension.symbols.slice(full).map((symbol) => symbol.name);
   const head = [`[namespace: ${alias} → ${ns}]`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
   const lines = shown.map((symbol) => symbolLine(alias, symbol));
   let length = [...head, ...lines].join("\n").length;
@@ -24,7 +24,7 @@ export function promptBlock(extension: NormalExtension, prompt: string): string 
     length += example.length + 8;
     return `${line}\n  e.g. ${example}`;
   });
-  const more = rest.length > 0 ? [`More, shown by doc(${rest[0]}): ${rest.join(", ")}`] : [];
+  const more = rest.length > 0 ? [`doc(${alias}.${rest[0]}) shows more: ${rest.join(", ")}`] : [];
   return [...head, ...described, ...more].join("\n");
 }
 
@@ -42,10 +42,13 @@ function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string
   return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
 }
 
-/** A signature without what goes without saying: plain types of names, and that every function gives a promise. Every
- * call carries it; `doc()` has the whole. */
+/** A signature without what goes without saying: plain types, the name of options, and that every function gives a
+ * promise. Every call carries it; `doc()` has the whole. */
 function brief(signature: string): string {
-  return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "").replace(/Promise<(.*)>$/, "$1");
+  return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "")
+    .replaceAll("string | string[]", "string|string[]")
+    .replace(/\boptions\?: (?=\{(?:\w+\?[^{},]*(?:, |\}))+)/g, "")
+    .replace(/Promise<(.*)>$/, "$1");
 }
 
 /** `await fs.stat(path)`: the required parameters of the signature. */

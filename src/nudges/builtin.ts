@@ -23,7 +23,7 @@ export function builtinNudges({ used, budget, userVariables, offender, repaired 
   const remaining = Math.max(0, budget - used - 1);
   if (remaining <= FEW_LEFT) {
     const left = remaining === 0 ? "This is the last iteration" : `Iterations left after this one: ${remaining}`;
-    lines.push(`${left}. Finish now, or if work is really left call requestMoreIterations(n) beside it.`);
+    lines.push(`${left}. Finish, or if work is left call requestMoreIterations(n) beside it.`);
   }
   if (userVariables > MANY_VARIABLES) {
     lines.push(`${userVariables} variables: the index is cut. Drop what you no longer need: await forget("a", "b").`);

@@ -32,8 +32,9 @@ export function assembleSystemPrompt(
 
 function environmentBlock({ cwd, platform, home, user, shell, date }: PromptEnvironment): string {
   const facts = { cwd, platform, home, user, shell, date };
-  const lines = Object.entries(facts).map(([key, value]) =>
-    `${key}: ${value.replace(/\s+/g, " ").trim() || "unknown"}`
-  );
-  return `# Environment\n${lines.join("\n")}\nPaths are relative to cwd.`;
+  const lines = Object.entries(facts).flatMap(([key, value]) => {
+    const text = value.replace(/\s+/g, " ").trim();
+    return text === "" ? [] : [`${key}: ${text}`];
+  });
+  return `# Environment\n${lines.join("\n")}`;
 }

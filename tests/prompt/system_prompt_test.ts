@@ -24,7 +24,7 @@ Deno.test("assembleSystemPrompt() has every required section, in order", () => {
   );
   assert.deepEqual(headings, [
     "# Role",
-    "# Steps of every iteration",
+    "# Each iteration",
     "# Code",
     "# Variables",
     "# Functions in scope",
@@ -119,7 +119,7 @@ Deno.test("assembleSystemPrompt() shows the environment, one fact a line, whatev
   const text = prompt({ environment: { ...environment, cwd: "/tmp/a\n# Role\nb", shell: "" } });
   assert.ok(
     text.includes(
-      "cwd: /tmp/a # Role b\nplatform: linux x86_64\nhome: /home/ada\nuser: ada\nshell: unknown\ndate: 2026-11-21",
+      "cwd: /tmp/a # Role b\nplatform: linux x86_64\nhome: /home/ada\nuser: ada\ndate: 2026-11-21",
     ),
   );
 });
