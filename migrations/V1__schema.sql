@@ -6,19 +6,39 @@
 
 -- ---------------------------------------------------------------- long texts and values, each stored once
 
--- raw: the bytes themselves (UTF-8 for texts). chunks: a JSON array of the hashes of the pieces, in order.
+-- raw: the bytes themselves (UTF-8 for texts). chunks: a JSON array of the hashes of the pieces, in order. delta: what
+-- differs from `base`, which is raw or chunks; `steps` is a JSON array of [from, length, literal]: `length` bytes of
+-- the base from `from` (0-based) on, then the next `literal` ones of `bytes`. `spent`: bytes of all differences from
+-- that base up to this one, along one variable.
 CREATE TABLE content (
   hash TEXT PRIMARY KEY CHECK (length(hash) = 64),
-  encoding TEXT NOT NULL CHECK (encoding IN ('raw', 'chunks')),
-  bytes BLOB NOT NULL
+  encoding TEXT NOT NULL CHECK (encoding IN ('raw', 'chunks', 'delta')),
+  bytes BLOB NOT NULL,
+  base TEXT REFERENCES content (hash),
+  steps TEXT CHECK (steps IS NULL OR json_valid(steps)),
+  spent INTEGER,
+  CHECK ((encoding = 'delta') = (base IS NOT NULL AND steps IS NOT NULL AND spent IS NOT NULL))
 );
 
-CREATE VIEW content_full AS SELECT
+CREATE VIEW content_whole AS SELECT
   c.hash,
-  CASE c.encoding WHEN 'raw' THEN c.bytes ELSE (
+  CASE c.encoding WHEN 'raw' THEN c.bytes WHEN 'chunks' THEN (
     SELECT CAST(group_concat(p.bytes, '' ORDER BY j.key) AS BLOB)
     FROM json_each(CAST(c.bytes AS TEXT)) j JOIN content p ON p.hash = j.value
   ) END AS bytes
+FROM content c;
+
+CREATE VIEW content_full AS SELECT
+  c.hash,
+  CASE c.encoding WHEN 'delta' THEN (
+    SELECT CAST(group_concat(
+      substr(w.bytes, 1 + json_extract(s.value, '$[0]'), json_extract(s.value, '$[1]')) ||
+      substr(c.bytes, 1 + (
+        SELECT coalesce(sum(json_extract(b.value, '$[2]')), 0) FROM json_each(c.steps) b WHERE b.key < s.key
+      ), json_extract(s.value, '$[2]')),
+      '' ORDER BY s.key) AS BLOB)
+    FROM json_each(c.steps) s JOIN content_whole w ON w.hash = c.base
+  ) ELSE (SELECT w.bytes FROM content_whole w WHERE w.hash = c.hash) END AS bytes
 FROM content c;
 
 -- ---------------------------------------------------------------- conversations

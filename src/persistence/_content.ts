@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import { chunks } from "./_chunker.ts";
+import { applyDelta, type Delta, deltaOf } from "./_delta.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import type { Schema } from "./_schema.ts";
 
 const PREFIX = "sha256:";
 const INLINE_BYTES = 1024;
 const CHUNKED_BYTES = 64 * 1024;
+/** Larger values are not compared with what they were before. */
+const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
+const NO_DELTA = { base: null, steps: null, spent: null };
 
 /** Long texts and values, each stored once in the table `content`, inside the transaction it is made with. Lone
  * surrogates become U+FFFD, since the database holds UTF-8. */
@@ -30,9 +34,10 @@ export class Content {
     return !odd && bytes.length <= INLINE_BYTES ? text : await this.#put(bytes);
   }
 
-  /** What a BLOB column holds: the bytes, or a reference as text. */
-  async putBytes(bytes: Uint8Array): Promise<Uint8Array | string> {
-    return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes);
+  /** What a BLOB column holds: the bytes, or a reference as text. `before` is the cell of the value that they were made
+   * from: then only what differs is stored, where that is much less. */
+  async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
+    return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
   }
 
   /** Reads ahead what these cells refer to, in few queries; `text` and `bytes` then give it. */
@@ -43,12 +48,21 @@ export class Content {
       const hash = cell.slice(PREFIX.length);
       if (!this.#known.has(hash)) wanted.add(hash);
     }
-    const lists = new Map<string, readonly string[]>();
-    for (const row of await this.#rows([...wanted])) {
-      if (row.encoding === "raw") this.#known.set(row.hash, row.bytes);
-      else lists.set(row.hash, pieceHashes(row.bytes));
+    const rows = await this.#rows([...wanted]);
+    const deltas = rows.filter(({ encoding }) => encoding === "delta");
+    await this.#keep(rows);
+    await this.#keep(await this.#rows([...new Set(deltas.map(({ base }) => base ?? ""))]));
+    for (const row of deltas) {
+      const base = this.#known.get(row.base ?? "");
+      if (base) this.#known.set(row.hash, applyDelta(base, { steps: stepsOf(row.steps), literals: row.bytes }));
     }
-    if (lists.size > 0) await this.#join(lists);
+  }
+
+  async #keep(rows: readonly Row[]): Promise<void> {
+    for (const { encoding, hash, bytes } of rows) if (encoding === "raw") this.#known.set(hash, bytes);
+    const lists = rows.filter(({ encoding }) => encoding === "chunks")
+      .map(({ hash, bytes }) => [hash, pieceHashes(bytes)] as const);
+    if (lists.length > 0) await this.#join(new Map(lists));
   }
 
   /** The text of a cell that was loaded. */
@@ -67,30 +81,62 @@ export class Content {
     return found;
   }
 
-  async #put(bytes: Uint8Array): Promise<string> {
-    const before = this.#references.get(bytes);
-    if (before !== undefined) return before;
+  async #put(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<string> {
+    const known = this.#references.get(bytes);
+    if (known !== undefined) return known;
     const hash = hashOf(bytes);
-    if (bytes.length <= CHUNKED_BYTES) await this.#insert(hash, "raw", bytes);
-    else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
+    if (typeof before !== "string" || !await this.#putDelta(hash, bytes, before)) {
+      if (bytes.length <= CHUNKED_BYTES) await this.#insert({ ...NO_DELTA, hash, encoding: "raw", bytes });
+      else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
+    }
     const reference = PREFIX + hash;
     this.#references.set(bytes, reference);
     return reference;
   }
 
+  /** All differences go back to one base, so that reading takes one step; when together they are as long as the base, a
+   * new one is due. That keeps what n versions take near the least there is. */
+  async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
+    if (bytes.length > DELTA_BYTES) return false;
+    const [row] = await this.#rows([before.slice(PREFIX.length)]);
+    if (row === undefined || row.hash === hash) return row !== undefined;
+    if (row.encoding === "chunks" && !await this.#isSmall(pieceHashes(row.bytes))) return false;
+    const base = row.base ?? row.hash;
+    await this.load([PREFIX + base]);
+    const from = this.#known.get(base);
+    if (from === undefined) return false;
+    const delta = deltaOf(from, bytes);
+    if (delta === null) return false;
+    const steps = JSON.stringify(delta.steps);
+    const spent = (row.spent ?? 0) + delta.literals.length + steps.length;
+    if (spent > from.length) return false;
+    await this.#insert({ hash, encoding: "delta", bytes: delta.literals, base, steps, spent });
+    return true;
+  }
+
+  async #isSmall(pieces: readonly string[]): Promise<boolean> {
+    if (pieces.length > READ_AT_ONCE) return false;
+    const sizes = await this.db.selectFrom("content").select((c) => c.fn<number>("length", ["bytes"]).as("size"))
+      .where("hash", "in", pieces).execute();
+    return sizes.reduce((sum, { size }) => sum + size, 0) <= DELTA_BYTES;
+  }
+
   async #putChunks(hash: string, bytes: Uint8Array): Promise<void> {
     const pieces = chunks(bytes);
     const hashes = pieces.map(hashOf);
-    for (const [index, piece] of pieces.entries()) await this.#insert(hashes[index] ?? "", "raw", piece);
-    await this.#insert(hash, "chunks", new TextEncoder().encode(JSON.stringify(hashes)));
+    for (const [index, piece] of pieces.entries()) {
+      await this.#insert({ ...NO_DELTA, hash: hashes[index] ?? "", encoding: "raw", bytes: piece });
+    }
+    const list = new TextEncoder().encode(JSON.stringify(hashes));
+    await this.#insert({ ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  async #insert(hash: string, encoding: "raw" | "chunks", bytes: Uint8Array): Promise<void> {
+  async #insert({ hash, encoding, bytes, base, steps, spent }: Schema["content"]): Promise<void> {
+    const row = { hash, encoding, bytes, base, steps, spent };
     await compiledRows(this.db, {
       name: "put content",
-      build: () =>
-        this.db.insertInto("content").values({ hash, encoding, bytes }).onConflict((conflict) => conflict.doNothing()),
-      parameters: [hash, encoding, bytes],
+      build: () => this.db.insertInto("content").values(row).onConflict((conflict) => conflict.doNothing()),
+      parameters: Object.values(row),
     });
   }
 
@@ -119,10 +165,17 @@ export class Content {
   }
 }
 
-interface Row {
-  readonly hash: string;
-  readonly encoding: "raw" | "chunks";
+interface Row extends Readonly<Schema["content"]> {
   readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+function stepsOf(steps: string | null): Delta["steps"] {
+  const list: unknown = JSON.parse(steps ?? "[]");
+  if (!Array.isArray(list)) return [];
+  return list.map((step: unknown) => {
+    const [from, length, literal] = Array.isArray(step) ? step.map(Number) : [];
+    return [from ?? 0, length ?? 0, literal ?? 0] as const;
+  });
 }
 
 function hashOf(bytes: Uint8Array): string {

@@ -9,7 +9,8 @@ export async function putLarge(db: Kysely<Schema>, pieces: AsyncIterable<Uint8Ar
   const whole = createHash("sha256");
   const hashes: string[] = [];
   const insert = async (hash: string, { encoding, bytes }: Pick<Schema["content"], "encoding" | "bytes">) => {
-    await db.insertInto("content").values({ hash, encoding, bytes }).onConflict((on) => on.doNothing()).execute();
+    await db.insertInto("content").values({ hash, encoding, bytes, base: null, steps: null, spent: null })
+      .onConflict((on) => on.doNothing()).execute();
   };
   for await (const bytes of pieces) {
     whole.update(bytes);

@@ -1,6 +1,13 @@
 /** The tables of the migrations in camel case; `SqliteDialect` translates the names both ways. */
 export interface Schema {
-  readonly content: { hash: string; encoding: "raw" | "chunks"; bytes: Uint8Array };
+  readonly content: {
+    hash: string;
+    encoding: "raw" | "chunks" | "delta";
+    bytes: Uint8Array;
+    base: string | null;
+    steps: string | null;
+    spent: number | null;
+  };
   readonly conversationSoul: { id: string; metadata: string | null; createdAt: number };
   readonly conversationState: {
     id: string;

@@ -20,7 +20,13 @@ type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
  * values refer to their block instead of repeating its text. */
 export async function variableCells(
   content: Content,
-  { image, block, order }: { readonly image: VariableImage; readonly block: string | null; readonly order: number },
+  { image, block, order, before }: {
+    readonly image: VariableImage;
+    readonly block: string | null;
+    readonly order: number;
+    /** The result of the version before. */
+    readonly before: Cells["result"];
+  },
 ): Promise<Cells> {
   const { name: _name, bytes, source, ...rest } = image;
   const declared = (image.kind === "function" || image.kind === "class") && source.trim() !== "";
@@ -28,7 +34,7 @@ export async function variableCells(
   const metadata = { ...rest, ...(expr === source ? {} : { source }), block, order };
   return {
     expr,
-    result: bytes.length === 0 ? null : await content.putBytes(bytes),
+    result: bytes.length === 0 ? null : await content.putBytes(bytes, before),
     metadata: await content.putText(toJson(metadata)),
   };
 }

@@ -18,6 +18,8 @@ interface Soul {
   readonly scope: VariableHead["scope"];
   /** Of the next row. */
   version: number;
+  /** Of the newest row. */
+  result: Cells["result"];
 }
 
 export interface WriterFacts {
@@ -50,18 +52,21 @@ export class VariableWriter {
         "s.metadata",
         s.selectFrom("expressionState as e").select((e) => e.fn.max("e.version").as("newest"))
           .whereRef("e.expressionSoulId", "=", "s.id").as("newest"),
+        s.selectFrom("expressionState as r").select("r.result")
+          .whereRef("r.expressionSoulId", "=", "s.id").orderBy("r.version", "desc").limit(1).as("result"),
       ])
       .where("s.conversationStateId", "=", this.#facts.branchId).where("s.name", "in", wanted).execute();
-    for (const { id, name, metadata, newest } of rows) {
+    for (const { id, name, metadata, newest, result } of rows) {
       const scope = fromJson<SoulMetadata>(metadata).scope ?? "live";
-      if (name !== null) this.#souls.set(name, { id, scope, version: (newest ?? -1) + 1 });
+      if (name !== null) this.#souls.set(name, { id, scope, version: (newest ?? -1) + 1, result });
     }
   }
 
   /** The versions that a block made; `block` is the id of its row. */
   async versions(saved: StoredBlock["saved"], block: string): Promise<void> {
     for (const [order, image] of saved.entries()) {
-      const cells = await variableCells(this.#content, { image, block, order });
+      const before = this.#souls.get(image.name)?.result ?? null;
+      const cells = await variableCells(this.#content, { image, block, order, before });
       await this.#insert(await this.#live(image.name), cells);
     }
   }
@@ -70,7 +75,7 @@ export class VariableWriter {
   async given(images: readonly VariableImage[]): Promise<void> {
     await this.prepare(images.map(({ name }) => name));
     for (const [order, image] of images.entries()) {
-      const cells = await variableCells(this.#content, { image, block: null, order });
+      const cells = await variableCells(this.#content, { image, block: null, order, before: null });
       await this.#insert(await this.#live(image.name), { ...cells, result: image.large ?? cells.result });
     }
   }
@@ -124,7 +129,8 @@ export class VariableWriter {
     const scope = SYSTEM.includes(name) ? "system" : "live";
     const known = this.#souls.get(name);
     if (known?.scope === scope) return known;
-    const soul = { id: known?.id ?? newId(), scope, version: known?.version ?? 0 } as const;
+    const { version = 0, result = null } = known ?? {};
+    const soul: Soul = { id: known?.id ?? newId(), scope, version, result };
     const metadata = toJson({ scope });
     if (known) {
       await this.#content.db.updateTable("expressionSoul").set({ metadata }).where("id", "=", soul.id).execute();
@@ -157,5 +163,6 @@ export class VariableWriter {
       durationMs: null,
       createdAt: this.#facts.now,
     });
+    soul.result = cells.result;
   }
 }

@@ -76,3 +76,33 @@ Deno.test("a large value that is appended to is not stored whole again", async (
     await store.close();
   });
 });
+
+Deno.test("versions that differ in a few places are stored as differences, and every reader sees them whole", async () => {
+  await withDatabasePath(async (path) => {
+    const store = await openStore({ path });
+    const { queryId, branchId } = await begun(store);
+    const values = [600, 601, 602, 400, 603, 5000, 5001, 90_000, 90_001].map((length, at) =>
+      utf8(JSON.stringify(Array.from({ length }, (_, item) => item === 17 ? `changed ${at}` : item)))
+    );
+    for (const [position, bytes] of values.entries()) {
+      const id = await store.beginIteration(newIteration(queryId, position, {}));
+      await store.endIteration(id, iterationEnd([block("next()", { saved: [image("list", { bytes })] })]));
+    }
+    const versions = await store.variableVersions(branchId, "list");
+    assert.deepEqual(versions.map((one) => one.image.bytes), values);
+    await store.close();
+    using db = new DatabaseSync(path, { readOnly: true });
+    const encodings = db.prepare("SELECT encoding, count(*) AS n FROM content GROUP BY encoding").all();
+    const counts = new Map(encodings.map(({ encoding, n }) => [encoding, n]));
+    assert.ok(Number(counts.get("delta")) >= 4, JSON.stringify([...counts]));
+    const rows = db.prepare("SELECT result FROM expression_state_full WHERE version >= 0 AND result IS NOT NULL").all();
+    const shown = rows.map(({ result }) => result instanceof Uint8Array ? result.length : -1).filter((n) => n > 1000);
+    assert.deepEqual(shown, values.map((bytes) => bytes.length));
+    const full = db.prepare("SELECT hash, bytes FROM content_full").all();
+    for (const { hash, bytes } of full) {
+      assert.ok(bytes instanceof Uint8Array);
+      const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(bytes)));
+      assert.equal(digest.toHex(), hash);
+    }
+  });
+});

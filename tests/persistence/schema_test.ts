@@ -97,8 +97,17 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ["an unknown log level", `${LOG} VALUES ('n', 'loud', 'e', '{}', NULL, 1)`, /CHECK/],
   ["a log entry without an event", `${LOG} VALUES ('n', 'info', NULL, '{}', NULL, 1)`, /NOT NULL/],
   ["a log entry of no query", `${LOG} VALUES ('n', 'info', 'e', '{}', 'no', 1)`, /FOREIGN/],
-  ["content of an unknown encoding", `INSERT INTO content VALUES ('${"0".repeat(64)}', 'zip', x'00')`, /CHECK/],
-  ["content of a short hash", "INSERT INTO content VALUES ('00', 'raw', x'00')", /CHECK/],
+  [
+    "content of an unknown encoding",
+    `INSERT INTO content (hash, encoding, bytes) VALUES ('${"0".repeat(64)}', 'zip', x'00')`,
+    /CHECK/,
+  ],
+  ["content of a short hash", "INSERT INTO content (hash, encoding, bytes) VALUES ('00', 'raw', x'00')", /CHECK/],
+  [
+    "a difference without its base",
+    `INSERT INTO content (hash, encoding, bytes) VALUES ('${"0".repeat(64)}', 'delta', x'00')`,
+    /CHECK/,
+  ],
   ["two leases of a branch", "INSERT INTO lease VALUES ('c', 'h', 1, '', 1, 1), ('c', 'h', 2, '', 1, 1)", /UNIQUE/],
 ];
 
@@ -199,7 +208,7 @@ Deno.test("V1__schema.sql has the tables and the view of each table", () => {
     "query_state",
     "search",
   ]);
-  assert.deepEqual(named("view"), ["content_full", ...tables.map((name) => `${name}_full`)].sort());
+  assert.deepEqual(named("view"), ["content_full", "content_whole", ...tables.map((name) => `${name}_full`)].sort());
   for (const table of tables) {
     const columns = (of: string): unknown[] =>
       db.prepare(`SELECT * FROM ${of} LIMIT 0`).columns().map(({ name }) => name);

@@ -1,0 +1,95 @@
+import { Buffer } from "node:buffer";
+
+/** One step of the way from a base to a value: `length` bytes of the base from `from` on, then `literal` bytes. */
+type Step = readonly [from: number, length: number, literal: number];
+
+/** How a value differs from another one that it was made from. */
+export interface Delta {
+  readonly steps: readonly Step[];
+  /** The literals of all steps, one after the other. */
+  readonly literals: Uint8Array<ArrayBuffer>;
+}
+
+/** So many equal bytes are taken for the same place. */
+const ANCHOR = 16;
+/** How far behind a difference the base is tried: a few changed bytes, a changed entry, a removed one. */
+const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
+const MAX_STEPS = 24;
+
+/** The difference, or null where it is not much smaller than the value. Finds what was added or changed in a few
+ * places, which is what becomes of a value from block to block. */
+export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
+  const from = view(base), to = view(value);
+  const most = value.length >> 2;
+  const steps: Step[] = [];
+  const literals: Uint8Array[] = [];
+  let spent = 0, i = 0, j = 0;
+  while (j < to.length) {
+    const equal = equalBytes(from, to, { i, j });
+    i += equal, j += equal;
+    const next = j < to.length ? anchorAfter(from, to, { i, j, within: most - spent }) : { i, j };
+    const literal = next === null ? to.length - j : next.j - j;
+    spent += literal;
+    if (spent > most || steps.length === MAX_STEPS) return null;
+    steps.push([i - equal, equal, literal]);
+    literals.push(to.subarray(j, j + literal));
+    j += literal;
+    if (next) i = next.i;
+  }
+  return { steps, literals: new Uint8Array(Buffer.concat(literals)) };
+}
+
+/** The value again. Throws RangeError where the steps do not fit the base. */
+export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8Array<ArrayBuffer> {
+  const value = new Uint8Array(steps.reduce((sum, [, length, literal]) => sum + length + literal, 0));
+  let end = 0, at = 0;
+  for (const [from, length, literal] of steps) {
+    if (from + length > base.length || at + literal > literals.length) {
+      throw new RangeError(`Cannot apply a difference: ${from} + ${length} of ${base.length} bytes`);
+    }
+    value.set(base.subarray(from, from + length), end);
+    value.set(literals.subarray(at, at + literal), end + length);
+    end += length + literal;
+    at += literal;
+  }
+  return value;
+}
+
+function equalBytes(from: Buffer, to: Buffer, { i, j }: { readonly i: number; readonly j: number }): number {
+  const most = Math.min(from.length - i, to.length - j);
+  let equal = 0;
+  // Whole stretches at once: a comparison of buffers is native.
+  for (let step = 4096; step >= 64; step >>= 2) {
+    while (
+      equal + step <= most && from.compare(to, j + equal, j + equal + step, i + equal, i + equal + step) === 0
+    ) equal += step;
+  }
+  while (equal < most && from[i + equal] === to[j + equal]) equal++;
+  return equal;
+}
+
+/** Where both go on alike: the nearest place of the base behind `i` that the value has behind `j`. */
+function anchorAfter(
+  from: Buffer,
+  to: Buffer,
+  { i, j, within }: { readonly i: number; readonly j: number; readonly within: number },
+): { readonly i: number; readonly j: number } | null {
+  const window = to.subarray(j, j + within + ANCHOR);
+  for (const skip of SKIPS) {
+    const start = i + skip;
+    if (start + ANCHOR > from.length) {
+      // The tail of the base is shorter than an anchor: at the very end of the value it is one.
+      const tail = from.subarray(start);
+      const at = to.length - tail.length;
+      if (tail.length > 0 && at >= j && to.subarray(at).equals(tail)) return { i: start, j: at };
+      continue;
+    }
+    const found = window.indexOf(from.subarray(start, start + ANCHOR));
+    if (found >= 0) return { i: start, j: j + found };
+  }
+  return null;
+}
+
+function view(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
