@@ -14,7 +14,7 @@ export async function createProvider(protocol: WireProtocol, options: ProviderOp
 
 const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Wire>>> = {
   "openai-chat": async (baseUrl) => (await import("./wire/openai_chat.ts")).openAiChat(baseUrl),
-  "openai-responses": async () => (await import("./wire/openai_responses.ts")).openAiResponses,
+  "openai-responses": async (baseUrl) => (await import("./wire/openai_responses.ts")).openAiResponses(baseUrl),
   "anthropic": async () => (await import("./wire/anthropic.ts")).anthropic,
   "google": async () => (await import("./wire/google.ts")).google,
 };

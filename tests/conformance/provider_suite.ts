@@ -192,7 +192,7 @@ function bytesSuite(test: Test, { marksEnd }: WireFacts): void {
   test("passes comments over", { text: LONG, comment: "OPENROUTER PROCESSING" }, async ({ provider }) => {
     assert.equal(textOf(await collect(provider), "text"), LONG);
   });
-  test("keeps its connection for the next call", { text: LONG }, async ({ provider, connections }) => {
+  test("keeps its connection for the next call", { text: LONG, endsAfterMs: 10 }, async ({ provider, connections }) => {
     await collect(provider);
     // The runtime takes a connection back in a turn of its own.
     await new Promise((resolve) => setTimeout(resolve));

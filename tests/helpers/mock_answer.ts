@@ -67,6 +67,7 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
     if (reply.comment !== undefined) yield* write(`: ${reply.comment}\n\n`);
     yield* write(frame(event));
   }
+  if (reply.endsAfterMs) await pause(reply.endsAfterMs, call.signal);
   if (reply.holdsOpen) await pause(Infinity, call.signal);
 }
 

@@ -32,6 +32,8 @@ export interface MockReply {
   readonly comment?: string;
   /** The connection stays open after the last event. */
   readonly holdsOpen?: true;
+  /** Between the last event and the end of the body. */
+  readonly endsAfterMs?: number;
   /** Model that the reply says it is from. */
   readonly model?: string;
 }

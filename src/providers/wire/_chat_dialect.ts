@@ -1,11 +1,11 @@
-import type { ReasoningLevel } from "../provider.ts";
+import type { ModelRequest, ReasoningLevel } from "../provider.ts";
 import type { Fields } from "./wire.ts";
 
-/** Where services that speak chat completions differ in what they are asked. */
+/** Where services that speak as OpenAI does differ in what they are asked. */
 export interface ChatDialect {
   /** Fields of the request for a level. */
   reasoning(level: ReasoningLevel): Fields;
-  headers(facts: { readonly hasImages: boolean }): Readonly<Record<string, string>>;
+  headers(request: ModelRequest): Readonly<Record<string, string>>;
   readonly modelsPath: string;
   /** The service passes breakpoints of the cache on for this model. */
   hasBreakpoints(model: string): boolean;
@@ -35,7 +35,8 @@ const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
   [/\/compatible-mode\/v\d/, { reasoning: (level) => ({ enable_thinking: level !== "quick" }) }],
   // Copilot reads images only where this header says that there are some.
   [/^https:\/\/api\.([\w-]+\.)?githubcopilot\.com/, {
-    headers: ({ hasImages }) => hasImages ? { "copilot-vision-request": "true" } : {},
+    headers: ({ messages }) =>
+      messages.some(({ images }) => images?.length) ? { "copilot-vision-request": "true" } : {},
   }],
   // https://docs.github.com/en/rest/models/catalog: the list is beside the path of inference.
   [/^https:\/\/models\.github\.ai\/inference/, { modelsPath: "/../catalog/models" }],

@@ -28,10 +28,9 @@ function requestOf(request: ModelRequest, facts: CallFacts & { readonly dialect:
   const { capabilities, without, dialect } = facts;
   const { model, messages, reasoning } = request;
   const reasons = capabilities.nativeReasoning && !without.has("reasoning");
-  const hasImages = messages.some(({ images }) => images !== undefined && images.length > 0);
   return {
     path: "/chat/completions",
-    headers: dialect.headers({ hasImages }),
+    headers: dialect.headers(request),
     body: {
       model,
       messages: messagesOf(messages, { capabilities, without, hasBreakpoints: dialect.hasBreakpoints(model) }),

@@ -1,40 +1,42 @@
 import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
+import { chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";
 import { namesIn } from "./_model_names.ts";
 import { record } from "./_record.ts";
 import type { Reply } from "./reply.ts";
-import type { CallFacts, Fields, Wire, WireCall } from "./wire.ts";
+import type { CallFacts, Fields, Wire } from "./wire.ts";
 
 const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 
-/** OpenAI's Responses API (https://platform.openai.com/docs/api-reference/responses-streaming). */
-export const openAiResponses: Wire = {
-  api: "the Responses API",
-  authorize: (token) => ({ authorization: `Bearer ${token}` }),
-  request: requestOf,
-  read,
-  unstreamed,
-  refused,
-  modelsAt: () => ({ path: "/models" }),
-  modelsIn: (body) => namesIn(body),
-};
+/** OpenAI's Responses API, as OpenAI and Copilot write it
+ * (https://platform.openai.com/docs/api-reference/responses-streaming). */
+export function openAiResponses(baseUrl: string): Wire {
+  const { headers } = chatDialect(baseUrl);
+  return {
+    api: "the Responses API",
+    authorize: (token) => ({ authorization: `Bearer ${token}` }),
+    request: (request, facts) => ({ path: "/responses", headers: headers(request), body: bodyOf(request, facts) }),
+    read,
+    unstreamed,
+    refused,
+    modelsAt: () => ({ path: "/models" }),
+    modelsIn: (body) => namesIn(body),
+  };
+}
 
-function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): WireCall {
+function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): Fields {
   const isOneMessage = capabilities.alternatingRoles || without.has("roles");
   const reasons = capabilities.nativeReasoning && !without.has("reasoning");
   const summary = without.has("summary") ? {} : { summary: "auto" };
   return {
-    path: "/responses",
-    body: {
-      model,
-      input: isOneMessage
-        ? [{ role: "user", content: messages.flatMap(partsOf) }]
-        : messages.map((message) => ({ role: message.role, content: partsOf(message) })),
-      stream: true,
-      // Nothing of a conversation is to stay with the service: each request holds all that it needs.
-      store: false,
-      ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
-    },
+    model,
+    input: isOneMessage
+      ? [{ role: "user", content: messages.flatMap(partsOf) }]
+      : messages.map((message) => ({ role: message.role, content: partsOf(message) })),
+    stream: true,
+    // Nothing of a conversation is to stay with the service: each request holds all that it needs.
+    store: false,
+    ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
   };
 }
 

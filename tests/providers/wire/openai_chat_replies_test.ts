@@ -133,6 +133,27 @@ Deno.test("openAiChat() tells no credit from too many requests", async () => {
   assert.match(message, /no credit/);
 });
 
+Deno.test("openAiChat() takes a limit of tokens per minute for no full context", async () => {
+  const error = { message: "Request too large: reduce the length of the prompt", code: "rate_limit_exceeded" };
+  assert.equal((await failureTo({ status: 429, error })).kind, "rate");
+});
+
+Deno.test("openAiChat() passes empty events over", async () => {
+  const { text } = await replyTo(streamOf("data:\n\n", delta({ content: "a" }), "data: \n\n", STOP, DONE));
+  assert.equal(text, "a");
+});
+
+Deno.test("openAiChat() reads no more of an endless error than it needs", async () => {
+  const bytes = new TextEncoder().encode("x".repeat(10_000));
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => {
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(bytes) });
+    return new Response(body, { status: 500 });
+  });
+  const provider = await provide("openai-chat", { baseUrl: `http://127.0.0.1:${server.addr.port}/v1` });
+  await assert.rejects(collect(provider), /\(500\).*it says: xxx/);
+  await server.shutdown();
+});
+
 Deno.test("openAiChat() knows a full context in the words of many servers", async () => {
   const texts = [
     "This model's maximum context length is 8192 tokens",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { ProviderError } from "../../../src/domain/errors.ts";
 import type { Image } from "../../../src/domain/image.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
+import { openAiResponses } from "../../../src/providers/wire/openai_responses.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";
 import type { MockReply } from "../../helpers/wire_mock.ts";
 import { KEY, provide, withMock } from "../../helpers/wire_rig.ts";
@@ -136,4 +137,14 @@ Deno.test("openAiResponses() tells a reply that was cut short from one that was 
     streamOf({ type: "response.incomplete", ...{ response: { incomplete_details: { reason }, output: [] } } });
   assert.equal(endOf(await eventsTo(last("max_output_tokens"))).finish, "length");
   assert.equal((await failureTo(last("content_filter"))).kind, "refused");
+});
+
+Deno.test("openAiResponses() tells Copilot of images", () => {
+  const facts = { capabilities: UNKNOWN_MODEL, without: new Set<string>() };
+  const images: readonly Image[] = [{ kind: "url", url: "https://example.com/a.jpg" }];
+  const seen = request({ messages: [{ role: "user", text: "?", images }] });
+  const headers = (baseUrl: string, asked = seen) => openAiResponses(baseUrl).request(asked, facts).headers;
+  assert.deepEqual(headers("https://api.githubcopilot.com"), { "copilot-vision-request": "true" });
+  assert.deepEqual(headers("https://api.githubcopilot.com", request()), {});
+  assert.deepEqual(headers("https://api.openai.com/v1"), {});
 });
