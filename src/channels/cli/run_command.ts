@@ -97,6 +97,7 @@ async function announce(
   if (last?.reason === "process_lost") progress.line(`The last query was interrupted: ${oneLine(last.answer, 200)}`);
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, 13)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
+  for (const note of session.notes ?? []) progress.line(`vis · ${terminalText(oneLine(note, 300))}`);
 }
 
 function print(result: QueryResult, { io, flags }: { readonly io: Io; readonly flags: RunFlags }): void {
