@@ -120,7 +120,7 @@ const TYPESCRIPT: readonly Maker[] = [
       number(names, n)
     }, y: number; const z = 2; export function up(by: number) { return x += by * z } export const { a, b: [c = x] } = { a: ${n}, b: [] as number[] } }\nN_${name}.up(${n})\nconst ${name} = N_${name}.x + N_${name}.a + N_${name}.c + Object.keys(N_${name}).length`,
   (names, name, n) =>
-    `namespace M_${name}.In { export const x = ${n}; export namespace Deep { export const f = (y: number) => { const z = x + y; return { x, z } } } }\nnamespace M_${name} { export const w = In.x + In.Deep.f(${
+    `namespace M_${name}.In { export const x = ${n}; export namespace Deep { export const f = (y: number) => { const z = x + y; return { x, z } } } }\nnamespace M_${name} { export const w = M_${name}.In.x + M_${name}.In.Deep.f(${
       number(names, n)
     }).z }\nimport D_${name} = M_${name}.In.Deep\nconst ${name} = M_${name}.w + D_${name}.f(1).z`,
   (names, name, n) =>

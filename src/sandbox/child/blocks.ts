@@ -1,5 +1,6 @@
 import type { BlockOutcome } from "../../domain/block_result.ts";
 import { captured } from "./captured.ts";
+import { KeptNumbers } from "./kept_numbers.ts";
 import type { ToWorker } from "./messages.ts";
 import type { RunContext } from "./run_context.ts";
 import { sendReport } from "./send_report.ts";
@@ -41,6 +42,7 @@ export class Blocks {
   #lastId = "";
   #iteration = -1;
   #results: unknown[] = [];
+  readonly #numbers = new KeptNumbers();
   /** Contexts of this query's blocks, whose background work may still go on. */
   #contexts: ContextEntry | null = null;
 
@@ -81,6 +83,7 @@ export class Blocks {
 
   /** A turn was stopped at that limit. */
   onStopped(): void {
+    this.#numbers.giveBack((name, value) => this.#parts.variables.assign(name, value));
     const active = this.#active;
     const outcome = active?.ending?.outcome;
     if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
@@ -159,7 +162,7 @@ export class Blocks {
       const goingOn = variables.goingOn(run.block.declarations);
       const script = new captured.Script(run.block.code, { filename: run.file });
       // A function, called from here: the runtime's script would write a stack into whatever the block throws.
-      const value: unknown = captured.apply(script.runInThisContext(), undefined, [goingOn]);
+      const value: unknown = captured.apply(script.runInThisContext(), undefined, [goingOn, this.#numbers]);
       if (!captured.isPromise(value)) return this.#finish(active, value);
       captured.apply(captured.then, value, [
         (result: unknown) => this.#finish(active, result),

@@ -1,6 +1,7 @@
 import type { BlockError } from "../../domain/block_result.ts";
 import { freeNames } from "./analysis.ts";
 import { LANGUAGE_NAMES } from "./analysis_globals.ts";
+import type { FunctionNames } from "./function_names.ts";
 import { positionError } from "./prepare_block_error.ts";
 import { type Parsed, parseText, type StripTypes, type Unparsed } from "./prepare_block_parse.ts";
 import { isDataLiteral, refusal } from "./prepare_block_refusals.ts";
@@ -43,6 +44,8 @@ export type PreparedBlock = RunnableBlock | RefusedBlock;
 export interface PrepareOptions {
   /** Called only for text that is no plain JavaScript; the first call may be costly. */
   readonly loadSucrase: () => StripTypes;
+  /** What functions of earlier blocks refer to; this block's are added. Without it loops run on global variables. */
+  readonly functionNames?: FunctionNames;
 }
 
 interface Attempt {
@@ -66,7 +69,10 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   const toSource = composeMaps(parsed.map, map);
   const refused = refusal(program, { stripped });
   if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
-  const { code, isAsync, map: toJs } = rewrite(program, js);
+  const { functionNames } = options;
+  functionNames?.addBlock(program);
+  const isSeen = (name: string): boolean => functionNames?.has(name) ?? true;
+  const { code, isAsync, map: toJs } = rewrite(program, { js, isSeen });
   return {
     ok: true,
     code,

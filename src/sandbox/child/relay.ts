@@ -4,6 +4,7 @@ import type { VariableImage } from "../../domain/variable.ts";
 import { blockError } from "./block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
+import { FunctionNames } from "./function_names.ts";
 import { imageList } from "./image_list.ts";
 import { readMail, writeAnswers } from "./mail.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -31,6 +32,7 @@ const SMALL_BYTES = 4096;
 /** Between the wire and the worker: checks and translates, gives calls their ids, watches deadlines. */
 export class Relay {
   readonly #options: RelayOptions;
+  readonly #functionNames = new FunctionNames();
   readonly #watch: RunWatch;
   readonly #inbox: Mailbox;
   readonly #outbox: Mailbox;
@@ -136,7 +138,8 @@ export class Relay {
   #run(fields: Fields, payload: Bytes): void {
     const id = fields.id();
     const source = textOf(payload);
-    const block = prepareBlock(source, { loadSucrase: this.#options.loadSucrase });
+    const functionNames = this.#functionNames;
+    const block = prepareBlock(source, { loadSucrase: this.#options.loadSucrase, functionNames });
     if (!block.ok) {
       const { outcome, error, repaired } = block;
       return this.#send({ t: "done", id, more: false, error }, encode({ outcome, repaired }));
@@ -202,6 +205,7 @@ export class Relay {
     for (const { name, kind, source } of images) {
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
+    this.#functionNames.addImages(images);
     this.#toWorker({ t: "restore", id: fields.id(), images });
   }
 

@@ -1,12 +1,20 @@
 import type { AnyNode, ExpressionStatement, FunctionDeclaration, Program, VariableDeclaration } from "acorn";
-import { awaits, childNodes, isClass, isFunction } from "./analysis.ts";
+import { awaits, boundNames, childNodes, isClass, isFunction } from "./analysis.ts";
 import { nestedVars } from "./rewrite_declarations.ts";
 import { applyEdits, type Edit } from "./rewrite_edits.ts";
-import { fillingOf, fillingsOf } from "./rewrite_fillings.ts";
+import { fillingOf } from "./rewrite_fillings.ts";
 import { calledBefore, valueStatement } from "./rewrite_hoist.ts";
+import { loopEdits, NUMBERS } from "./rewrite_loops.ts";
 import type { PositionMap } from "./rewrite_map.ts";
 
 type TopLevel = Program["body"][number];
+
+export interface RewriteOptions {
+  /** The text that the program was parsed from. */
+  readonly js: string;
+  /** Whether a function, of this block or an earlier one, may refer to a name. */
+  readonly isSeen: (name: string) => boolean;
+}
 
 export interface Rewritten {
   readonly code: string;
@@ -18,11 +26,11 @@ export interface Rewritten {
 /** A program as a script whose value is a function that does the block's work: declarations of the top level become
  * assignments to global properties that exist already, the last expression is returned. Lines stay what they are, and columns where the
  * language allows: `const x` becomes `      x`, `function f(` becomes `f=function(`. */
-export function rewrite(program: Program, js: string): Rewritten {
+export function rewrite(program: Program, { js, isSeen }: RewriteOptions): Rewritten {
   const isAsync = program.body.some(awaits);
-  const writer = new Rewriter(program, js);
+  const writer = new Rewriter(program, { js, isSeen });
   const { text, map } = applyEdits(js, writer.edits());
-  const header = `"use strict";(${isAsync ? "async " : ""}function(${writer.goesOn}){${writer.header}`;
+  const header = `"use strict";(${isAsync ? "async " : ""}function(${writer.params}){${writer.header}`;
   return { code: `${header}${text}\n})`, isAsync, map: map.map((n, i) => i % 3 === 0 ? n + header.length : n) };
 }
 
@@ -34,6 +42,20 @@ function filledName(node: TopLevel, next: TopLevel | undefined): string | null {
   return fillingOf(next)?.name === only.id.name ? only.id.name : null;
 }
 
+/** Names that a block declares as variables and as nothing else. */
+function variablesOf(program: Program): ReadonlySet<string> {
+  const all = program.body.flatMap((node) => node.type === "VariableDeclaration" ? [node] : nestedVars(node));
+  const names = new Set(
+    all.flatMap(({ kind, declarations }) =>
+      kind === "const" || kind === "let" || kind === "var" ? declarations.flatMap(({ id }) => boundNames(id)) : []
+    ),
+  );
+  for (const node of program.body) {
+    if (node.type === "FunctionDeclaration" || node.type === "ClassDeclaration") names.delete(node.id.name);
+  }
+  return names;
+}
+
 class Rewriter {
   readonly #program: Program;
   readonly #js: string;
@@ -43,16 +65,30 @@ class Rewriter {
   readonly #filled = new Set<string>();
   /** Statements that run before the block's first. */
   header = "";
-  /** Name of the block's parameter: which of its enums and namespaces go on where earlier blocks left them. */
-  readonly goesOn: string;
+  readonly #isSeen: (name: string) => boolean;
+  readonly #declared: ReadonlySet<string>;
+  /** What no name of the block ends in. */
+  #suffix = "\u200d";
+  #usesParams = false;
 
-  constructor(program: Program, js: string) {
+  constructor(program: Program, { js, isSeen }: RewriteOptions) {
     this.#program = program;
     this.#js = js;
     this.#early = calledBefore(program);
-    let goesOn = fillingsOf(program).size > 0 ? "goesOn\u200d" : "";
-    while (goesOn !== "" && js.includes(goesOn)) goesOn += "\u200d";
-    this.goesOn = goesOn;
+    this.#isSeen = isSeen;
+    while (js.includes(this.#suffix)) this.#suffix += "\u200d";
+    this.#declared = variablesOf(program);
+  }
+
+  /** Of the block's function: which of its enums and namespaces go on where earlier blocks left them, and where its
+   * loops put numbers. */
+  get params(): string {
+    return this.#usesParams ? `${this.#goesOn},${NUMBERS}${this.#suffix}` : "";
+  }
+
+  get #goesOn(): string {
+    this.#usesParams = true;
+    return `goesOn${this.#suffix}`;
   }
 
   edits(): readonly Edit[] {
@@ -69,7 +105,10 @@ class Rewriter {
         this.#insert(node.end, ";");
       } else if (node.type === "ExpressionStatement" && i === last && !fillingOf(node)) {
         this.#value(node, body[i - 1]?.end ?? 0);
-      } else this.#nested(node);
+      } else {
+        this.#loops(node);
+        this.#nested(node);
+      }
     });
     return this.#edits;
   }
@@ -103,7 +142,7 @@ class Rewriter {
 
   /** An object that is filled begins anew with each block, unless it goes on with what the name holds. */
   #fill(name: string, end: number): void {
-    if (!this.#filled.has(name)) this.#insert(end, `=${this.goesOn}.${name}?${name}:undefined`);
+    if (!this.#filled.has(name)) this.#insert(end, `=${this.#goesOn}.${name}?${name}:undefined`);
     this.#filled.add(name);
   }
 
@@ -111,8 +150,7 @@ class Rewriter {
     const { id: { name, start, end } } = node;
     this.#filled.add(name);
     if (this.#early.has(node)) {
-      let alias = `${name}\u200d`;
-      while (this.#js.includes(alias)) alias += "\u200d";
+      const alias = `${name}${this.#suffix}`;
       this.#insert(end, alias.slice(name.length));
       this.header += `${name}=${alias};Object.defineProperty(${name},"name",{value:"${name}"});`;
       return;
@@ -130,6 +168,13 @@ class Rewriter {
     this.#insert(before ? previousEnd : node.start, ";return(");
     const closed = this.#js[node.end - 1] === ";";
     this.#insert(closed ? node.end - 1 : node.end, closed ? ")" : ");");
+  }
+
+  #loops(node: AnyNode): void {
+    const suffix = this.#suffix;
+    const edits = loopEdits(node, { declared: this.#declared, isSeen: this.#isSeen, suffix });
+    if (edits.length > 0) this.#usesParams = true;
+    this.#edits.push(...edits);
   }
 
   /** `var` inside a statement is a variable of the block as well. */

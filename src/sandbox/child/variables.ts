@@ -263,6 +263,11 @@ export class Variables {
     this.#define(name, text);
   }
 
+  /** Gives a variable its value. */
+  assign(name: string, value: unknown): void {
+    if (this.#entries[name] && look.hasOwn(this.#global, name)) this.#define(name, value);
+  }
+
   /** In order of first definition. */
   names(): string[] {
     return look.keys(this.#entries);

@@ -2,6 +2,8 @@ import vm from "node:vm";
 import { transform } from "sucrase";
 import type { Restored } from "../../../src/sandbox/child/variables_restore.ts";
 import type { VariableImage } from "../../../src/domain/variable.ts";
+import { FunctionNames } from "../../../src/sandbox/child/function_names.ts";
+import { KeptNumbers } from "../../../src/sandbox/child/kept_numbers.ts";
 import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare_block.ts";
 import { type BlockEnd, Variables } from "../../../src/sandbox/child/variables.ts";
 
@@ -13,8 +15,8 @@ export interface Ran {
 }
 
 /** Prepares with the real stripper. */
-export function prepare(source: string): ReturnType<typeof prepareBlock> {
-  return prepareBlock(source, { loadSucrase: () => transform });
+export function prepare(source: string, functionNames?: FunctionNames): ReturnType<typeof prepareBlock> {
+  return prepareBlock(source, { loadSucrase: () => transform, ...functionNames && { functionNames } });
 }
 
 /** Runs blocks in this realm as the worker does, without its limits; `close` takes their variables away. */
@@ -22,16 +24,21 @@ export class BlockRunner {
   variables = new Variables();
   /** The newest version of every variable, as a store would keep it. */
   readonly stored = new Map<string, VariableImage>();
+  readonly numbers = new KeptNumbers();
+  readonly #functionNames = new FunctionNames();
   #count = 0;
 
   async run(source: string): Promise<Ran> {
-    const block = prepare(source);
+    const block = prepare(source, this.#functionNames);
     if (!block.ok) throw new SyntaxError(`${block.error.message} (${block.error.line}:${block.error.column})`);
     this.variables.declare(block.declarations.map(({ name }) => name));
     const goingOn = this.variables.goingOn(block.declarations);
     let value: unknown, error: unknown = null;
     try {
-      value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()(goingOn);
+      value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()(
+        goingOn,
+        this.numbers,
+      );
     } catch (thrown) {
       error = thrown;
     }
