@@ -86,3 +86,44 @@ Deno.test("runCommand() closes when the query throws", async () => {
   await assert.rejects(runCommand("x", { services, io: fakeIo(), flags: FLAGS }), /no walls/);
   assert.equal(closed, 1);
 });
+
+async function withFile(text: string, run: (path: string) => Promise<void>): Promise<void> {
+  const path = await Deno.makeTempFile();
+  try {
+    await Deno.writeTextFile(path, text);
+    await run(path);
+  } finally {
+    await Deno.remove(path);
+  }
+}
+
+Deno.test("runCommand() with a schema puts the JSON alone on stdout, and as data into the result", () =>
+  withFile('{"type": "object", "required": ["n"]}', async (schema) => {
+    const reply = replyJson("await answer({ n: 1 })");
+    const { io, code } = await run([reply], { flags: { schema } });
+    assert.deepEqual([code, io.out], [0, '{\n  "n": 1\n}\n']);
+    const json = await run([reply], { flags: { schema, output: "json" } });
+    assert.deepEqual(JSON.parse(json.io.out).value, { n: 1 });
+  }));
+
+Deno.test("runCommand() with a schema leaves stdout empty where no answer satisfies it", () =>
+  withFile('{"type": "object"}', async (schema) => {
+    const { io, code } = await run(Array.from({ length: 5 }, () => replyJson([], { final: "text" })), {
+      flags: { schema },
+    });
+    assert.deepEqual([code, io.out], [1, ""]);
+    assert.match(io.err, /^vis: No answer that satisfies the schema after 4 iterations\./m);
+    const spent = await run(Array.from({ length: 5 }, () => replyJson("1")), { flags: { schema } });
+    assert.deepEqual([spent.code, spent.io.out], [1, ""]);
+    assert.match(spent.io.err, /^vis: No answer within the budget of 4 iterations\./m);
+  }));
+
+Deno.test("runCommand() refuses a schema, an image and a model without eyes before anything is stored", async () => {
+  const reply = replyJson([], { final: "x" });
+  await withFile('{"type": "odd"}', async (schema) => {
+    await assert.rejects(run([reply], { flags: { schema } }), /Cannot use the schema: at #: type must be one of/);
+  });
+  await assert.rejects(run([reply], { flags: { image: ["/no/such.png"] } }), /Cannot read image \/no\/such\.png/);
+  const image = ["https://example.org/a.png"];
+  await assert.rejects(run([reply], { flags: { image } }), /Cannot send images: script of scripted takes none/);
+});
