@@ -1,5 +1,5 @@
 import type { ProviderAdmin } from "../channels/channel.ts";
-import { ConfigError, UsageError } from "../domain/errors.ts";
+import { Cancelled, ConfigError, UsageError } from "../domain/errors.ts";
 import type {
   KeyReport,
   ModelReport,
@@ -164,7 +164,7 @@ async function reachOf(resolved: ResolvedProvider, signal: AbortSignal): Promise
     const models = await served(resolved, signal);
     return { ok: true, found: `${models.length} model${models.length === 1 ? "" : "s"}` };
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) throw new Cancelled("Cancelled");
     return { ok: false, found: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -193,7 +193,7 @@ async function listModels(
     const names = await served(resolved, signal);
     return { provider: resolved.name, source: "service", detail: "", models: names.map(describe) };
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) throw new Cancelled("Cancelled");
     const why = error instanceof Error ? error.message : String(error);
     const own = resolved.models.map(({ name }) => name);
     if (data === null && own.length === 0) {

@@ -1,4 +1,4 @@
-import { Cancelled, ProviderError } from "../domain/errors.ts";
+import { ProviderError } from "../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "./_clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./copilot_endpoints.ts";
 import { type CopilotToken, CopilotTokens } from "./copilot_token.ts";
@@ -46,7 +46,7 @@ class Copilot implements Provider {
   }
 
   async models(options: { readonly signal: AbortSignal }): Promise<readonly string[]> {
-    const token = await this.#token(options.signal);
+    const token = await this.#tokens.get(options.signal);
     const inner = await this.#provider(token, { protocol: "openai-chat", images: false });
     return await inner.models(options);
   }
@@ -55,7 +55,7 @@ class Copilot implements Provider {
     const protocol = this.#options.usesResponses(request.model) ? "openai-responses" : "openai-chat";
     const images = request.messages.some((message) => (message.images?.length ?? 0) > 0);
     for (let attempt = 1;; attempt++) {
-      const token = await this.#token(request.signal);
+      const token = await this.#tokens.get(request.signal);
       const inner = await this.#provider(token, { protocol, images });
       let emitted = false;
       try {
@@ -69,15 +69,6 @@ class Copilot implements Provider {
         // Revoked before its time: once more with a fresh one.
         this.#tokens.drop(token.token);
       }
-    }
-  }
-
-  async #token(signal: AbortSignal): Promise<CopilotToken> {
-    try {
-      return await this.#tokens.get(signal);
-    } catch (error) {
-      if (signal.aborted) throw new Cancelled("Cancelled");
-      throw error;
     }
   }
 
@@ -101,7 +92,7 @@ class Copilot implements Provider {
       defaultModel,
       capabilities,
       baseUrl: api,
-      token: async (signal) => (await this.#token(signal)).token,
+      token: async (signal) => (await this.#tokens.get(signal)).token,
       headers: {
         ...COPILOT_HEADERS,
         "openai-intent": "conversation-edits",

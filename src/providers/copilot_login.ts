@@ -1,4 +1,4 @@
-import { ProviderError } from "../domain/errors.ts";
+import { Cancelled, ProviderError } from "../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "./_clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./copilot_endpoints.ts";
 
@@ -74,7 +74,7 @@ async function post(
       signal,
     });
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) throw new Cancelled("Cancelled");
     const reason = error instanceof Error ? error.name : "unknown";
     throw new ProviderError(`Cannot reach ${new URL(url).origin} to log in: ${reason}`, {
       kind: "network",

@@ -1,4 +1,4 @@
-import { ProviderError } from "../domain/errors.ts";
+import { Cancelled, ProviderError } from "../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "./_clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./copilot_endpoints.ts";
 
@@ -33,10 +33,10 @@ export class CopilotTokens {
     this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** A token that is good for a while. Throws `ProviderError`, and what `signal` was aborted with. */
+  /** A token that is good for a while. Throws `ProviderError`, and `Cancelled` once `signal` is aborted. */
   async get(signal: AbortSignal): Promise<CopilotToken> {
     if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
-    if (signal.aborted) throw signal.reason;
+    if (signal.aborted) throw new Cancelled("Cancelled");
     // The exchange belongs to all who wait: one who leaves does not end it.
     this.#running ??= this.#exchange().finally(() => this.#running = null);
     return await unlessAborted(this.#running, signal);
@@ -111,7 +111,7 @@ function unusable(why: string): ProviderError {
 
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
+    const stop = () => reject(new Cancelled("Cancelled"));
     signal.addEventListener("abort", stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });

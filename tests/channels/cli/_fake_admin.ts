@@ -1,0 +1,19 @@
+import type { ProviderAdmin } from "../../../src/channels/channel.ts";
+
+/** An administration of providers of which a test names what may be asked. */
+export function fakeAdmin(admin: Partial<ProviderAdmin>): ProviderAdmin {
+  const never = (): never => {
+    throw new TypeError("This was not to be asked");
+  };
+  return {
+    providers: never,
+    models: never,
+    keys: never,
+    loginNames: never,
+    loginKind: never,
+    saveKey: never,
+    deviceLogin: never,
+    logout: never,
+    ...admin,
+  };
+}
