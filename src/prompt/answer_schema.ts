@@ -22,6 +22,8 @@ export class AnswerSchema {
   /** The schema as one line of JSON. */
   readonly text: string;
   readonly #judge: SchemaJudge;
+  /** Where lists and objects would do as well, words that are no JSON are no answer but prose. */
+  readonly #plainText: boolean;
   #refused: string | null = null;
 
   /** Throws `UsageError` for what is no schema, or one that is not supported. */
@@ -29,8 +31,9 @@ export class AnswerSchema {
     this.#judge = new SchemaJudge(checkSchema(schema));
     this.text = JSON.stringify(schema);
     try {
+      const structures: readonly JsonValue[] = [{}, []];
+      this.#plainText = structures.every((value) => this.#judge.judge(value, 1).length > 0);
       this.#judge.judge(null, 1);
-      this.#judge.judge({}, 1);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       throw new UsageError("Cannot use the schema: it refers to itself without end, or is too much work");
@@ -87,7 +90,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
       ok: false,
       reason: `The answer must be JSON that fits the schema, and this is none (${clip(parsed.why, 150)})`,
     };
-    if (first.ok) return first;
+    if (first.ok || !this.#plainText) return first;
     const second = this.#fit(text);
     return second.ok ? second : first;
   }

@@ -2,6 +2,7 @@ import { badInputSuite } from "./bad_input_suite.ts";
 import { commandsSuite } from "./commands_suite.ts";
 import { continueSuite } from "./continue_suite.ts";
 import { endSuite } from "./end_suite.ts";
+import { givenSuite } from "./given_suite.ts";
 import type { Launcher } from "./_launcher.ts";
 import { repliesSuite } from "./replies_suite.ts";
 import { runSuite } from "./run_suite.ts";
@@ -14,4 +15,5 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   endSuite,
   commandsSuite,
   badInputSuite,
+  givenSuite,
 ];

@@ -65,7 +65,7 @@ Deno.test("showConversation() stored text cannot command a terminal or pass for 
   await engine.ask("What\x1b[2J\n# Query 7\u2028# Query 6");
   const { io, services } = given(engine);
   await showConversation(engine.branch.conversationId, { services, io, flags: { output: "text" } });
-  assert.doesNotMatch(io.out, /[\x00-\x08\x0b-\x1f\x7f]/);
+  assert.ok(![..."\x1b\x07\r\u2028"].some((char) => io.out.includes(char)));
   assert.deepEqual(io.out.split("\n").filter((line) => line.startsWith("#")), [
     "# Query 1",
     "## Iteration 1 · executed",
