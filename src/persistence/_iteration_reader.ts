@@ -18,12 +18,15 @@ export async function readIterations(db: Kysely<Schema>, queryId: string): Promi
       "llmThinking",
       "llmResponse",
       "llmError",
+      "llmTraces",
       "metadata",
       "createdAt",
     ])
     .where("queryStateId", "=", queryId).orderBy("position").execute();
   const content = new Content(db);
-  await content.load(rows.flatMap((row) => [row.llmThinking, row.llmResponse, row.llmError, row.metadata]));
+  await content.load(
+    rows.flatMap((row) => [row.llmThinking, row.llmResponse, row.llmError, row.llmTraces, row.metadata]),
+  );
   const blocks = await readBlocks(content, queryId);
   return rows.map((row) => ({
     iterationId: row.id,
@@ -32,11 +35,17 @@ export async function readIterations(db: Kysely<Schema>, queryId: string): Promi
     status: row.status,
     thinking: content.text(row.llmThinking ?? ""),
     response: content.text(row.llmResponse ?? ""),
+    traces: tracesOf(content.text(row.llmTraces ?? "[]")),
     error: row.llmError === null ? null : content.text(row.llmError),
     blocks: blocks.get(row.id) ?? [],
     metadata: fromJson<Record<string, unknown>>(content.text(row.metadata ?? "{}")),
     createdAt: row.createdAt,
   }));
+}
+
+function tracesOf(text: string): StoredIteration["traces"] {
+  const traces: unknown = JSON.parse(text);
+  return Array.isArray(traces) ? traces : [];
 }
 
 /** By iteration. */

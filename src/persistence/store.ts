@@ -115,6 +115,8 @@ export interface StoredIteration {
   readonly status: QueryStatus | "running";
   readonly thinking: string;
   readonly response: string;
+  /** Every attempt at its model call. */
+  readonly traces: readonly ModelTrace[];
   readonly error: string | null;
   /** Empty while it runs, and when it was interrupted before its end was stored. */
   readonly blocks: readonly StoredBlock[];

@@ -18,6 +18,7 @@ export const storeIterationCases: readonly StoreCase[] = [
         position: 0,
         status: "running",
         thinking: "thought 0",
+        traces: [],
         response: `{"code":["x"]}`,
         error: null,
         blocks: [],

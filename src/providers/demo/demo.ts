@@ -1,9 +1,7 @@
 import { Cancelled } from "../../domain/errors.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
-import type { PolicyReply, Turn } from "./policy.ts";
-import { POLICIES } from "./policies.ts";
-import { readContext } from "./read_context.ts";
+import { demoReply } from "./demo_reply.ts";
 
 const PIECE = 80;
 
@@ -20,9 +18,7 @@ export function demoProvider(): Provider {
 }
 
 async function* play({ messages, model, signal }: ModelRequest): AsyncGenerator<ModelEvent> {
-  const request = messages[1]?.text ?? "";
-  const context = readContext(messages.at(-1)?.text ?? "");
-  const text = JSON.stringify(replyOf(decide({ request, context })));
+  const text = demoReply(messages.map((message) => message.text));
   for (let at = 0; at < text.length; at += PIECE) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     yield { type: "text", delta: text.slice(at, at + PIECE) };
@@ -31,22 +27,4 @@ async function* play({ messages, model, signal }: ModelRequest): AsyncGenerator<
   }
   if (signal.aborted) throw new Cancelled("Cancelled");
   yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: "stop" };
-}
-
-function decide(turn: Turn): PolicyReply {
-  const policy = POLICIES.find(({ takes }) => takes.test(turn.request));
-  if (policy) return policy.decide(turn);
-  const list = POLICIES.map(({ example }) => `- ${example}`).join("\n");
-  return {
-    thinking: "No policy takes this request.",
-    final: `The provider "demo" is no model: it plays a few fixed policies. They take requests like these:\n${list}`,
-  };
-}
-
-function replyOf({ thinking, code = [], final, answerType = "text" }: PolicyReply): object {
-  return {
-    thinking,
-    code: code.map((expr) => ({ expr, timeMs: 5_000 })),
-    ...(final === undefined ? {} : { final: { answer: final, answerType, confidence: "high" } }),
-  };
 }

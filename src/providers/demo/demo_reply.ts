@@ -1,0 +1,32 @@
+import { oracle } from "./_oracle.ts";
+import { POLICIES } from "./policies.ts";
+import type { PolicyReply, Turn } from "./policy.ts";
+import { readContext } from "./read_context.ts";
+
+/** Messages of an iteration: system, request, reply format, context. */
+const OF_AN_ITERATION = 4;
+
+/** The reply to the texts of one call's messages: a policy's to an iteration, the oracle's to a plain call. */
+export function demoReply(texts: readonly string[]): string {
+  const last = texts.at(-1) ?? "";
+  if (texts.length < OF_AN_ITERATION) return oracle(last);
+  return JSON.stringify(replyOf(decide({ request: texts[1] ?? "", context: readContext(last) })));
+}
+
+function decide(turn: Turn): PolicyReply {
+  const policy = POLICIES.find(({ takes }) => takes.test(turn.request));
+  if (policy) return policy.decide(turn);
+  const list = POLICIES.map(({ example }) => `- ${example}`).join("\n");
+  return {
+    thinking: "No policy takes this request.",
+    final: `The provider "demo" is no model: it plays a few fixed policies. They take requests like these:\n${list}`,
+  };
+}
+
+function replyOf({ thinking, code = [], final, answerType = "text" }: PolicyReply): object {
+  return {
+    thinking,
+    code: code.map((expr) => ({ expr, timeMs: 5_000 })),
+    ...(final === undefined ? {} : { final: { answer: final, answerType, confidence: "high" } }),
+  };
+}

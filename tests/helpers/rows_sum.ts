@@ -1,0 +1,27 @@
+import type { Store } from "../../src/persistence/store.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../src/domain/usage.ts";
+
+export interface RowsSum {
+  readonly usage: Usage;
+  readonly queries: number;
+  readonly plainCalls: number;
+}
+
+/** What the rows of a query and of all queries below it add up to: the model's calls by their traces, and plain calls. */
+export async function rowsSum(store: Store, queryId: string): Promise<RowsSum> {
+  let usage = NO_USAGE, queries = 1, plainCalls = 0;
+  for (const { iterationId, traces } of await store.iterations(queryId)) {
+    for (const trace of traces) if (trace.usage) usage = addUsage(usage, trace.usage);
+    for (const call of await store.subCalls(iterationId)) {
+      plainCalls++;
+      usage = addUsage(usage, call.usage);
+    }
+    for (const child of await store.childQueries(iterationId)) {
+      const below = await rowsSum(store, child.queryId);
+      usage = addUsage(usage, below.usage);
+      queries += below.queries;
+      plainCalls += below.plainCalls;
+    }
+  }
+  return { usage, queries, plainCalls };
+}
