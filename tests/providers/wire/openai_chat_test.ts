@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { ProviderError } from "../../../src/domain/errors.ts";
 import type { Image } from "../../../src/domain/image.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
@@ -122,6 +123,20 @@ Deno.test("openAiChat() encodes a view of bytes, not the whole buffer behind it"
   const facts = { capabilities: SEES(), without: new Set<string>() };
   const { body } = openAiChat("http://127.0.0.1/v1").request(request({ messages }), facts);
   assert.match(JSON.stringify(body), /base64,iVBORw=="/);
+});
+
+Deno.test("openAiChat() encodes images of any size", () => {
+  for (const size of [0, 1, 24_575, 24_576, 24_577, 300_000]) {
+    const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 7 + (at >> 8)) % 256);
+    const image: Image = { kind: "bytes", mediaType: "image/png", bytes };
+    const facts = { capabilities: SEES(), without: new Set<string>() };
+    const { body } = openAiChat("http://127.0.0.1/v1").request(
+      request({ messages: [{ role: "user", text: "?", images: [image] }] }),
+      facts,
+    );
+    const sent = /base64,([^"]*)"/.exec(JSON.stringify(body))?.[1];
+    assert.equal(sent, Buffer.from(bytes).toString("base64"), String(size));
+  }
 });
 
 Deno.test("openAiChat() tells Copilot of images, and finds the models of GitHub Models", () => {
