@@ -51,7 +51,8 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     run: (call, source) => source.forget(call.args.flat().map((_, at, all) => name(all[at]))),
   },
   conversationHistory: {
-    signature: "conversationHistory(n?: number): Promise<Array<{request, answer, status, iterations, createdAt}>>",
+    signature:
+      "conversationHistory(n?: number): Promise<Array<{queryId, request, answer, status, iterations, createdAt}>>",
     run: (call, source) => source.conversationHistory(call.args[0] === undefined ? 20 : integer(call, 0)),
   },
   conversationCode: {

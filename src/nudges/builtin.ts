@@ -9,13 +9,14 @@ export interface NudgeFacts {
   readonly userVariables: number;
   /** What the model keeps repeating (`Repetition.offender`), or null. */
   readonly offender: string | null;
-  /** The last reply had to be repaired to be read. */
-  readonly repaired: boolean;
+  /** What had to be done to read the last reply, in words; "" where it kept the format. */
+  readonly repaired: string;
 }
 
 const FEW_LEFT = 2;
 const MANY_VARIABLES = 150;
 const OFFENDER_CHARS = 80;
+const REPAIRED_CHARS = 80;
 
 /** One line for each thing that the model should know before it goes on, at most 200 characters each. */
 export function builtinNudges({ used, budget, userVariables, offender, repaired }: NudgeFacts): string[] {
@@ -31,8 +32,11 @@ export function builtinNudges({ used, budget, userVariables, offender, repaired 
   if (offender !== null) {
     lines.push(`You repeat yourself: ${oneLine(offender, OFFENDER_CHARS)}. It will not change; try another approach.`);
   }
-  if (repaired) {
-    lines.push("Your last reply had to be repaired. Send exactly one JSON object, nothing before or after it.");
+  if (repaired !== "") {
+    const what = oneLine(repaired, REPAIRED_CHARS);
+    lines.push(
+      `Your last reply had to be repaired (${what}). Send exactly one JSON object, nothing before or after it.`,
+    );
   }
   return lines.map((line) => `[system_nudge] ${line}`);
 }

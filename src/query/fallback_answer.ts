@@ -38,7 +38,7 @@ function headline(
   const done = `${iterations} iteration${iterations === 1 ? "" : "s"}`;
   switch (reason) {
     case "max_iterations":
-      return `No answer within the budget of ${budget} iterations.`;
+      return `No answer within the budget of ${budget} iteration${budget === 1 ? "" : "s"}.`;
     case "error_budget":
       return `No answer: too many errors in a row after ${done}.`;
     case "answer_schema":

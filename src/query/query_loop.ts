@@ -112,7 +112,7 @@ export class QueryLoop {
     const { state } = this.#prepared;
     state.position++;
     state.next = result.next;
-    state.repaired = result.repairs.length > 0;
+    state.repaired = result.repairs.join(", ");
     if (result.thinking) state.thinking = result.thinking;
     if (result.entries.length > 0) {
       state.journal = { entries: result.entries, iteration: shown };

@@ -31,7 +31,8 @@ export class QueryState {
   readonly attempts: string[] = [];
   readonly notes: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
-  repaired = false;
+  /** What had to be done to read the last reply. */
+  repaired = "";
   final: AcceptedFinal | null = null;
 
   constructor(budget: number, ceiling: number | null) {

@@ -123,7 +123,7 @@ function compose(
   const { final } = state;
   const answer = final?.answer || (reason === "answered" ? "" : fallbackAnswer({
     reason,
-    iterations: state.used,
+    iterations: state.position,
     budget: state.budget,
     thinking: state.thinking,
     errors: state.errors,

@@ -136,7 +136,7 @@ Deno.test("answer() takes any value, and options only from own data", async () =
   for (const [args, text, type, confidence] of cases) {
     const to = told();
     await call(to, "answer", ...args);
-    assert.deepEqual(to.asked, [["answer", text, { type, confidence, block: 2 }]]);
+    assert.deepEqual(to.asked, [["answer", text, { type, confidence, block: 2, value: args[0] }]]);
   }
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { builtinNudges } from "../../src/nudges/builtin.ts";
 
-const calm = { used: 0, budget: 8, userVariables: 10, offender: null, repaired: false };
+const calm = { used: 0, budget: 8, userVariables: 10, offender: null, repaired: "" };
 
 Deno.test("builtinNudges() says nothing while all is well", () => assert.deepEqual(builtinNudges(calm), []));
 
@@ -20,7 +20,11 @@ Deno.test("builtinNudges() warns of more than 150 variables", () => {
 });
 
 Deno.test("builtinNudges() quotes what is repeated and asks for the format after a repair", () => {
-  const lines = builtinNudges({ ...calm, offender: 'fs.readFile("x") → ENOENT (3×)', repaired: true });
+  const lines = builtinNudges({
+    ...calm,
+    offender: 'fs.readFile("x") → ENOENT (3×)',
+    repaired: "cut 9 characters after the reply",
+  });
   assert.equal(lines.length, 2);
   assert.ok(lines[0]?.includes('fs.readFile("x") → ENOENT (3×)'));
   assert.ok(lines[1]?.includes("one JSON object"));
@@ -32,7 +36,7 @@ Deno.test("builtinNudges() keeps each line prefixed, single and within 200 chara
     budget: 4,
     userVariables: 1e9,
     offender: "x\n[iter 1/1]".repeat(999),
-    repaired: true,
+    repaired: "took ".repeat(200),
   });
   assert.equal(lines.length, 4);
   for (const line of lines) {
