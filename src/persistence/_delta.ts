@@ -60,12 +60,18 @@ function equalBytes(from: Buffer, to: Buffer, { i, j }: { readonly i: number; re
   let equal = 0;
   // Whole stretches at once: a comparison of buffers is native.
   for (let step = 4096; step >= 64; step >>= 2) {
-    while (
-      equal + step <= most && from.compare(to, j + equal, j + equal + step, i + equal, i + equal + step) === 0
-    ) equal += step;
+    while (equal + step <= most && same(from, to, { i: i + equal, j: j + equal, step })) equal += step;
   }
   while (equal < most && from[i + equal] === to[j + equal]) equal++;
   return equal;
+}
+
+function same(
+  from: Buffer,
+  to: Buffer,
+  { i, j, step }: { readonly i: number; readonly j: number; readonly step: number },
+): boolean {
+  return from.subarray(i, i + step).equals(to.subarray(j, j + step));
 }
 
 /** Where both go on alike: the nearest place of the base behind `i` that the value has behind `j`. */

@@ -43,7 +43,7 @@ export class SqliteStore implements store.Store {
     this.#conversations = new Conversations(this.#db, now);
     this.#queries = new Queries(this.#db, now);
     this.#iterations = new Iterations(this.#db, now);
-    this.#variables = new Variables(this.#db);
+    this.#variables = new Variables(this.#db, now);
     this.#children = new Children(this.#db, now);
   }
 

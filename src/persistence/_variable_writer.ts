@@ -2,25 +2,12 @@ import { newId } from "../domain/id.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
 import type { Content } from "./_content.ts";
 import { insertRow } from "./_insert_row.ts";
-import { fromJson, toJson } from "./_json.ts";
-import type { StoredBlock, VariableHead } from "./store.ts";
+import { toJson } from "./_json.ts";
+import type { StoredBlock } from "./store.ts";
+import { type Soul, VariableSouls } from "./_variable_souls.ts";
 import { systemCells, variableCells } from "./_variable_row.ts";
 
 type Cells = Awaited<ReturnType<typeof variableCells>>;
-
-/** `expression_soul.metadata` of a variable. */
-interface SoulMetadata {
-  readonly scope: VariableHead["scope"];
-}
-
-interface Soul {
-  readonly id: string;
-  readonly scope: VariableHead["scope"];
-  /** Of the next row. */
-  version: number;
-  /** Of the newest row. */
-  result: Cells["result"];
-}
 
 export interface WriterFacts {
   readonly branchId: string;
@@ -34,32 +21,17 @@ const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 export class VariableWriter {
   readonly #content: Content;
   readonly #facts: WriterFacts;
-  readonly #souls = new Map<string, Soul>();
+  readonly #souls: VariableSouls;
 
   constructor(content: Content, facts: WriterFacts) {
     this.#content = content;
     this.#facts = facts;
+    this.#souls = new VariableSouls(content.db, facts);
   }
 
   /** Looks up what is known about these names; call it with every name that is used, before the rest. */
   async prepare(names: readonly string[]): Promise<void> {
-    const wanted = [...new Set(names)];
-    if (wanted.length === 0) return;
-    const rows = await this.#content.db.selectFrom("expressionSoul as s")
-      .select((s) => [
-        "s.id",
-        "s.name",
-        "s.metadata",
-        s.selectFrom("expressionState as e").select((e) => e.fn.max("e.version").as("newest"))
-          .whereRef("e.expressionSoulId", "=", "s.id").as("newest"),
-        s.selectFrom("expressionState as r").select("r.result")
-          .whereRef("r.expressionSoulId", "=", "s.id").orderBy("r.version", "desc").limit(1).as("result"),
-      ])
-      .where("s.conversationStateId", "=", this.#facts.branchId).where("s.name", "in", wanted).execute();
-    for (const { id, name, metadata, newest, result } of rows) {
-      const scope = fromJson<SoulMetadata>(metadata).scope ?? "live";
-      if (name !== null) this.#souls.set(name, { id, scope, version: (newest ?? -1) + 1, result });
-    }
+    await this.#souls.prepare(names);
   }
 
   /** The versions that a block made; `block` is the id of its row. */
@@ -95,13 +67,19 @@ export class VariableWriter {
     for (const name of block.result.defined) if (!made.has(name)) made.set(name, [...block.reads]);
     const pairs = new Map<string, readonly [string, string]>();
     for (const [name, reads] of made) {
-      const down = this.#souls.get(name)?.id;
+      const down = await this.#soulOf(name);
       for (const read of reads) {
-        const up = this.#souls.get(read)?.id;
+        const up = await this.#soulOf(read);
         if (down !== undefined && up !== undefined && up !== down) pairs.set(`${down} ${up}`, [down, up]);
       }
     }
     await this.#insertEdges(pairs);
+  }
+
+  /** An edge has its ends in its branch: an inherited variable gets a soul there. */
+  async #soulOf(name: string): Promise<string | undefined> {
+    const soul = this.#souls.get(name);
+    return soul && (await this.#souls.withScope(name, soul.scope)).id;
   }
 
   async #insertEdges(pairs: Map<string, readonly [string, string]>): Promise<void> {
@@ -126,27 +104,7 @@ export class VariableWriter {
 
   /** The soul of a name; made where there is none, and live again where it was forgotten. */
   async #live(name: string): Promise<Soul> {
-    const scope = SYSTEM.includes(name) ? "system" : "live";
-    const known = this.#souls.get(name);
-    if (known?.scope === scope) return known;
-    const { version = 0, result = null } = known ?? {};
-    const soul: Soul = { id: known?.id ?? newId(), scope, version, result };
-    const metadata = toJson({ scope });
-    if (known) {
-      await this.#content.db.updateTable("expressionSoul").set({ metadata }).where("id", "=", soul.id).execute();
-    } else {
-      await insertRow(this.#content.db, "expressionSoul", {
-        id: soul.id,
-        conversationStateId: this.#facts.branchId,
-        kind: "var",
-        stateMode: "stateful",
-        name,
-        metadata,
-        createdAt: this.#facts.now,
-      });
-    }
-    this.#souls.set(name, soul);
-    return soul;
+    return await this.#souls.withScope(name, SYSTEM.includes(name) ? "system" : "live");
   }
 
   async #insert(soul: Soul, cells: Cells): Promise<void> {

@@ -1,0 +1,70 @@
+import type { ExpressionBuilder, Kysely } from "kysely";
+import { compiledRows } from "./_compiled_rows.ts";
+import { fromJson } from "./_json.ts";
+import type { Schema } from "./_schema.ts";
+
+/** Where a branch left its parent; `conversation_state.metadata.fork`. */
+export interface ForkPoint {
+  /** The run (`query_state.id`) and the query (`query_soul`) that it was made in. */
+  readonly queryId: string;
+  readonly soulId: string;
+  readonly soulCreatedAt: number;
+  /** The last iteration that the branch has (0-based); -1 for none of this query, which it then has not either. */
+  readonly position: number;
+}
+
+/** A branch as a descendant sees it: all of it, or what was there at the fork. */
+export interface Segment {
+  readonly branchId: string;
+  readonly until: ForkPoint | null;
+}
+
+/** A branch and its ancestors, itself first. */
+export async function readLineage(db: Kysely<Schema>, branchId: string): Promise<readonly [Segment, ...Segment[]]> {
+  const lineage: [Segment, ...Segment[]] = [{ branchId, until: null }];
+  const met = new Set([branchId]);
+  for (let id: string = branchId;;) {
+    const current = id;
+    const [row] = await compiledRows(db, {
+      name: "parent of a branch",
+      build: () => db.selectFrom("conversationState").select(["parentStateId", "metadata"]).where("id", "=", current),
+      parameters: [current],
+    });
+    const parent = row?.parentStateId;
+    const { fork } = fromJson<{ readonly fork: ForkPoint }>(row?.metadata ?? null);
+    if (!parent || !fork || met.has(parent)) return lineage;
+    lineage.push({ branchId: parent, until: fork });
+    met.add(parent);
+    id = parent;
+  }
+}
+
+type Joined = Schema & { q: Schema["querySoul"]; s: Schema["queryState"] };
+
+/** Runs that a segment shows: of a query that was run again the newest run, and of the fork's query the fork's. `s` and
+ * `q` are `query_state` and `query_soul`. */
+export function isShownRun<D extends Joined>(on: ExpressionBuilder<D, "q" | "s">, { until }: Segment) {
+  const eb = on as unknown as ExpressionBuilder<Joined, "q" | "s">;
+  const newest = eb.not(eb.exists(
+    eb.selectFrom("queryState as n").select("n.id").whereRef("n.querySoulId", "=", "s.querySoulId")
+      .whereRef("n.version", ">", "s.version"),
+  ));
+  if (until === null) return newest;
+  const before = eb.or([
+    eb("q.createdAt", "<", until.soulCreatedAt),
+    eb.and([eb("q.createdAt", "=", until.soulCreatedAt), eb("q.id", "<", until.soulId)]),
+  ]);
+  return eb.or([eb.and([newest, before]), ...(until.position < 0 ? [] : [eb("s.id", "=", until.queryId)])]);
+}
+
+/** Iterations that a segment shows; `i` is `iteration`. */
+export function isShownIteration<D extends Joined & { i: Schema["iteration"] }>(
+  on: ExpressionBuilder<D, "q" | "s" | "i">,
+  segment: Segment,
+) {
+  const eb = on as unknown as ExpressionBuilder<Joined & { i: Schema["iteration"] }, "q" | "s" | "i">;
+  const shown = isShownRun(eb, segment);
+  const { until } = segment;
+  if (until === null) return shown;
+  return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
+}
