@@ -8,14 +8,16 @@ const ROOM = 8;
 export class KeptNumbers {
   /** Names of the variables, with commas; "" while no such loop runs. */
   names = "";
-  readonly list = new List(ROOM);
+  /** First 0, then their values; first 1 while the variables have their values themselves. */
+  readonly list = new List(1 + ROOM);
 
   /** A loop that was stopped could not give its variables their values. */
   giveBack(give: (name: string, value: number) => void): void {
     const { names, list } = this;
     this.names = "";
+    if (list[0] !== 0) return;
     let start = 0;
-    for (let i = 0; i < ROOM && start < names.length; i++) {
+    for (let i = 1; i <= ROOM && start < names.length; i++) {
       const comma = look.indexOf(names, ",", start);
       const end = comma < 0 ? names.length : comma;
       give(look.slice(names, start, end), list[i]!);

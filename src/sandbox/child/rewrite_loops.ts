@@ -124,24 +124,25 @@ interface Kept {
 
 function localEdits(loop: AnyNode, kept: Kept): Edit[] {
   const { names, suffix } = kept;
-  const list = names.join(","), outside = names.map((name) => name + suffix);
-  const numbers = `${NUMBERS}${suffix}`, put = `put${suffix}`, on = `on${suffix}`;
+  const all = names.join(","), outside = names.map((name) => name + suffix);
+  const numbers = `${NUMBERS}${suffix}`, put = `put${suffix}`, list = `list${suffix}`;
   const back = names.map((name) => `${name}=${name}${suffix};`).join("");
-  const begin = `{const ${put}=(${outside.join(",")})=>{${back}${numbers}.names="";return false};` +
-    `let ${on}=true,${names.map((name) => `${name}${suffix}=${name}`).join(",")};` +
-    `{let ${names.map((name) => `${name}=${name}${suffix}`).join(",")};${numbers}.names="${list}";${note(kept)};try{`;
+  const begin = `{const ${list}=${numbers}.list,${put}=(${outside.join(",")})=>{${back}${list}[0]=1};` +
+    `let ${names.map((name) => `${name}${suffix}=${name}`).join(",")};` +
+    `{let ${names.map((name) => `${name}=${name}${suffix}`).join(",")};${numbers}.names="${all}";${note(kept)};try{`;
   return [
     { start: loop.start, end: loop.start, text: begin },
     ...roundEdits(loop, kept),
-    { start: loop.end, end: loop.end, text: `}finally{${put}(${list})}}}` },
+    { start: loop.end, end: loop.end, text: `}finally{${put}(${all});${numbers}.names=""}}}` },
   ];
 }
 
-/** Puts the numbers down; other values go where they belong, and from then on always. */
+/** Puts the numbers down, after a 0; where not all are numbers, all values go where they belong, and a 1 says so.
+ * Measured: this costs a fifth of a round that only adds, and a variable that remembers the kind half of one. */
 function note({ names, suffix }: Kept): string {
   const are = names.map((name) => `typeof ${name}==="number"`).join("&&");
-  const store = names.map((name, i) => `${NUMBERS}${suffix}.list[${i}]=${name}`).join(",");
-  return `(on${suffix}&&${are}?(${store}):on${suffix}=put${suffix}(${names.join(",")}))`;
+  const store = names.map((name, i) => `,list${suffix}[${i + 1}]=${name}`).join("");
+  return `(${are}?(list${suffix}[0]=0${store}):put${suffix}(${names.join(",")}))`;
 }
 
 /** After every round of this loop and those in it. */
