@@ -108,7 +108,6 @@ export class WireProvider implements Provider {
       // Not awaited: it would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }
-    throwIfAborted(facts.signal);
     this.#checkEnd(reply, { exchange, failures: facts.failures, heard });
     yield { type: "end", usage: reply.usage, model: reply.model, finish: reply.finish ?? "stop" };
   }

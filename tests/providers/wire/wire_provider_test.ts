@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ConfigError } from "../../../src/domain/errors.ts";
+import { Cancelled, ConfigError } from "../../../src/domain/errors.ts";
 import { UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { openAiChat } from "../../../src/providers/wire/openai_chat.ts";
 import { WireProvider } from "../../../src/providers/wire/wire_provider.ts";
@@ -47,6 +47,23 @@ Deno.test("WireProvider leaves one model's refusal to that model", async () => {
     }
     const asked = requests.map(({ body }) => `${body.model} ${"stream_options" in body}`);
     assert.deepEqual(asked, ["old true", "old false", "new true", "old false"]);
+  });
+});
+
+Deno.test("WireProvider gives nothing after a cancellation, though it has more in hand", async () => {
+  const event = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+  const body = event("a") + event("b") + event("c") + "data: [DONE]\n\n";
+  const reply = { body, headers: { "content-type": "text/event-stream" } };
+  await withMock("openai-chat", { reply }, async ({ baseUrl }) => {
+    const provider = new WireProvider(openAiChat(baseUrl), { ...OPTIONS, baseUrl });
+    const abort = new AbortController();
+    const seen: string[] = [];
+    const onEvent = ({ type }: { type: string }) => {
+      seen.push(type);
+      abort.abort();
+    };
+    await assert.rejects(collect(provider, { signal: abort.signal, onEvent }), Cancelled);
+    assert.deepEqual(seen, ["text"]);
   });
 });
 
