@@ -31,10 +31,17 @@ export const MISSING = replyJson("const seen = 1", { final: "{{seen}} {{missing}
 export async function play(
   replies: readonly ScriptedReply[],
   check: (played: Played) => void | Promise<void>,
-  { signal, ...options }: EngineOptions & { readonly signal?: (engine: Engine) => AbortSignal } = {},
+  { signal, responseSchema, ...options }: EngineOptions & {
+    readonly signal?: (engine: Engine) => AbortSignal;
+    readonly responseSchema?: unknown;
+  } = {},
 ): Promise<void> {
   await using engine = await startEngine(replies, options);
-  const result = await engine.ask("count", signal ? { signal: signal(engine) } : {});
+  const result = await engine.conversations.send(engine.branch, "count", {
+    signal: signal?.(engine) ?? new AbortController().signal,
+    emit: (event) => engine.events.push(event),
+    ...(responseSchema === undefined ? {} : { responseSchema }),
+  });
   const stored = await engine.store.query(result.queryId);
   assert.deepEqual([stored?.running, stored?.status, stored?.reason], [false, result.status, result.reason]);
   assert.notEqual(result.answer.trim(), "");

@@ -58,6 +58,18 @@ export const BETWEEN: readonly StateRow[] = [
   },
   {
     state: "last call",
+    event: "the answer does not fit the caller's schema, as those before",
+    next: "ended: `answer_schema`, with what is wrong",
+    drive: () => {
+      const text = replyJson([], { final: "three files" });
+      return play([text, text], ({ result }) => ended(result, "answer_schema", /schema/), {
+        settings: { budget: 1 },
+        responseSchema: { type: "object" },
+      });
+    },
+  },
+  {
+    state: "last call",
     event: "anything else",
     next: "ended: its reason, with a composed answer: limit, last thinking, advice",
     drive: async () => {

@@ -3,6 +3,9 @@ import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { ANSWERS, callError, EMPTY, ended, FAILS, MISSING, play, PROSE, type StateRow, WORKS } from "./_play.ts";
 
+const COUNT = (files: unknown): string => replyJson(`await answer({ files: ${JSON.stringify(files)} })`);
+const SCHEMA = { type: "object", properties: { files: { type: "integer" } }, required: ["files"] };
+
 /** What an iteration may come to. */
 export const ITERATING: readonly StateRow[] = [
   {
@@ -73,6 +76,17 @@ export const ITERATING: readonly StateRow[] = [
       await play([MISSING, placeholder, ANSWERS], ({ engine }) => assert.match(engine.context(2), /placeholder/));
       await play([MISSING, WORKS, MISSING, ANSWERS], ({ result }) => assert.match(result.answer, /^It is done/));
     },
+  },
+  {
+    state: "iterating",
+    event: "the answer does not fit the caller's schema",
+    next: "iterating; budget +1, what is wrong in notes, as often as it takes",
+    drive: () =>
+      play([COUNT("none"), COUNT("none"), COUNT("none"), COUNT(3)], ({ engine, result, header }) => {
+        ended(result, "answered", /3/);
+        assert.equal(header(3), "4/4");
+        assert.match(engine.context(3), /<notes>[\s\S]*refused[\s\S]*files/);
+      }, { responseSchema: SCHEMA }),
   },
   {
     state: "iterating",
