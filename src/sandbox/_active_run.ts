@@ -33,8 +33,11 @@ export class ActiveRun {
     const { block, graceMs, desk, id } = options;
     this.#untimedBefore = desk.untimedMs;
     // The child gives its calls up at the deadline and says so; this is for one that cannot.
-    this.#afterOwnTime(block.deadlineMs + graceMs, () => desk.abortRun(id));
-    this.#afterOwnTime(block.deadlineMs + graceMs + LAST_RESORT_MS, () => this.stuck());
+    const end = block.deadlineMs + graceMs;
+    this.#afterOwnTime(end, () => {
+      desk.abortRun(id);
+      this.#afterOwnTime(end + LAST_RESORT_MS, () => this.stuck());
+    });
     block.signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (block.signal?.aborted) this.#cancel();
   }

@@ -1,5 +1,6 @@
 import type { BlockOutcome } from "../../domain/block_result.ts";
 import { captured } from "./captured.ts";
+import { Deadline } from "./deadline.ts";
 import { KeptNumbers } from "./kept_numbers.ts";
 import type { ToWorker } from "./messages.ts";
 import type { RunContext } from "./run_context.ts";
@@ -22,7 +23,6 @@ interface Active {
   deadline: number;
   /** Since when its time stands still, null while it runs. */
   pausedAt: number | null;
-  timer: ReturnType<typeof captured.setTimeout> | null;
   ending: Ending | null;
 }
 
@@ -38,6 +38,7 @@ const NO_VALUE = undefined;
 /** Runs blocks, one at a time, and reports each once: by its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: WorkerParts;
+  readonly #deadline = new Deadline({ ...captured, onDue: () => this.#onDue() });
   #active: Active | null = null;
   #lastId = "";
   #iteration = -1;
@@ -77,7 +78,7 @@ export class Blocks {
     const { calls, timers, post } = this.#parts;
     if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
     active.pausedAt = captured.now();
-    if (active.timer !== null) captured.clearTimeout(active.timer);
+    this.#deadline.set(null);
     post({ t: "paused", id: active.run.id });
   }
 
@@ -107,13 +108,12 @@ export class Blocks {
       begun,
       deadline: begun + run.deadlineMs,
       pausedAt: null,
-      timer: null,
       ending: null,
     };
     this.#active = active;
     this.#lastId = run.id;
     output.begin();
-    this.#arm(active);
+    this.#deadline.set(active.deadline);
     turns.soon(() => captured.context.run(context, () => this.#start(active)));
   }
 
@@ -132,17 +132,16 @@ export class Blocks {
     this.#parts.outside.abort(null, why);
   }
 
-  #arm(active: Active): void {
-    const left = active.deadline - captured.now();
-    const end = (): void => this.#end(active, { outcome: "timeout", value: NO_VALUE });
-    active.timer = captured.setTimeout(end, left > 0 ? left : 0);
+  #onDue(): void {
+    const active = this.#active;
+    if (active && active.pausedAt === null) this.#end(active, { outcome: "timeout", value: NO_VALUE });
   }
 
   #resume(active: Active): void {
     if (active.pausedAt === null) return;
     active.deadline += captured.now() - active.pausedAt;
     active.pausedAt = null;
-    if (!active.ending) this.#arm(active);
+    if (!active.ending) this.#deadline.set(active.deadline);
     this.#parts.post({ t: "resumed", id: active.run.id });
   }
 
@@ -191,7 +190,7 @@ export class Blocks {
   }
 
   #settle(active: Active, ending: Ending): void {
-    if (active.timer !== null) captured.clearTimeout(active.timer);
+    this.#deadline.set(null);
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
     // In a further turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
@@ -200,8 +199,9 @@ export class Blocks {
         this.#report(active, active.ending ?? ending);
       } catch (error) {
         // Whoever waits for the report must learn that none will come.
-        this.#parts.post({ t: "broken", why: this.#parts.preview(error) });
+        return this.#parts.post({ t: "broken", why: this.#parts.preview(error) });
       }
+      this.#parts.rest();
     });
   }
 

@@ -4,10 +4,11 @@
  */
 import { bareList, intrinsics as own } from "../codec_intrinsics.ts";
 import { type Bytes, ProtocolError } from "../protocol.ts";
-import type { CallAnswer, CallMessage, FromWorker } from "./messages.ts";
+import type { CallAnswer, CallMessage, FromWorker, RunMessage } from "./messages.ts";
 
 const ID_CHARS = 32, LAST_CHAR = 255;
-const CALLS = 1, DONE = 2;
+const CALLS = 1, DONE = 2, ANSWERS = 3, RUN = 4;
+const encoder = new TextEncoder();
 
 /** Throws nothing: what does not fit makes it `full`. */
 class MailWriter {
@@ -148,6 +149,7 @@ export function readMail(bytes: Bytes): Extract<FromWorker, { t: "calls" | "done
 /** Answers as bytes in `space`; 0 where they do not fit. */
 export function writeAnswers(space: Uint8Array<SharedArrayBuffer>, answers: readonly CallAnswer[]): number {
   const writer = new MailWriter(space);
+  writer.byte(ANSWERS);
   writer.uint32(answers.length);
   for (const { id, ok, payload } of answers) {
     writer.uint32(id);
@@ -157,9 +159,18 @@ export function writeAnswers(space: Uint8Array<SharedArrayBuffer>, answers: read
   return writer.length;
 }
 
-/** For the worker. */
-export function readAnswers(bytes: Bytes): readonly CallAnswer[] {
+/** A block as bytes in `space`; 0 where it does not fit. */
+export function writeRun(space: Uint8Array<SharedArrayBuffer>, run: RunMessage): number {
+  const writer = new MailWriter(space);
+  writer.byte(RUN);
+  writer.bytes(encoder.encode(JSON.stringify(run)));
+  return writer.length;
+}
+
+/** For the worker, which trusts the relay. */
+export function readToWorker(bytes: Bytes): RunMessage | readonly CallAnswer[] {
   const reader = new MailReader(bytes);
+  if (reader.byte() === RUN) return own.parse(own.utf8(reader.bytes())) as RunMessage;
   const answers = bareList<CallAnswer>();
   for (let left = reader.uint32(); left > 0; left--) {
     answers[answers.length] = { id: reader.uint32(), ok: reader.byte() === 1, payload: reader.bytes() };

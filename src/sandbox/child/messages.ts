@@ -33,20 +33,23 @@ export interface CallAnswer {
   readonly payload: Bytes;
 }
 
+export interface RunMessage {
+  readonly t: "run";
+  readonly id: string;
+  readonly iteration: number;
+  readonly index: number;
+  readonly deadlineMs: number;
+  /** Where its code comes from is kept here. */
+  readonly block: Omit<RunnableBlock, "map">;
+  /** Names that the block declares and that are not the sandbox's own. */
+  readonly defined: readonly string[];
+  /** File name to compile the code with. */
+  readonly file: string;
+}
+
 /** `id` is the wire's, except in answers, where it is the worker's own. */
 export type ToWorker =
-  | {
-    readonly t: "run";
-    readonly id: string;
-    readonly iteration: number;
-    readonly index: number;
-    readonly deadlineMs: number;
-    readonly block: RunnableBlock;
-    /** Names that the block declares and that are not the sandbox's own. */
-    readonly defined: readonly string[];
-    /** File name to compile the code with. */
-    readonly file: string;
-  }
+  | RunMessage
   | { readonly t: "cancel"; readonly id: string }
   | ({ readonly t: "answer" } & CallAnswer)
   /** Several at once: the worker settles them in one turn. */

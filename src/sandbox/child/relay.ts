@@ -6,9 +6,9 @@ import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
 import { FunctionNames } from "./function_names.ts";
 import { imageList } from "./image_list.ts";
-import { readMail, writeAnswers } from "./mail.ts";
+import { readMail, writeAnswers, writeRun } from "./mail.ts";
 import { Mailbox } from "./mailbox.ts";
-import type { CallAnswer, CallMessage, FromWorker, ToWorker } from "./messages.ts";
+import type { CallAnswer, CallMessage, FromWorker, RunMessage, ToWorker } from "./messages.ts";
 import { prepareBlock } from "./prepare_block.ts";
 import { type RanBlock, RanBlocks } from "./ran_blocks.ts";
 import { RunWatch } from "./run_watch.ts";
@@ -26,6 +26,7 @@ export interface RelayOptions {
 }
 
 const MAX_NAME = 1000;
+const NAMES = { items: 100_000, length: MAX_NAME } as const;
 /** Larger answers go to the worker by themselves, without a copy. */
 const SMALL_BYTES = 4096;
 
@@ -110,18 +111,9 @@ export class Relay {
       case "bind":
         return this.#bind(fields, payload);
       case "read":
-        return this.#toWorker({
-          t: "read",
-          id: fields.id(),
-          name: fields.text("name", MAX_NAME),
-          maxBytes: fields.amount("maxBytes"),
-        });
+        return this.#read(fields);
       case "forget":
-        return this.#toWorker({
-          t: "forget",
-          id: fields.id(),
-          names: fields.texts("names", { items: 100_000, length: MAX_NAME }),
-        });
+        return this.#toWorker({ t: "forget", id: fields.id(), names: fields.texts("names", NAMES) });
       case "render":
         return this.#toWorker({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
       case "adopt":
@@ -152,16 +144,26 @@ export class Relay {
     this.#ran = { id, block: ran };
     this.#inbox.flag = false;
     this.#watch.begin(id, deadlineMs);
-    this.#toWorker({
+    const { map: _here, ...runnable } = block;
+    this.#toWorkerRun({
       t: "run",
       id,
       iteration,
       index,
       deadlineMs,
-      block: { ...block, declarations, assigned },
+      block: { ...runnable, declarations, assigned },
       defined: declarations.map(({ name }) => name),
       file: ran.file,
     });
+  }
+
+  #toWorkerRun(run: RunMessage): void {
+    // A worker that rests: not one in a turn of background work, which may go on for long.
+    if (this.#outbox.isReaderAsleep && this.#outbox.isOpen) {
+      const length = writeRun(this.#outbox.space, run);
+      if (length > 0 && this.#outbox.deliver(length)) return;
+    }
+    this.#toWorker(run);
   }
 
   #answer(fields: Fields, payload: Bytes): void {
@@ -207,6 +209,11 @@ export class Relay {
     }
     this.#functionNames.addImages(images);
     this.#toWorker({ t: "restore", id: fields.id(), images });
+  }
+
+  #read(fields: Fields): void {
+    const name = fields.text("name", MAX_NAME), maxBytes = fields.amount("maxBytes");
+    this.#toWorker({ t: "read", id: fields.id(), name, maxBytes });
   }
 
   #bind(fields: Fields, payload: Bytes): void {

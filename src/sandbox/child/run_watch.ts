@@ -1,8 +1,10 @@
+import { Deadline } from "./deadline.ts";
+
 interface Watched {
-  stuck: ReturnType<typeof setTimeout> | null;
-  /** Milliseconds until it counts as stuck, from `since` on. */
+  /** When it counts as stuck; null while its time stands still. */
+  due: number | null;
+  /** Milliseconds that are left then. */
   left: number;
-  since: number;
 }
 
 /**
@@ -13,6 +15,12 @@ export class RunWatch {
   readonly #graceMs: number;
   readonly #onStuck: (id: string) => void;
   readonly #watched = new Map<string, Watched>();
+  readonly #deadline = new Deadline({
+    setTimeout: (f, ms) => setTimeout(f, ms),
+    clearTimeout: (handle) => clearTimeout(handle),
+    now: () => performance.now(),
+    onDue: () => this.#onDue(),
+  });
 
   constructor(graceMs: number, onStuck: (id: string) => void) {
     this.#graceMs = graceMs;
@@ -20,36 +28,49 @@ export class RunWatch {
   }
 
   begin(id: string, deadlineMs: number): void {
-    this.#watched.set(id, { stuck: null, left: deadlineMs + this.#graceMs, since: 0 });
+    this.#watched.set(id, { due: null, left: deadlineMs + this.#graceMs });
     this.resume(id);
   }
 
   /** A cancelled run has only the time of grace. */
   cancel(id: string): void {
-    if (!this.#watched.has(id)) return;
-    this.settled(id);
-    this.begin(id, 0);
+    if (this.#watched.has(id)) this.begin(id, 0);
   }
 
   /** Its time stands still. A worker that says so before it computes on says `resume` first. */
   pause(id: string): void {
     const watched = this.#watched.get(id);
-    if (!watched || watched.stuck === null) return;
-    clearTimeout(watched.stuck);
-    watched.stuck = null;
-    watched.left -= performance.now() - watched.since;
+    if (!watched || watched.due === null) return;
+    watched.left = watched.due - performance.now();
+    watched.due = null;
+    this.#next();
   }
 
   resume(id: string): void {
     const watched = this.#watched.get(id);
-    if (!watched || watched.stuck !== null) return;
-    watched.since = performance.now();
-    watched.stuck = setTimeout(() => this.#onStuck(id), Math.max(0, watched.left));
+    if (!watched || watched.due !== null) return;
+    watched.due = performance.now() + watched.left;
+    this.#next();
   }
 
   settled(id: string): void {
-    const stuck = this.#watched.get(id)?.stuck ?? null;
-    if (stuck !== null) clearTimeout(stuck);
-    this.#watched.delete(id);
+    if (this.#watched.delete(id)) this.#next();
+  }
+
+  #next(): void {
+    let first: number | null = null;
+    for (const { due } of this.#watched.values()) if (due !== null && (first === null || due < first)) first = due;
+    this.#deadline.set(first);
+  }
+
+  /** Each once. */
+  #onDue(): void {
+    const now = performance.now();
+    for (const [id, watched] of this.#watched) {
+      if (watched.due === null || watched.due > now) continue;
+      this.#watched.delete(id);
+      this.#onStuck(id);
+    }
+    this.#next();
   }
 }

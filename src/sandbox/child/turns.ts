@@ -76,6 +76,15 @@ export class Turns {
     return this.#inside;
   }
 
+  get areWaiting(): boolean {
+    return this.#tasks.waiting;
+  }
+
+  /** What waits runs now: from a timer or an immediate. */
+  now(): void {
+    if (this.#scheduled) this.#turn();
+  }
+
   /** `run` must not throw. */
   soon(run: () => void): void {
     this.#tasks.add(run);
@@ -102,7 +111,9 @@ export class Turns {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    captured.setImmediate(() => this.#turn());
+    captured.setImmediate(() => {
+      if (this.#scheduled) this.#turn();
+    });
   }
 
   #turn(): void {

@@ -19,7 +19,7 @@ import { Timers } from "./timers.ts";
 import { Turns } from "./turns.ts";
 import { VariableRequests } from "./variable_requests.ts";
 import { Variables } from "./variables.ts";
-import { WorkerLink } from "./worker_link.ts";
+import { type Mail, WorkerLink } from "./worker_link.ts";
 import type { WorkerParts } from "./worker_parts.ts";
 
 const NOTE_CHARS = 500;
@@ -96,8 +96,8 @@ class SandboxWorker {
     const names = new InjectedNames();
     const variables = new Variables();
     const show = (value: unknown): string => preview(value, { chars: previewChars });
-    const settled = (): void => this.#link.settle();
-    return { post, settled, turns, output, calls, outside, timers, names, notes, variables, preview: show };
+    const settled = (): void => this.#link.settle(), rest = (): void => this.#rest();
+    return { post, settled, rest, turns, output, calls, outside, timers, names, notes, variables, preview: show };
   }
 
   /** While a block waits for nothing but host calls, which are answered at once most of the time, the turn goes on:
@@ -106,15 +106,33 @@ class SandboxWorker {
     const { calls, timers, outside } = this.#parts;
     calls.turnEnded();
     if (!calls.areOut || timers.running + outside.running > 0 || !this.#blocks.areRunning) return false;
-    const answers = this.#link.sleep();
-    if (answers) calls.answerAll(answers);
-    return answers !== null;
+    return this.#take(this.#link.sleep());
   }
 
   #leave(): void {
-    const answers = this.#link.leave();
-    if (answers) this.#parts.calls.answerAll(answers);
+    this.#take(this.#link.leave());
     this.#parts.calls.turnEnded();
+  }
+
+  /** A block has ended and left nothing behind: the next one may come at once. From an immediate. */
+  #rest(): void {
+    const { calls, timers, outside, turns } = this.#parts;
+    if (calls.areOut || timers.running + outside.running > 0 || turns.areWaiting) return;
+    const mail = this.#link.rest();
+    if (!mail || !("t" in mail)) return void this.#take(mail);
+    this.#blocks.run(mail);
+    turns.now();
+  }
+
+  /** False where there is nothing to be done in this turn. */
+  #take(mail: Mail | null): boolean {
+    if (!mail) return false;
+    if ("t" in mail) {
+      captured.setImmediate(() => this.#blocks.run(mail)); // the turn before it is still to be judged
+      return false;
+    }
+    this.#parts.calls.answerAll(mail);
+    return true;
   }
 
   /** What the realm gets from us; a model that overwrites one gets it back after the block. */

@@ -1,10 +1,12 @@
-import { readAnswers, writeMail } from "./mail.ts";
+import { readToWorker, writeMail } from "./mail.ts";
 import { Mailbox } from "./mailbox.ts";
-import type { CallAnswer, FromWorker } from "./messages.ts";
+import type { CallAnswer, FromWorker, RunMessage } from "./messages.ts";
 import { transferable } from "./transferable.ts";
 
 /** Longer sleeps would hold up what else the event loop has to do. */
-const SLEEP_MS = 5;
+const SLEEP_MS = 5, REST_MS = 2;
+
+export type Mail = RunMessage | readonly CallAnswer[];
 
 /** The worker's end of what it and the child's main thread say to each other. */
 export class WorkerLink {
@@ -41,19 +43,26 @@ export class WorkerLink {
     this.#outbox.flag = true;
   }
 
-  /** Answers that come from now on wait for `sleep` or `leave`. */
+  /** What comes from now on waits for `sleep` or `leave`. */
   enter(): void {
     this.#inbox.enter();
   }
 
-  /** Sleeps for a moment until answers come; null where there are none, or something else is to be done. */
-  sleep(): readonly CallAnswer[] | null {
-    const mail = this.#inbox.wait(SLEEP_MS, this.#asleep);
-    return typeof mail === "string" ? null : readAnswers(mail);
+  /** Sleeps for a moment until something comes; null where nothing did, or something else is to be done. */
+  sleep(ms = SLEEP_MS): Mail | null {
+    const mail = this.#inbox.wait(ms, this.#asleep);
+    return typeof mail === "string" ? null : readToWorker(mail);
   }
 
-  leave(): readonly CallAnswer[] | null {
+  leave(): Mail | null {
     const mail = this.#inbox.leave();
-    return mail && readAnswers(mail);
+    return mail && readToWorker(mail);
+  }
+
+  /** Sleeps for a moment outside of a turn. */
+  rest(): Mail | null {
+    this.#inbox.enter();
+    const mail = this.sleep(REST_MS);
+    return mail ?? this.leave();
   }
 }

@@ -13,6 +13,8 @@ export interface WorkerParts {
   readonly post: Post;
   /** Foreign code of the run has ended; only our own work is left. */
   readonly settled: () => void;
+  /** The run has been reported. */
+  readonly rest: () => void;
   readonly turns: Turns;
   readonly output: Output;
   readonly calls: HostCalls;
