@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { Cancelled, ConfigError, ProviderError } from "../../src/domain/errors.ts";
 import type { Image } from "../../src/domain/image.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../src/providers/provider.ts";
+import { Router } from "../../src/providers/router.ts";
 import { collect, endOf, request, textOf } from "../conformance/provider_calls.ts";
-import { failures } from "../conformance/provider_failures.ts";
+import { failures, LONG } from "../conformance/provider_failures.ts";
 import { providerSuite } from "../conformance/provider_suite.ts";
 import { startWireMock } from "../helpers/wire_mock.ts";
 import { KEY, PROTOCOLS, provide, WIRES, withMock } from "../helpers/wire_rig.ts";
@@ -161,6 +162,26 @@ for (const protocol of PROTOCOLS) {
       assert.match(requests[0]?.path ?? "", /[?&]tenant=t1/);
     });
   });
+
+  for (const fault of ["no_headers", "no_token", "silence"] as const) {
+    Deno.test(`createProvider(${protocol}) is left by the router when the service shows ${fault}`, async () => {
+      await withMock(protocol, { reply: { text: LONG, fault } }, async (mock) => {
+        const provider = await provide(protocol, { baseUrl: mock.baseUrl });
+        const routes = [{ provider, model: "mock-1" }];
+        const router = new Router({
+          routes,
+          attempts: 1,
+          firstTokenMs: fault === "silence" ? 5000 : 60,
+          silenceMs: 30,
+        });
+        const { messages, reasoning } = request();
+        const error = await failureOf(router.ask({ messages, reasoning }, { signal: ENDLESS }));
+        assert.equal(error.kind, "stall");
+        assert.match(error.message, fault === "silence" ? /it fell silent/ : /no first word came/);
+        await mock.waitForLeft(1);
+      });
+    });
+  }
 
   Deno.test(`createProvider(${protocol}) names the model that served`, async () => {
     await withMock(protocol, { reply: { text: "yes", model: "mock-1-20260101" } }, async ({ baseUrl }) => {

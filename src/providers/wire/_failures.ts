@@ -27,6 +27,7 @@ const CONTEXT =
   /context[_ ]?(length|window|size)|maximum context|too many tokens|(prompt|input|request) is too (long|large)|exceeds? .{0,40}context|exceeds? max length|token count .{0,60}exceeds|range of input length|reduce the length/i;
 const OUT_OF_MONEY = /insufficient_quota|insufficient (quota|funds|balance|credits)|billing|payment required/i;
 const NO_CREDIT = /credit balance is too low/i;
+const NO_MODEL = /model_not_found|unknown_model|model_not_supported|not a valid model|unknown model|no such model/i;
 const BAD_KEY = /API_KEY_INVALID|API key not valid/;
 
 /** Turns what services and networks do into `ProviderError`s that say what to do. */
@@ -62,7 +63,8 @@ export class Failures {
       const message = `Cannot get a reply from ${at} (${status}): the account has no credit left${this.#said(text)}`;
       return new ProviderError(message, { kind: "auth", retryable: false, status });
     }
-    if (status === 404 || status === 405) return this.#notFound(refusal, asked);
+    const isNoModel = status === 400 && asked.model !== null && NO_MODEL.test(`${code} ${text}`);
+    if (status === 404 || status === 405 || isNoModel) return this.#notFound(refusal, asked);
     return this.#unserved(refusal);
   }
 

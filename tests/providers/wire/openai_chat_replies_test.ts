@@ -133,6 +133,19 @@ Deno.test("openAiChat() tells no credit from too many requests", async () => {
   assert.match(message, /no credit/);
 });
 
+Deno.test("openAiChat() knows a model that is not there by the words of services that answer 400", async () => {
+  const errors = [
+    { message: "Unknown model: mock-1", code: "unknown_model" },
+    { message: "mock-1 is not a valid model ID", code: 400 },
+    { message: "The requested model is not supported.", code: "model_not_supported" },
+  ];
+  for (const error of errors) {
+    const { message, retryable } = await failureTo({ status: 400, error });
+    assert.match(message, /^Cannot find model "mock-1" .*\(400\): .*vis models lists what there is; it says: /);
+    assert.equal(retryable, false);
+  }
+});
+
 Deno.test("openAiChat() takes a limit of tokens per minute for no full context", async () => {
   const error = { message: "Request too large: reduce the length of the prompt", code: "rate_limit_exceeded" };
   assert.equal((await failureTo({ status: 429, error })).kind, "rate");
