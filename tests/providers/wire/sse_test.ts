@@ -52,6 +52,12 @@ Deno.test("sse() gives the same however bytes and line ends are cut", async () =
   );
 });
 
+Deno.test("sse() keeps the lines of an event together, wherever CR LF is cut", async () => {
+  for (let size = 1; size < 30; size++) {
+    assert.deepEqual(await eventsOf("data: a\r\ndata: b\r\n\r\ndata: c\r\n\r\n", size), ["a\nb", "c"], String(size));
+  }
+});
+
 Deno.test("sse() yields an event before the stream ends", async () => {
   const open = async function* () {
     yield new TextEncoder().encode("data: a\n\n");
