@@ -28,6 +28,26 @@ export const storeIterationCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "sentMessages() gives what an iteration was asked with, in any size, and null where there is none",
+    async run(store) {
+      const { queryId } = await begun(store);
+      const long = "p".repeat(100_000);
+      const sent = [{ role: "user", content: "count" }, { role: "user", content: long }];
+      await store.beginIteration(newIteration(queryId, 0, { systemPrompt: long, userPrompt: JSON.stringify(sent) }));
+      await store.beginIteration(
+        newIteration(queryId, 1, { systemPrompt: "s", userPrompt: JSON.stringify([sent[0]]) }),
+      );
+      assert.deepEqual(await store.sentMessages(queryId, 0), [
+        { role: "system", text: long },
+        { role: "user", text: "count" },
+        { role: "user", text: long },
+      ]);
+      assert.deepEqual(await store.sentMessages(queryId, 1), [{ role: "user", text: "count" }], "all in one message");
+      assert.equal(await store.sentMessages(queryId, 2), null);
+      assert.equal(await store.sentMessages("no-such-query", 0), null);
+    },
+  },
+  {
     name: "endIteration() is read back exactly as it was written",
     async run(store) {
       const { queryId } = await begun(store);
