@@ -2,6 +2,7 @@
  * Nothing else should run on the machine meanwhile; docs/benchmarks.md says what each figure is. */
 import { join } from "node:path";
 import { ROOT } from "../scripts/_project.ts";
+import { evaluation } from "./eval/evaluation.ts";
 import { launch } from "./launch.ts";
 import { memory } from "./memory.ts";
 import { requestSize } from "./request_size.ts";
@@ -24,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   sandbox_spare: sandboxSpare,
   sandbox_compute: sandboxCompute,
   store,
+  eval: evaluation,
 };
 const RESULTS = join(ROOT, "bench/results");
 

@@ -8,6 +8,12 @@ export interface VisRunOptions {
   readonly handler: (request: Parameters<MockHandler>[0], pid: number) => ReturnType<MockHandler>;
   readonly workspace: string;
   readonly prompt: string;
+  /** Flags before the prompt. */
+  readonly args?: readonly string[];
+  /** Of `$VIS_HOME/config.jsonc`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Whether a query that ends without an answer is measured as well. */
+  readonly anyEnd?: boolean;
   /** A home that other runs use as well; one that is new and removed afterwards otherwise. */
   readonly home?: string;
 }
@@ -46,10 +52,14 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
   try {
     // The server's first answer is slower than all others; it must not count as the program's.
     await (await fetch(`${mock.baseUrl}/models`)).text();
+    if (options.config) {
+      await Deno.mkdir(join(home, "vis"), { recursive: true });
+      await Deno.writeTextFile(join(home, "vis/config.jsonc"), JSON.stringify(options.config));
+    }
     const cpu = reapedCpuSeconds();
     begun = performance.now();
     const process = new Deno.Command(program.path, {
-      args: [...program.args, "run", "--cwd", options.workspace, options.prompt],
+      args: [...program.args, "run", "--cwd", options.workspace, ...options.args ?? [], options.prompt],
       env: { ...NO_SETTINGS, VIS_HOME: join(home, "vis"), VIS_BASE_URL: mock.baseUrl, VIS_MODEL: "bench" },
       stdin: "null",
       stdout: "piped",
@@ -58,7 +68,9 @@ export async function visRun(program: Program, options: VisRunOptions): Promise<
     pid = process.pid;
     const { code, stdout, stderr } = await process.output();
     const wallMs = performance.now() - begun;
-    if (code !== 0) throw new Error(`Cannot measure vis run: it ended with ${code}: ${text(stderr).slice(-2000)}`);
+    if (code !== 0 && !options.anyEnd) {
+      throw new Error(`Cannot measure vis run: it ended with ${code}: ${text(stderr).slice(-2000)}`);
+    }
     return { stdout: text(stdout), bytes, arrived, replied, wallMs, cpuSeconds: reapedCpuSeconds() - cpu };
   } finally {
     if (options.home === undefined) await Deno.remove(home, { recursive: true });

@@ -5,23 +5,30 @@ export interface RowsSum {
   readonly usage: Usage;
   readonly queries: number;
   readonly plainCalls: number;
+  /** Tokens of the largest call. */
+  readonly largestCall: number;
 }
 
 /** What the rows of a query and of all queries below it add up to: the model's calls by their traces, and plain calls. */
 export async function rowsSum(store: Store, queryId: string): Promise<RowsSum> {
-  let usage = NO_USAGE, queries = 1, plainCalls = 0;
+  let usage = NO_USAGE, queries = 1, plainCalls = 0, largestCall = 0;
+  const add = (one: Usage): void => {
+    usage = addUsage(usage, one);
+    largestCall = Math.max(largestCall, one.input + one.output);
+  };
   for (const { iterationId, traces } of await store.iterations(queryId)) {
-    for (const trace of traces) if (trace.usage) usage = addUsage(usage, trace.usage);
+    for (const trace of traces) if (trace.usage) add(trace.usage);
     for (const call of await store.subCalls(iterationId)) {
       plainCalls++;
-      usage = addUsage(usage, call.usage);
+      add(call.usage);
     }
     for (const child of await store.childQueries(iterationId)) {
       const below = await rowsSum(store, child.queryId);
       usage = addUsage(usage, below.usage);
       queries += below.queries;
       plainCalls += below.plainCalls;
+      largestCall = Math.max(largestCall, below.largestCall);
     }
   }
-  return { usage, queries, plainCalls };
+  return { usage, queries, plainCalls, largestCall };
 }
