@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { configFiles } from "../../scripts/gen_config.ts";
+
+Deno.test("configFiles() are current: deno task gen", async () => {
+  for (const [name, text] of Object.entries(configFiles())) {
+    const there = await readFile(new URL(`../../docs/generated/${name}`, import.meta.url), "utf8");
+    assert.equal(there, text, `docs/generated/${name} is stale: run deno task gen`);
+  }
+});
+
+Deno.test("configFiles() name every setting, those of lists as well, with its default", () => {
+  const page = configFiles()["configuration.md"] ?? "";
+  for (const key of ["model", "budget.iterations", "providers[].name", "providers[].models[].price.input"]) {
+    assert.ok(page.includes(`| \`${key}\` |`), key);
+  }
+  assert.match(page, /^\| `budget\.iterations` \| integer \| `4` \| [A-Z]/m);
+  assert.match(page, /^\| `providers\[\]\.rateLimit\.perMs` \| integer \| `60000` \|/m);
+});
