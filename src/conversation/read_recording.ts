@@ -1,14 +1,47 @@
 import type { JsonValue } from "../domain/json_value.ts";
-import type { RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
+import type { RecordedContext, RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
 import type { Branch, Store, StoredIteration, StoredQuery } from "../persistence/store.ts";
+import { valueOf } from "../environment/history.ts";
 import { parseReply } from "../prompt/parse_reply.ts";
 
 /** A conversation with everything that its queries did, child queries below the iterations that ran them. */
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
   const { conversationId, title, workspace, createdAt } = branch;
+  const contexts = await givenContexts(store, branch.branchId);
   const queries: RecordedQuery[] = [];
-  for (const query of await store.queries(branch.branchId)) queries.push(await readQuery(store, query));
+  for (const query of (await store.queries(branch.branchId)).toReversed()) {
+    // What was given before the next query began was given to this one.
+    const first = contexts.findIndex(({ createdAt }) => createdAt >= query.createdAt);
+    const given = first === -1 ? undefined : contexts.splice(first).at(-1);
+    queries.unshift({ ...await readQuery(store, query), context: given?.context ?? null });
+  }
   return { conversationId, title, workspace, createdAt, queries };
+}
+
+interface Given {
+  readonly createdAt: number;
+  readonly context: RecordedContext;
+}
+
+/** Versions of `context` that no block made, oldest first. */
+async function givenContexts(store: Store, branchId: string): Promise<Given[]> {
+  const versions = await store.variableVersions(branchId, "context");
+  return versions.filter(({ code }) => code === "").map(({ image, createdAt }) => {
+    const { large, summary } = image;
+    const label = summary.doc.replace(/^from /, "");
+    if (large !== undefined) {
+      return { createdAt, context: { label, json: false, pieces: () => store.largePieces(large) } };
+    }
+    const value = valueOf(image);
+    const json = typeof value !== "string";
+    const bytes = new TextEncoder().encode(json ? JSON.stringify(value) : value);
+    return { createdAt, context: { label, json, pieces: () => once(bytes) } };
+  });
+}
+
+// deno-lint-ignore require-await
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 async function readQuery(store: Store, query: StoredQuery): Promise<RecordedQuery> {
@@ -21,6 +54,7 @@ async function readQuery(store: Store, query: StoredQuery): Promise<RecordedQuer
   return {
     ...{ queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt },
     images,
+    context: null,
     answerSchema: answerSchema === null ? null : JSON.parse(answerSchema) as JsonValue,
     iterations,
   };

@@ -12,6 +12,13 @@ export interface RecordedCall {
   readonly error: string | null;
 }
 
+/** What the variable `context` was given. Its pieces can be read while the store is open. */
+export interface RecordedContext {
+  readonly label: string;
+  readonly json: boolean;
+  readonly pieces: () => AsyncIterable<Uint8Array>;
+}
+
 export interface RecordedIteration {
   readonly iterationId: string;
   /** 1-based. */
@@ -49,6 +56,8 @@ export interface RecordedQuery {
   readonly images: readonly Image[];
   /** The JSON Schema that the answer had to satisfy, null where there was none. */
   readonly answerSchema: JsonValue | null;
+  /** Null where nothing was given, and for child queries. */
+  readonly context: RecordedContext | null;
   readonly iterations: readonly RecordedIteration[];
   readonly createdAt: number;
 }

@@ -31,12 +31,13 @@ async function record(
 async function replay(recording: Recording, options: EngineOptions = {}): Promise<Recording> {
   const playback = new Playback(recording);
   await using engine = await startEngine([], { ...options, provider: replayProvider(playback) });
-  for (const [at, { text, images, answerSchema, iterations }] of recording.queries.entries()) {
+  for (const [at, { text, images, answerSchema, context, iterations }] of recording.queries.entries()) {
     playback.begin(at);
     await send(engine, text, {
       images,
       maxIterations: iterations[0]?.budget ?? 1,
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),
+      ...(context === null ? {} : { context: { ...context, pieces: context.pieces() } }),
     });
   }
   return await engine.conversations.recording(engine.branch);
@@ -166,4 +167,31 @@ Deno.test("replayProvider() a query that was cancelled is compared as far as it 
   const recording = await engine.conversations.recording(engine.branch);
   assert.equal(recording.queries[0]?.reason, "cancelled");
   assert.deepEqual(differences(recording, await replay(recording)), []);
+});
+
+Deno.test("replayProvider() plays with what context was given, small and large, text and JSON", async () => {
+  const given = (text: string, json = false): Partial<SendOptions> => ({
+    context: {
+      label: "it",
+      json,
+      pieces: (async function* () {
+        yield await Promise.resolve(new TextEncoder().encode(text));
+      })(),
+    },
+  });
+  const large = `${"x".repeat(3 << 20)}needle`;
+  const replies = [
+    replyJson("context.length", { final: "{{context.length}}" }),
+    replyJson("const last = context.slice(-6)", { final: "{{last}}" }),
+    replyJson("const kept = context.length", { final: "{{kept}}" }),
+    replyJson("const rows = context.rows.length", { final: "{{rows}}" }),
+  ];
+  const requests = [["a", given("few")], ["b", given(large)], ["c"], ["d", given('{"rows": [1, 2]}', true)]] as const;
+  await using engine = await startEngine(replies);
+  for (const [request, options] of requests) await send(engine, request, options);
+  const recording = await engine.conversations.recording(engine.branch);
+  assert.deepEqual(recording.queries.map(({ context }) => context?.json ?? null), [false, false, null, true]);
+  const played = await replay(recording);
+  assert.deepEqual(differences(recording, played), []);
+  assert.deepEqual(played.queries.map(({ answer }) => answer), ["3", "needle", `${large.length}`, "2"]);
 });

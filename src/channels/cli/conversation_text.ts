@@ -16,12 +16,13 @@ export function conversationText(recording: Recording, { first }: { readonly fir
 }
 
 function queryLines(query: RecordedQuery): string[] {
-  const { text, images, iterations, answer, running, notes } = query;
+  const { text, images, context, iterations, answer, running, notes } = query;
   return [
     ...quoted(text, "> "),
-    ...images.map((image) =>
-      `> [image ${image.kind === "url" ? image.url : `${image.mediaType}, ${image.bytes.length} bytes`}]`
+    ...images.flatMap((image) =>
+      quoted(`[image ${image.kind === "url" ? image.url : `${image.mediaType}, ${image.bytes.length} bytes`}]`, "> ")
     ),
+    ...(context === null ? [] : quoted(`[context from ${context.label}]`, "> ")),
     ...iterations.flatMap((iteration) => ["", ...iterationLines(iteration)]),
     "",
     running ? "still running" : endLine(query),

@@ -27,7 +27,21 @@ export async function replayCommand(
   id: string,
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
 ): Promise<number> {
-  const recording = await readRecording(id, { services, flags });
+  // Stays open: a large context is read piece by piece while it is played.
+  const stored = await services.open({ db: flags.db, cwd: flags.cwd, browse: true });
+  try {
+    const { conversations } = stored;
+    const recording = await conversations.recording(await conversations.byId(id));
+    return await replay(recording, { services, io, flags });
+  } finally {
+    await stored.close();
+  }
+}
+
+async function replay(
+  recording: Recording,
+  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
+): Promise<number> {
   const count = flags.query ?? recording.queries.length;
   if (count > recording.queries.length) {
     throw new UsageError(`Cannot replay query ${count}: the conversation has ${recording.queries.length}`);
@@ -37,11 +51,8 @@ export async function replayCommand(
   const controller = new AbortController();
   const stop = io.onInterrupt(() => controller.abort());
   try {
-    io.stderr(
-      `replay · ${count} of ${recording.queries.length} queries · blocks run for real in ${
-        terminalText(session.workspace)
-      }\n`,
-    );
+    const where = terminalText(session.workspace);
+    io.stderr(`replay · ${count} of ${recording.queries.length} queries · blocks run for real in ${where}\n`);
     const played = await play(recording, { session, playback, count, signal: controller.signal });
     if (controller.signal.aborted) return 130;
     const reports = reportsOf(recording, { played, only: flags.query ?? null });
@@ -49,18 +60,6 @@ export async function replayCommand(
     return reports.every(({ same }) => same) ? 0 : 1;
   } finally {
     stop();
-    await session.close();
-  }
-}
-
-async function readRecording(
-  id: string,
-  { services, flags }: { readonly services: Services; readonly flags: ReplayFlags },
-): Promise<Recording> {
-  const session = await services.open({ db: flags.db, cwd: flags.cwd, browse: true });
-  try {
-    return await session.conversations.recording(await session.conversations.byId(id));
-  } finally {
     await session.close();
   }
 }
@@ -77,7 +76,7 @@ async function play(
 ): Promise<Recording> {
   const { conversations, workspace } = session;
   const branch = await conversations.create({ title: recording.title, channel: "replay", workspace });
-  for (const [at, { text, images, answerSchema, iterations }] of recording.queries.slice(0, count).entries()) {
+  for (const [at, { text, images, answerSchema, context, iterations }] of recording.queries.slice(0, count).entries()) {
     if (signal.aborted) break;
     playback.begin(at);
     await conversations.send(branch, text, {
@@ -87,6 +86,7 @@ async function play(
       // What an older record does not say is enough for all that it holds.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),
+      ...(context === null ? {} : { context: { ...context, pieces: context.pieces() } }),
     });
   }
   return await conversations.recording(branch);
