@@ -158,9 +158,9 @@ export class Conversations {
   }
 
   async #extras(
-    { images = [], responseSchema }: Pick<SendOptions, "images" | "responseSchema">,
+    { images: given = [], responseSchema }: Pick<SendOptions, "images" | "responseSchema">,
   ): Promise<RequestExtras> {
-    checkImages(images);
+    const images = checkImages(given);
     const { routes } = this.#parts.router;
     if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
       const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");

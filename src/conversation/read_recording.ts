@@ -39,7 +39,6 @@ async function givenContexts(store: Store, branchId: string): Promise<Given[]> {
   });
 }
 
-// deno-lint-ignore require-await
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

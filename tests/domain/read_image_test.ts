@@ -52,6 +52,11 @@ Deno.test("readImage() reads base64 data URLs by their bytes, whatever they say 
   refused("data:image/png;base64,AAAA", /it is no PNG/);
 });
 
+Deno.test("checkImages() corrects a kind that the bytes are not", () => {
+  const image = { kind: "bytes", mediaType: "text/html", bytes: PNG } as const;
+  assert.deepEqual(checkImages([image]), [{ ...image, mediaType: "image/png" }]);
+});
+
 Deno.test("checkImages() refuses the 21st image and one that no file could have been", () => {
   const image = { kind: "bytes", mediaType: "image/png", bytes: PNG } as const;
   checkImages(Array.from({ length: 20 }, () => image));

@@ -32,6 +32,7 @@ Deno.test("runQuery() with a schema takes answer(value), a variable's name, a te
     replyJson("const counts = { files: 3 }", { final: "counts" }),
     replyJson("const n = 3", { final: '{"files": {{n}}}' }),
     replyJson([], { final: '{"files": 3}' }),
+    replyJson([], { final: { answer: { files: 3 } } }),
   ];
   for (const reply of finals) {
     await using engine = await startEngine([reply]);
@@ -59,7 +60,7 @@ Deno.test("runQuery() with a schema never ends with an answer that does not sati
   await using engine = await startEngine(Array.from({ length: 5 }, () => replyJson([], { final: '{"files": 0}' })));
   const result = await send(engine, { responseSchema: COUNTS });
   assert.deepEqual([result.status, result.reason, result.value], ["error", "answer_schema", undefined]);
-  assert.match(result.answer, /^No answer that satisfies the schema after 4 iterations\. .*\/files must be at least 1/);
+  assert.match(result.answer, /^No answer that satisfies the schema after 5 iterations\. .*\/files must be at least 1/);
   assert.equal(engine.provider.remaining, 0);
   const [stored] = await engine.conversations.queries(engine.branch);
   assert.deepEqual([stored?.reason, stored?.status], ["answer_schema", "error"]);

@@ -9,7 +9,7 @@ interface Context {
 
 /** `vis conversations` and `vis replay`. */
 export function addConversations(program: Command, { services, io, finish }: Context): void {
-  const group = program.command("conversations").description("what is stored: list, show").alias("conversation");
+  const group = program.command("conversations").description("what is stored: list, show");
   group.command("list")
     .description("the newest conversations, those of all workspaces")
     .option("--limit <n>", "how many at most", positive, 20)

@@ -112,7 +112,7 @@ Deno.test("runCommand() with a schema leaves stdout empty where no answer satisf
       flags: { schema },
     });
     assert.deepEqual([code, io.out], [1, ""]);
-    assert.match(io.err, /^vis: No answer that satisfies the schema after 4 iterations\./m);
+    assert.match(io.err, /^vis: No answer that satisfies the schema after 5 iterations\./m);
     const spent = await run(Array.from({ length: 5 }, () => replyJson("1")), { flags: { schema } });
     assert.deepEqual([spent.code, spent.io.out], [1, ""]);
     assert.match(spent.io.err, /^vis: No answer within the budget of 4 iterations\./m);
