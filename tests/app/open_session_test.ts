@@ -51,7 +51,13 @@ Deno.test("openSession() ends the queries of processes that are gone", async () 
 Deno.test("openSession() asks for a provider before it makes a database", async () => {
   await withFolder(async (folder) => {
     const parts = { env: { HOME: folder }, shipped: {}, described: {} };
-    await assert.rejects(openSession({ cwd: folder }, parts), ConfigError);
+    await withFolder(async (home) => {
+      // A model server of the machine that runs the tests is not to be found.
+      await Deno.writeTextFile(join(home, "config.jsonc"), '{ "localServers": false }');
+      const alone = { ...parts, env: { HOME: folder, VIS_HOME: home } };
+      await assert.rejects(openSession({ cwd: folder }, alone), ConfigError);
+      assert.deepEqual((await Array.fromAsync(Deno.readDir(home))).map(({ name }) => name), ["config.jsonc"]);
+    });
     await assert.rejects(openSession({ cwd: folder, db: folder, provider: "demo" }, parts), StoreError);
     assert.deepEqual(await Array.fromAsync(Deno.readDir(folder)), []);
   });

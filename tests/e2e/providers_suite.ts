@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { startOpenAiMock } from "../helpers/openai_mock.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import type { Launcher } from "./_launcher.ts";
+import { descendants } from "./_processes.ts";
 import { launched, together } from "./_together.ts";
 import { KEY, type Ran, User } from "./_user.ts";
 
@@ -73,6 +74,43 @@ export function providersSuite(launcher: Launcher): void {
     } finally {
       await first.close();
     }
+  });
+
+  launched(launcher, "vis run gives its keys to no sandbox, no model and no log", async () => {
+    const children: { readonly command: string; readonly environment: string }[] = [];
+    const pid = Promise.withResolvers<number>();
+    const look = (path: string): string => {
+      try {
+        return Deno.readTextFileSync(path);
+      } catch {
+        return ""; // ended in between
+      }
+    };
+    const replies = [replyJson("1"), replyJson("2"), final("Nothing to hide")];
+    await using user = await User.make(launcher, {
+      handler: async ({ index }) => {
+        for (const { pid: child } of descendants(await pid.promise)) {
+          const command = look(`/proc/${child}/cmdline`);
+          if (/child/.test(command)) children.push({ command, environment: look(`/proc/${child}/environ`) });
+        }
+        return replies[index] ?? "";
+      },
+    });
+    const models = [{ name: "mock-1" }];
+    await configure(user, { providers: [{ name: "house", baseUrl: user.mock.baseUrl, keyEnv: "HOUSE_KEY", models }] });
+    const env = { ...NO_VARIABLES, HOUSE_KEY: KEY, VIS_LOG: "debug" };
+    const running = user.start(["run", "--output", "jsonl", "hi"], { env });
+    pid.resolve(running.pid);
+    const { code, stdout, stderr } = await running.ended;
+    assert.equal(code, 0, stderr);
+    for (const text of [stdout, stderr, ...user.mock.requests.flatMap(({ texts }) => texts)]) {
+      assert.ok(!text.includes(KEY));
+    }
+    if (Deno.build.os === "linux") assert.ok(children.length > 0, "a sandbox was seen");
+    for (const { command, environment } of children) {
+      assert.ok(!command.includes(KEY) && !environment.includes(KEY) && !environment.includes("HOUSE_KEY"), command);
+    }
+    await checkSecret(user);
   });
 
   launched(launcher, "vis refuses providers and keys that it cannot use, and says the mend", async (t) => {

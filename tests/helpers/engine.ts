@@ -8,7 +8,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch, Store } from "../../src/persistence/store.ts";
 import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { Router } from "../../src/providers/router.ts";
+import { type Route, Router } from "../../src/providers/router.ts";
 import type { QuerySettings } from "../../src/query/query_parts.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
@@ -26,6 +26,8 @@ export interface EngineOptions {
   readonly extensions?: readonly Extension[];
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
+  /** Besides the root. */
+  readonly routes?: readonly Route[];
   readonly scripted?: ScriptedOptions;
   readonly now?: () => number;
   readonly workspace?: string;
@@ -64,7 +66,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
   const conversations = new Conversations({
     store,
     registry,
-    router: new Router({ routes: [route] }),
+    router: new Router({ routes: [route, ...options.routes ?? []] }),
     log,
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
     now: options.now ?? Date.now,
