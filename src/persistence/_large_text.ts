@@ -8,18 +8,24 @@ const PREFIX = "sha256:";
 export async function putLarge(db: Kysely<Schema>, pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const whole = createHash("sha256");
   const hashes: string[] = [];
-  const insert = async (hash: string, { encoding, bytes }: Pick<Schema["content"], "encoding" | "bytes">) => {
-    await db.insertInto("content").values({ hash, encoding, bytes, base: null, steps: null, spent: null })
-      .onConflict((on) => on.doNothing()).execute();
+  // The same bytes may stand there in another encoding: readers of this one know raw pieces in a list only.
+  const insert = async (
+    { hash, encoding, bytes }: Pick<Schema["content"], "hash" | "encoding" | "bytes">,
+    others: readonly Schema["content"]["encoding"][],
+  ) => {
+    const row = { encoding, bytes, base: null, steps: null, spent: null };
+    await db.insertInto("content").values({ hash, ...row })
+      .onConflict((on) => on.column("hash").doUpdateSet(row).where("content.encoding", "in", others)).execute();
   };
   for await (const bytes of pieces) {
     whole.update(bytes);
     const hash = createHash("sha256").update(bytes).digest("hex");
     hashes.push(hash);
-    await insert(hash, { encoding: "raw", bytes });
+    await insert({ hash, encoding: "raw", bytes }, ["chunks", "delta"]);
   }
   const hash = whole.digest("hex");
-  await insert(hash, { encoding: "chunks", bytes: new TextEncoder().encode(JSON.stringify(hashes)) });
+  const list = new TextEncoder().encode(JSON.stringify(hashes));
+  await insert({ hash, encoding: "chunks", bytes: list }, ["delta"]);
   return PREFIX + hash;
 }
 

@@ -103,6 +103,28 @@ export const storeChildCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "putLarge() keeps a text whose bytes stand there already as a value, and the value",
+    async run(store) {
+      const { branchId, queryId } = await begun(store);
+      const bytes = new Uint8Array(300_000).map((_, at) => 97 + (at * at) % 23);
+      const changed = bytes.slice();
+      changed[1_000] = 65;
+      const images = [image("whole", { bytes }), image("next", { bytes: changed })];
+      const iterationId = await store.beginIteration(newIteration(queryId, 0));
+      for (const one of images) await store.giveVariables({ branchId, iterationId }, [{ ...one, name: "x" }]);
+      for (const one of [bytes, changed]) {
+        const large = await store.putLarge(async function* () {
+          yield await Promise.resolve(one);
+        }());
+        const pieces: Uint8Array[] = [];
+        for await (const piece of store.largePieces(large)) pieces.push(piece);
+        assert.deepEqual(pieces, [one]);
+      }
+      const versions = await store.variableVersions(branchId, "x");
+      assert.deepEqual(versions.map(({ image }) => image.bytes), [bytes, changed]);
+    },
+  },
+  {
     name: "putLarge() gives a text back in its pieces; a variable of it is read without it",
     async run(store) {
       const pieces = ["first ", "second ", "first "].map((text) => new TextEncoder().encode(text));
