@@ -3,8 +3,10 @@ import { fiftyRounds } from "./support/fifty_rounds.ts";
 import type { Figure } from "./support/figure.ts";
 import type { Program, Programs } from "./support/programs.ts";
 import { visRun } from "./support/vis_run.ts";
+import { weightedRounds } from "./support/weighted_rounds.ts";
 
 const KB = 1000;
+const LONG_RUN = 250;
 
 /** What the model is sent: it decides the price of a long task. Bytes are exact, so one run will do. */
 export async function requestSize({ all: [program] }: Programs): Promise<readonly Figure[]> {
@@ -13,6 +15,7 @@ export async function requestSize({ all: [program] }: Programs): Promise<readonl
     const looked = await fiftyRounds(program, { workspace });
     const kept = await fiftyRounds(program, { workspace, keep: true });
     const block = await oneBlock(program, workspace);
+    const { plain, weighted } = await weightedRounds(program, { workspace, rounds: LONG_RUN });
     return [
       exact("first request", { unit: "KB", value: (looked.bytes[0] ?? NaN) / KB, bar: 8 }),
       exact("request 50 ÷ request 3", { unit: "×", value: growth(looked.bytes), bar: 1.15 }),
@@ -21,6 +24,10 @@ export async function requestSize({ all: [program] }: Programs): Promise<readonl
       exact("all 51 requests, each file in a variable", { unit: "MB", value: sum(kept.bytes) / KB / KB, bar: 0.75 }),
       exact("one block over 50 files: requests", { unit: "", value: block.length, bar: 2 }),
       exact("one block over 50 files: all requests", { unit: "KB", value: sum(block) / KB, bar: 16 }),
+      ...[10, 50, LONG_RUN].flatMap((rounds) => [
+        exact(`a request of ${rounds} rounds, cache-weighted`, { unit: "KB", value: mean(weighted, rounds), bar: 7 }),
+        exact(`a request of ${rounds} rounds, uncached`, { unit: "KB", value: mean(plain, rounds), bar: null }),
+      ]),
     ];
   });
 }
@@ -47,13 +54,18 @@ async function oneBlock(program: Program, workspace: string): Promise<readonly n
 
 function exact(
   what: string,
-  { unit, value, bar }: { readonly unit: string; readonly value: number; readonly bar: number },
+  { unit, value, bar }: { readonly unit: string; readonly value: number; readonly bar: number | null },
 ): Figure {
   return { what, way: "part", unit, samples: [value], bar };
 }
 
 function growth(bytes: readonly number[]): number {
   return (bytes[49] ?? NaN) / (bytes[2] ?? NaN);
+}
+
+/** Of the first requests, in KB. */
+function mean(bytes: readonly number[], rounds: number): number {
+  return sum(bytes.slice(0, rounds)) / rounds / KB;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,0 +1,47 @@
+import { fileName, FILES } from "./fifty_files.ts";
+import type { Program } from "./programs.ts";
+import { visRun } from "./vis_run.ts";
+
+/** Prices of input that a provider's prefix cache had, and that it must write first, over that of other input. */
+const CACHED = 0.1;
+const WRITTEN = 1.25;
+
+export interface Weighed {
+  /** Bytes of each request's body. */
+  readonly plain: readonly number[];
+  /** The same with the stable prefix at the price of cached input, in the first request at that of written input. */
+  readonly weighted: readonly number[];
+}
+
+/** Rounds that each read a file of 4 KB and see it whole. Throws where the prefix is not the same bytes in every call:
+ * then no cache would hold. */
+export async function weightedRounds(
+  program: Program,
+  { workspace, rounds }: { readonly workspace: string; readonly rounds: number },
+): Promise<Weighed> {
+  const weighted: number[] = [];
+  const prefixes = new Set<string>();
+  const { bytes: plain } = await visRun(program, {
+    workspace,
+    prompt: "Read every file in notes one after the other and say what you found",
+    handler: ({ index, texts, bytes }) => {
+      prefixes.add(texts.slice(0, -1).join("\n\n"));
+      const changing = sizeOf(texts.at(-1) ?? "");
+      weighted.push((bytes - changing) * (index === 0 ? WRITTEN : CACHED) + changing);
+      return reply(index + 1, rounds);
+    },
+  });
+  if (prefixes.size !== 1) throw new Error(`Cannot weigh requests: there were ${prefixes.size} prefixes, not 1`);
+  return { plain, weighted };
+}
+
+function sizeOf(text: string): number {
+  return new TextEncoder().encode(JSON.stringify(text)).length;
+}
+
+function reply(round: number, rounds: number): string {
+  if (round > rounds) return JSON.stringify({ final: { answer: "All files were read" } });
+  const expr = `await fs.readFile(${JSON.stringify(fileName((round - 1) % FILES))})`;
+  const more = round === 1 ? [{ expr: `await requestMoreIterations(${rounds + 5})` }] : [];
+  return JSON.stringify({ thinking: `File ${round} comes next.`, code: [...more, { expr, timeMs: 1000 }] });
+}
