@@ -2,8 +2,9 @@ import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
 import { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
+import type { ForkPoint } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
-import type { Branch, Store } from "./store.ts";
+import type { Branch, BranchNode, Store } from "./store.ts";
 
 const MIN_PREFIX = 8;
 
@@ -52,7 +53,22 @@ export class Conversations {
     // Ids are hexadecimal digits and dashes, all of which sort before "~".
     const rows = await this.#newestBranches().where("c.id", ">=", from).where("c.id", "<", `${from}~`)
       .orderBy("c.id").limit(2).execute();
-    return rows.length === 1 ? branchOf((await this.#read(rows))[0]) : null;
+    const found = rows.length > 0 ? rows : await this.#allBranches().where("b.id", ">=", from)
+      .where("b.id", "<", `${from}~`).orderBy("b.id").limit(2).execute();
+    return found.length === 1 ? branchOf((await this.#read(found))[0]) : null;
+  }
+
+  async branches(conversationId: string): Promise<readonly BranchNode[]> {
+    const rows = await this.#allBranches().where("c.id", "=", conversationId)
+      .leftJoin("querySoul as q", "q.conversationStateId", "b.id")
+      .select((q) => ["b.parentStateId", "b.metadata as branchMetadata", q.fn.count<number>("q.id").as("queries")])
+      .groupBy("b.id").orderBy("b.version").execute();
+    const branches = await this.#read(rows);
+    return branches.map((branch, at) => {
+      const { fork } = fromJson<{ readonly fork: ForkPoint }>(rows[at]?.branchMetadata ?? null);
+      const point = fork ? { queryId: fork.queryId, position: fork.position } : null;
+      return { ...branch, parentBranchId: rows[at]?.parentStateId ?? null, fork: point };
+    });
   }
 
   async latest(workspace: string): Promise<Branch | null> {
@@ -77,6 +93,14 @@ export class Conversations {
             .where("n.id", "not in", on.selectFrom("childBranch").select("conversationStateId")),
         )
       )
+      .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata"]);
+  }
+
+  /** Every branch but those of child queries. */
+  #allBranches() {
+    return this.#db.selectFrom("conversationSoul as c")
+      .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")
+      .where((on) => on("b.id", "not in", on.selectFrom("childBranch").select("conversationStateId")))
       .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata"]);
   }
 

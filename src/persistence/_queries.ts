@@ -5,6 +5,7 @@ import { Content } from "./_content.ts";
 import { endQuery } from "./_end_query.ts";
 import { firstWords } from "./_first_words.ts";
 import { fromJson, toJson } from "./_json.ts";
+import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
 import { extrasMetadata } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
@@ -77,15 +78,26 @@ export class Queries {
     return (await this.#read(await this.#rows().where("s.id", "=", queryId).execute()))[0] ?? null;
   }
 
+  /** Those of its ancestors up to the fork stand before its own. */
   async ofBranch(branchId: string): Promise<readonly StoredQuery[]> {
-    const rows = this.#newestRuns().where("q.conversationStateId", "=", branchId);
-    return await this.#read(await rows.orderBy("q.createdAt").orderBy("q.id").execute());
+    const lineage = await readLineage(this.#db, branchId);
+    const found = await Promise.all(lineage.toReversed().map((segment) => this.#ofSegment(segment)));
+    return found.flat();
+  }
+
+  async #ofSegment(segment: Segment): Promise<readonly StoredQuery[]> {
+    const rows = this.#rows().where("q.conversationStateId", "=", segment.branchId)
+      .where((on) => isShownRun(on, segment));
+    const queries = await this.#read(await rows.orderBy("q.createdAt").orderBy("q.id").execute());
+    return queries.map((query) => query.queryId === segment.until?.queryId ? cutAt(query, segment.until) : query);
   }
 
   async previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null> {
     const mark = await this.#db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
       .select(["q.id", "q.createdAt"]).where("s.id", "=", beforeQueryId).executeTakeFirst();
-    let rows = this.#newestRuns().where("q.conversationStateId", "=", branchId).where("s.status", "<>", "running");
+    const [own, parent] = await readLineage(this.#db, branchId);
+    let rows = this.#rows().where("q.conversationStateId", "=", branchId).where("s.status", "<>", "running")
+      .where((on) => isShownRun(on, own));
     if (mark) {
       rows = rows.where((on) =>
         on.or([
@@ -95,15 +107,19 @@ export class Queries {
       );
     }
     const found = await rows.orderBy("q.createdAt", "desc").orderBy("q.id", "desc").limit(1).execute();
-    const [before] = await this.#read(found);
+    const [mine] = await this.#read(found);
+    const before = mine ??
+      (parent && (await this.ofBranch(branchId)).findLast(({ queryId }) => queryId !== beforeQueryId));
     if (!before) return null;
-    const { text, answer, status, queryId } = before;
-    return { text, answer, status, thinkings: await this.#lastThinkings(queryId) };
+    const { text, answer, status, queryId, iterations } = before;
+    const shown = queryId === parent?.until?.queryId ? iterations : Infinity;
+    return { text, answer, status, thinkings: await this.#lastThinkings(queryId, shown) };
   }
 
-  async #lastThinkings(queryId: string): Promise<string[]> {
+  async #lastThinkings(queryId: string, shown: number): Promise<string[]> {
     const rows = await this.#db.selectFrom("iteration").select("llmThinking")
       .where("queryStateId", "=", queryId).where("llmThinking", "<>", "")
+      .where("position", "<", Number.isFinite(shown) ? shown : Number.MAX_SAFE_INTEGER)
       .orderBy("position", "desc").limit(HANDED_OVER_THINKINGS).execute();
     const content = new Content(this.#db);
     await content.load(rows.map((row) => row.llmThinking));
@@ -123,18 +139,6 @@ export class Queries {
       .innerJoin("conversationState as c", "c.id", "q.conversationStateId")
       .select(["s.id as queryId", "c.conversationSoulId as conversationId", "q.query", "s.status", "s.metadata"])
       .select(["q.metadata as soulMetadata", "s.createdAt"]);
-  }
-
-  /** Of a query that was run again, its newest run only. */
-  #newestRuns() {
-    return this.#rows().where((on) =>
-      on(
-        "s.version",
-        "=",
-        on.selectFrom("queryState as n").select((n) => n.fn.max("n.version").as("newest"))
-          .whereRef("n.querySoulId", "=", "q.id"),
-      )
-    );
   }
 
   async #read(rows: readonly QueryRow[]): Promise<StoredQuery[]> {
@@ -164,4 +168,12 @@ export class Queries {
       };
     });
   }
+}
+
+/** The query of a fork as the fork sees it: without what came after. */
+function cutAt(query: StoredQuery, { position }: ForkPoint): StoredQuery {
+  const iterations = position + 1;
+  if (!query.running && iterations >= query.iterations) return query;
+  const notes = [`Forked after iteration ${iterations}`];
+  return { ...query, iterations, notes, running: false, status: "interrupted", reason: "cancelled", answer: "" };
 }

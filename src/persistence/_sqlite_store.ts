@@ -1,8 +1,11 @@
 import { Kysely, sql } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
+import type { NewFork } from "../domain/new_fork.ts";
+import type { SubCall } from "../domain/sub_call.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { Children } from "./_children.ts";
 import { Conversations } from "./_conversations.ts";
+import { createFork } from "./_forks.ts";
 import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
 import { largePieces, putLarge } from "./_large_text.ts";
@@ -53,6 +56,19 @@ export class SqliteStore implements store.Store {
 
   findConversation(conversationId: string): Promise<store.Branch | null> {
     return this.#guard(() => this.#conversations.find(conversationId));
+  }
+
+  fork(fork: NewFork): Promise<store.Branch> {
+    return this.#guard(async () => {
+      const id = await createFork(this.#db, { fork, now: this.#now() });
+      const branch = await this.#conversations.find(id);
+      if (!branch) throw new Error(`Cannot find branch ${id}, which was just made`);
+      return branch;
+    });
+  }
+
+  branches(conversationId: string): Promise<readonly store.BranchNode[]> {
+    return this.#guard(() => this.#conversations.branches(conversationId));
   }
 
   latestConversation(workspace: string): Promise<store.Branch | null> {
@@ -129,7 +145,7 @@ export class SqliteStore implements store.Store {
     });
   }
 
-  recordSubCall(call: store.SubCall): Promise<void> {
+  recordSubCall(call: SubCall): Promise<void> {
     return this.#guard(() => this.#children.recordCall(call));
   }
 

@@ -1,7 +1,9 @@
 import type { BlockResult } from "../domain/block_result.ts";
 import type { Image } from "../domain/image.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
+import type { NewFork } from "../domain/new_fork.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
+import type { SubCall } from "../domain/sub_call.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { VariableImage, VariableSummary } from "../domain/variable.ts";
 
@@ -13,6 +15,15 @@ export interface Branch {
   /** Real path of the workspace that it belongs to. */
   readonly workspace: string;
   readonly createdAt: number;
+}
+
+/** A branch in the tree of its conversation. */
+export interface BranchNode extends Branch {
+  readonly parentBranchId: string | null;
+  /** Null for the first branch. */
+  readonly fork: { readonly queryId: string; readonly position: number } | null;
+  /** Of its own. */
+  readonly queries: number;
 }
 
 /** The process that runs a query, so that another one can tell whether it still exists. */
@@ -178,20 +189,6 @@ export interface NewChildBranch {
   readonly copies: readonly string[];
 }
 
-/** A plain model call that a block made. */
-export interface SubCall {
-  readonly iterationId: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly prompt: string;
-  /** Null where the call failed. */
-  readonly reply: string | null;
-  readonly error: string | null;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-  readonly ms: number;
-}
-
 /** All of Vis's memory. Every method may reject with `StoreError`; nothing is half written when it does. Owned by
  * `app.ts`, which closes it last. Blocks and variables are read back exactly as they were written; in other texts a lone
  * surrogate comes back as U+FFFD. */
@@ -205,11 +202,19 @@ export interface Store {
     readonly workspace: string;
     readonly externalId?: string;
   }): Promise<Branch>;
-  /** The newest branch of a conversation, or null. An unambiguous prefix of at least 8 characters of the id will do. */
+  /** The newest branch of a conversation, or the branch of this id, or null. An unambiguous prefix of at least 8
+   * characters of the id will do. */
   findConversation(conversationId: string): Promise<Branch | null>;
   /** The conversation of this workspace with the newest query, or null. */
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: { readonly limit: number }): Promise<readonly (Branch & { queries: number })[]>;
+
+  /** A branch that goes on from a point of another one: it sees the queries up to there, and the variables as they were
+   * then. Copies nothing; both stay readable and go their own ways. Throws `UsageError` for a point that is not there
+   * or still runs. */
+  fork(fork: NewFork): Promise<Branch>;
+  /** All branches of a conversation, oldest first, those of child queries left out. */
+  branches(conversationId: string): Promise<readonly BranchNode[]>;
 
   /** Stores the query as running; returns its id (`query_state.id`). */
   beginQuery(query: NewQuery): Promise<string>;
@@ -217,7 +222,8 @@ export interface Store {
   endQuery(queryId: string, end: QueryEnd): Promise<void>;
   query(queryId: string): Promise<StoredQuery | null>;
   queryExtras(queryId: string): Promise<QueryExtras>;
-  /** Oldest first. */
+  /** Oldest first; those of ancestors up to the fork come before its own. A query that was run again is there once, with
+   * its newest run. */
   queries(branchId: string): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
   /** Ends every running query whose process no longer exists as interrupted (process_lost); `alive` decides. Running

@@ -1,5 +1,6 @@
 import type { Store } from "../../src/persistence/store.ts";
 import { storeChildCases } from "./store_children.ts";
+import { storeForkCases } from "./store_forks.ts";
 import { storeExtrasCases } from "./store_extras.ts";
 import { storeConversationCases } from "./store_conversations.ts";
 import { storeIterationCases } from "./store_iterations.ts";
@@ -26,6 +27,7 @@ export function storeSuite(
     ...storeVariableCases,
     ...storeSearchCases,
     ...storeChildCases,
+    ...storeForkCases,
     ...storeExtrasCases,
     ...storePropertyCases,
   ];

@@ -1,0 +1,56 @@
+import type { Kysely } from "kysely";
+import { UsageError } from "../domain/errors.ts";
+import { newId } from "../domain/id.ts";
+import type { NewFork } from "../domain/new_fork.ts";
+import { Content } from "./_content.ts";
+import { toJson } from "./_json.ts";
+import type { ForkPoint } from "./_lineage.ts";
+import type { Schema } from "./_schema.ts";
+
+/** Adds a branch that goes on from a point of another one; copies nothing. Returns its id. Throws `UsageError` for a
+ * point that is not there or still runs. */
+export function createFork(db: Kysely<Schema>, { fork, now }: { readonly fork: NewFork; readonly now: number }) {
+  return db.transaction().execute(async (tx) => {
+    const { parentId, ...point } = await findPoint(tx, fork);
+    const parent = await tx.selectFrom("conversationState").select(["conversationSoulId", "title"])
+      .where("id", "=", parentId).executeTakeFirstOrThrow();
+    const newest = await tx.selectFrom("conversationState").select((s) => s.fn.max("version").as("version"))
+      .where("conversationSoulId", "=", parent.conversationSoulId).executeTakeFirst();
+    const id = newId();
+    const title = fork.title === undefined ? parent.title : await new Content(tx).putText(fork.title);
+    await tx.insertInto("conversationState").values({
+      id,
+      conversationSoulId: parent.conversationSoulId,
+      parentStateId: parentId,
+      title,
+      version: (newest?.version ?? 0) + 1,
+      metadata: toJson({ fork: point }),
+      createdAt: now,
+    }).execute();
+    return id;
+  });
+}
+
+type Point = ForkPoint & { readonly parentId: string };
+
+async function findPoint(tx: Kysely<Schema>, { queryId, position }: NewFork): Promise<Point> {
+  const query = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.status", "q.id as soulId", "q.createdAt as soulCreatedAt", "q.conversationStateId as parentId"])
+    .where("s.id", "=", queryId).executeTakeFirst();
+  if (!query) throw new UsageError(`Cannot fork at query ${queryId}: there is none of that id`);
+  const { status, ...facts } = query;
+  const rows = await tx.selectFrom("iteration").select(["position", "status"])
+    .where("queryStateId", "=", queryId).orderBy("position").execute();
+  const last = rows.at(-1)?.position ?? -1;
+  const at = position ?? last;
+  if (at === -1) return { ...facts, queryId, position: -1 };
+  const row = rows.find((one) => one.position === at);
+  if (!row) {
+    const known = last < 0 ? "it has none" : `it has 1 to ${last + 1}`;
+    throw new UsageError(`Cannot fork at iteration ${at + 1} of query ${queryId}: ${known}`);
+  }
+  if (row.status === "running" || (position === null && status === "running")) {
+    throw new UsageError(`Cannot fork at iteration ${at + 1} of query ${queryId}: it is still running`);
+  }
+  return { ...facts, queryId, position: at };
+}
