@@ -29,9 +29,9 @@ export class Environment {
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
-  /** Names to forget when the iteration is stored. */
   /** Until it settles, host calls wait; null where nothing has to be stored first. */
   #stored: Promise<unknown> | null = null;
+  /** Names to forget when the iteration is stored. */
   readonly #forgotten = new Set<string>();
   /** Older versions that the running block made current again. */
   readonly #restored = new Map<string, VariableImage>();
