@@ -13,6 +13,7 @@ import {
   map,
   names,
   num,
+  partsOf,
   record,
   same,
   schemas,
@@ -32,13 +33,17 @@ interface Place {
   readonly depth: number;
 }
 
+/** For any value, and as many more for each part of it. */
 const MAX_STEPS = 2_000_000;
+const STEPS_FOR_A_PART = 50;
+const NEAREST_FAULTS = 5;
+const NO_FORM = "must fit one of";
 const MAX_DEPTH = 1_500;
 
 /** Judges values by one checked schema. Its work is bounded: beyond that `judge` throws RangeError. */
 export class SchemaJudge {
   readonly #checked: CheckedSchema;
-  #steps = 0;
+  #left = 0;
 
   constructor(checked: CheckedSchema) {
     this.#checked = checked;
@@ -46,7 +51,7 @@ export class SchemaJudge {
 
   /** What is wrong, at most `limit` faults, those of the outer parts first. */
   judge(value: JsonValue, limit: number): readonly Fault[] {
-    this.#steps = 0;
+    this.#left = MAX_STEPS + STEPS_FOR_A_PART * partsOf(value);
     const faults: Fault[] = [];
     for (const fault of this.#schema(this.#checked.root, value, { path: "", depth: 0 })) {
       faults.push(fault);
@@ -56,7 +61,7 @@ export class SchemaJudge {
   }
 
   *#schema(schema: Schema, value: JsonValue, at: Place): Generator<Fault> {
-    if (++this.#steps > MAX_STEPS || at.depth > MAX_DEPTH) {
+    if (--this.#left < 0 || at.depth > MAX_DEPTH) {
       throw new RangeError("Cannot judge the answer: its schema refers to itself without end, or is too much work");
     }
     if (schema === true) return;
@@ -173,14 +178,8 @@ export class SchemaJudge {
 
   *#combined(schema: Keywords, value: JsonValue, at: Place): Generator<Fault> {
     for (const one of schemas(schema["allOf"])) yield* this.#schema(one, value, deeper(at));
-    const any = schemas(schema["anyOf"]);
-    if (any.length > 0 && !any.some((one) => this.#fits(one, value, at))) yield* this.#closest(any, value, at);
-    const one = schemas(schema["oneOf"]);
-    if (one.length > 0) {
-      const fitting = one.filter((branch) => this.#fits(branch, value, at)).length;
-      if (fitting === 0) yield* this.#closest(one, value, at);
-      if (fitting > 1) yield fault(`must fit exactly one of ${one.length} forms, fits ${fitting}`, at);
-    }
+    yield* this.#forms(schemas(schema["anyOf"]), value, at);
+    yield* this.#forms(schemas(schema["oneOf"]), value, { ...at, one: true });
     const { not, if: condition } = schema;
     if (isSchema(not) && this.#fits(not, value, at)) yield fault("must not have the form that is ruled out", at);
     if (isSchema(condition)) {
@@ -189,12 +188,24 @@ export class SchemaJudge {
     }
   }
 
-  /** That no form fits, then what is wrong with the one that is nearest. */
-  *#closest(branches: readonly Schema[], value: JsonValue, at: Place): Generator<Fault> {
-    const all = branches.map((branch) => [...take(this.#schema(branch, value, deeper(at)), 5)]);
-    const best = all.toSorted((a, b) => rank(b, at) - rank(a, at) || a.length - b.length)[0] ?? [];
-    if (branches.length > 1) yield fault(`must fit one of ${branches.length} forms, the nearest says:`, at);
-    yield* best;
+  /** Where no form fits: that, and what is wrong with the one that is nearest. Each form is judged once, so that work
+   * does not double with every level of a value. */
+  *#forms(forms: readonly Schema[], value: JsonValue, at: Place & { readonly one?: boolean }): Generator<Fault> {
+    const wrong: (readonly Fault[])[] = [];
+    for (const form of forms) {
+      const faults = [...take(this.#schema(form, value, deeper(at)), NEAREST_FAULTS)];
+      if (faults.length > 0) wrong.push(faults);
+      else if (!at.one) return;
+    }
+    const fitting = forms.length - wrong.length;
+    if (fitting > 1) yield fault(`must fit exactly one of ${forms.length} forms, fits ${fitting}`, at);
+    if (fitting > 0 || forms.length === 0) return;
+    const nearest = wrong.toSorted((a, b) => rank(b, at) - rank(a, at) || a.length - b.length)[0] ?? [];
+    // Of forms within forms the innermost says where it is.
+    if (forms.length > 1 && !nearest[0]?.message.startsWith(NO_FORM)) {
+      yield fault(`${NO_FORM} ${forms.length} forms, the nearest says:`, at);
+    }
+    yield* nearest;
   }
 
   #fits(schema: Schema, value: JsonValue, at: Place): boolean {

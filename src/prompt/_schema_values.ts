@@ -75,3 +75,10 @@ export function record(value: unknown): Readonly<Record<string, unknown>> {
 export function names(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
 }
+
+/** A value and everything in it, counted. */
+export function partsOf(value: JsonValue): number {
+  if (isList(value)) return value.reduce((sum: number, item) => sum + partsOf(item), 1);
+  if (isObject(value)) return Object.values(value).reduce((sum: number, item) => sum + partsOf(item), 1);
+  return 1;
+}

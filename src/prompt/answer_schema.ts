@@ -101,7 +101,8 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
       faults = this.#judge.judge(value, SHOWN_FAULTS);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      return { ok: false, reason: error.message };
+      // The engine's own is for a stack that ran out.
+      return { ok: false, reason: "The answer cannot be judged: it is nested too deep, or too much work" };
     }
     if (faults.length === 0) return { ok: true, value, text: JSON.stringify(value, null, 2) };
     const lines = faults.map(({ path, message }) => `${path === "" ? "the value" : clip(path, 200)} ${message}`);

@@ -96,6 +96,16 @@ Deno.test("AnswerSchema.judge() of several forms names what the nearest one lack
   assert.match(why(forms, { n: "x" }), /must fit one of 2 forms.*\/n must be number, is "x"/);
 });
 
+Deno.test("AnswerSchema.judge() names a fault deep in a tree of forms, and ends on one that is too deep", () => {
+  const tree = {
+    $ref: "#/$defs/n",
+    $defs: { n: { anyOf: [{ type: "array", items: { $ref: "#/$defs/n" } }, { type: "integer" }] } },
+  };
+  const nested = (depth: number): unknown => depth === 0 ? "x" : [nested(depth - 1)];
+  assert.match(why(tree, nested(40)), /: \/0\/0[/0]+ must fit one of 2 forms, the nearest says:; \/0\/0[/0]+ must be/);
+  assert.match(why(tree, nested(499)), /must fit one of 2 forms|nested too deep/);
+});
+
 Deno.test("AnswerSchema.judge() reads draft-07: lists of items, dependencies, nothing beside a reference", () => {
   const $schema = "http://json-schema.org/draft-07/schema#";
   const schema = { $schema, items: [{ type: "number" }], additionalItems: false };
