@@ -81,6 +81,8 @@ interface Common {
   readonly entries: readonly JournalEntry[];
   readonly repairs: readonly string[];
   readonly next: Reply["next"];
+  /** What the sandbox tells besides results: stray errors, names that were put back. */
+  readonly told: readonly string[];
 }
 
 /** How an iteration ended; `query/` decides what follows. */

@@ -54,7 +54,18 @@ async function giveUp(
   await recorder.fail(reason);
   const { thinking, fatal } = asked;
   const call = asked.text === null;
-  return { kind: "failed", reason, fatal, call, refused: null, thinking, entries: [], repairs: [], next: NO_NEXT };
+  return {
+    kind: "failed",
+    reason,
+    fatal,
+    call,
+    refused: null,
+    thinking,
+    entries: [],
+    repairs: [],
+    next: NO_NEXT,
+    told: [],
+  };
 }
 
 async function act(
@@ -126,7 +137,7 @@ function conclude(
   },
 ): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { entries } = executed;
-  const common = { thinking, entries, repairs: reply.repairs, next: reply.next };
+  const common = { thinking, entries, repairs: reply.repairs, next: reply.next, told: executed.notes };
   if (settled?.kind === "accepted") return { ...common, kind: "final", final: settled.final };
   const failed = entries.find(({ result }) => !result.ok);
   if (failed && entries.every(({ result }) => !result.ok)) {

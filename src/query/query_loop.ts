@@ -9,6 +9,9 @@ import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
 import { reasoningLevel } from "./reasoning_level.ts";
 
+/** Notes of a sandbox in one call; more are left out. */
+const MAX_TOLD = 20;
+
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 
 /** The decisions between iterations: docs/architecture.md has the table of states. */
@@ -114,6 +117,7 @@ export class QueryLoop {
     state.next = result.next;
     state.repaired = result.repairs.join(", ");
     if (result.thinking) state.thinking = result.thinking;
+    state.notes.push(...result.told.slice(0, MAX_TOLD).map((text) => clip(text, 500)));
     if (result.entries.length > 0) {
       state.journal = { entries: result.entries, iteration: shown };
       this.#repetition.record(result.entries);
