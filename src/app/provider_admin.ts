@@ -7,6 +7,7 @@ import type {
   ProviderReport,
   ProvidersReport,
 } from "../domain/provider_report.ts";
+import type { CopilotEndpoints } from "../providers/copilot_endpoints.ts";
 import type { Credentials } from "../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../providers/model_data.ts";
 import { PRESETS } from "../providers/presets.ts";
@@ -20,14 +21,41 @@ const REACH_MS = 5_000;
 /** Shorter keys are not shown in part. */
 const SHOWN_FROM = 16;
 
+/** It has no address and no key, and says by its name what it is. */
+const DEMO: ProviderReport = {
+  name: "demo",
+  title: "Policies in place of a model",
+  protocol: "none",
+  baseUrl: "",
+  model: "policies",
+  root: true,
+  key: { provider: "demo", title: "demo", need: "optional", from: "", shown: "", mend: "" },
+  reach: null,
+};
+const FREE = { input: 0, output: 0, cached: 0 };
+const POLICIES = { name: "policies", contextTokens: null, price: FREE, reasoning: false, images: false };
+const DEMO_MODELS: ModelsReport = {
+  provider: "demo",
+  source: "config",
+  detail: "policies, no model",
+  models: [{ ...POLICIES, known: true, root: true }],
+};
+
 /** What `vis providers`, `vis models` and `vis auth` do. */
 export class AppProviderAdmin implements ProviderAdmin {
   readonly #settings: Settings;
   readonly #credentials: Credentials;
 
-  constructor(settings: Settings) {
+  readonly #endpointsOf: ((domain: string) => CopilotEndpoints) | null;
+
+  /** `endpointsOf`: another GitHub than the one of a domain. */
+  constructor(
+    settings: Settings,
+    { endpointsOf }: { readonly endpointsOf?: (domain: string) => CopilotEndpoints } = {},
+  ) {
     this.#settings = settings;
     this.#credentials = credentialsOf(settings);
+    this.#endpointsOf = endpointsOf ?? null;
   }
 
   get #parts() {
@@ -37,6 +65,7 @@ export class AppProviderAdmin implements ProviderAdmin {
   async providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport> {
     const { choice, problem } = await this.#choice();
     const chosen = choice?.providers ?? [];
+    const demo = this.#isDemo ? [DEMO] : [];
     const others = (await this.#names()).filter((name) => !chosen.some((one) => one.name === name));
     const rest = await Promise.all(others.map((name) => resolveProvider(name, { ...this.#parts, sole: false })));
     const providers = await Promise.all([...chosen, ...rest].map(async (resolved): Promise<ProviderReport> => {
@@ -46,12 +75,13 @@ export class AppProviderAdmin implements ProviderAdmin {
       const reach = options.check ? await reachOf(resolved, options.signal) : null;
       return { name, title, protocol, baseUrl: bare(baseUrl), model, root, key: keyReport(resolved), reach };
     }));
-    return { providers, problem, notes: choice?.notes ?? [] };
+    return { providers: [...demo, ...providers], problem, notes: choice?.notes ?? [] };
   }
 
   async models(
     { provider, signal }: { readonly provider: string | null; readonly signal: AbortSignal },
   ): Promise<readonly ModelsReport[]> {
+    if (provider === "demo" || provider === null && this.#isDemo) return [DEMO_MODELS];
     const { choice, problem } = await this.#choice();
     if (provider !== null && !choice?.providers.some(({ name }) => name === provider)) {
       const resolved = await resolveProvider(provider, { ...this.#parts, sole: true });
@@ -66,16 +96,15 @@ export class AppProviderAdmin implements ProviderAdmin {
   }
 
   async keys(): Promise<readonly KeyReport[]> {
+    const { config } = this.#settings;
     const kept = Object.keys(await this.#credentials.all());
+    const chosen = (await this.#choice()).choice?.providers ?? [];
     const names = [...new Set([...await this.#names(), ...kept])];
-    return await Promise.all(names.map(async (name): Promise<KeyReport> => {
-      if (isProvider(name, this.#settings.config)) {
-        return keyReport(
-          await resolveProvider(name, { ...this.#parts, sole: this.#settings.config.provider === name }),
-        );
-      }
-      return { provider: name, title: name, need: "optional", from: "auth.json", shown: "", mend: "" };
-    }));
+    const others = names.filter((name) => !chosen.some((one) => one.name === name)).map(async (name) => {
+      if (isProvider(name, config)) return keyReport(await resolveProvider(name, { ...this.#parts, sole: false }));
+      return { provider: name, title: name, need: "optional", from: "auth.json", shown: "", mend: "" } as const;
+    });
+    return [...chosen.map(keyReport), ...await Promise.all(others)];
   }
 
   loginNames(): readonly string[] {
@@ -107,7 +136,7 @@ export class AppProviderAdmin implements ProviderAdmin {
       import("../providers/copilot_token.ts"),
     ]);
     const { domain, signal, onCode } = options;
-    const endpoints = copilotEndpoints(domain);
+    const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);
     const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });
     // Tried before it is kept: an account without Copilot should hear of it here.
     await new CopilotTokens(endpoints, { githubToken }).get(signal);
@@ -119,8 +148,12 @@ export class AppProviderAdmin implements ProviderAdmin {
     return await this.#credentials.remove(provider);
   }
 
+  get #isDemo(): boolean {
+    return this.#settings.config.provider === "demo";
+  }
+
   async #choice(): Promise<{ readonly choice: Choice | null; readonly problem: string }> {
-    if (this.#settings.config.provider === "demo") return { choice: null, problem: "" };
+    if (this.#isDemo) return { choice: null, problem: "" };
     try {
       return { choice: await chooseProviders(this.#parts), problem: "" };
     } catch (error) {

@@ -74,22 +74,31 @@ export class Credentials {
   /** Under a lock, so that two processes do not lose each other's keys. */
   async #change(change: (stored: Stored) => Stored): Promise<void> {
     if (this.#path === null) throw new ConfigError("Cannot keep a key: set VIS_HOME to a folder that Vis may write");
-    const folder = dirname(this.#path);
+    try {
+      await this.#write(this.#path, change);
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      throw new ConfigError(`Cannot keep keys in ${this.#path}: ${error instanceof Error ? error.name : "unknown"}`);
+    }
+    this.#read = null;
+  }
+
+  async #write(path: string, change: (stored: Stored) => Stored): Promise<void> {
+    const folder = dirname(path);
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     using lock = await Deno.open(join(folder, "auth.lock"), { create: true, write: true, mode: 0o600 });
     await lock.lock(true);
     const providers = change(await this.#load());
-    const fresh = `${this.#path}.${crypto.randomUUID()}`;
+    const fresh = `${path}.${crypto.randomUUID()}`;
     try {
       using file = await Deno.open(fresh, { createNew: true, write: true, mode: 0o600 });
       await writeAll(file, `${JSON.stringify({ version: 1, providers }, null, 2)}\n`);
       await file.sync();
-      await Deno.rename(fresh, this.#path);
+      await Deno.rename(fresh, path);
     } catch (error) {
       await Deno.remove(fresh).catch(() => {});
       throw error;
     }
-    this.#read = null;
   }
 }
 

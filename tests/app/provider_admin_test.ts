@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { AppProviderAdmin } from "../../src/app/provider_admin.ts";
 import { Cancelled, ConfigError, UsageError } from "../../src/domain/errors.ts";
+import { startCopilotMock } from "../helpers/copilot_mock.ts";
 import { startOpenAiMock } from "../helpers/openai_mock.ts";
 import { settingsOf } from "./_settings.ts";
 
@@ -84,13 +85,13 @@ Deno.test("AppProviderAdmin.keys() says where each key is from and shows nothing
     const keys = await admin.keys();
     assert.deepEqual(keys.map(({ provider, from, shown }) => [provider, from, shown]), [
       ["mine", "MINE", "••••4711"],
-      ["other", "", ""],
       ["ollama", "", ""],
+      ["other", "", ""],
       ["zai", "ZAI_API_KEY", "••••"],
       ["anthropic", "auth.json", "••••4711"],
     ]);
-    assert.match(keys[1]?.mend ?? "", /^set GEMINI_API_KEY or run vis auth login other$/);
-    assert.equal(keys[2]?.mend, "");
+    assert.match(keys[2]?.mend ?? "", /^set GEMINI_API_KEY or run vis auth login other$/);
+    assert.equal(keys[1]?.mend, "");
     assert.doesNotMatch(JSON.stringify(keys), /0123456789|short/);
   });
 });
@@ -103,6 +104,53 @@ Deno.test("AppProviderAdmin.loginKind() knows a login on a page, and refuses wha
     (error) => error instanceof ConfigError && /is zai meant/.test(error.message),
   );
   assert.equal(admin.loginNames().includes("ollama"), false);
+});
+
+Deno.test("AppProviderAdmin.deviceLogin() tries the account before it keeps the login", async () => {
+  await withHome(async (home) => {
+    await using mock = startCopilotMock();
+    mock.interval = 0.005;
+    const endpointsOf = () => ({
+      deviceCode: `${mock.url}/login/device/code`,
+      accessToken: `${mock.url}/login/oauth/access_token`,
+      exchange: `${mock.url}/copilot_internal/v2/token`,
+      api: mock.url,
+    });
+    const admin = new AppProviderAdmin(await settingsOf({ home }), { endpointsOf });
+    const codes: string[] = [];
+    const login = () =>
+      admin.deviceLogin("github-copilot", {
+        domain: "company.ghe.com",
+        signal: ALWAYS,
+        onCode: ({ userCode }) => codes.push(userCode),
+      });
+    mock.polls.push({ error: "authorization_pending" }, { access_token: "gho_0123456789-4711" });
+    mock.exchange = { status: 403 };
+    await assert.rejects(login(), { kind: "auth", message: /no access to GitHub Copilot/ });
+    assert.deepEqual(await admin.keys(), []);
+    mock.exchange = { refreshIn: 1500 };
+    assert.equal(await login(), join(home, "auth.json"));
+    assert.deepEqual(codes, ["ABCD-1234", "ABCD-1234"]);
+    const [key] = await admin.keys();
+    assert.deepEqual([key?.provider, key?.shown, key?.mend], ["github-copilot", "••••4711", ""]);
+    assert.match(await Deno.readTextFile(join(home, "auth.json")), /"domain": "company\.ghe\.com"/);
+    assert.doesNotMatch(await Deno.readTextFile(join(home, "auth.json")), /tid=/);
+  });
+});
+
+Deno.test("AppProviderAdmin shows what VIS_* and the demo amount to", async () => {
+  const env = { VIS_BASE_URL: "http://u:secret@127.0.0.1:9/v1?t=secret", VIS_API_KEY: KEY, VIS_MODEL: "m" };
+  const admin = await adminOf({ env });
+  const [key] = await admin.keys();
+  assert.deepEqual([key?.from, key?.shown], ["VIS_API_KEY", "••••4711"]);
+  const { providers: [plain] } = await admin.providers({ check: false, signal: ALWAYS });
+  assert.deepEqual([plain?.name, plain?.model, plain?.baseUrl], ["openai", "m", "http://127.0.0.1:9/v1"]);
+  const demo = await adminOf({ config: { provider: "demo" } });
+  const report = await demo.providers({ check: true, signal: ALWAYS });
+  assert.deepEqual([report.problem, report.providers.map(({ name, root }) => [name, root])], ["", [["demo", true]]]);
+  assert.deepEqual((await demo.models({ provider: null, signal: ALWAYS }))[0]?.models.map(({ name }) => name), [
+    "policies",
+  ]);
 });
 
 Deno.test("AppProviderAdmin.providers() asks those it should, and says who does not answer", async () => {

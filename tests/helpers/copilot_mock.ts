@@ -5,6 +5,8 @@ export interface CopilotMock extends AsyncDisposable {
   readonly requests: readonly { readonly path: string; readonly headers: Headers; readonly body: string }[];
   /** What /login/oauth/access_token answers, first to last; the last one stays. */
   readonly polls: Record<string, unknown>[];
+  /** Seconds between two questions. */
+  interval: number;
   /** What the exchange answers: a status, or the life of the token in seconds. */
   exchange: {
     readonly status?: number;
@@ -32,7 +34,7 @@ export function startCopilotMock(): CopilotMock {
           user_code: "ABCD-1234",
           verification_uri: "https://github.com/login/device",
           expires_in: 900,
-          interval: 5,
+          interval: mock.interval,
         });
       case "/login/oauth/access_token":
         return Response.json(polls.length > 1 ? polls.shift() : polls[0]);
@@ -77,6 +79,7 @@ export function startCopilotMock(): CopilotMock {
     requests,
     polls,
     good,
+    interval: 5,
     exchange: { refreshIn: 1500 },
     get exchanged() {
       return exchanged;

@@ -102,6 +102,17 @@ Deno.test("Credentials.set() of many at once loses none", async () => {
   });
 });
 
+Deno.test("Credentials.set() says that it cannot write", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "file"), "");
+    await assert.rejects(new Credentials(join(folder, "file/auth.json")).set("a", KEY), (error) => {
+      assert.ok(error instanceof ConfigError);
+      assert.match(error.message, /^Cannot keep keys in .*auth\.json: \w+$/);
+      return true;
+    });
+  });
+});
+
 Deno.test("Credentials keeps nothing where there is no home, and finds nothing of inherited names", async () => {
   const credentials = new Credentials(null);
   assert.equal(await credentials.get("constructor"), null);
