@@ -11,6 +11,15 @@ const STOPPED: readonly (readonly [source: string, check: string])[] = [
   ["let n = 0, text = ''; while (true) { n++; text = `${n}` }", "n > 1000 && text === `${n}`"],
   ["let n = 0, big = 0n; while (true) { n++; big++ }", "n > 1000 && big === BigInt(n)"],
   ["let n = 0, u; while (true) { n++; if (n > 999) u = n }", "n > 1000 && Math.abs(u - n) < 2"],
+  [
+    "let n = 0, half = 0; const spin = (ms) => { const end = performance.now() + ms; while (performance.now() < end); }\n" +
+    "for (;; n++) { half += 0.5; spin(10); half += 0.5 }",
+    "n > 0 && half === n + 0.5",
+  ],
+  [
+    "let n = 0; const seen = [], push = (x) => { seen.push(x); for (;;); }\nfor (const x of [1.5, 2]) { n += x\npush(n) }",
+    "seen[0] === n",
+  ],
   ["let n = 0; const list = new Float64Array(1); for (;; ) { n++; list[0] = n }", "n > 1000 && list[0] === n"],
 ];
 

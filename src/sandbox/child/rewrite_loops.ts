@@ -16,17 +16,17 @@ export interface LoopOptions {
 export const NUMBERS = "numbers";
 const MAX_NAMES = 8;
 const LOOPS: ReadonlySet<string> = new Set(["ForStatement", "WhileStatement", "ForOfStatement", "ForInStatement"]);
-/** What foreign code may come in by, apart from getters and conversions. */
 const UNFIT: ReadonlySet<string> = new Set(
-  `NewExpression TaggedTemplateExpression AwaitExpression YieldExpression ImportExpression DoWhileStatement
+  `TaggedTemplateExpression AwaitExpression YieldExpression ImportExpression DoWhileStatement
   ReturnStatement FunctionDeclaration FunctionExpression ArrowFunctionExpression ClassDeclaration ClassExpression`
     .split(/\s+/),
 );
 
-/** A store to a global property makes a new object for every number that is no small integer. Loops that call nothing
- * therefore work on local variables of the same names. No function refers to these, so that nothing sees the
- * difference while the loop runs; when it ends, however it ends, the global ones get their values. A loop that is
- * stopped from outside runs no `finally`: after each round the numbers stand in a list that outlives it. */
+/** A store to a global property makes a new object for every number that is no small integer. Loops therefore
+ * work on local variables of the same names. No function refers to these, so that nothing sees the difference while
+ * the loop runs; when it ends, however it ends, the global ones get their values. A loop that is stopped from outside
+ * runs no `finally`: it can be stopped between two rounds and inside of calls, and before each of these the numbers
+ * are put into a list that outlives it. */
 export function loopEdits(statement: AnyNode, options: LoopOptions): Edit[] {
   const locals = new Set<string>();
   addLocals(statement, locals);
@@ -70,20 +70,56 @@ interface Rounds {
   readonly any: boolean;
 }
 
-/** Whether nothing in it is called but what Math has. */
+/** Whether there is a place before each call, with no assignment between the two. What Math has is no call. */
 function isFit(node: AnyNode, rounds: Rounds): boolean {
+  if (isCalling(node)) return callsFirst(node) && !hasUnfit(node);
   if (UNFIT.has(node.type)) return false;
   if (node.type === "ContinueStatement" && (node.label ? rounds.any : rounds.nearest)) return false;
   if (node.type === "ForOfStatement" && node.await) return false;
   if (node.type === "VariableDeclaration" && (node.kind === "using" || node.kind === "await using")) return false;
-  if (node.type === "CallExpression" && !isOfMath(node.callee)) return false;
+  if (isCall(node)) return false;
   let inner = rounds;
   if (LOOPS.has(node.type)) {
     if ("body" in node && isVariables(node.body)) return false;
+    if (node.type === "ForStatement" && node.init && hasCall(node.init)) return false; // it looks like a statement
     const nearest = node.type !== "ForStatement" || !node.update;
     inner = { nearest, any: rounds.any || nearest };
   }
   return childNodes(node).every((child) => isFit(child, inner));
+}
+
+function isCall(node: AnyNode): boolean {
+  return node.type === "NewExpression" || (node.type === "CallExpression" && !isOfMath(node.callee));
+}
+
+function hasCall(node: AnyNode): boolean {
+  return isCall(node) || childNodes(node).some(hasCall);
+}
+
+function hasUnfit(node: AnyNode): boolean {
+  return UNFIT.has(node.type) || childNodes(node).some(hasUnfit);
+}
+
+/** A statement without statements in it that calls something. */
+function isCalling(node: AnyNode): boolean {
+  return (node.type === "ExpressionStatement" || node.type === "VariableDeclaration") && hasCall(node);
+}
+
+/** `x += f(y)`: nothing is assigned before the last call has returned. */
+function callsFirst(node: AnyNode): boolean {
+  if (node.type === "VariableDeclaration") {
+    if (node.kind !== "const" && node.kind !== "let") return false;
+    return !assigns(node);
+  }
+  const expression = node.type === "ExpressionStatement" ? node.expression : node;
+  const isPlain = expression.type === "AssignmentExpression" && expression.left.type === "Identifier";
+  return !assigns(isPlain ? expression.right : expression);
+}
+
+function assigns(node: AnyNode): boolean {
+  const names = new Set<string>();
+  addAssigned(node, names);
+  return names.size > 0;
 }
 
 function isVariables(body: unknown): boolean {
@@ -145,9 +181,22 @@ function note({ names, suffix }: Kept): string {
   return `(${are}?(list${suffix}[0]=0${store}):put${suffix}(${names.join(",")}))`;
 }
 
+function isList({ type }: AnyNode): boolean {
+  return type === "BlockStatement" || type === "SwitchCase";
+}
+
+/** Before a statement that calls something. */
+function callEdits({ start, end }: AnyNode, kept: Kept & { readonly inList: boolean }): Edit[] {
+  const before = { start, end: start, text: `${kept.inList ? ";" : "{"}${note(kept)};` };
+  return kept.inList ? [before] : [before, { start: end, end, text: "}" }];
+}
+
 /** After every round of this loop and those in it. */
 function roundEdits(node: AnyNode, kept: Kept): Edit[] {
-  const inner = childNodes(node).flatMap((child) => roundEdits(child, kept));
+  const inner = childNodes(node).flatMap((child) => [
+    ...roundEdits(child, kept),
+    ...isCalling(child) ? callEdits(child, { ...kept, inList: isList(node) }) : [],
+  ]);
   const at = (start: number, text: string): Edit => ({ start, end: start, text });
   switch (node.type) {
     case "ForStatement":

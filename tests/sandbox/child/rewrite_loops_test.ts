@@ -44,10 +44,17 @@ const LOCAL: readonly (readonly [source: string, names: string])[] = [
     "let s = 0; const log = []; for (const f of [1, 2]) { log.push(f); for (let i = 0; i < f; i++) s += i + f }",
     "s log",
   ],
+  ["let s = 0; const f = (x) => x / 2; for (let i = 0; i < 3; i++) s += f(i)", "s"],
+  [
+    "let s = 0, d; for (let i = 0; i < 3; i++) { const x = Number(`${i}`)\nd = new Date(x)\ns += x + 0.5\nString(x) }",
+    "s d",
+  ],
+  ["let s = 0; for (const x of [1, 2]) if (x > 1) s += Number(x); else s -= Number(x)", "s"],
+  ["let s = 0; for (const x of [1, 2]) switch (x) { case 1: s += Number(x)\ndefault: s = s + Number(x) }", "s"],
   ["function f() {} for (var i = 0; i < 3; i++);\ni", "i"],
 ];
 
-Deno.test("loopEdits() loops that call nothing come to what they come to plainly", async () => {
+Deno.test("loopEdits() loops come to what they come to plainly", async () => {
   for (const [source, names] of LOCAL) {
     assert.ok(isLocal(source), source);
     const result = `[${names.split(" ").join(", ")}]`;
@@ -63,7 +70,12 @@ Deno.test("loopEdits() what may be seen from elsewhere stays where it is", () =>
   const others = [
     "let s = 0; const f = () => s; for (let i = 0; i < 3; i++) s += i",
     "let s = 0; class A { get s() { return s } }; for (let i = 0; i < 3; i++) s += i",
-    "let s = 0; for (let i = 0; i < 3; i++) { s += i; g() }",
+    "let s = 0; for (let i = 0; i < 3; i++) { s += i; if (g()) s++ }",
+    "let s = 0; for (let i = 0; i < 3; i++) g(s += i)",
+    "let s = 0; for (let i = 0; i < 3; i++) s = (s++, g(s))",
+    "let s = 0; for (let i = g(); i < 3; i++) s += i",
+    "let s = 0; for (let i = 0; i < g(); i++) s += i",
+    "let s = 0; for (let i = 0; i < 3; i++) { var t = g(); s += t }",
     "let s = 0; for (let i = 0; i < 3; i++) { s += await i }",
     "let s = 0; for await (const i of []) s += i",
     "let s = 0; for (const i of [1]) { if (i) continue; s += i }",
