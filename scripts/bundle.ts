@@ -8,13 +8,14 @@ import { run } from "./_run.ts";
 /** File in `build/sandbox/` to its source. */
 export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "child.js": "src/sandbox/child/main.ts",
-  "worker.js": "src/sandbox/child/worker.ts",
+  "worker.js": "src/sandbox/child/worker_entry.ts",
+  "worker_script.js": "src/sandbox/child/worker.ts",
   "relay.js": "src/sandbox/child/relay_script.ts",
   "sucrase.js": "src/sandbox/child/sucrase.ts",
 };
 
-/** Evaluated as scripts in the child's main thread. */
-const SCRIPTS = new Set(["relay.js", "sucrase.js"]);
+/** Evaluated as scripts, each one function of `require` (script_value.ts). */
+export const SANDBOX_SCRIPTS: readonly string[] = ["worker_script.js", "relay.js", "sucrase.js"];
 
 /** Set to the moment before the sources were read; `bin/vis` builds again when a source is newer. */
 export const STAMP = "build/sandbox/.stamp";
@@ -31,11 +32,13 @@ async function sameBytes(a: string, b: string): Promise<boolean> {
 
 async function bundleFile(entry: string, output: string): Promise<void> {
   // Half the text to parse at every start. Names that a block or a message shows are therefore set, never inferred.
-  const format = SCRIPTS.has(basename(output)) ? "cjs" : "esm";
+  const isScript = SANDBOX_SCRIPTS.includes(basename(output));
+  const format = isScript ? "cjs" : "esm";
   const { code, stderr } = await run(["bundle", "--quiet", "--minify", "--format", format, "-o", output, entry], {
     cwd: ROOT,
   });
   if (code !== 0) throw new Error(`Cannot bundle ${entry}: ${stderr.trim()}`);
+  if (isScript) await Deno.writeTextFile(output, `(require) => {${await Deno.readTextFile(output)}\n}`);
 }
 
 /** A rename, so that a reader sees the old file or the new one; nothing where they are equal. */

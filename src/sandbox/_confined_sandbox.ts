@@ -287,7 +287,8 @@ export class ConfinedSandbox implements Sandbox {
     if (this.#walls) throw new ProtocolError("Cannot become ready twice");
     this.#walls = readReady(header);
     this.#startMs = performance.now() - this.#begun;
-    this.#ready.resolve();
+    // Given up meanwhile: behind a launcher that was killed the child comes up nevertheless, and ends with its input.
+    if (!this.#options.signal?.aborted) this.#ready.resolve();
   }
 
   #onEnd(exit: ChildExit): void {

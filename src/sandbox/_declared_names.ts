@@ -22,7 +22,7 @@ async function parsed(code: string): Promise<PreparedBlock> {
     import("./child/prepare_block.ts"),
     import("./child/sucrase_loader.ts"),
   ]);
-  return prepareBlock(code, { loadSucrase: () => sucraseLoader(sucraseText())() });
+  return prepareBlock(code, { loadSucrase: () => sucraseLoader({ text: sucraseText() })() });
 }
 
 function sucraseText(): string {

@@ -4,19 +4,15 @@ import type { Ran } from "./_checkout.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-const MAIN = `if (Deno.args[0] === "child") {
-  await (await import("./src/sandbox/child/main.ts")).childMain();
-} else {
-  let generated = "allowed";
-  try {
-    new Function("return 1")();
-  } catch {
-    generated = "refused";
-  }
-  const globals = [typeof process, typeof Buffer, typeof setTimeout(() => {}, 0)].join();
-  const input = await new Response(Deno.stdin.readable).text();
-  console.log(JSON.stringify({ args: Deno.args, generated, globals, input, main: import.meta.main }));
+const MAIN = `let generated = "allowed";
+try {
+  new Function("return 1")();
+} catch {
+  generated = "refused";
 }
+const globals = [typeof process, typeof Buffer, typeof setTimeout(() => {}, 0)].join();
+const input = await new Response(Deno.stdin.readable).text();
+console.log(JSON.stringify({ args: Deno.args, generated, globals, input, main: import.meta.main }));
 `;
 const CHILD = `export function childMain(): Promise<void> {
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
@@ -30,13 +26,17 @@ const CHILD = `export function childMain(): Promise<void> {
 }
 `;
 const FILES: Readonly<Record<string, string>> = {
+  "scripts/_code_cache_main.ts": "Deno.exit(0);\n",
+  "scripts/_code_cache_worker.ts": "export const none = 1;\n",
   "deno.json": '{ "unstable": ["worker-options"], "test": { "include": ["tests"] } }',
   "main.ts": MAIN,
   "src/domain/one.ts": "export const one = 1;\n",
   "src/sandbox/child/main.ts": CHILD,
-  "src/sandbox/child/worker.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
+  "src/sandbox/child/worker.ts": "export const worker = 1;\n",
+  "src/sandbox/child/worker_entry.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
   "src/sandbox/child/relay_script.ts": "export const relay = 1;\n",
   "src/sandbox/child/sucrase.ts": "export const transform = 1;\n",
+  "src/sandbox/program.ts": 'export const CHILD_ARGUMENT = "__sandbox_child";\n',
   "src/sandbox/child/word.ts": 'export const word: string = "first";\n',
 };
 

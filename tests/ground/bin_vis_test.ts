@@ -52,7 +52,7 @@ Deno.test("bin/vis says which file cannot be built, and tries again the next tim
   await program.write("src/sandbox/child/word.ts", "export const word = ;\n");
   const broken = await program.run("bin/vis");
   assert.deepEqual([broken.code, broken.stdout], [1, ""]);
-  assert.match(broken.stderr, /Cannot bundle src\/sandbox\/child\/worker\.ts: /);
+  assert.match(broken.stderr, /Cannot bundle src\/sandbox\/child\/worker_entry\.ts: /);
   assert.doesNotMatch(broken.stderr, /backtrace/i);
   await program.write("src/sandbox/child/word.ts", 'export const word = "mended";\n');
   assert.equal((await program.run("bin/vis")).code, 0);

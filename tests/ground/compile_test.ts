@@ -56,8 +56,8 @@ Deno.test({
       generated: "refused",
       globals: "object,function,object",
       input: "typed",
-      main: true,
+      main: false,
     });
-    assert.equal((await program.run("out/vis", { args: ["child"] })).stdout, "first\n");
+    assert.equal((await program.run("out/vis", { args: ["__sandbox_child"] })).stdout, "first\n");
   },
 });

@@ -5,8 +5,9 @@ import { fail } from "./fail.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { workerPermissions } from "./given_access.ts";
 import { mailboxMemory } from "./mailbox.ts";
-import type { FromWorker, WorkerSetup } from "./messages.ts";
+import type { FromWorker, WorkerStart } from "./messages.ts";
 import { loadRelay } from "./relay_loader.ts";
+import type { ScriptSource } from "./script_value.ts";
 import { serve } from "./serve.ts";
 import { readSetup } from "./setup.ts";
 import { sucraseLoader } from "./sucrase_loader.ts";
@@ -27,36 +28,58 @@ function workerUrl(): string {
   return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 }
 
+/** A bundle that is evaluated as a script, with the code cache that an executable has beside it. */
+function scriptOf(name: string): ScriptSource {
+  return { text: Deno.readTextFileSync(beside(`${name}.js`)), cache: Deno.build.standalone ? cacheOf(name) : null };
+}
+
+function cacheOf(name: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Deno.readFileSync(beside(`${name}.cache`));
+  } catch {
+    return null; // made for another platform, where nothing could make one
+  }
+}
+
 function startWorker(url: string, permissions: "none" | "inherit" | Deno.PermissionOptionsObject): Worker {
   return new Worker(url, { type: "module", deno: { permissions } });
 }
 
-/** Reads the setup, confines, serves until stdin ends. Never returns. */
+/** Never returns. What it cannot do it says on stderr, in a sentence that the main process reads. */
 export async function childMain(): Promise<void> {
+  try {
+    await confinedChild();
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Reads the setup, confines, serves until stdin ends. */
+async function confinedChild(): Promise<void> {
   const begun = performance.now();
   const first = readFrameSync((into) => Deno.stdin.readSync(into));
   const { setup, constants } = readSetup(first);
   const url = workerUrl();
-  const loadSucrase = sucraseLoader(Deno.readTextFileSync(beside("sucrase.js")));
-  const relayScript = Deno.readTextFileSync(beside("relay.js"));
+  const loadSucrase = sucraseLoader(scriptOf("sucrase"));
+  const relayScript = scriptOf("relay"), workerScript = scriptOf("worker_script");
   const { walls: { limits, landlock, seccomp }, parentPid, memoryBytes, access } = setup;
   const confinement = new Confinement({ parentPid, memoryBytes, access, limits, landlock, seccomp });
   const wire = new Wire();
-  orFail(() => confinement.beforeWorker());
+  confinement.beforeWorker();
 
   const worker = startWorker(url, setup.walls.permissions ? workerPermissions(access) : "inherit");
   const writer = new FrameWriter(first.token);
   const { port1, port2 } = new MessageChannel();
   const memory = mailboxMemory();
+  const { functions, untimed, outputBytes, previewChars } = setup;
+  const shared = { functions, untimed, constants, outputBytes, previewChars, access };
+  // It waits in the worker's queue until the worker's own code has run: asking first would cost a turn of both threads.
+  const given = { ...shared, emptyRealm: setup.walls.realm, port: port2, memory };
+  worker.postMessage({ script: workerScript, setup: given } satisfies WorkerStart, [port2]);
   const relay = loadRelay(relayScript, { setup, writer, port: port1, memory, loadSucrase });
   worker.onerror = (event) => {
     event.preventDefault();
     fail(`worker: ${event.message}`);
-  };
-  worker.onmessage = () => {
-    const { functions, untimed, outputBytes, previewChars, walls: { realm } } = setup;
-    const shared = { functions, untimed, constants, outputBytes, previewChars, access };
-    worker.postMessage({ ...shared, emptyRealm: realm, port: port2, memory } satisfies WorkerSetup, [port2]);
   };
   relay.onUp = (up: Extract<FromWorker, { t: "up" }>) => {
     const held = orFail(() => confinement.afterWorker());

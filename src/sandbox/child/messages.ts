@@ -3,6 +3,7 @@ import type { VariableImage } from "../../domain/variable.ts";
 import type { Bytes } from "../protocol.ts";
 import type { GivenAccess } from "./given_access.ts";
 import type { RunnableBlock } from "./prepare_block.ts";
+import type { ScriptSource } from "./script_value.ts";
 import type { ThrownError } from "./thrown_error.ts";
 
 export interface WorkerSetup {
@@ -18,6 +19,12 @@ export interface WorkerSetup {
   readonly port: MessagePort;
   /** Of the mailboxes beside the port. */
   readonly memory: SharedArrayBuffer;
+}
+
+/** The only message that comes by the worker's own channel. */
+export interface WorkerStart {
+  readonly script: ScriptSource;
+  readonly setup: WorkerSetup;
 }
 
 export interface CallMessage {
@@ -79,7 +86,6 @@ export type ToWorker =
   | { readonly t: "ping"; readonly id: string };
 
 export type FromWorker =
-  | { readonly t: "loaded" }
   /** `left`: what could not be taken from the realm; `names`: what it got from us. */
   | { readonly t: "up"; readonly left: readonly string[]; readonly names: readonly string[] }
   /** Names that the realm got with a conversation. */

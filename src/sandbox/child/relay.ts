@@ -225,9 +225,7 @@ export class Relay {
 
   #toWorker(message: ToWorker): void {
     this.#outbox.posting();
-    const transfer = transferable(message);
-    if (transfer) this.#options.port.postMessage(message, transfer);
-    else this.#options.port.postMessage(message);
+    this.#options.port.postMessage(message, transferable(message));
   }
 
   #fromWorker(message: FromWorker): void {
@@ -260,8 +258,6 @@ export class Relay {
         return this.#send({ t: "pong", id: message.id });
       case "broken":
         return fail(`a block broke the realm: ${message.why}`);
-      case "loaded":
-        return;
     }
   }
 

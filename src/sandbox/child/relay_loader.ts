@@ -1,9 +1,9 @@
 import type { Relay, RelayOptions } from "./relay.ts";
-import { scriptValue } from "./script_value.ts";
+import { type ScriptSource, scriptValue } from "./script_value.ts";
 
 /** Makes the relay of the bundle of relay_script.ts. */
-export function loadRelay(text: string, options: RelayOptions): Relay {
-  const found = scriptValue(text, "sandbox.relay");
+export function loadRelay(script: ScriptSource, options: RelayOptions): Relay {
+  const found = scriptValue(script, { name: "sandbox.relay" });
   if (!isMaker(found)) throw new TypeError("Cannot relay frames: the bundle of the relay is not one");
   return found(options);
 }

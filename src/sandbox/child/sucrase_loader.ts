@@ -1,16 +1,16 @@
 import type { transform } from "sucrase";
-import { scriptValue } from "./script_value.ts";
+import { type ScriptSource, scriptValue } from "./script_value.ts";
 
 export type SucraseTransform = typeof transform;
 
 /** Evaluates the bundle of sucrase.ts on the first call; later calls give the same function. */
-export function sucraseLoader(text: string): () => SucraseTransform {
+export function sucraseLoader(script: ScriptSource): () => SucraseTransform {
   let loaded: SucraseTransform | null = null;
-  return () => loaded ??= evaluate(text);
+  return () => loaded ??= evaluate(script);
 }
 
-function evaluate(text: string): SucraseTransform {
-  const found = scriptValue(text, "sandbox.sucrase");
+function evaluate(script: ScriptSource): SucraseTransform {
+  const found = scriptValue(script, { name: "sandbox.sucrase" });
   if (!isTransform(found)) throw new TypeError("Cannot strip types: the bundle of sucrase is not one");
   return found;
 }

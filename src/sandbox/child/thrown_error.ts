@@ -3,7 +3,7 @@ import { errorText } from "./preview_kind.ts";
 
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
 /** V8 makes `stack` an accessor of the object or of the prototype, by version; a block cannot replace this one. */
-const stackGetter: unknown = Object.getOwnPropertyDescriptor(new Error("probe"), "stack")?.get ??
+const stackGetter: unknown = Object.getOwnPropertyDescriptor(withoutFrames(), "stack")?.get ??
   Object.getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
 const FRAME = /^\s+at (?:async )?(?:(.{1,200}?) \()?((?:block|kept)[^\s():]{0,200}):(\d+):(\d+)\)?$/;
 const slice = String.prototype.slice;
@@ -11,6 +11,15 @@ const split = String.prototype.split;
 const match = RegExp.prototype.exec;
 const errorPrototype = Error.prototype;
 const isPrototypeOf = Object.prototype.isPrototypeOf;
+
+/** To know where a frame is V8 reads the text of its function again: here, of the whole bundle. */
+function withoutFrames(): Error {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  const error = new Error("probe");
+  Error.stackTraceLimit = limit;
+  return error;
+}
 
 /** A frame inside the code of a block, in positions of that code. */
 export interface ThrownFrame {

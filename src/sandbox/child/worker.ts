@@ -1,4 +1,7 @@
-/** The worker: empties its global, then runs the blocks that the child's main thread sends. One bundled file. */
+/**
+ * The worker: empties its global, then runs the blocks that the child's main thread sends. Its bundle is a script that
+ * worker_entry.ts evaluates.
+ */
 import { abortClasses } from "./abort_signal.ts";
 import { Blocks } from "./blocks.ts";
 import { captured } from "./captured.ts";
@@ -21,6 +24,7 @@ import { VariableRequests } from "./variable_requests.ts";
 import { Variables } from "./variables.ts";
 import { type Mail, WorkerLink } from "./worker_link.ts";
 import type { WorkerParts } from "./worker_parts.ts";
+import type { WorkerTools } from "./worker_tools.ts";
 
 const NOTE_CHARS = 500;
 
@@ -40,6 +44,7 @@ function strayText(error: unknown): string {
 
 class SandboxWorker {
   readonly #setup: WorkerSetup;
+  readonly #tools: WorkerTools;
   readonly #link: WorkerLink;
   readonly #post: (message: FromWorker) => void;
   readonly #blocks: Blocks;
@@ -47,8 +52,9 @@ class SandboxWorker {
   readonly #parts: WorkerParts;
   readonly #own: Readonly<Record<string, unknown>>;
 
-  constructor(setup: WorkerSetup) {
+  constructor(setup: WorkerSetup, tools: WorkerTools) {
     this.#setup = setup;
+    this.#tools = tools;
     this.#link = new WorkerLink(setup.port, setup.memory);
     this.#post = (message) => this.#link.post(message);
     this.#parts = this.#makeParts();
@@ -165,7 +171,7 @@ class SandboxWorker {
   #keepRealm(): string[] {
     const own = this.#own;
     for (const name in own) this.#parts.names.set(name, own[name]);
-    this.#parts.names.set("__import", (specifier: string, options?: ImportCallOptions) => import(specifier, options));
+    this.#parts.names.set("__import", this.#tools.import);
     return ["realm kept"];
   }
 
@@ -202,9 +208,6 @@ class SandboxWorker {
   }
 }
 
-// A worker's global has these two; the types of a page's global do not.
-const scope = globalThis as unknown as Pick<Worker, "addEventListener" | "postMessage">;
-scope.addEventListener("message", (event) => {
-  if (event instanceof MessageEvent) new SandboxWorker(event.data).start();
-}, { once: true });
-scope.postMessage({ t: "loaded" });
+Reflect.set(globalThis, Symbol.for("sandbox.worker"), (setup: WorkerSetup, tools: WorkerTools) => {
+  new SandboxWorker(setup, tools).start();
+});

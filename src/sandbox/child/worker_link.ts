@@ -10,14 +10,13 @@ export type Mail = RunMessage | readonly CallAnswer[];
 
 /** The worker's end of what it and the child's main thread say to each other. */
 export class WorkerLink {
-  readonly #send: (message: FromWorker) => void;
-  readonly #hand: (message: FromWorker, transfer: Transferable[]) => void;
+  readonly #send: (message: FromWorker, transfer: Transferable[]) => void;
   readonly #inbox: Mailbox;
   readonly #outbox: Mailbox;
   readonly #asleep = (): void => this.#outbox.call();
 
   constructor(port: MessagePort, memory: SharedArrayBuffer) {
-    this.#send = this.#hand = port.postMessage.bind(port);
+    this.#send = port.postMessage.bind(port);
     this.#inbox = new Mailbox(memory, "worker");
     this.#outbox = new Mailbox(memory, "relay");
   }
@@ -28,9 +27,7 @@ export class WorkerLink {
       if (length > 0 && this.#outbox.deliver(length)) return;
     }
     this.#outbox.posting();
-    const transfer = transferable(message);
-    if (transfer) this.#hand(message, transfer);
-    else this.#send(message);
+    this.#send(message, transferable(message));
   }
 
   /** A message came over the port. */

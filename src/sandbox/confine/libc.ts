@@ -1,19 +1,27 @@
-/** The few libc functions that confinement needs. Opened once, closed before the first foreign byte. */
+/**
+ * Two functions only: the runtime makes code for each one at every start, and `syscall` can stand for the others that
+ * confinement needs.
+ */
 const SYMBOLS = {
-  prctl: { parameters: ["i32", "u64", "u64", "u64", "u64"], result: "i32" },
-  setrlimit: { parameters: ["i32", "buffer"], result: "i32" },
-  syscall: { parameters: ["i64", "u64", "u64", "u64", "u64"], result: "i64" },
-  open: { parameters: ["buffer", "i32"], result: "i32" },
-  fcntl: { parameters: ["i32", "i32"], result: "i32" },
-  close: { parameters: ["i32"], result: "i32" },
-  pread: { parameters: ["i32", "buffer", "u64", "i64"], result: "i64" },
+  // Five arguments: prctl wants all that it does not use to be zero.
+  syscall: { parameters: ["i64", "u64", "u64", "u64", "u64", "u64"], result: "i64" },
   __errno_location: { parameters: [], result: "pointer" },
 } as const;
 
+/** Numbers of the system calls of Linux that have others on another architecture. */
+const CALLS = {
+  x86_64: { close: 3, fcntl: 72, openat: 257, prctl: 157, pread64: 17, prlimit64: 302 },
+  aarch64: { close: 57, fcntl: 25, openat: 56, prctl: 167, pread64: 67, prlimit64: 261 },
+} as const;
+const AT_FDCWD = BigInt.asUintN(64, -100n);
+const O_CLOEXEC = 0o2000000n;
+
 type Address = bigint;
 
+/** The kernel, by libc. Opened once, closed before the first foreign byte. */
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
+  readonly #calls = CALLS[Deno.build.arch];
 
   /** Throws where there is no glibc: other systems have no wall that could be built with it. */
   constructor() {
@@ -21,37 +29,40 @@ export class Libc {
   }
 
   prctl(option: number, value: bigint): number {
-    return this.#library.symbols.prctl(option, value, 0n, 0n, 0n);
+    return this.syscall(this.#calls.prctl, [BigInt(option), value]);
   }
 
   setrlimit(resource: number, value: number): number {
     const pair = new BigUint64Array([BigInt(value), BigInt(value)]);
-    return this.#library.symbols.setrlimit(resource, new Uint8Array(pair.buffer));
+    const limit = this.address(new Uint8Array(pair.buffer));
+    return this.syscall(this.#calls.prlimit64, [0n, BigInt(resource), limit]);
   }
 
   syscall(number: number, args: readonly [bigint?, bigint?, bigint?, bigint?]): number {
     const [a = 0n, b = 0n, c = 0n, d = 0n] = args;
-    return Number(this.#library.symbols.syscall(BigInt(number), a, b, c, d));
+    return Number(this.#library.symbols.syscall(BigInt(number), a, b, c, d, 0n));
   }
 
   /** A descriptor for reading, negative where it cannot be had. */
   open(path: string): number {
-    return this.#library.symbols.open(new TextEncoder().encode(`${path}\0`), 0);
+    const name = new TextEncoder().encode(`${path}\0`);
+    return this.syscall(this.#calls.openat, [AT_FDCWD, this.address(name), O_CLOEXEC]);
   }
 
   /** For commands without an argument. */
   fcntl(descriptor: number, command: number): number {
-    return this.#library.symbols.fcntl(descriptor, command);
+    return this.syscall(this.#calls.fcntl, [BigInt(descriptor), BigInt(command)]);
   }
 
   readStart(descriptor: number, maxBytes: number): string {
     const bytes = new Uint8Array(maxBytes);
-    const got = Number(this.#library.symbols.pread(descriptor, bytes, BigInt(maxBytes), 0n));
+    const into = this.address(bytes);
+    const got = this.syscall(this.#calls.pread64, [BigInt.asUintN(64, BigInt(descriptor)), into, BigInt(maxBytes), 0n]);
     return new TextDecoder().decode(bytes.subarray(0, Math.max(got, 0)));
   }
 
   closeDescriptor(descriptor: number): void {
-    this.#library.symbols.close(descriptor);
+    this.syscall(this.#calls.close, [BigInt.asUintN(64, BigInt(descriptor))]);
   }
 
   errno(): number {
@@ -59,6 +70,7 @@ export class Libc {
     return at ? new Deno.UnsafePointerView(at).getInt32() : 0;
   }
 
+  /** The bytes must stay referenced until the call that gets it has returned. */
   address(bytes: Uint8Array<ArrayBuffer>): Address {
     return Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes));
   }
