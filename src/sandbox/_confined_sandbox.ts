@@ -19,16 +19,7 @@ import { encode } from "./codec.ts";
 import { CodecError } from "./codec_error.ts";
 import type { ChildProgram } from "./program.ts";
 import { type Bytes, Fields, type Frame, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
-import type {
-  BindOptions,
-  BlockRun,
-  RenderReport,
-  RestoreReport,
-  RunReport,
-  Sandbox,
-  SandboxOptions,
-  Walls,
-} from "./sandbox.ts";
+import type { BlockRun, RenderReport, RestoreReport, RunReport, Sandbox, SandboxOptions, Walls } from "./sandbox.ts";
 
 const START_MS = 30_000, ASK_MS = 60_000;
 const NO_WALLS: Walls = {
@@ -171,9 +162,9 @@ export class ConfinedSandbox implements Sandbox {
     return this.#read(() => readRestoreReports(answered));
   }
 
-  async bind(name: string, value: unknown, { user = false, part = "whole" }: BindOptions = {}): Promise<void> {
+  async bind(...[name, value, options = {}]: Parameters<Sandbox["bind"]>): Promise<void> {
     const payload = encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
-    const answer = await this.#ask({ t: "bind", name, user, part }, payload);
+    const answer = await this.#ask({ t: "bind", name, user: false, part: "whole", ...options }, payload);
     this.#read(() => readValue(answer));
   }
 
