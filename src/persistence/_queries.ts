@@ -6,7 +6,7 @@ import { endQuery } from "./_end_query.ts";
 import { firstWords } from "./_first_words.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
-import { extrasMetadata } from "./_query_extras.ts";
+import { countImages, extrasMetadata } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
 import { searchText } from "./_search_text.ts";
@@ -113,7 +113,9 @@ export class Queries {
     if (!before) return null;
     const { text, answer, status, queryId, iterations } = before;
     const shown = queryId === parent?.until?.queryId ? iterations : Infinity;
-    return { text, answer, status, thinkings: await this.#lastThinkings(queryId, shown) };
+    const images = await countImages(this.#db, queryId);
+    const thinkings = await this.#lastThinkings(queryId, shown);
+    return { text, answer, status, thinkings, ...(images > 0 ? { images } : {}) };
   }
 
   async #lastThinkings(queryId: string, shown: number): Promise<string[]> {

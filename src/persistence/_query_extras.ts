@@ -30,13 +30,22 @@ export async function extrasMetadata(
 
 /** What came with a request beside its text, as it was given; nothing where there is no such query. */
 export async function readExtras(db: Kysely<Schema>, queryId: string): Promise<QueryExtras> {
-  const row = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select("q.metadata").where("s.id", "=", queryId).executeTakeFirst();
   const content = new Content(db);
-  await content.load([row?.metadata]);
-  const { images = [], answerSchema = null } = fromJson<ExtrasMetadata>(content.text(row?.metadata ?? "{}"));
+  const { images = [], answerSchema = null } = await readMetadata(content, queryId);
   await content.load(images.map((image) => "content" in image ? image.content : null));
   return { images: images.map((image) => imageOf(content, image)), answerSchema };
+}
+
+/** How many images came with a request, without reading them. */
+export async function countImages(db: Kysely<Schema>, queryId: string): Promise<number> {
+  return (await readMetadata(new Content(db), queryId)).images?.length ?? 0;
+}
+
+async function readMetadata(content: Content, queryId: string): Promise<ExtrasMetadata> {
+  const row = await content.db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select("q.metadata").where("s.id", "=", queryId).executeTakeFirst();
+  await content.load([row?.metadata]);
+  return fromJson<ExtrasMetadata>(content.text(row?.metadata ?? "{}"));
 }
 
 async function storedImage(content: Content, image: Image): Promise<StoredImage> {

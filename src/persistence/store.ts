@@ -172,6 +172,8 @@ export interface PreviousTurn {
   readonly thinkings: readonly string[];
   readonly answer: string;
   readonly status: QueryStatus;
+  /** How many came with the request; left out where none did. */
+  readonly images?: number;
 }
 
 /** A branch below a conversation in which one child query runs. */

@@ -7,6 +7,7 @@ import type { RequestExtras } from "../prompt/request_extras.ts";
 import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
 import type { Ledger } from "./ledger.ts";
 import type { QueryState } from "./query_state.ts";
+import { handoverOf } from "./handover.ts";
 import type { QueryParts } from "./query_parts.ts";
 import { staleNames } from "./stale_variables.ts";
 
@@ -71,7 +72,7 @@ export async function prepare(
     signal,
     now,
   };
-  const handover = before && { request: before.text, thinkings: before.thinkings, answer: before.answer };
+  const handover = handoverOf(before);
   return { frame, active, state, handover, parts, request, ledger: query.ledger };
 }
 

@@ -4,6 +4,7 @@ import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import { buildContext } from "./build_context.ts";
 import { stablePrefix } from "./prepare.ts";
+import { handoverOf } from "./handover.ts";
 import type { QueryParts } from "./query_parts.ts";
 import { QueryState } from "./query_state.ts";
 import { staleNames } from "./stale_variables.ts";
@@ -26,7 +27,7 @@ export async function previewCall(
     state: new QueryState(settings.budget, settings.ceiling),
     repetition: new Repetition(),
     caps: settings.caps,
-    handover: before && { request: before.text, thinkings: before.thinkings, answer: before.answer },
+    handover: handoverOf(before),
     steering: null,
     log,
   });

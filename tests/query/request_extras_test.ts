@@ -107,6 +107,10 @@ Deno.test("send() images go with the request, in every call of their query and i
   await engine.ask("And now?");
   const shown = provider.requests.map(({ messages }) => messages.map(({ images }) => images?.length ?? 0));
   assert.deepEqual(shown, [[0, 2, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0]]);
+  assert.match(
+    provider.requests[2]?.context ?? "",
+    /request before: How many files\?.*\[with 2 images, not shown again\]/s,
+  );
   const [first, second] = await engine.store.queries(engine.branch.branchId);
   assert.deepEqual((await engine.store.queryExtras(first?.queryId ?? "")).images, IMAGES);
   assert.deepEqual((await engine.store.queryExtras(second?.queryId ?? "")).images, []);
