@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
+import type { SentMessage } from "../domain/sent_message.ts";
 import { Content } from "./_content.ts";
 import type { Schema } from "./_schema.ts";
-import type { SentMessage } from "./store.ts";
 
 /** What an iteration was asked with, null where there is none at that place. */
 export async function readSentMessages(

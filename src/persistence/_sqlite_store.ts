@@ -2,6 +2,7 @@ import { Kysely, sql } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
 import type { NewFork } from "../domain/new_fork.ts";
 import type { SubCall } from "../domain/sub_call.ts";
+import type { SentMessage } from "../domain/sent_message.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { Children } from "./_children.ts";
 import { Conversations } from "./_conversations.ts";
@@ -119,7 +120,7 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#iterations.fail(iteration, end));
   }
 
-  sentMessages(queryId: string, position: number): Promise<readonly store.SentMessage[] | null> {
+  sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
     return this.#guard(() => readSentMessages(this.#db, { queryId, position }));
   }
 

@@ -4,6 +4,7 @@ import type { ModelTrace } from "../domain/model_trace.ts";
 import type { NewFork } from "../domain/new_fork.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
 import type { SubCall } from "../domain/sub_call.ts";
+import type { SentMessage } from "../domain/sent_message.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { VariableImage, VariableSummary } from "../domain/variable.ts";
 
@@ -46,6 +47,9 @@ export interface NewQuery {
   readonly images?: readonly Image[];
   /** The JSON Schema that its answer must satisfy, as text. */
   readonly answerSchema?: string | null;
+  /** The run of the same query that this one replaces. From now on readers of the branch see the variables as they were
+   * before it. */
+  readonly retryOf?: string;
 }
 
 /** What came with a request beside its text. */
@@ -70,6 +74,8 @@ export interface QueryEnd {
 export interface StoredQuery extends QueryEnd {
   readonly queryId: string;
   readonly conversationId: string;
+  /** The branch that it was made in. */
+  readonly branchId: string;
   readonly text: string;
   /** While it is true, status and reason say what they would be if its process were lost now, and the answer is "". */
   readonly running: boolean;
@@ -150,12 +156,6 @@ export interface VariableHead {
   readonly createdAt: number;
 }
 
-/** A message as it was sent. */
-export interface SentMessage {
-  readonly role: "system" | "user";
-  readonly text: string;
-}
-
 export interface VariableVersion {
   /** 1-based. */
   readonly version: number;
@@ -218,7 +218,8 @@ export interface Store {
   /** All branches of a conversation, oldest first, those of child queries left out. */
   branches(conversationId: string): Promise<readonly BranchNode[]>;
 
-  /** Stores the query as running; returns its id (`query_state.id`). */
+  /** Stores the query as running; returns its id (`query_state.id`). Throws `UsageError` for a retry of one that is not
+   * the last of its branch or still runs. */
   beginQuery(query: NewQuery): Promise<string>;
   /** Ends a query once; a second call changes nothing. */
   endQuery(queryId: string, end: QueryEnd): Promise<void>;

@@ -1,5 +1,6 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
+import type { SentMessage } from "../../domain/sent_message.ts";
 import type { Io, OpenRequest, Services, Session } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 
@@ -8,11 +9,6 @@ export interface PromptFlags extends OpenRequest {
   /** 1-based. */
   readonly iteration?: number | undefined;
   readonly json: boolean;
-}
-
-interface Message {
-  readonly role: "system" | "user";
-  readonly text: string;
 }
 
 /** `vis prompt`: the messages that a request would send first, or that a stored iteration was asked with. Nothing is sent
@@ -46,7 +42,7 @@ export async function promptCommand(
 async function stored(
   { conversations }: Session,
   { branch, iteration }: { readonly branch: Conversation; readonly iteration: number | undefined },
-): Promise<readonly Message[]> {
+): Promise<readonly SentMessage[]> {
   const query = (await conversations.queries(branch)).at(-1);
   if (!query) throw new UsageError(`Cannot show an iteration: conversation ${branch.conversationId} has no query yet`);
   const rows = await conversations.iterations(query.queryId);
@@ -57,7 +53,7 @@ async function stored(
   throw new UsageError(`Cannot show iteration ${iteration ?? 1} of the newest query: ${has}`);
 }
 
-function print(messages: readonly Message[], { io, json }: { readonly io: Io; readonly json: boolean }): void {
+function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io; readonly json: boolean }): void {
   const sized = messages.map(({ role, text }) => ({ role, ...sizeOf(text), text }));
   const total = {
     bytes: sized.reduce((sum, { bytes }) => sum + bytes, 0),
