@@ -51,8 +51,10 @@ async function replay(
   const controller = new AbortController();
   const stop = io.onInterrupt(() => controller.abort());
   try {
-    const where = terminalText(session.workspace);
-    io.stderr(`replay · ${count} of ${recording.queries.length} queries · blocks run for real in ${where}\n`);
+    const { workspace } = session;
+    const elsewhere = recording.workspace === workspace ? "" : ` (recorded in ${recording.workspace})`;
+    const of = `replay · ${count} of ${recording.queries.length} queries`;
+    io.stderr(terminalText(`${of} · blocks run for real in ${workspace}${elsewhere}\n`));
     const played = await play(recording, { session, playback, count, signal: controller.signal });
     if (controller.signal.aborted) return 130;
     const reports = reportsOf(recording, { played, only: flags.query ?? null });

@@ -51,7 +51,7 @@ Deno.test("replayCommand() exits with 0 where all is the same, and works in a sc
   assert.deepEqual([code, io.out, open], [0, "query 1 same · Count\n", 0]);
   assert.deepEqual(requests.map(({ db, browse }) => [db, browse]), [[undefined, true], [":memory:", undefined]]);
   assert.equal((await engine.store.listConversations({ limit: 10 })).length, 1);
-  assert.equal(io.err, "replay · 1 of 1 queries · blocks run for real in /work\\u001b[2J\n");
+  assert.equal(io.err, "replay · 1 of 1 queries · blocks run for real in /work\\u001b[2J (recorded in /nowhere)\n");
 });
 
 Deno.test("replayCommand() lists what comes out otherwise, harmless for a terminal, and exits with 1", async () => {
