@@ -57,6 +57,7 @@ export class Environment {
       system: () => this.#system,
       onLost: (lost) => this.#lose(lost),
       pieces: (large) => parts.store.largePieces(large),
+      named: (code, names) => namesOf(code, { names, index }),
     });
   }
 
@@ -166,7 +167,6 @@ export class Environment {
   async run(block: BlockRun, { stored }: { readonly stored?: Promise<unknown> } = {}): Promise<RunReport> {
     this.#stored = stored ?? null;
     this.#restored.clear();
-    await this.#session.load(namesOf(block.code, { names: this.#session.unloaded, index: this.index }));
     const report = await this.#session.run(block);
     const saved = [...report.saved, ...this.#restoredIn(report)];
     for (const image of saved) {
@@ -182,12 +182,12 @@ export class Environment {
   async render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
     const named = this.index.get(template.trim()) !== undefined;
     if (!named && !template.includes("{{")) return { ok: true, from: "literal", text: template };
-    return await (await this.#session.ready()).render(template, options);
+    return await (await this.#session.readyFor(template)).render(template, options);
   }
 
   /** The value of a variable through the codec; rejects with RangeError over `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
-    return await (await this.#session.ready()).read(name, options);
+    return await (await this.#session.readyFor(name)).read(name, options);
   }
 
   /** Sets a system variable in the index and, where a child lives, in its scope: frames arrive in order, so that

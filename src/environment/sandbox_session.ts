@@ -21,6 +21,8 @@ export interface SessionSource {
   readonly onLost: (lost: readonly LostVariable[]) => void;
   /** UTF-8 pieces of a text that is too large to be restored with the others. */
   readonly pieces?: (large: string) => AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Which of these names a block may come to use. */
+  readonly named?: (code: string, names: ReadonlySet<string>) => readonly string[];
 }
 
 /** Keeps one child alive for a conversation: starts it on first need and again after it ended, with the variables as
@@ -54,21 +56,16 @@ export class SandboxSession {
     return this.#opening;
   }
 
-  /** Names of large texts that the child gets when a block needs them. */
-  get unloaded(): ReadonlySet<string> {
-    return new Set(this.#unloaded.keys());
-  }
-
-  /** Sends large texts to the child, piece by piece. */
-  async load(names: readonly string[]): Promise<void> {
-    if (names.length === 0) return;
-    const sandbox = await this.ready();
-    for (const name of names) {
-      const large = this.#unloaded.get(name);
-      if (large === undefined || !this.#source.pieces) continue;
-      await bindPieces(sandbox, { name, pieces: this.#source.pieces(large) });
+  /** The child, with the large texts that the code names. */
+  async readyFor(code: string): Promise<Sandbox> {
+    const sandbox = this.living ?? await this.ready();
+    const { named, pieces } = this.#source;
+    if (this.#unloaded.size === 0 || !named || !pieces) return sandbox;
+    for (const name of named(code, new Set(this.#unloaded.keys()))) {
+      await bindPieces(sandbox, { name, pieces: pieces(this.#unloaded.get(name) ?? "") });
       this.#unloaded.delete(name);
     }
+    return sandbox;
   }
 
   /** Variables from outside: the living child gets them now, another one when it starts. */
@@ -91,7 +88,7 @@ export class SandboxSession {
   }
 
   async run(block: BlockRun): Promise<RunReport> {
-    const sandbox = this.living ?? await this.ready();
+    const sandbox = await this.readyFor(block.code);
     const report = await sandbox.run(block);
     this.remember(report.saved);
     for (const { name } of report.saved) this.#unloaded.delete(name);

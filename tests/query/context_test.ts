@@ -70,6 +70,16 @@ Deno.test("a large context comes back after a restart, when a block or a functio
       await using engine = await startEngine([], { provider: oracleProvider({ iteration }), path });
       assert.equal((await send(engine, "define")).answer, "defined");
     }
+    {
+      const provider = oracleProvider({ iteration: () => find });
+      await using engine = await startEngine([], { provider, path });
+      assert.equal((await send(engine, "in the first block of a process")).answer, "7319");
+    }
+    {
+      const iteration = (): string => replyJson([], { final: "{{context.length}} characters" });
+      await using engine = await startEngine([], { provider: oracleProvider({ iteration }), path });
+      assert.equal((await send(engine, "in a template alone")).answer, `${text.length} characters`);
+    }
     const iteration = (): string => replyJson("const n = size(); answer(n)");
     const provider = oracleProvider({ iteration });
     await using engine = await startEngine([], { provider, path });
