@@ -51,6 +51,16 @@ export class Mailbox {
     return state !== AWAY && state !== FULL && !this.hasPosted;
   }
 
+  /** Whether the reader is here and has not read its message yet. */
+  get isFull(): boolean {
+    return load(this.#words, STATE) === FULL;
+  }
+
+  /** Sender: waits at most `ms` for the reader to take the message before. */
+  awaitRoom(ms: number): void {
+    if (!this.hasPosted) wait(this.#words, STATE, FULL, ms);
+  }
+
   /** Whether a message of the port has not been taken yet. */
   get hasPosted(): boolean {
     return load(this.#words, POSTED) !== load(this.#words, TAKEN);
@@ -78,11 +88,6 @@ export class Mailbox {
     add(this.#words, TAKEN, 1);
   }
 
-  /** Reader: whether `wait` would return a message at once. */
-  get hasMessage(): boolean {
-    return load(this.#words, STATE) === FULL;
-  }
-
   /** Reader: will look here before it goes back to its event loop. */
   enter(): void {
     store(this.#words, STATE, AWAKE);
@@ -90,7 +95,9 @@ export class Mailbox {
 
   /** Reader: goes back to its event loop, with the message that is left. */
   leave(): Uint8Array<ArrayBuffer> | null {
-    return exchange(this.#words, STATE, AWAY) === FULL ? this.#read() : null;
+    if (exchange(this.#words, STATE, AWAY) !== FULL) return null;
+    notify(this.#words, STATE);
+    return this.#read();
   }
 
   /** Reader, between `enter` and `leave`: sleeps at most `ms`. A message, "called", or "late" when nothing came. */
@@ -104,6 +111,7 @@ export class Mailbox {
     if (state !== FULL) return state === CALLED || this.hasPosted ? "called" : "late";
     const mail = this.#read();
     store(words, STATE, AWAKE); // not before: a sender may write the next one then
+    notify(words, STATE);
     return mail;
   }
 

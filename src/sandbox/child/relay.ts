@@ -6,14 +6,12 @@ import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
 import { FunctionNames } from "./function_names.ts";
 import { imageList } from "./image_list.ts";
-import { readMail, writeAnswers, writeRun } from "./mail.ts";
-import { Mailbox } from "./mailbox.ts";
-import type { CallAnswer, CallMessage, FromWorker, RunMessage, ToWorker } from "./messages.ts";
+import type { CallMessage, FromWorker } from "./messages.ts";
 import { prepareBlock } from "./prepare_block.ts";
 import { type RanBlock, RanBlocks } from "./ran_blocks.ts";
+import { RelayLink } from "./relay_link.ts";
 import { RunWatch } from "./run_watch.ts";
 import type { Setup } from "./setup.ts";
-import { transferable } from "./transferable.ts";
 import type { SucraseTransform } from "./sucrase_loader.ts";
 
 export interface RelayOptions {
@@ -27,22 +25,19 @@ export interface RelayOptions {
 
 const MAX_NAME = 1000;
 const NAMES = { items: 100_000, length: MAX_NAME } as const;
-/** Larger answers go to the worker by themselves, without a copy. */
-const SMALL_BYTES = 4096;
 
 /** Between the wire and the worker: checks and translates, gives calls their ids, watches deadlines. */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #functionNames = new FunctionNames();
   readonly #watch: RunWatch;
-  readonly #inbox: Mailbox;
-  readonly #outbox: Mailbox;
+  /** To the worker. */
+  readonly link: RelayLink;
   readonly #calls = new Map<string, number>();
   readonly #wireIds = new Map<number, string>();
   readonly #reserved = new Set<string>();
   /** Started without functions, to get those of a conversation later. */
   #isSpare: boolean;
-  #answers: CallAnswer[] = [];
   #restoring: VariableImage[] = [];
   #isIdle = true;
   readonly #blocks = new RanBlocks();
@@ -53,43 +48,14 @@ export class Relay {
     this.#options = options;
     this.#isSpare = options.setup.functions.length === 0;
     this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#stuck(id));
-    this.#inbox = new Mailbox(options.memory, "relay");
-    this.#outbox = new Mailbox(options.memory, "worker");
-    options.port.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-      this.#inbox.took();
-      this.#fromWorker(data);
-    };
+    const { port, memory } = options;
+    this.link = new RelayLink({ port, memory, onMessage: (message) => this.#fromWorker(message) });
   }
 
   /** Who is to speak next: the worker, or the main process, while the worker sleeps or has nothing to do. */
   get turn(): "worker" | "sleeping" | "idle" {
-    const isAsleep = this.#outbox.isReaderAsleep; // asked first: it speaks before it sleeps
-    if (this.#inbox.hasMessage) return "worker";
-    return isAsleep ? "sleeping" : this.#isIdle ? "idle" : "worker";
-  }
-
-  /** Whether the event loop has a message of the worker. */
-  get hasPosted(): boolean {
-    return this.#inbox.hasPosted;
-  }
-
-  /** From now on until `leave` the worker may answer without the event loop. */
-  enter(): void {
-    this.#inbox.enter();
-  }
-
-  /** Blocks the thread until the worker says something, at most `ms`. False where it did not. Throws ProtocolError. */
-  listen(ms: number): boolean {
-    const mail = this.#inbox.wait(ms);
-    if (mail === "late") return false;
-    if (mail !== "called") this.#fromWorker(readMail(mail));
-    return true;
-  }
-
-  /** Throws ProtocolError. */
-  leave(): void {
-    const mail = this.#inbox.leave();
-    if (mail) this.#fromWorker(readMail(mail));
+    if (this.link.isWorkerAsleep) return "sleeping";
+    return this.#isIdle && !this.link.hasWork ? "idle" : "worker";
   }
 
   /** A frame of the main process. Throws ProtocolError. */
@@ -101,11 +67,11 @@ export class Relay {
         return this.#run(fields, payload);
       case "cancel":
         this.#watch.cancel(fields.id());
-        return this.#toWorker({ t: "cancel", id: fields.id() });
+        return this.link.post({ t: "cancel", id: fields.id() });
       case "answer":
         return this.#answer(fields, payload);
       case "ping":
-        return this.#toWorker({ t: "ping", id: fields.id() });
+        return this.link.post({ t: "ping", id: fields.id() });
       case "restore":
         return this.#restore(fields, payload);
       case "bind":
@@ -113,14 +79,14 @@ export class Relay {
       case "read":
         return this.#read(fields);
       case "forget":
-        return this.#toWorker({ t: "forget", id: fields.id(), names: fields.texts("names", NAMES) });
+        return this.link.post({ t: "forget", id: fields.id(), names: fields.texts("names", NAMES) });
       case "render":
-        return this.#toWorker({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
+        return this.link.post({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
       case "adopt":
         return this.#adopt(fields, payload);
       case "endQuery":
         this.#blocks.endQuery();
-        return this.#toWorker({ t: "endQuery", id: fields.id() });
+        return this.link.post({ t: "endQuery", id: fields.id() });
       default:
         throw new ProtocolError(`Cannot take a frame "${header.t}"`);
     }
@@ -142,10 +108,9 @@ export class Relay {
     const assigned = block.assigned.filter(({ name }) => !this.#reserved.has(name));
     const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
     this.#ran = { id, block: ran };
-    this.#inbox.flag = false;
     this.#watch.begin(id, deadlineMs);
     const { map: _here, ...runnable } = block;
-    this.#toWorkerRun({
+    this.link.run({
       t: "run",
       id,
       iteration,
@@ -157,38 +122,13 @@ export class Relay {
     });
   }
 
-  #toWorkerRun(run: RunMessage): void {
-    // A worker that rests: not one in a turn of background work, which may go on for long.
-    if (this.#outbox.isReaderAsleep && this.#outbox.isOpen) {
-      const length = writeRun(this.#outbox.space, run);
-      if (length > 0 && this.#outbox.deliver(length)) return;
-    }
-    this.#toWorker(run);
-  }
-
   #answer(fields: Fields, payload: Bytes): void {
     const wire = fields.id();
     const id = this.#calls.get(wire);
     if (id === undefined) throw new ProtocolError("Cannot take an answer that nobody asked for");
     this.#calls.delete(wire);
     this.#wireIds.delete(id);
-    const answer: CallAnswer = { id, ok: fields.flag("ok"), payload };
-    if (payload.length <= SMALL_BYTES) this.#answers.push(answer);
-    else this.#toWorker({ t: "answer", ...answer });
-  }
-
-  /** To be called when the frames that arrived together have been received: their answers go on together. */
-  forward(): void {
-    const answers = this.#answers;
-    if (answers.length === 0) return;
-    this.#answers = [];
-    if (this.#outbox.isOpen) {
-      const length = writeAnswers(this.#outbox.space, answers);
-      if (length > 0 && this.#outbox.deliver(length)) return;
-    }
-    const [first] = answers;
-    if (answers.length === 1 && first) this.#toWorker({ t: "answer", ...first });
-    else this.#toWorker({ t: "answers", answers });
+    this.link.answer({ id, ok: fields.flag("ok"), payload });
   }
 
   #adopt(fields: Fields, payload: Bytes): void {
@@ -196,7 +136,7 @@ export class Relay {
     this.#isSpare = false;
     const max = { items: 10_000, length: 200 };
     const functions = fields.texts("functions", max), untimed = fields.texts("untimed", max);
-    this.#toWorker({ t: "adopt", id: fields.id(), functions, untimed, payload });
+    this.link.post({ t: "adopt", id: fields.id(), functions, untimed, payload });
   }
 
   #restore(fields: Fields, payload: Bytes): void {
@@ -208,24 +148,19 @@ export class Relay {
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
     this.#functionNames.addImages(images);
-    this.#toWorker({ t: "restore", id: fields.id(), images });
+    this.link.post({ t: "restore", id: fields.id(), images });
   }
 
   #read(fields: Fields): void {
     const name = fields.text("name", MAX_NAME), maxBytes = fields.amount("maxBytes");
-    this.#toWorker({ t: "read", id: fields.id(), name, maxBytes });
+    this.link.post({ t: "read", id: fields.id(), name, maxBytes });
   }
 
   #bind(fields: Fields, payload: Bytes): void {
     const name = fields.text("name", MAX_NAME), user = fields.flag("user");
     if (!user) this.#reserved.add(name);
     const part = fields.oneOf("part", ["whole", "more", "last"] as const);
-    this.#toWorker({ t: "bind", id: fields.id(), name, user, part, payload });
-  }
-
-  #toWorker(message: ToWorker): void {
-    this.#outbox.posting();
-    this.#options.port.postMessage(message, transferable(message));
+    this.link.post({ t: "bind", id: fields.id(), name, user, part, payload });
   }
 
   #fromWorker(message: FromWorker): void {
@@ -244,14 +179,10 @@ export class Relay {
         return this.#call(message);
       case "calls":
         return this.#options.writer.together(() => message.calls.forEach((call) => this.#call(call)));
-      case "cancel": {
-        const id = this.#wireIds.get(message.id);
-        return id === undefined ? undefined : this.#send({ t: "cancel", id });
-      }
-      case "output": {
-        const { run, stream, dropped, payload } = message;
-        return this.#send({ t: "output", run, stream, dropped }, payload);
-      }
+      case "cancel":
+        return this.#cancelCall(message.id);
+      case "output":
+        return this.#output(message);
       case "done":
         return this.#done(message);
       case "pong":
@@ -259,6 +190,15 @@ export class Relay {
       case "broken":
         return fail(`a block broke the realm: ${message.why}`);
     }
+  }
+
+  #cancelCall(call: number): void {
+    const id = this.#wireIds.get(call);
+    if (id !== undefined) this.#send({ t: "cancel", id });
+  }
+
+  #output({ run, stream, dropped, payload }: Extract<FromWorker, { t: "output" }>): void {
+    this.#send({ t: "output", run, stream, dropped }, payload);
   }
 
   #call({ id, run, name, payload }: CallMessage): void {
@@ -282,7 +222,7 @@ export class Relay {
 
   /** Nothing but the end of the child stops this block. The main process kills: it also reaps and reports. */
   #stuck(id: string): void {
-    if (this.#inbox.flag) return; // foreign code has ended: only our own work is left
+    if (this.link.isSettled) return; // foreign code has ended: only our own work is left
     this.#send({ t: "stuck", id });
   }
 }

@@ -36,16 +36,16 @@ export async function serve(options: ServeOptions): Promise<never> {
 function stay({ wire, reader, relay }: ServeOptions, buffer: Uint8Array, first: number): boolean {
   const take = (got: number): void => {
     reader.push(buffer.subarray(0, got), (frame) => relay.receive(frame));
-    relay.forward();
+    relay.link.forward();
   };
   const until = performance.now() + STAY_MS;
-  relay.enter();
+  relay.link.enter();
   try {
     take(first);
-    while (wire.canWait && performance.now() < until && !relay.hasPosted) {
+    while (wire.canWait && performance.now() < until && !relay.link.hasPosted) {
       const turn = reader.inFrame ? "idle" : relay.turn;
       if (turn === "worker") {
-        if (!relay.listen(BUSY_MS)) break;
+        if (!relay.link.listen(BUSY_MS)) break;
       } else {
         if (!wire.waits(turn === "sleeping" ? SLEEPING_MS : IDLE_MS)) break;
         const got = wire.readSync(buffer);
@@ -54,7 +54,7 @@ function stay({ wire, reader, relay }: ServeOptions, buffer: Uint8Array, first: 
       }
     }
   } finally {
-    relay.leave();
+    relay.link.leave();
   }
   return true;
 }

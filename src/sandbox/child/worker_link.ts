@@ -5,6 +5,7 @@ import { transferable } from "./transferable.ts";
 
 /** Longer sleeps would hold up what else the event loop has to do. */
 const SLEEP_MS = 5, REST_MS = 2;
+const ROOM_MS = 1;
 
 export type Mail = RunMessage | readonly CallAnswer[];
 
@@ -22,6 +23,7 @@ export class WorkerLink {
   }
 
   post(message: FromWorker): void {
+    if (this.#outbox.isFull) this.#outbox.awaitRoom(ROOM_MS); // it reads soon: it is awake
     if (this.#outbox.isOpen) {
       const length = writeMail(this.#outbox.space, message);
       if (length > 0 && this.#outbox.deliver(length)) return;

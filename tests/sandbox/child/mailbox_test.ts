@@ -31,7 +31,7 @@ Deno.test("Mailbox holds one message, and nothing overwrites it before it is rea
   assert.equal(sender.isOpen, false);
   assert.equal(sender.deliver(1), false);
   sender.call();
-  assert.equal(reader.hasMessage, true);
+  assert.equal(reader.isFull, true);
   assert.deepEqual(reader.wait(0), new Uint8Array([1]));
   assert.equal(reader.wait(0), "late");
 });
