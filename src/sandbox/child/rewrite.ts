@@ -80,8 +80,8 @@ class Rewriter {
     this.#declared = variablesOf(program);
   }
 
-  /** Of the block's function: which of its enums and namespaces go on where earlier blocks left them, and where its
-   * loops put numbers. */
+  /** Of the block's function: which of its enums and namespaces go on where earlier blocks left them, and which are
+   * filled; where its loops put numbers. */
   get params(): string {
     return this.#usesParams ? `${this.#goesOn},${NUMBERS}${this.#suffix}` : "";
   }
@@ -108,6 +108,7 @@ class Rewriter {
       } else {
         this.#loops(node);
         this.#nested(node);
+        this.#note(node, body.slice(i + 1));
       }
     });
     return this.#edits;
@@ -144,6 +145,13 @@ class Rewriter {
   #fill(name: string, end: number): void {
     if (!this.#filled.has(name)) this.#insert(end, `=${this.#goesOn}.${name}?${name}:undefined`);
     this.#filled.add(name);
+  }
+
+  /** An object that its code did not fill to the end is not known by that code. */
+  #note(node: TopLevel, rest: readonly TopLevel[]): void {
+    const name = fillingOf(node)?.name;
+    if (!name || rest.some((other) => fillingOf(other)?.name === name)) return;
+    this.#insert(node.end, `;${this.#goesOn}.${name}="filled";`);
   }
 
   #function(node: FunctionDeclaration): void {

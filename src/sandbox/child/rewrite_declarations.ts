@@ -19,6 +19,8 @@ export interface Declaration {
   /** Of an enum or namespace: what it adds, where it may go on with what an earlier block declared. Its source ends in
    * `({})` then, in the place of what it goes on with. */
   readonly adds?: readonly string[];
+  /** Of another name: `import B = A.B`. */
+  readonly isAlias?: true;
 }
 
 export interface Text {
@@ -56,7 +58,7 @@ function aliases(found: ReadonlyMap<string, Declaration>, { typed }: Text): Decl
     const source = path.replace(/(?<!\.)\s+(?!\s*\.)[\s\S]*$/, "").replace(/\s/g, "");
     const declared = found.get(name);
     if (declared?.statement.replace(/[\s;]/g, "") !== `const${name}=${source}`) return [];
-    return [{ ...declared, declaration: "namespace" as const, source }];
+    return [{ ...declared, declaration: "namespace" as const, source, isAlias: true as const }];
   });
 }
 

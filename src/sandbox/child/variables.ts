@@ -5,7 +5,7 @@ import { fileOfRestored } from "./ran_blocks.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
 import { summarize } from "./summary.ts";
 import { type Entry, newEntry } from "./variables_entry.ts";
-import { describeFilled, goesOn, hasAny } from "./variables_filled.ts";
+import { describeFilled, goesOn } from "./variables_filled.ts";
 import { KnownFunctions } from "./variables_functions.ts";
 import { type Restored, Restoring } from "./variables_restore.ts";
 import { addOnce, codeHash } from "./variables_save.ts";
@@ -54,6 +54,8 @@ export class Variables {
   #bound = bareList<string>();
   /** Enums and namespaces of the block that runs which go on with what is there. */
   #goingOn: Record<string, true> = look.create(null);
+  /** The same, and "filled" once the block has filled them. */
+  #filled: Record<string, unknown> = look.create(null);
   /** What the names that it declares held before it. */
   #before: Record<string, unknown> = look.create(null);
   readonly #functions = new KnownFunctions();
@@ -115,16 +117,20 @@ export class Variables {
     }).run({ declarations, assigned, reads: all });
   }
 
-  /** Which enums and namespaces of a block go on with what an earlier one declared, as they would in one file. */
-  goingOn(declarations: readonly Declaration[]): Readonly<Record<string, true>> {
+  /** Which enums and namespaces of a block go on with what an earlier one declared, as they would in one file. The
+   * block notes in it which it has filled. */
+  goingOn(declarations: readonly Declaration[]): Readonly<Record<string, unknown>> {
     const found: Record<string, true> = look.create(null);
+    this.#filled = look.create(null);
     this.#before = look.create(null);
     for (let i = 0; i < declarations.length; i++) {
       const { name } = declarations[i]!, entry = this.#entries[name];
       this.#before[name] = this.#get(name);
-      if (entry && goesOn(declarations[i]!, { entry, value: this.#get(name) })) found[name] = true;
+      if (!entry || !goesOn(declarations[i]!, { entry, value: this.#get(name) })) continue;
+      found[name] = this.#filled[name] = true;
     }
-    return this.#goingOn = found;
+    this.#goingOn = found;
+    return this.#filled;
   }
 
   /** An assignment gives a new value and leaves the declaration's word and comment. */
@@ -145,11 +151,15 @@ export class Variables {
 
   /** False for an alias of a plain value. */
   #describeFilled(entry: Entry, described: Declaration): boolean {
-    const { name, adds = bareList<string>() } = described;
+    const { name, isAlias = false } = described;
     const value = this.#get(name), on = this.#goingOn[name] ? entry : null;
+    const isDone = isAlias || this.#filled[name] === "filled";
     if (value === undefined || (!on && value === this.#before[name])) return true; // the block did not come to it
     if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
-    if (look.isProxy(value) || !hasAny(value, adds)) return true;
+    if (!isDone || look.isProxy(value)) {
+      if (!on) describeFilled(entry, { ...described, source: "", on });
+      return true;
+    }
     describeFilled(entry, { ...described, on });
     if (entry.declaration === "namespace" && entry.source !== "") this.#functions.addNamespace(value, entry);
     return true;

@@ -21,12 +21,6 @@ function hasNone(value: object, names: readonly string[]): boolean {
   return true;
 }
 
-/** What is exported without a value is no property: one of the names is enough. */
-export function hasAny(value: object, names: readonly string[]): boolean {
-  for (let i = 0; i < names.length; i++) if (look.hasOwn(value, names[i]!)) return true;
-  return names.length === 0;
-}
-
 /** Notes in the entry how an enum or namespace was made; `on`: what it goes on with. */
 export function describeFilled(entry: Entry, described: Declaration & { readonly on: Entry | null }): void {
   const { declaration, doc, source, statement, requires, on } = described;
@@ -37,7 +31,7 @@ export function describeFilled(entry: Entry, described: Declaration & { readonly
   if (on && source !== "") entry.source = `${look.slice(source, 0, end)}(${on.source})`;
   else entry.source = source;
   entry.declaration = on && on.declaration === "namespace" ? "namespace" : declaration;
-  entry.doc = doc;
+  entry.doc = on && doc === "" ? on.doc : doc;
   entry.statement = statement;
   entry.requires = look.setPrototypeOf(all, look.array) as string[];
 }

@@ -51,6 +51,8 @@ Deno.test("Variables a namespace that fails or is redeclared is what the block l
   const failed = await runner.run("namespace N { export const b = 2; throw new Error('x') }");
   assert.match(String(failed.error), /x/);
   assert.deepEqual(await runner.value("N"), { a: 1, b: 2 });
+  runner.restart();
+  assert.deepEqual(await runner.value("N"), { a: 1, b: 2 });
   await runner.run("N = { a: 7 }");
   runner.restart();
   assert.deepEqual(await runner.value("N"), { a: 7 });
@@ -65,4 +67,17 @@ Deno.test("Variables a namespace that a block does not come to stays as it was",
   await runner.run("throw new Error('before')\nnamespace N { export const a = 2; export const f = () => 0 }");
   runner.restart();
   assert.equal(await runner.value("N.f()"), 1);
+});
+
+Deno.test("Variables what a namespace adds and fails to takes nothing from what was there", async () => {
+  using runner = new BlockRunner();
+  await runner.run("// Doc.\nnamespace N { export function f() { return 1 } }");
+  await runner.run("namespace N { export const g = () => 2 }");
+  await runner.run("namespace N { export const h = 3; null.x }");
+  await runner.run("namespace M { export const f = () => 1; null.x }");
+  assert.equal(runner.stored.get("N")?.summary.doc, "Doc.");
+  assert.match(runner.stored.get("M")?.reason ?? "", /function/);
+  const lost = runner.restart().filter(({ how }) => how === "lost");
+  assert.deepEqual(lost.map(({ name }) => name), ["M"]);
+  assert.deepEqual(await runner.value("[N.f(), N.g(), N.h]"), [1, 2, 3]);
 });
