@@ -21,6 +21,8 @@ export interface RunOptions {
   /** Of a query below another one: its part of the tree's ledger. */
   readonly ledger?: Ledger;
   readonly parentQueryId?: string;
+  /** It was stored as running before the environment was opened: a retry, which begins with older variables. */
+  readonly begun?: string;
   /** In place of the root model. */
   readonly model?: string | null;
 }
@@ -74,7 +76,7 @@ async function begin(
   const ledger = options.ledger ?? Ledger.open(settings.limits, () => now() - started);
   const router = new LedgerCalls(parts.router, { ledger, model: options.model ?? null });
   const { provider, model } = router.current();
-  const queryId = await store.beginQuery({
+  const queryId = options.begun ?? await store.beginQuery({
     branchId: environment.branch.branchId,
     text: request,
     provider: provider.name,
@@ -100,13 +102,12 @@ async function begin(
   return { emitter, extras, ledger, queryId, router, state, subcalls, started };
 }
 
-/** A query that came to its end on answers that its schema refused says so. */
+/** A query that spent its budget on answers that its schema refused says so. */
 function reasonOf(
   why: QueryReason,
   { state, extras }: { readonly state: QueryState; readonly extras: RequestExtras },
 ): QueryReason {
-  const spent = why === "max_iterations" || why === "error_budget";
-  return spent && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
+  return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
 }
 
 function compose(
