@@ -2,6 +2,7 @@ import { checkImages } from "../domain/check_images.ts";
 import { oneLine } from "../domain/clip.ts";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { Image } from "../domain/image.ts";
+import type { NewFork } from "../domain/new_fork.ts";
 import type { Recording } from "../domain/recording.ts";
 import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
@@ -11,7 +12,7 @@ import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import { newId } from "../domain/id.ts";
 import type { GivenSource } from "../environment/given_source.ts";
 import { readGiven } from "../environment/read_given.ts";
-import type { Branch, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
+import type { Branch, BranchNode, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import { previewCall } from "../query/preview_call.ts";
@@ -124,6 +125,60 @@ export class Conversations {
     return await lock.run(async () =>
       await this.#run(request, { environment: await environment, options: { ...options, extras } })
     );
+  }
+
+  /** A branch that goes on from a point of another one, with the queries and variables of that moment. Throws
+   * `UsageError` for a point that is not there or still runs. */
+  async fork(at: NewFork): Promise<Branch> {
+    return await this.#store.fork(at);
+  }
+
+  /** All branches of a conversation, oldest first. */
+  async branches(conversationId: string): Promise<readonly BranchNode[]> {
+    return await this.#store.branches(conversationId);
+  }
+
+  /** Runs a query again from the state before it: the last one of its branch in its place, one that others follow in a
+   * fork. The run before stays readable. Rejects as `send` does, and with `UsageError` for a query that is not there. */
+  async retry(queryId: string, options: Pick<SendOptions, "signal" | "emit" | "maxIterations">): Promise<QueryResult> {
+    const query = await this.#store.query(queryId);
+    if (!query) throw new UsageError(`Cannot retry query ${queryId}: there is none of that id`);
+    const branch = await this.byId(query.branchId);
+    const { images, answerSchema } = await this.#store.queryExtras(queryId);
+    const schema: unknown = answerSchema === null ? undefined : JSON.parse(answerSchema);
+    const again: SendOptions = { ...options, images, ...(schema === undefined ? {} : { responseSchema: schema }) };
+    const last = (await this.#store.queries(branch.branchId)).at(-1);
+    if (last?.queryId !== queryId) {
+      return await this.send(await this.fork({ queryId, position: -1 }), query.text, again);
+    }
+    const { environment, lock } = this.#open(branch);
+    if (lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
+    return await lock.run(async () => {
+      const extras = await this.#extras(again);
+      const begun = await this.#supersede(query, extras);
+      await (await environment).close();
+      const fresh = Environment.open({ ...this.#parts, branch });
+      this.#live.set(branch.branchId, { environment: fresh, lock });
+      return await this.#run(query.text, { environment: await fresh, options: { ...again, extras, begun } });
+    });
+  }
+
+  /** Stores a new run of a query: from now on readers see the state before it. */
+  async #supersede({ branchId, queryId, text }: StoredQuery, extras: RequestExtras): Promise<string> {
+    const { router, owner, settings } = this.#parts;
+    const { provider, model } = router.current();
+    return await this.#store.beginQuery({
+      branchId,
+      text,
+      provider: provider.name,
+      model,
+      promptEnrichment: settings.instructions,
+      runLabel: null,
+      owner,
+      images: extras.images,
+      answerSchema: extras.answerSchema?.text ?? null,
+      retryOf: queryId,
+    });
   }
 
   /** Gives the running query of a branch a message, which its next call shows. Resolves with true once it does, with

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { Content } from "./_content.ts";
@@ -18,6 +19,7 @@ const HANDED_OVER_THINKINGS = 2;
 interface QueryRow {
   readonly queryId: string;
   readonly conversationId: string;
+  readonly branchId: string;
   readonly query: string | null;
   readonly status: Schema["queryState"]["status"];
   readonly metadata: string | null;
@@ -40,23 +42,27 @@ export class Queries {
     const column = searchText(text);
     return this.#db.transaction().execute(async (tx) => {
       const content = new Content(tx);
-      const [querySoulId, id] = [newId(), newId()];
+      const id = newId();
       const createdAt = await this.#timeAfterLast(tx, query.branchId);
-      await tx.insertInto("querySoul").values({
-        id: querySoulId,
-        conversationStateId: query.branchId,
-        title: await content.putText(firstWords(text, TITLE_CHARS)),
-        query: column,
-        metadata: await content.putText(
-          toJson({ ...(column === text ? {} : { query: text }), ...await extrasMetadata(content, query) }),
-        ),
-        createdAt,
-      }).execute();
+      const before = query.retryOf === undefined ? null : await lastRun(tx, query.branchId, query.retryOf);
+      const querySoulId = before?.soulId ?? newId();
+      if (before === null) {
+        await tx.insertInto("querySoul").values({
+          id: querySoulId,
+          conversationStateId: query.branchId,
+          title: await content.putText(firstWords(text, TITLE_CHARS)),
+          query: column,
+          metadata: await content.putText(
+            toJson({ ...(column === text ? {} : { query: text }), ...await extrasMetadata(content, query) }),
+          ),
+          createdAt,
+        }).execute();
+      }
       await tx.insertInto("queryState").values({
         id,
         querySoulId,
-        forkedFromQueryStateId: null,
-        version: 0,
+        forkedFromQueryStateId: query.retryOf ?? null,
+        version: before === null ? 0 : before.version + 1,
         llmProvider: query.provider,
         llmRootModel: query.model,
         promptEnrichment: await content.putText(query.promptEnrichment),
@@ -139,7 +145,8 @@ export class Queries {
     return this.#db.selectFrom("queryState as s")
       .innerJoin("querySoul as q", "q.id", "s.querySoulId")
       .innerJoin("conversationState as c", "c.id", "q.conversationStateId")
-      .select(["s.id as queryId", "c.conversationSoulId as conversationId", "q.query", "s.status", "s.metadata"])
+      .select(["s.id as queryId", "c.conversationSoulId as conversationId", "c.id as branchId"])
+      .select(["q.query", "s.status", "s.metadata"])
       .select(["q.metadata as soulMetadata", "s.createdAt"]);
   }
 
@@ -153,6 +160,7 @@ export class Queries {
       return {
         queryId: row.queryId,
         conversationId: row.conversationId,
+        branchId: row.branchId,
         text: soul.query ?? row.query ?? "",
         running,
         createdAt: row.createdAt,
@@ -170,6 +178,19 @@ export class Queries {
       };
     });
   }
+}
+
+/** The newest run of the last query of a branch, which another one may replace. */
+async function lastRun(tx: Kysely<Schema>, branchId: string, queryId: string) {
+  const last = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.id", "s.status", "s.version", "q.id as soulId"])
+    .where("q.conversationStateId", "=", branchId)
+    .orderBy("q.createdAt", "desc").orderBy("q.id", "desc").orderBy("s.version", "desc").limit(1).executeTakeFirst();
+  if (last?.id !== queryId) {
+    throw new UsageError(`Cannot retry query ${queryId}: it is not the last one of its branch; fork before it`);
+  }
+  if (last.status === "running") throw new UsageError(`Cannot retry query ${queryId}: it is still running`);
+  return last;
 }
 
 /** The query of a fork as the fork sees it: without what came after. */

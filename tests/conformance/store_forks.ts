@@ -150,4 +150,31 @@ export const storeForkCases: readonly StoreCase[] = [
       assert.deepEqual([child?.parentBranchId, child?.fork], [branchId, { queryId: first, position: 0 }]);
     },
   },
+  {
+    name: "beginQuery() again with retryOf replaces the last run: what that one made is not seen any more",
+    async run(store) {
+      const { branchId, second, first } = await history(store);
+      const queryId = await store.beginQuery(newQuery(branchId, "second", { retryOf: second }));
+      assert.deepEqual(await values(store, branchId), { a: "3", b: "3" });
+      await iterate(store, { queryId, position: 0, blocks: [defines("a", "again")] });
+      await store.endQuery(queryId, queryEnd({ answer: "two again" }));
+      assert.deepEqual(await values(store, branchId), { a: "again", b: "3" });
+      assert.deepEqual((await store.queries(branchId)).map(({ answer }) => answer), ["one", "two again"]);
+      assert.deepEqual((await store.variableVersions(branchId, "a")).map(({ code }) => code.slice(4)), [
+        "1",
+        "2",
+        "3",
+        "again",
+      ]);
+      assert.equal((await store.query(second))?.answer, "two");
+      assert.deepEqual(await values(store, (await store.fork({ queryId: second, position: null })).branchId), {
+        a: "4",
+        b: "3",
+        c: "4",
+      });
+      for (const retryOf of [first, second, "no"]) {
+        await assert.rejects(store.beginQuery(newQuery(branchId, "x", { retryOf })), /Cannot retry query/);
+      }
+    },
+  },
 ];

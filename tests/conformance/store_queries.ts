@@ -18,13 +18,14 @@ export const storeQueryCases: readonly StoreCase[] = [
   {
     name: "endQuery() keeps everything it was given",
     async run(store, clock) {
-      const { conversationId, queryId } = await begun(store);
+      const { conversationId, branchId, queryId } = await begun(store);
       const end = queryEnd({ answer: "Long. ".repeat(1000), notes: ["a", "b"] });
       await store.endQuery(queryId, end);
       assert.deepEqual(await store.query(queryId), {
         ...end,
         queryId,
         conversationId,
+        branchId,
         text: "how many?",
         running: false,
         createdAt: clock.now,

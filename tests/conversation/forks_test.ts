@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { UsageError } from "../../src/domain/errors.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+
+const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
+
+Deno.test("Conversations.fork() goes on from any iteration with the variables of that moment, and the first way stays", async () => {
+  await using engine = await startEngine([
+    replyJson("const list = [1]; let n = 1"),
+    replyJson("list.push(2); n = 2; function twice(x: number) { return 2 * x * n }", { final: "first: {{n}}" }),
+    replyJson("n = 10", { final: "second" }),
+    replyJson("`${list.length} ${n} ${twice(1)}`", { final: "{{$reasoning}}forked at the end of the first" }),
+    replyJson("list.push(9); const seen = `${list.join()} ${n} ${typeof twice}`", { final: "{{seen}}" }),
+    replyJson("const now = `${list.join()} ${n} ${twice(1)}`", { final: "{{now}}" }),
+  ]);
+  const { conversations, branch } = engine;
+  const first = await engine.ask("first");
+  await engine.ask("second");
+  const end = await conversations.fork({ queryId: first.queryId, position: null });
+  const result = await conversations.send(end, "a", OPTIONS);
+  const [iteration] = await conversations.iterations(result.queryId);
+  assert.equal(iteration?.blocks[0]?.result.preview, '"2 2 4"');
+  const early = await conversations.fork({ queryId: first.queryId, position: 0 });
+  assert.equal((await conversations.send(early, "b", OPTIONS)).answer, "1,9 1 undefined");
+  assert.equal((await engine.ask("c")).answer, "1,2 10 20");
+  assert.equal((await conversations.branches(branch.conversationId)).length, 3);
+  assert.deepEqual((await conversations.queries(early)).map(({ text }) => text), ["first", "b"]);
+});
+
+Deno.test("Conversations.retry() runs the last query again from the state before it", async () => {
+  await using engine = await startEngine([
+    replyJson("let n = 1", { final: "one" }),
+    replyJson("n += 10; const stray = true", { final: "eleven: {{n}}" }),
+    replyJson("n += 100; const before = typeof stray", { final: "{{n}} {{before}}" }),
+    replyJson("n += 1", { final: "after: {{n}}" }),
+  ]);
+  const { conversations, branch } = engine;
+  await engine.ask("first");
+  const second = await engine.ask("second");
+  assert.equal(second.answer, "eleven: 11");
+  const again = await conversations.retry(second.queryId, OPTIONS);
+  assert.equal(again.answer, "101 undefined");
+  assert.equal((await engine.ask("third")).answer, "after: 102");
+  const queries = await conversations.queries(branch);
+  assert.deepEqual(queries.map(({ text, answer }) => [text, answer]), [
+    ["first", "one"],
+    ["second", "101 undefined"],
+    ["third", "after: 102"],
+  ]);
+  assert.equal((await conversations.iterations(second.queryId)).length, 1);
+  const names = (await conversations.variables(branch)).map(({ name }) => name);
+  assert.ok(names.includes("before") && !names.includes("stray"), names.join());
+});
+
+Deno.test("Conversations.retry() of a query that others follow runs it in a fork", async () => {
+  await using engine = await startEngine([
+    replyJson("let n = 1", { final: "one" }),
+    replyJson("n = 2", { final: "two" }),
+    replyJson("const fresh = typeof n", { final: "{{fresh}}" }),
+  ]);
+  const { conversations, branch } = engine;
+  const first = await engine.ask("first");
+  await engine.ask("second");
+  assert.equal((await conversations.retry(first.queryId, OPTIONS)).answer, "undefined");
+  assert.deepEqual((await conversations.queries(branch)).map(({ answer }) => answer), ["one", "two"]);
+  await assert.rejects(conversations.retry("00000000-unknown", OPTIONS), UsageError);
+});
