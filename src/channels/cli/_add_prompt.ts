@@ -23,7 +23,7 @@ export function addPrompt(program: Command, { services, io, finish }: Context): 
     .action(async (words: string[], flags: PromptFlags) => {
       const { readPrompt } = await import("./read_prompt.ts");
       const { promptCommand } = await import("./prompt_command.ts");
-      const prompt = flags.conversation && words.length === 0 ? "" : await readPrompt(words, io);
+      const prompt = flags.conversation !== undefined && words.length === 0 ? "" : await readPrompt(words, io);
       finish(await promptCommand(prompt, { services, io, flags }));
     });
 }

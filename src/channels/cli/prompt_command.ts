@@ -25,9 +25,10 @@ export async function promptCommand(
   if (!asked && flags.conversation === undefined) {
     throw new UsageError("Cannot show an empty request: say what you want");
   }
-  const session = await services.open(flags);
+  // What is stored can be shown without a provider.
+  const session = await services.open(asked ? flags : { ...flags, browse: true });
   try {
-    const branch = flags.conversation ? await session.conversations.byId(flags.conversation) : null;
+    const branch = flags.conversation !== undefined ? await session.conversations.byId(flags.conversation) : null;
     const messages = branch && !asked
       ? await stored(session, { branch, iteration: flags.iteration })
       : await session.conversations.preview(prompt, branch ? { branch } : { workspace: session.workspace });

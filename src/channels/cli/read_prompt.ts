@@ -8,6 +8,8 @@ export async function readPrompt(words: readonly string[], io: Io): Promise<stri
   if (piped.includes("\0")) throw new UsageError("Cannot read stdin as text: it holds binary data");
   if (told && piped) return `${told}\n\n${piped}`;
   const prompt = told || piped;
-  if (prompt.trim() === "") throw new UsageError('Cannot run an empty prompt: vis run "what you want"');
+  if (prompt.trim() === "") {
+    throw new UsageError('Cannot run an empty prompt: say what you want, such as vis run "List the routes"');
+  }
   return prompt;
 }
