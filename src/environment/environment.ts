@@ -180,14 +180,16 @@ export class Environment {
   }
 
   async render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
-    const named = this.index.get(template.trim()) !== undefined;
-    if (!named && !template.includes("{{")) return { ok: true, from: "literal", text: template };
-    return await (await this.#session.readyFor(template)).render(template, options);
+    if (!this.index.get(template.trim()) && !template.includes("{{")) {
+      return { ok: true, from: "literal", text: template };
+    }
+    const { sandbox, failed } = await this.#session.readyFor(template);
+    return failed === null ? await sandbox.render(template, options) : { ok: false, reason: failed };
   }
 
   /** The value of a variable through the codec; rejects with RangeError over `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
-    return await (await this.#session.readyFor(name)).read(name, options);
+    return await (await this.#session.readyFor(name)).sandbox.read(name, options);
   }
 
   /** Sets a system variable in the index and, where a child lives, in its scope: frames arrive in order, so that

@@ -1,4 +1,5 @@
-import { Cancelled } from "../domain/errors.ts";
+import { failedBlock } from "../domain/block_result.ts";
+import { Cancelled, SandboxGone } from "../domain/errors.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { bindPieces } from "./bind_pieces.ts";
 import type { BlockRun, RestoreReport, RunReport, Sandbox } from "../sandbox/sandbox.ts";
@@ -56,16 +57,21 @@ export class SandboxSession {
     return this.#opening;
   }
 
-  /** The child, with the large texts that the code names. */
-  async readyFor(code: string): Promise<Sandbox> {
+  /** The child, with the large texts that the code names; `failed` says which one it has no room for. */
+  async readyFor(code: string): Promise<{ readonly sandbox: Sandbox; readonly failed: string | null }> {
     const sandbox = this.living ?? await this.ready();
     const { named, pieces } = this.#source;
-    if (this.#unloaded.size === 0 || !named || !pieces) return sandbox;
+    if (this.#unloaded.size === 0 || !named || !pieces) return { sandbox, failed: null };
     for (const name of named(code, new Set(this.#unloaded.keys()))) {
-      await bindPieces(sandbox, { name, pieces: pieces(this.#unloaded.get(name) ?? "") });
+      try {
+        await bindPieces(sandbox, { name, pieces: pieces(this.#unloaded.get(name) ?? "") });
+      } catch (error) {
+        if (!(error instanceof SandboxGone)) throw error;
+        return { sandbox, failed: `Cannot load ${name} into the sandbox: ${error.why} (sandbox.memoryMiB)` };
+      }
       this.#unloaded.delete(name);
     }
-    return sandbox;
+    return { sandbox, failed: null };
   }
 
   /** Variables from outside: the living child gets them now, another one when it starts. */
@@ -88,8 +94,8 @@ export class SandboxSession {
   }
 
   async run(block: BlockRun): Promise<RunReport> {
-    const sandbox = await this.readyFor(block.code);
-    const report = await sandbox.run(block);
+    const { sandbox, failed } = await this.readyFor(block.code);
+    const report = failed === null ? await sandbox.run(block) : notRun(failed);
     this.remember(report.saved);
     for (const { name } of report.saved) this.#unloaded.delete(name);
     return report;
@@ -175,4 +181,9 @@ function lostOf(reports: readonly RestoreReport[], images: readonly VariableImag
   const statements = new Map(images.map(({ name, kind, source }) => [name, kind === "lost" ? source : ""]));
   return reports.filter(({ how }) => how === "lost")
     .map(({ name, reason }) => ({ name, reason, statement: statements.get(name) ?? "" }));
+}
+
+function notRun(why: string): RunReport {
+  const result = failedBlock("memory", { name: "Error", message: why });
+  return { result, saved: [], reads: [], value: null, literal: false, notes: [] };
 }

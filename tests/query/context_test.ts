@@ -137,3 +137,19 @@ Deno.test("JSON that is none is given as text; an overwritten context is an ordi
   await using engine = await startEngine([], { provider });
   assert.equal((await send(engine, "x", source("{not json", { json: true }))).answer, "{not");
 });
+
+Deno.test("a context that the sandbox has no room for is an error that says so, and the query goes on", async () => {
+  const provider = oracleProvider({
+    iteration: ({ context }) =>
+      context.includes("Cannot load context") ? replyJson("answer('too large')") : replyJson("context.length"),
+  });
+  await using engine = await startEngine([], { provider, limits: { memoryBytes: 64 << 20 } });
+  const text = "ж".repeat(48 << 20);
+  const result = await send(engine, "x", source(text));
+  assert.equal(result.answer, "too large");
+  const [first] = await engine.store.iterations(result.queryId);
+  assert.match(
+    first?.blocks[0]?.result.error?.message ?? "",
+    /^Cannot load context into the sandbox: .+ \(sandbox\.memoryMiB\)$/,
+  );
+});
