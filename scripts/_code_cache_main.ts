@@ -53,7 +53,7 @@ async function make(folder: string): Promise<void> {
     send: ({ t, id = "" }: { readonly t: string; readonly id?: string }): void => {
       if (t === "call") relay.receive({ header: { t: "answer", id, ok: true }, payload: encode("x") });
       else waiting.get(id)?.();
-      relay.forward();
+      relay.link.forward();
     },
     together: (write: () => void): void => write(),
   } as unknown as FrameWriter;
