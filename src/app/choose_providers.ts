@@ -36,9 +36,10 @@ export async function chooseProviders(parts: ChooseParts): Promise<Choice> {
     return only(named, ownName(model, named));
   }
   const prefix = model?.split("/", 1)[0] ?? "";
-  const prefixed = model !== null && prefix !== model && isProvider(prefix, config);
+  const listed = providers.some(({ models }) => models.some(({ name }) => name === model));
+  const prefixed = model !== null && !listed && prefix !== model && isProvider(prefix, config);
   const configured = providers.map(({ name }) => name);
-  if (prefixed) return await ordered([prefix, ...configured], { parts, model: model.slice(prefix.length + 1) });
+  if (prefixed) return await byPrefix(prefix, { parts, model });
   if (configured.length > 0) return await ordered(await rootFirst(configured, parts), { parts, model });
   if (apiKey !== null) return only(plainProvider(parts), model);
   return await byKey(parts) ?? await local(parts);
@@ -91,6 +92,31 @@ async function ordered(
   return { providers: [root, ...others], model, notes };
 }
 
+/** "provider/model". Services that resell models name them in the same way, and so do servers of this machine: where the
+ * provider has no key, one of these that has the model by its whole name serves. */
+async function byPrefix(
+  prefix: string,
+  { parts, model }: { readonly parts: ChooseParts; readonly model: string },
+): Promise<Choice> {
+  const configured = parts.settings.config.providers.map(({ name }) => name);
+  const named = await resolveProvider(prefix, { ...parts, sole: configured.length === 0 });
+  const whole = lacksKey(named) && !configured.includes(prefix) ? await byWholeName(model, parts) : null;
+  return whole ?? await ordered([prefix, ...configured], { parts, model: model.slice(prefix.length + 1) });
+}
+
+async function byWholeName(model: string, parts: ChooseParts): Promise<Choice | null> {
+  const { config } = parts.settings;
+  const configured = config.providers.map(({ name }) => name);
+  const owner = await ownerOf(model, config.providers.map(({ name, preset }) => ({ name, preset: preset ?? name })));
+  if (owner !== null) return await ordered([owner, ...configured], { parts, model });
+  if (configured.length > 0) return null;
+  const reseller = (await keyedNames(parts)).find((name) => PRESETS[name]?.slashes);
+  if (reseller !== undefined) return only(await resolveProvider(reseller, { ...parts, sole: true }), model);
+  const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses()) : [];
+  const server = servers.find(({ models }) => models.includes(model));
+  return server === undefined ? null : await onServer(server, { parts, model });
+}
+
 /** The provider that has the model comes first. */
 async function rootFirst(names: readonly string[], { settings: { config } }: ChooseParts): Promise<readonly string[]> {
   const { model, providers } = config;
@@ -113,17 +139,20 @@ async function ownerOf(
   return null;
 }
 
-/** The first preset whose key is in the environment, then the first one in auth.json. */
-async function byKey(parts: ChooseParts): Promise<Choice | null> {
-  const { settings: { config, variable }, credentials } = parts;
+/** Presets whose key is in the environment, then providers whose key is in auth.json. */
+async function keyedNames({ settings: { config, variable }, credentials }: ChooseParts): Promise<readonly string[]> {
   const inEnvironment = Object.entries(PRESETS)
     .filter(([, { byKey, keyNames }]) => byKey && keyNames.some((name) => variable(name) !== null))
     .map(([name]) => name);
   const kept = Object.keys(await credentials.all()).filter((name) => isProvider(name, config));
-  const names = [...new Set([...inEnvironment, ...kept])];
+  return [...new Set([...inEnvironment, ...kept])];
+}
+
+async function byKey(parts: ChooseParts): Promise<Choice | null> {
+  const names = await keyedNames(parts);
   const [first] = names;
   if (first === undefined) return null;
-  const { model } = config;
+  const { model } = parts.settings.config;
   const owner = model !== null && names.length > 1
     ? await ownerOf(model, names.map((name) => ({ name, preset: name })))
     : null;
@@ -138,18 +167,24 @@ async function local(parts: ChooseParts): Promise<Choice> {
   const serving = servers.filter(({ models }) => models.length > 0);
   const server = (model === null ? undefined : serving.find(({ models }) => models.includes(model))) ?? serving[0];
   if (server === undefined) throw new ConfigError(noProvider(servers));
-  const [first = ""] = server.models;
   if (model !== null && !server.models.includes(model)) {
     const there = server.models.slice(0, 5).join(", ");
     throw new ConfigError(
       `Cannot use model ${model}: no provider is configured, and ${server.title} here has ${there}`,
     );
   }
+  return await onServer(server, { parts, model });
+}
+
+async function onServer(
+  server: LocalServer,
+  { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
+): Promise<Choice> {
   const resolved = await resolveProvider(server.preset, { ...parts, sole: false });
   const more = server.models.length - 1;
   const choice = more > 0 && model === null ? `; ${more} more with --model (vis models)` : "";
   const note = `no provider is configured: found ${server.title} at ${server.baseUrl}${choice}`;
-  return { ...only({ ...resolved, baseUrl: server.baseUrl }, model ?? first), notes: [note] };
+  return { ...only({ ...resolved, baseUrl: server.baseUrl }, model ?? server.models[0] ?? null), notes: [note] };
 }
 
 function noProvider(servers: readonly LocalServer[]): string {

@@ -144,6 +144,34 @@ Deno.test("chooseProviders() reads provider/model, and slashes that belong to th
   }
 });
 
+Deno.test("chooseProviders() takes a whole name for what it is where its first part has no key", async () => {
+  const model = "anthropic/claude-sonnet-5";
+  const env = { OPENROUTER_API_KEY: "o", VIS_MODEL: model };
+  assert.deepEqual((await chosen({ env })).slice(0, 2), ["openrouter", model]);
+  const openrouter = { name: "openrouter" };
+  assert.deepEqual(await chosen({ config: { providers: [openrouter] }, env }), [
+    "openrouter",
+    model,
+    "OPENROUTER_API_KEY",
+  ]);
+  const both = { ...env, ANTHROPIC_API_KEY: "a" };
+  assert.deepEqual((await chosen({ env: both })).slice(0, 2), ["anthropic", "claude-sonnet-5"]);
+  const listing = { providers: [{ ...openrouter, models: [{ name: model }] }] };
+  assert.deepEqual((await chosen({ config: listing, env: both })).slice(0, 2), ["openrouter", model]);
+  await using server = ollama("openai/gpt-oss-20b");
+  const { addresses } = server;
+  const on = { localServers: true, model: "openai/gpt-oss-20b" };
+  assert.deepEqual((await chosen({ config: on, addresses })).slice(0, 2), ["ollama", "openai/gpt-oss-20b"]);
+  assert.match(
+    await refusal({ config: { ...on, model: "openai/gpt-9" }, addresses }),
+    /^Cannot use provider openai: it has no key/,
+  );
+  assert.match(
+    await refusal({ env: { ZAI_API_KEY: "z", VIS_MODEL: model } }),
+    /^Cannot use provider anthropic: it has no key/,
+  );
+});
+
 Deno.test("chooseProviders() uses only the provider that is named", async () => {
   const config = { provider: "anthropic", providers: [{ name: "zai" }, { name: "anthropic" }] };
   const env = { ZAI_API_KEY: "z", ANTHROPIC_API_KEY: "a" };
