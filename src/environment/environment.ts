@@ -123,9 +123,7 @@ export class Environment {
   }
 
   /** What the running query is told of the variables that it was given. */
-  givenTexts(): readonly string[] {
-    return this.#givenTexts;
-  }
+  readonly givenTexts = (): readonly string[] => this.#givenTexts;
 
   /** The iteration has a row: what refers to it can be stored. */
   async iterationBegun(iterationId: string): Promise<void> {
@@ -192,8 +190,7 @@ export class Environment {
     return await (await this.#session.readyFor(name)).sandbox.read(name, options);
   }
 
-  /** Sets a system variable in the index and, where a child lives, in its scope: frames arrive in order, so that
-   * whatever runs next sees it. A child that is gone gets it when it is started again. */
+  /** Sets a system variable in the index and in a living child: whatever runs next sees it. One that starts gets it. */
   bindSystem(name: string, text: string): void {
     this.#system.set(name, text);
     this.index.system(name, text);
@@ -209,9 +206,7 @@ export class Environment {
   }
 
   /** Notes for the model since the last call: lost variables and the like. */
-  takeNotes(): readonly string[] {
-    return this.#notes.splice(0);
-  }
+  readonly takeNotes = (): readonly string[] => this.#notes.splice(0);
 
   async close(): Promise<void> {
     await this.#session.close();

@@ -110,3 +110,35 @@ Deno.test("Progress says what it waits for until the first event of a reply", ()
   progress.show(event({ type: "iteration_finished", outcome: "executed", reason: null, ms: 1 }));
   assert.ok(io.err.endsWith("waiting for m-1…"));
 });
+
+Deno.test("Progress shows a child query as one line when it ends, and nothing of its text as control", () => {
+  const io = fakeIo();
+  const progress = new Progress(io, { verbose: false });
+  const child = (body: QueryEventBody, id: string): void =>
+    progress.show({ ...event(body), queryId: id, parentQueryId: "q" });
+  const result = {
+    status: "done",
+    reason: "answered",
+    answer: "12\x1b[31m\nrows",
+    answerType: "text",
+    confidence: "high",
+    queryId: "a",
+    conversationId: "c",
+    iterations: 2,
+    usage: { input: 1, output: 1, cached: 0, reasoning: 0, calls: 2 },
+    costUsd: 0,
+    ms: 5,
+    notes: [],
+  } as const;
+  child({ type: "started", conversationId: "c", request: "Count\nthe rows", model: "m" }, "a");
+  child({ type: "started", conversationId: "c", request: "Count the columns", model: "m" }, "b");
+  child({ type: "block_started", block: 0, code: "rows.length" }, "a");
+  child({ type: "block_finished", block: 0, result: VALUE }, "a");
+  child({ type: "final", result }, "a");
+  child({ type: "failed", result: { ...result, status: "error", reason: "limit_cost" } }, "b");
+  const [first, second, ...rest] = io.err.trimEnd().split("\n");
+  assert.match(first ?? "", /^ {4}↳ Count the rows \(2\) ✓ 12\S* rows$/);
+  assert.equal(second, "    ↳ Count the columns (2) ✗ limit_cost");
+  assert.deepEqual(rest, []);
+  assert.doesNotMatch(io.err, /\x1b/);
+});
