@@ -222,6 +222,7 @@ Deno.test("what a block breaks in the realm hurts only itself: results and calls
     "Object.keys = Object.entries = Object.defineProperty = Object.getOwnPropertyDescriptor = Reflect.ownKeys = null",
     "JSON.stringify = JSON.parse = null; TextEncoder.prototype.encode = TextDecoder.prototype.decode = null",
     "Error.prototype.toString = null; Error.stackTraceLimit = 'x'",
+    "for (const key of ['Symbol', 'Reflect', 'Object', 'Array', 'Map', 'Uint8Array', 'JSON']) delete globalThis[key]",
     "globalThis.Promise = globalThis.Error = globalThis.Object = globalThis.Array = globalThis.Map = null",
   ];
   for (const code of breaks) {

@@ -1,6 +1,6 @@
 import { look } from "./preview_intrinsics.ts";
 
-const { defineProperty } = Object;
+const { defineProperty } = Object, { iterator } = Symbol;
 const Uint8 = Uint8Array, Buffer = ArrayBuffer;
 /** Below this a copy is cheaper than handing the buffer over. */
 const COPIED_BYTES = 16 << 10;
@@ -25,5 +25,5 @@ function list(item: Transferable | null): Transferable[] {
     done = true;
     return result;
   };
-  return defineProperty(item === null ? [] : [item], Symbol.iterator, { value: () => ({ next }) });
+  return defineProperty(item === null ? [] : [item], iterator, { value: () => ({ next }) });
 }
