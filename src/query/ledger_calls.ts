@@ -7,8 +7,7 @@ import { Gate } from "./subcalls_gate.ts";
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
 
 const CHARS_PER_TOKEN = 4;
-/** Model calls of this process at a time. Nobody holds a place while it waits for another call, so nesting cannot
- * deadlock. */
+/** Model calls of this process at a time. Whoever holds a place waits for its reply alone, so nesting cannot deadlock. */
 const AT_ONCE = 8;
 const CALLS = new Gate(AT_ONCE);
 
@@ -47,18 +46,17 @@ export class LedgerCalls implements ModelCalls {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
     const { price } = this.current().capabilities;
-    // The gate comes first: what waits there holds nothing of the ledger.
-    return await this.#gate.use(async () => {
-      const reservation = await this.#ledger.reserve({ inputTokens, price }, options.signal);
-      let spent: Spent = { usage: NO_USAGE, costUsd: 0 };
-      try {
-        const reply = await this.#router.ask({ ...request, ...choiceOf(this.#model, request) }, options);
-        spent = { usage: reply.usage, costUsd: reply.costUsd };
-        return reply;
-      } finally {
-        reservation.settle(spent);
-      }
-    }, options.signal);
+    // The ledger comes first: what waits there holds no place in the gate.
+    const reservation = await this.#ledger.reserve({ inputTokens, price }, options.signal);
+    let spent: Spent = { usage: NO_USAGE, costUsd: 0 };
+    try {
+      const chosen = { ...request, ...choiceOf(this.#model, request) };
+      const reply = await this.#gate.use(() => this.#router.ask(chosen, options), options.signal);
+      spent = { usage: reply.usage, costUsd: reply.costUsd };
+      return reply;
+    } finally {
+      reservation.settle(spent);
+    }
   }
 }
 
