@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { ProviderError } from "../../src/domain/errors.ts";
+import type { Provider } from "../../src/providers/provider.ts";
+import { Router } from "../../src/providers/router.ts";
+import { Ledger } from "../../src/query/ledger.ts";
+import { LedgerCalls } from "../../src/query/ledger_calls.ts";
+import { Gate } from "../../src/query/subcalls_gate.ts";
+import { scriptedProvider } from "../helpers/scripted_provider.ts";
+
+const NONE = { costUsd: null, tokens: null, wallMs: null };
+const signal = new AbortController().signal;
+const request = { messages: [{ role: "user", text: "hello" }], reasoning: "balanced" } as const;
+
+function calls(provider: Provider, options: { readonly model?: string; readonly ledger?: Ledger } = {}) {
+  const ledger = options.ledger ?? Ledger.open(NONE, () => 0);
+  const gate = new Gate(1);
+  const router = new Router({ routes: [{ provider, model: "root" }, { provider, model: "other" }], attempts: 1 });
+  return { ledger, gate, calls: new LedgerCalls(router, { ledger, gate, model: options.model ?? null }) };
+}
+
+Deno.test("LedgerCalls.ask() settles what a call took, and nothing for one that failed", async () => {
+  const refused = new ProviderError("Cannot", { kind: "refused", retryable: false });
+  const provider = scriptedProvider([{ text: "hi", usage: { input: 5, output: 2 } }, refused, refused], {
+    capabilities: { price: { input: 1e6, output: 0, cached: 0 } },
+  });
+  const { ledger, gate, calls: own } = calls(provider);
+  assert.equal((await own.ask(request, { signal })).text, "hi");
+  await assert.rejects(own.ask(request, { signal }), { name: "ProviderError" });
+  assert.deepEqual([ledger.spent.usage.input, ledger.spent.costUsd, gate.open], [5, 5, 0]);
+});
+
+Deno.test("LedgerCalls asks the model of its query, and the one that a call names before it", async () => {
+  const provider = scriptedProvider(["1", "2", "3"]);
+  const { calls: own } = calls(provider, { model: "other" });
+  assert.equal(own.current().model, "other");
+  await own.ask(request, { signal });
+  await own.ask({ ...request, model: "third" }, { signal });
+  const preferring = calls(provider, { model: "cost" }).calls;
+  assert.equal(preferring.current().model, "root");
+  await preferring.ask(request, { signal });
+  assert.deepEqual(provider.requests.slice(0, 2).map(({ model }) => model), ["other", "third"]);
+  assert.notEqual(provider.requests[2]?.model, "cost");
+});
+
+Deno.test("LedgerCalls: what waits for the ledger holds no place, what was cancelled at the gate nothing of the ledger", async () => {
+  const provider = scriptedProvider([], { otherwise: { text: "ok", delayMs: 20, usage: { input: 40, output: 0 } } });
+  const ledger = Ledger.open({ ...NONE, tokens: 100 }, () => 0);
+  const { calls: own, gate } = calls(provider, { ledger });
+  const controller = new AbortController();
+  const first = own.ask(request, { signal });
+  const waiting = own.ask(request, { signal: controller.signal });
+  await Promise.resolve();
+  assert.equal(gate.open, 1);
+  controller.abort();
+  await assert.rejects(waiting, { name: "Cancelled" });
+  await first;
+  await own.ask(request, { signal });
+  await own.ask(request, { signal });
+  await assert.rejects(own.ask(request, { signal }), /token limit/);
+  assert.equal(ledger.spent.usage.calls, 3);
+});
