@@ -32,7 +32,7 @@ export interface SessionParts {
 export async function openSession(request: OpenRequest, { env, shipped, described }: SessionParts): Promise<Session> {
   const settings = await readSettings(request, env);
   const router = await routerFor(request, settings);
-  const store = await openStore({ path: settings.database });
+  const store = await openStore({ path: settings.database, isAlive });
   const spares = openSpares(settings);
   try {
     const swept = await store.sweepLost(isAlive);

@@ -18,10 +18,10 @@ export function thisProcess(): ProcessOwner {
   return { host: hostname(), pid: Deno.pid, started: statusOf(Deno.pid).started };
 }
 
-/** Whether the process still runs. One of another machine counts as alive: this one cannot know. One that ended and was
- * not waited for by its parent does not. */
-export function isAlive(owner: ProcessOwner): boolean {
-  if (owner.host !== hostname()) return true;
+/** Whether the process still runs, null for one of another machine: this one cannot know. One that ended and was not
+ * waited for by its parent does not. */
+export function isAlive(owner: ProcessOwner): boolean | null {
+  if (owner.host !== hostname()) return null;
   const { state, started } = statusOf(owner.pid);
   if (state === "Z" || state === "X") return false;
   if (started !== "" && owner.started !== "") return started === owner.started;

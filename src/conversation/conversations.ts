@@ -19,6 +19,7 @@ import { previewCall } from "../query/preview_call.ts";
 import type { QueryParts } from "../query/query_parts.ts";
 import { type RunOptions, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
+import { LeaseKeeper } from "./lease_keeper.ts";
 import { LivingChildren, type LivingChildrenOptions } from "./living_children.ts";
 import { Lock } from "./lock.ts";
 
@@ -63,11 +64,13 @@ export class Conversations {
   /** Of the running queries, by branch. */
   readonly #steering = new Map<string, Steering>();
   readonly #children: LivingChildren;
+  readonly #leases: LeaseKeeper;
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
     const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
     this.#children = new LivingChildren({ ...CHILDREN, ...parts.children, onError });
+    this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
   }
 
   get #store(): Store {
@@ -241,9 +244,11 @@ export class Conversations {
     await this.#children.begin(branchId, environment);
     const steering = new Steering();
     this.#steering.set(branchId, steering);
+    this.#leases.begin();
     try {
       return await runQuery(request, { ...this.#parts, settings: own, environment, steering }, options);
     } finally {
+      this.#leases.end();
       this.#steering.delete(branchId);
       steering.end();
       await this.#children.end(branchId, environment);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import { chunks } from "./_chunker.ts";
-import { applyDelta, type Delta, deltaOf } from "./_delta.ts";
+import { applyDelta, deltaOf } from "./_delta.ts";
+import { stepsOf } from "./_delta_steps.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -167,15 +168,6 @@ export class Content {
 
 interface Row extends Readonly<Schema["content"]> {
   readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
-function stepsOf(steps: string | null): Delta["steps"] {
-  const list: unknown = JSON.parse(steps ?? "[]");
-  if (!Array.isArray(list)) return [];
-  return list.map((step: unknown) => {
-    const [from, length, literal] = Array.isArray(step) ? step.map(Number) : [];
-    return [from ?? 0, length ?? 0, literal ?? 0] as const;
-  });
 }
 
 function hashOf(bytes: Uint8Array): string {

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { Content } from "./_content.ts";
 import { firstWords } from "./_first_words.ts";
 import { changeQueryMetadata } from "./_query_metadata.ts";
+import { dropLease } from "./_leases.ts";
 import type { Schema } from "./_schema.ts";
 import type { QueryEnd } from "./store.ts";
 
@@ -14,7 +15,8 @@ export async function endQuery(
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
 ): Promise<void> {
   const { status, ...facts } = end;
-  const row = await db.selectFrom("queryState").select("status").where("id", "=", queryId).executeTakeFirst();
+  const row = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.status", "q.conversationStateId as branchId"]).where("s.id", "=", queryId).executeTakeFirst();
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
   if (row.status !== "running") return;
   await changeQueryMetadata(db, {
@@ -25,4 +27,5 @@ export async function endQuery(
   await db.updateTable("queryState").set({ status, subtitle }).where("id", "=", queryId).execute();
   await db.updateTable("iteration").set({ status: "interrupted", finishedAt: now })
     .where("queryStateId", "=", queryId).where("status", "=", "running").execute();
+  await dropLease(db, row.branchId);
 }

@@ -7,6 +7,8 @@ import { endQuery } from "./_end_query.ts";
 import { firstWords } from "./_first_words.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
+import { type IsAlive, takeLease } from "./_leases.ts";
+import { endLostOf } from "./_sweep.ts";
 import { countImages, extrasMetadata } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
@@ -31,16 +33,23 @@ interface QueryRow {
 export class Queries {
   readonly #db: Kysely<Schema>;
   readonly #now: () => number;
+  readonly #isAlive: IsAlive;
 
-  constructor(db: Kysely<Schema>, now: () => number) {
+  constructor(
+    db: Kysely<Schema>,
+    { now, isAlive }: { readonly now: () => number; readonly isAlive: IsAlive },
+  ) {
     this.#db = db;
     this.#now = now;
+    this.#isAlive = isAlive;
   }
 
   begin(query: NewQuery): Promise<string> {
     const { text, owner } = query;
     const column = searchText(text);
     return this.#db.transaction().execute(async (tx) => {
+      const lease = { branchId: query.branchId, owner, isAlive: this.#isAlive, now: this.#now() };
+      if (await takeLease(tx, lease)) await endLostOf(tx, query.branchId, this.#now());
       const content = new Content(tx);
       const id = newId();
       const createdAt = await this.#timeAfterLast(tx, query.branchId);

@@ -18,6 +18,14 @@ export interface Schema {
     metadata: string | null;
     createdAt: number;
   };
+  readonly lease: {
+    conversationStateId: string;
+    host: string;
+    pid: number;
+    started: string;
+    acquiredAt: number;
+    heartbeatAt: number;
+  };
   readonly querySoul: {
     id: string;
     conversationStateId: string;

@@ -11,6 +11,7 @@ import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
 import { largePieces, putLarge } from "./_large_text.ts";
 import { writeLogEntry } from "./_log_entry.ts";
+import { type IsAlive, renewLeases } from "./_leases.ts";
 import { readExtras } from "./_query_extras.ts";
 import { Queries } from "./_queries.ts";
 import type { Schema } from "./_schema.ts";
@@ -38,14 +39,19 @@ export class SqliteStore implements store.Store {
 
   constructor(
     db: DatabaseSync,
-    { location, now, busyMs }: { readonly location: string; readonly now: () => number; readonly busyMs: number },
+    { location, now, busyMs, isAlive }: {
+      readonly location: string;
+      readonly now: () => number;
+      readonly busyMs: number;
+      readonly isAlive: IsAlive;
+    },
   ) {
     this.location = location;
     this.#now = now;
     this.#connection = new SqliteConnection(db);
     this.#db = new Kysely<Schema>({ dialect: new SqliteDialect(new SqliteDriver(this.#connection, { busyMs })) });
     this.#conversations = new Conversations(this.#db, now);
-    this.#queries = new Queries(this.#db, now);
+    this.#queries = new Queries(this.#db, { now, isAlive });
     this.#iterations = new Iterations(this.#db, now);
     this.#variables = new Variables(this.#db, now);
     this.#children = new Children(this.#db, now);
@@ -104,8 +110,12 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#queries.previousTurn(branchId, beforeQueryId));
   }
 
-  sweepLost(alive: (owner: store.ProcessOwner) => boolean): Promise<number> {
-    return this.#guard(() => sweepLost(this.#db, { alive, now: this.#now }));
+  sweepLost(isAlive: IsAlive): Promise<number> {
+    return this.#guard(() => sweepLost(this.#db, { isAlive, now: this.#now }));
+  }
+
+  renewLeases(owner: store.ProcessOwner): Promise<void> {
+    return this.#guard(() => renewLeases(this.#db, { owner, now: this.#now() }));
   }
 
   beginIteration(iteration: store.NewIteration): Promise<string> {

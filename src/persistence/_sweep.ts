@@ -3,12 +3,13 @@ import { NO_USAGE } from "../domain/usage.ts";
 import { Content } from "./_content.ts";
 import { endQuery } from "./_end_query.ts";
 import { fromJson } from "./_json.ts";
+import { type IsAlive, isLost } from "./_leases.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
-import type { ProcessOwner } from "./store.ts";
 
 interface Running {
   readonly queryId: string;
+  readonly branchId: string;
   readonly createdAt: number;
   readonly facts: Partial<QueryMetadata>;
 }
@@ -16,9 +17,13 @@ interface Running {
 /** `Store.sweepLost`. A query that ends while this looks is left alone. */
 export async function sweepLost(
   db: Kysely<Schema>,
-  { alive, now }: { readonly alive: (owner: ProcessOwner) => boolean; readonly now: () => number },
+  { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
 ): Promise<number> {
-  const lost = (await running(db)).filter(({ facts }) => facts.owner === undefined || !alive(facts.owner));
+  const lost: Running[] = [];
+  for (const query of await running(db)) {
+    const { branchId, facts: { owner } } = query;
+    if (await isLost(db, { branchId, owner, isAlive, now: now() })) lost.push(query);
+  }
   if (lost.length === 0) return 0;
   return await db.transaction().execute(async (tx) => {
     const still = new Set((await running(tx)).map((query) => query.queryId));
@@ -28,13 +33,20 @@ export async function sweepLost(
   });
 }
 
+/** Ends the queries of a branch whose process is known to be gone, in the transaction `tx`. */
+export async function endLostOf(tx: Kysely<Schema>, branchId: string, now: number): Promise<void> {
+  for (const query of await running(tx)) if (query.branchId === branchId) await endLost(tx, query, now);
+}
+
 async function running(db: Kysely<Schema>): Promise<Running[]> {
-  const rows = await db.selectFrom("queryState").select(["id", "createdAt", "metadata"])
-    .where("status", "=", "running").execute();
+  const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.id", "s.createdAt", "s.metadata", "q.conversationStateId as branchId"])
+    .where("s.status", "=", "running").execute();
   const content = new Content(db);
   await content.load(rows.map((row) => row.metadata));
-  return rows.map(({ id, createdAt, metadata }) => ({
+  return rows.map(({ id, branchId, createdAt, metadata }) => ({
     queryId: id,
+    branchId,
     createdAt,
     facts: fromJson<QueryMetadata>(content.text(metadata ?? "{}")),
   }));

@@ -218,7 +218,8 @@ export interface Store {
   /** All branches of a conversation, oldest first, those of child queries left out. */
   branches(conversationId: string): Promise<readonly BranchNode[]>;
 
-  /** Stores the query as running; returns its id (`query_state.id`). Throws `UsageError` for a retry of one that is not
+  /** Stores the query as running and leases its branch to its process; returns its id (`query_state.id`). Throws
+   * `BusyError` while another living process has the branch, `UsageError` for a retry of one that is not
    * the last of its branch or still runs. */
   beginQuery(query: NewQuery): Promise<string>;
   /** Ends a query once; a second call changes nothing. */
@@ -231,7 +232,9 @@ export interface Store {
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
   /** Ends every running query whose process no longer exists as interrupted (process_lost); `alive` decides. Running
    * iterations of theirs end as interrupted as well. Returns how many queries. */
-  sweepLost(alive: (owner: ProcessOwner) => boolean): Promise<number>;
+  sweepLost(alive: (owner: ProcessOwner) => boolean | null): Promise<number>;
+  /** Says that a process that runs queries still lives, to machines that cannot look: twice a minute. */
+  renewLeases(owner: ProcessOwner): Promise<void>;
 
   /** One row, status running, with reply and blocks. Returns its id. */
   beginIteration(iteration: NewIteration): Promise<string>;

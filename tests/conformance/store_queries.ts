@@ -99,12 +99,14 @@ export const storeQueryCases: readonly StoreCase[] = [
   {
     name: "sweepLost() ends only the queries whose process is gone",
     async run(store, clock) {
-      const { branchId, queryId } = await begun(store, { text: "lost" });
+      const { queryId } = await begun(store, { text: "lost" });
+      const other = await store.createConversation({ title: "T", channel: "cli", workspace: "/w" });
+      const third = await store.createConversation({ title: "T", channel: "cli", workspace: "/w" });
       clock.now += 5000;
       await iterate(store, { queryId, position: 0, blocks: [block("1")] });
       await store.beginIteration(newIteration(queryId, 1, { blocks: ["2"] }));
-      const mine = await store.beginQuery(newQuery(branchId, "mine", { owner: { ...OWNER, pid: 1 } }));
-      const ended = await store.beginQuery(newQuery(branchId, "ended"));
+      const mine = await store.beginQuery(newQuery(other.branchId, "mine", { owner: { ...OWNER, pid: 1 } }));
+      const ended = await store.beginQuery(newQuery(third.branchId, "ended"));
       await store.endQuery(ended, queryEnd());
       clock.now += 5000;
       const asked: number[] = [];

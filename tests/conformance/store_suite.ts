@@ -1,5 +1,6 @@
 import type { Store } from "../../src/persistence/store.ts";
 import { storeChildCases } from "./store_children.ts";
+import { storeLeaseCases } from "./store_leases.ts";
 import { storeForkCases } from "./store_forks.ts";
 import { storeExtrasCases } from "./store_extras.ts";
 import { storeConversationCases } from "./store_conversations.ts";
@@ -28,6 +29,7 @@ export function storeSuite(
     ...storeSearchCases,
     ...storeChildCases,
     ...storeForkCases,
+    ...storeLeaseCases,
     ...storeExtrasCases,
     ...storePropertyCases,
   ];

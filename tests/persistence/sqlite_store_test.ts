@@ -22,7 +22,7 @@ async function opened(path = ":memory:", busyMs = 50): Promise<{ db: DatabaseSyn
   const db = new DatabaseSync(path);
   if (path !== ":memory:") db.exec("PRAGMA journal_mode = WAL");
   await migrate(db, migrations, { path, now: () => 1 });
-  return { db, store: new SqliteStore(db, { location: path, now: () => 5000, busyMs }) };
+  return { db, store: new SqliteStore(db, { location: path, now: () => 5000, busyMs, isAlive: () => null }) };
 }
 
 function row(db: DatabaseSync, sql: string): Record<string, unknown> {

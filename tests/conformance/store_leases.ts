@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { BusyError } from "../../src/domain/errors.ts";
+import { begun, iterate, newQuery, OWNER, queryEnd } from "./store_fixtures.ts";
+import type { StoreCase } from "./store_suite.ts";
+
+const OTHER = { host: "elsewhere", pid: 12, started: "7" };
+
+/** Two minutes without a sign of life, and one more moment. */
+const SILENCE_MS = 120_001;
+
+/** The stores of the suite cannot look at any process, so that leases alone decide. */
+export const storeLeaseCases: readonly StoreCase[] = [
+  {
+    name: "beginQuery() refuses a branch that another process works on, until that one ends its query",
+    async run(store) {
+      const { branchId, queryId } = await begun(store);
+      const query = newQuery(branchId, "second", { owner: OTHER });
+      await assert.rejects(store.beginQuery(query), (error) => {
+        assert.ok(error instanceof BusyError);
+        assert.match(error.message, /^Conversation is busy: process 4711 on here works on it$/);
+        return true;
+      });
+      assert.equal((await store.queries(branchId)).length, 1);
+      await store.endQuery(queryId, queryEnd());
+      const second = await store.beginQuery(query);
+      await assert.rejects(store.beginQuery(newQuery(branchId, "third")), BusyError);
+      assert.equal((await store.query(second))?.running, true);
+    },
+  },
+  {
+    name: "beginQuery() takes a branch from a process that fell silent, and ends its query as lost",
+    async run(store, clock) {
+      const { branchId, queryId } = await begun(store);
+      await iterate(store, { queryId, position: 0, blocks: [] });
+      clock.now += SILENCE_MS;
+      const second = await store.beginQuery(newQuery(branchId, "second", { owner: OTHER }));
+      const [first] = await store.queries(branchId);
+      assert.deepEqual([first?.queryId, first?.running, first?.reason], [queryId, false, "process_lost"]);
+      assert.equal((await store.query(second))?.running, true);
+    },
+  },
+  {
+    name: "renewLeases() keeps the branches of its process, and only those",
+    async run(store, clock) {
+      const mine = await begun(store), theirs = await begun(store);
+      await store.endQuery(theirs.queryId, queryEnd());
+      await store.beginQuery(newQuery(theirs.branchId, "theirs", { owner: OTHER }));
+      clock.now += SILENCE_MS;
+      await store.renewLeases(OWNER);
+      await assert.rejects(store.beginQuery(newQuery(mine.branchId, "x", { owner: OTHER })), BusyError);
+      await store.beginQuery(newQuery(theirs.branchId, "x"));
+    },
+  },
+  {
+    name: "sweepLost() asks the lease where nobody can tell whether a process lives",
+    async run(store, clock) {
+      const { queryId } = await begun(store);
+      assert.equal(await store.sweepLost(() => null), 0);
+      clock.now += SILENCE_MS;
+      await store.renewLeases(OWNER);
+      assert.equal(await store.sweepLost(() => null), 0);
+      clock.now += SILENCE_MS;
+      assert.equal(await store.sweepLost(() => null), 1);
+      assert.equal((await store.query(queryId))?.reason, "process_lost");
+    },
+  },
+];
