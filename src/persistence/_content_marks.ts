@@ -1,0 +1,101 @@
+import type { DatabaseSync } from "node:sqlite";
+
+const REFERENCE = /sha256:([0-9a-f]{64})/g;
+/** Texts that searches read: never references, whatever they look like. */
+const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
+/** JSON that may name content. Only such texts are put together from pieces to be looked through. */
+const JSON_COLUMNS = new Set(["metadata", "data"]);
+
+interface Column {
+  readonly table: string;
+  readonly column: string;
+  readonly text: boolean;
+}
+
+/** Marks the rows of `content` that something refers to, in the temporary table `mark` of a connection: from any column
+ * of any table, from JSON in such a column or in content, from a list of pieces, from a difference to its base. A text
+ * that only happens to hold a reference keeps what it names. */
+export function markContent(db: DatabaseSync): void {
+  db.exec(`CREATE TEMP TABLE IF NOT EXISTS mark (
+    hash TEXT PRIMARY KEY, origin TEXT NOT NULL, depth INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0
+  ) WITHOUT ROWID;
+  DELETE FROM mark;`);
+  // Texts first: what a text names may be JSON that names more.
+  const all = columns(db).sort((a, b) => rank(a) - rank(b));
+  for (const column of all) markCells(db, column);
+  for (const column of all) if (column.text) markNested(db, column);
+  for (;;) {
+    if (markWithin(db) === 0) return;
+  }
+}
+
+function rank({ text, column }: Column): number {
+  return text ? JSON_COLUMNS.has(column) ? 0 : 1 : 2;
+}
+
+function columns(db: DatabaseSync): Column[] {
+  const rows = db.prepare(
+    `SELECT t.name AS "table", c.name AS "column", c.type AS type FROM pragma_table_list t, pragma_table_info(t.name) c
+     WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT IN ('content', 'search_entry', 'schema_migration')
+       AND t.name NOT LIKE 'sqlite_%' AND c.type IN ('TEXT', 'BLOB')`,
+  ).all();
+  return rows.map(({ table, column, type }) => ({
+    table: String(table),
+    column: String(column),
+    text: type === "TEXT",
+  })).filter(({ table, column }) => !LITERAL.has(`${table}.${column}`));
+}
+
+function markCells(db: DatabaseSync, { table, column, text }: Column): void {
+  const origin = `${table}.${column}`;
+  db.prepare(
+    `INSERT OR IGNORE INTO mark (hash, origin, depth, read)
+     SELECT substr("${column}", 8), ?, ?, ? FROM "${table}"
+     WHERE typeof("${column}") = 'text' AND "${column}" GLOB 'sha256:*' AND length("${column}") = 71`,
+  ).run(origin, text && JSON_COLUMNS.has(column) ? 0 : 1, text ? 0 : 1);
+}
+
+function markNested(db: DatabaseSync, { table, column }: Column): void {
+  const found = db.prepare(
+    `SELECT "${column}" AS cell FROM "${table}" WHERE instr("${column}", 'sha256:') > 0 AND length("${column}") <> 71`,
+  );
+  for (const { cell } of found.iterate()) markText(db, { text: String(cell), origin: `${table}.${column}` });
+}
+
+function markText(db: DatabaseSync, { text, origin }: { readonly text: string; readonly origin: string }): number {
+  const insert = db.prepare("INSERT OR IGNORE INTO mark (hash, origin, depth, read) VALUES (?, ?, 2, 1)");
+  let marked = 0;
+  for (const [, hash = ""] of text.matchAll(REFERENCE)) {
+    // A text may name what never was there.
+    if (db.prepare("SELECT 1 FROM content WHERE hash = ?").get(hash)) {
+      marked += Number(insert.run(hash, origin).changes);
+    }
+  }
+  return marked;
+}
+
+/** One step from what is marked to what that is made of or names. */
+function markWithin(db: DatabaseSync): number {
+  const pieces = db.prepare(
+    `INSERT OR IGNORE INTO mark (hash, origin, depth, read) SELECT j.value, m.origin, 3, 1
+     FROM mark m CROSS JOIN content c ON c.hash = m.hash AND c.encoding = 'chunks', json_each(CAST(c.bytes AS TEXT)) j`,
+  ).run();
+  const bases = db.prepare(
+    `INSERT OR IGNORE INTO mark (hash, origin, depth, read) SELECT c.base, m.origin, 3, 1
+     FROM mark m CROSS JOIN content c ON c.hash = m.hash AND c.encoding = 'delta'`,
+  ).run();
+  return Number(pieces.changes) + Number(bases.changes) + markRead(db);
+}
+
+/** Texts in content that name other content. Pieces and differences are put together only where they are JSON. */
+function markRead(db: DatabaseSync): number {
+  const texts = db.prepare(
+    `SELECT m.hash, m.origin, CAST(c.bytes AS TEXT) AS text FROM mark m CROSS JOIN content c ON c.hash = m.hash
+     WHERE m.read = 0 AND c.encoding = 'raw' AND instr(c.bytes, CAST('sha256:' AS BLOB)) > 0
+     UNION ALL
+     SELECT m.hash, m.origin, CAST(f.bytes AS TEXT) FROM mark m CROSS JOIN content c ON c.hash = m.hash
+     JOIN content_full f ON f.hash = m.hash WHERE m.read = 0 AND m.depth = 0 AND c.encoding <> 'raw'`,
+  ).all();
+  db.exec("UPDATE mark SET read = 1 WHERE read = 0");
+  return texts.reduce((sum, { text, origin }) => sum + markText(db, { text: String(text), origin: String(origin) }), 0);
+}

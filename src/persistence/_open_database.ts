@@ -1,0 +1,26 @@
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../migrations/mod.ts";
+import { prepareDatabaseFile, protectDatabaseFile } from "./_database_file.ts";
+import { checkedVersion, migrate } from "./_migrate.ts";
+
+/** One connection to a database of ours with the newest schema, made where there is none. */
+export async function openDatabase(path: string, now: () => number): Promise<DatabaseSync> {
+  if (path !== ":memory:") await prepareDatabaseFile(path);
+  // The short timeout is for the moments without a transaction; a writer waits in the driver, off the event loop.
+  const db = new DatabaseSync(path, { timeout: 50 });
+  try {
+    // Nothing is changed before the file is known to be ours: neither its mode nor its journal.
+    checkedVersion(db, { files: migrations, path });
+    if (path !== ":memory:") {
+      await protectDatabaseFile(path);
+      db.exec("PRAGMA journal_mode = WAL");
+    }
+    db.exec("PRAGMA synchronous = NORMAL");
+    db.exec("PRAGMA foreign_keys = ON");
+    await migrate(db, migrations, { path, now });
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import type * as care from "../domain/database_care.ts";
+import { backupDatabase } from "./_backup.ts";
+import { checkDatabase } from "./_check.ts";
+import { collectContent } from "./_collect_content.ts";
+import { openExisting } from "./_existing_database.ts";
+import { openDatabase } from "./_open_database.ts";
+import { pruneRows } from "./_prune.ts";
+import { restoreDatabase } from "./_restore.ts";
+import { databaseStats } from "./_stats.ts";
+import { toStoreError } from "./_store_error.ts";
+import { vacuumDatabase } from "./_vacuum.ts";
+
+const BUSY_MS = 10_000;
+
+/** Care of an SQLite database by connections of its own, one for each action: a store that is open on it goes on. */
+export class SqliteCare implements care.DatabaseCare {
+  readonly location: string;
+  readonly #now: () => number;
+
+  constructor({ path, now = Date.now }: { readonly path: string; readonly now?: () => number }) {
+    this.location = path;
+    this.#now = now;
+  }
+
+  backup(target: string): Promise<care.BackupReport> {
+    return this.#guard(() => backupDatabase(this.location, target), target);
+  }
+
+  restore(source: string): Promise<care.RestoreReport> {
+    return this.#guard(() => restoreDatabase(this.location, { source, now: this.#now }));
+  }
+
+  check(): Promise<care.CheckReport> {
+    return this.#guard(() => checkDatabase(this.location));
+  }
+
+  stats(): Promise<care.DatabaseStats> {
+    return this.#guard(() => databaseStats(this.location));
+  }
+
+  prune({ before, dryRun }: { readonly before: number; readonly dryRun: boolean }): Promise<care.PruneReport> {
+    return this.#guard(async () => {
+      (await openExisting(this.location, "prune")).db.close();
+      const db = await openDatabase(this.location, this.#now);
+      const pruned = await pruneRows(db, { before, dryRun, busyMs: BUSY_MS }).finally(() => db.close());
+      const collected = dryRun
+        ? { contents: 0, contentBytes: 0, everything: false }
+        : await collectContent(this.location, { now: this.#now(), busyMs: BUSY_MS });
+      return { dryRun, ...pruned, ...collected };
+    });
+  }
+
+  vacuum(): Promise<care.VacuumReport> {
+    return this.#guard(() => vacuumDatabase(this.location));
+  }
+
+  async #guard<T>(work: () => Promise<T>, location = this.location): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw toStoreError(error, location);
+    }
+  }
+}

@@ -1,0 +1,382 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { openStore } from "../../src/persistence/open_store.ts";
+import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
+import type { Store } from "../../src/persistence/store.ts";
+import { begun, block, image, iterate, newQuery, queryEnd, utf8 } from "../conformance/store_fixtures.ts";
+import { withDatabasePath } from "./_temp_database.ts";
+
+const DAY = 86_400_000;
+const NOW = 1_800_000_000_000;
+
+/** Bytes that no difference makes smaller, the same for the same seed. */
+function noise(seed: string, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length; at += 32) {
+    const hash = createHash("sha256").update(`${seed} ${at}`).digest();
+    bytes.set(hash.subarray(0, length - at), at);
+  }
+  return bytes;
+}
+
+/** A finished query with raw, chunked and delta content; its variables begin with `name`. */
+async function filled(store: Store, name: string) {
+  const ids = await begun(store, { text: `find ${name}` });
+  const list = "entry of a list, ".repeat(900);
+  for (let position = 0; position < 3; position++) {
+    const saved = [
+      image(`${name}Big`, { bytes: noise(`${name} ${position}`, 200_000) }),
+      image(`${name}List`, { bytes: utf8(list + `${name} ${position}`) }),
+    ];
+    const made = block(`const ${name}${position} = ${position}`, {
+      saved,
+      result: { stdout: `${name} out `.repeat(500) },
+    });
+    await iterate(store, { queryId: ids.queryId, position, blocks: [made] });
+  }
+  await store.endQuery(ids.queryId, queryEnd({ answer: `answer of ${name} `.repeat(200) }));
+  return ids;
+}
+
+async function opened(path: string, now: () => number = () => NOW): Promise<{ store: Store; care: SqliteCare }> {
+  return { store: await openStore({ path, now }), care: new SqliteCare({ path, now }) };
+}
+
+function encodings(path: string): Record<string, number> {
+  using db = new DatabaseSync(path);
+  const rows = db.prepare("SELECT encoding, count(*) AS n FROM content GROUP BY 1").all();
+  return Object.fromEntries(rows.map(({ encoding, n }) => [String(encoding), Number(n)]));
+}
+
+Deno.test("backup() copies what is there while the database is open, for the user alone", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const { store, care } = await opened(path);
+    const { branchId } = await filled(store, "alpha");
+    const report = await care.backup(join(folder, "deep", "copy.db"));
+    assert.equal(report.bytes, (await stat(report.path)).size);
+    assert.ok(report.schemaVersion >= 2);
+    if (Deno.build.os !== "windows") assert.equal((await stat(report.path)).mode & 0o777, 0o600);
+    assert.deepEqual(await readdir(join(folder, "deep")), ["copy.db"]);
+    const copy = await openStore({ path: report.path });
+    assert.deepEqual(await copy.liveImages(branchId), await store.liveImages(branchId));
+    await Promise.all([copy.close(), store.close()]);
+  });
+});
+
+Deno.test("backup() refuses a target that exists and a database that does not, and leaves both alone", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const target = join(folder, "there.db");
+    await writeFile(target, "mine");
+    await assert.rejects(new SqliteCare({ path }).backup(join(folder, "x.db")), {
+      name: "UsageError",
+      message: `Cannot back up ${path}: there is no database yet`,
+    });
+    await (await openStore({ path })).close();
+    await assert.rejects(new SqliteCare({ path }).backup(target), {
+      name: "UsageError",
+      message: `Cannot back up to ${target}: there is something of that name, give another path`,
+    });
+    assert.equal(await readFile(target, "utf8"), "mine");
+    await assert.rejects(new SqliteCare({ path: ":memory:" }).backup(join(folder, "x.db")), { name: "UsageError" });
+    await assert.rejects(new SqliteCare({ path: target }).backup(join(folder, "x.db")), {
+      name: "StoreError",
+      kind: "corrupt",
+    });
+    assert.deepEqual((await readdir(folder)).sort(), ["there.db", "vis.db"]);
+  });
+});
+
+Deno.test("restore() puts a backup in place and keeps the old file, with what was in its log", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const { store, care } = await opened(path);
+    const { branchId } = await filled(store, "alpha");
+    const { path: copy } = await care.backup(join(folder, "copy.db"));
+    const later = await filled(store, "later");
+    await store.close();
+    const report = await care.restore(copy);
+    assert.ok(report.keptAs !== null && report.keptAs.startsWith(`${path}.before-restore-2027`));
+    const restored = await openStore({ path });
+    assert.equal((await restored.liveImages(branchId)).length, 2);
+    assert.equal(await restored.query(later.queryId), null);
+    await restored.close();
+    const old = await openStore({ path: report.keptAs });
+    assert.ok(await old.query(later.queryId));
+    await old.close();
+  });
+});
+
+Deno.test("restore() is refused while somebody has the database open, and changes nothing", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const { store, care } = await opened(path);
+    const { queryId } = await filled(store, "alpha");
+    const { path: copy } = await care.backup(join(folder, "copy.db"));
+    await assert.rejects(care.restore(copy), {
+      name: "StoreError",
+      kind: "busy",
+      message: `Cannot replace database ${path}: another process uses it, end that and try again`,
+    });
+    assert.ok(await store.query(queryId));
+    await begun(store);
+    await store.close();
+    assert.deepEqual((await readdir(folder)).sort(), ["copy.db", "vis.db"]);
+  });
+});
+
+Deno.test("restore() takes the place of a file that is damaged beyond opening, and of none", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const { store, care } = await opened(path);
+    await filled(store, "alpha");
+    const { path: copy } = await care.backup(join(folder, "copy.db"));
+    await store.close();
+    await writeFile(path, "no database at all, ".repeat(500));
+    const { keptAs } = await care.restore(copy);
+    assert.match(await readFile(keptAs ?? "", "utf8"), /^no database at all/);
+    assert.deepEqual((await care.check()).problems, []);
+    const elsewhere = new SqliteCare({ path: join(folder, "new", "vis.db") });
+    assert.equal((await elsewhere.restore(copy)).keptAs, null);
+    assert.deepEqual((await elsewhere.check()).problems, []);
+  });
+});
+
+Deno.test("restore() refuses what is damaged, foreign, newer or the database itself, and touches nothing", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const { store, care } = await opened(path);
+    await filled(store, "alpha");
+    const { path: copy } = await care.backup(join(folder, "copy.db"));
+    await store.close();
+    const before = await readFile(path);
+    const bytes = await readFile(copy);
+    await writeFile(join(folder, "damaged.db"), bytes.fill(0xa5, bytes.length - 40_000, bytes.length - 20_000));
+    await assert.rejects(care.restore(join(folder, "damaged.db")), { name: "StoreError", kind: "corrupt" });
+    await writeFile(join(folder, "text.db"), "dear diary");
+    await assert.rejects(care.restore(join(folder, "text.db")), { name: "StoreError" });
+    await assert.rejects(care.restore(join(folder, "gone.db")), { name: "UsageError" });
+    await assert.rejects(care.restore(path), { name: "UsageError", message: /it is the database itself/ });
+    using db = new DatabaseSync(copy);
+    db.exec("INSERT INTO schema_migration VALUES (99, 'V99__x.sql', '', 1)");
+    await assert.rejects(care.restore(copy), { name: "StoreError", kind: "newer" });
+    assert.deepEqual(await readFile(path), before);
+    assert.ok((await readdir(folder)).every((name) => !/restor|partial/.test(name)));
+  });
+});
+
+Deno.test("check() finds nothing in a sound database with every encoding", async () => {
+  await withDatabasePath(async (path) => {
+    const { store, care } = await opened(path);
+    await filled(store, "alpha");
+    const kinds = encodings(path);
+    assert.ok((kinds.raw ?? 0) > 5 && (kinds.chunks ?? 0) > 0 && (kinds.delta ?? 0) > 0, JSON.stringify(kinds));
+    const report = await care.check();
+    assert.deepEqual([report.problems, report.unused], [[], 0]);
+    assert.equal(report.contents, Object.values(kinds).reduce((sum, n) => sum + n, 0));
+    await store.close();
+  });
+});
+
+for (
+  const [what, sql, message] of [
+    [
+      "a raw content was changed",
+      "UPDATE content SET bytes = zeroblob(9) WHERE rowid = 1",
+      /content .* is not what was stored/,
+    ],
+    [
+      "the base of a difference was changed",
+      "UPDATE content SET bytes = zeroblob(length(bytes)) WHERE hash = (SELECT base FROM content WHERE base IS NOT NULL)",
+      /is not what was stored/,
+    ],
+    [
+      "a piece is missing",
+      "DELETE FROM content WHERE hash = (SELECT json_extract(CAST(bytes AS TEXT), '$[0]') FROM content WHERE encoding = 'chunks')",
+      /is not what was stored[^]*references of .* lead to content that is missing/,
+    ],
+    [
+      "a text is missing",
+      "DELETE FROM content WHERE encoding = 'chunks'",
+      /references of expression_state\.result lead/,
+    ],
+    ["a row misses its parent", "DELETE FROM iteration", /rows of expression_state miss their iteration/],
+    ["a trigger is gone", "DROP TRIGGER search_expr_insert", /The trigger search_expr_insert is missing/],
+    [
+      "an index is another one",
+      "DROP INDEX idx_log_level; CREATE INDEX idx_log_level ON log (level)",
+      /index idx_log_level is not/,
+    ],
+    ["the search index lost a row", "DELETE FROM search", /search index/],
+  ] as const
+) {
+  Deno.test(`check() tells when ${what}`, async () => {
+    await withDatabasePath(async (path) => {
+      const { store, care } = await opened(path);
+      await filled(store, "alpha");
+      await store.close();
+      const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+      db.exec(sql);
+      db.close();
+      assert.match((await care.check()).problems.join("\n"), message);
+    });
+  });
+}
+
+Deno.test("check() tells of pages that are damaged instead of failing", async () => {
+  await withDatabasePath(async (path) => {
+    const { store, care } = await opened(path);
+    await filled(store, "alpha");
+    await store.close();
+    const bytes = await readFile(path);
+    await writeFile(path, bytes.fill(0xa5, bytes.length - 200_000, bytes.length - 100_000));
+    assert.notDeepEqual((await care.check()).problems, []);
+  });
+});
+
+Deno.test("stats() counts rows and bytes, and names the largest conversations first", async () => {
+  await withDatabasePath(async (path) => {
+    const { store, care } = await opened(path);
+    const { conversationId } = await filled(store, "alpha");
+    await begun(store);
+    const stats = await care.stats();
+    assert.equal(stats.tables.find(({ table }) => table === "iteration")?.rows, 3);
+    assert.ok(stats.tables.every(({ bytes }) => bytes > 0));
+    assert.ok(!stats.tables.some(({ table }) => table.startsWith("search_") && table !== "search_entry"));
+    assert.deepEqual(Object.fromEntries(stats.content.map(({ encoding, rows }) => [encoding, rows])), encodings(path));
+    const [first, second] = stats.conversations;
+    assert.deepEqual([first?.conversationId, first?.queries, first?.iterations], [conversationId, 1, 3]);
+    assert.ok((first?.bytes ?? 0) > 3 * 200_000 && (second?.bytes ?? -1) >= 0);
+    assert.ok(stats.walBytes > 0 && stats.fileBytes > 0);
+    await store.close();
+  });
+});
+
+Deno.test("prune() deletes what is idle with its content, and nothing that others refer to", async () => {
+  await withDatabasePath(async (path) => {
+    let time = NOW - 90 * DAY;
+    const { store, care } = await opened(path, () => time);
+    const old = await filled(store, "alpha");
+    time = NOW - 10 * DAY;
+    const young = await filled(store, "omega");
+    time = NOW;
+    const images = await store.liveImages(young.branchId);
+    await store.close();
+    const dry = await care.prune({ before: NOW - 30 * DAY, dryRun: true });
+    assert.deepEqual(dry.conversations.map(({ conversationId }) => conversationId), [old.conversationId]);
+    assert.deepEqual([dry.dryRun, dry.conversations[0]?.queries, dry.conversations[0]?.lastActivity], [
+      true,
+      1,
+      NOW - 90 * DAY,
+    ]);
+    const done = await care.prune({ before: NOW - 30 * DAY, dryRun: false });
+    assert.equal(done.conversations.length, 1);
+    assert.ok(done.contents > 5 && done.contentBytes > 600_000 && done.everything, JSON.stringify(done));
+    assert.deepEqual(await care.check().then(({ problems, unused }) => [problems, unused]), [[], 0]);
+    const again = await openStore({ path });
+    assert.equal(await again.query(old.queryId), null);
+    assert.deepEqual(await again.liveImages(young.branchId), images);
+    assert.equal((await again.search("alpha", { limit: 5 })).length, 0);
+    assert.ok((await again.search("omega", { limit: 5 })).length > 0);
+    await again.close();
+    const before = (await stat(path)).size;
+    const { bytesAfter } = await care.vacuum();
+    assert.ok(bytesAfter < before - 500_000 && bytesAfter === (await stat(path)).size);
+  });
+});
+
+Deno.test("prune() keeps a conversation in which a query runs, and one whose branch is younger", async () => {
+  await withDatabasePath(async (path) => {
+    let time = NOW - 90 * DAY;
+    const { store, care } = await opened(path, () => time);
+    const running = await begun(store);
+    const idle = await filled(store, "alpha");
+    const forked = await filled(store, "forked");
+    time = NOW;
+    await store.fork({ queryId: forked.queryId, position: null });
+    await care.prune({ before: NOW - 30 * DAY, dryRun: false });
+    assert.ok(await store.query(running.queryId));
+    assert.ok(await store.query(forked.queryId));
+    assert.equal(await store.query(idle.queryId), null);
+    await store.close();
+  });
+});
+
+Deno.test("prune() beside another process keeps content of the last day, which may be about to be named", async () => {
+  await withDatabasePath(async (path) => {
+    let time = NOW - 90 * DAY;
+    const { store, care } = await opened(path, () => time);
+    await filled(store, "alpha");
+    time = NOW - 60 * DAY;
+    const kept = await filled(store, "kept");
+    await store.beginQuery(newQuery(kept.branchId, "still here"));
+    time = NOW;
+    async function* pieces() {
+      yield utf8("a large context that no row names yet ".repeat(100));
+    }
+    const large = await store.putLarge(pieces());
+    const report = await care.prune({ before: NOW - 70 * DAY, dryRun: false });
+    assert.equal(report.everything, false);
+    assert.ok(report.contents > 0, JSON.stringify(report));
+    assert.equal((await Array.fromAsync(store.largePieces(large))).length, 1);
+    assert.equal((await store.liveImages(kept.branchId)).length, 2);
+    assert.deepEqual((await care.check()).problems, []);
+    await store.close();
+    assert.ok((await care.prune({ before: 0, dryRun: false })).contents > 0);
+    assert.deepEqual(await care.check().then(({ problems, unused }) => [problems, unused]), [[], 0]);
+  });
+});
+
+Deno.test("prune() keeps images of a request, which only JSON names", async () => {
+  await withDatabasePath(async (path) => {
+    const { store, care } = await opened(path);
+    const { branchId } = await begun(store);
+    const images = Array.from({ length: 20 }, (_, at) => (
+      { kind: "bytes", mediaType: "image/png", bytes: noise(`${at}`, 3000) } as const
+    ));
+    const queryId = await store.beginQuery(newQuery(branchId, "look", { images, answerSchema: "{}".padEnd(5000) }));
+    await store.close();
+    await care.prune({ before: 0, dryRun: false });
+    const again = await openStore({ path });
+    assert.deepEqual((await again.queryExtras(queryId)).images, images);
+    await again.close();
+  });
+});
+
+Deno.test("prune() deletes log rows of that age", async () => {
+  await withDatabasePath(async (path) => {
+    let time = NOW - 90 * DAY;
+    const { store, care } = await opened(path, () => time);
+    await store.log({ level: "info", event: "old", data: { text: "x".repeat(5000) } });
+    time = NOW;
+    await store.log({ level: "info", event: "young", data: {} });
+    await store.close();
+    assert.equal((await care.prune({ before: NOW - DAY, dryRun: false })).logRows, 1);
+    using db = new DatabaseSync(path);
+    assert.deepEqual(db.prepare("SELECT event FROM log").all().map(({ event }) => event), ["young"]);
+    assert.equal(db.prepare("SELECT count(*) AS n FROM content").get()?.n, 0);
+  });
+});
+
+Deno.test("vacuum() is refused while somebody has the database open", async () => {
+  await withDatabasePath(async (path) => {
+    const { store, care } = await opened(path);
+    await assert.rejects(care.vacuum(), {
+      name: "StoreError",
+      kind: "busy",
+      message: /^Cannot vacuum .*another process/,
+    });
+    await begun(store);
+    await store.close();
+    await care.vacuum();
+    await (await openStore({ path })).close();
+  });
+});
+
+Deno.test("care of a folder names it", async () => {
+  await withDatabasePath(async (_path, folder) => {
+    await mkdir(join(folder, "db"));
+    await assert.rejects(new SqliteCare({ path: join(folder, "db") }).stats(), {
+      name: "UsageError",
+      message: /not a regular file/,
+    });
+  });
+});
