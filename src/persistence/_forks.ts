@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
-import type { NewFork } from "../domain/new_fork.ts";
+import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import { Content } from "./_content.ts";
 import { toJson } from "./_json.ts";
 import type { ForkPoint } from "./_lineage.ts";
@@ -9,9 +9,12 @@ import type { Schema } from "./_schema.ts";
 
 /** Adds a branch that goes on from a point of another one; copies nothing. Returns its id. Throws `UsageError` for a
  * point that is not there or still runs. */
-export function createFork(db: Kysely<Schema>, { fork, now }: { readonly fork: NewFork; readonly now: number }) {
+export function createFork(
+  db: Kysely<Schema>,
+  { fork, now }: { readonly fork: NewFork; readonly now: number },
+): Promise<string> {
   return db.transaction().execute(async (tx) => {
-    const { parentId, ...point } = await findPoint(tx, fork);
+    const { parentId, ...point } = await findPoint(tx, fork, "fork at");
     const parent = await tx.selectFrom("conversationState").select(["conversationSoulId", "title"])
       .where("id", "=", parentId).executeTakeFirstOrThrow();
     const newest = await tx.selectFrom("conversationState").select((s) => s.fn.max("version").as("version"))
@@ -33,11 +36,17 @@ export function createFork(db: Kysely<Schema>, { fork, now }: { readonly fork: N
 
 type Point = ForkPoint & { readonly parentId: string };
 
-async function findPoint(tx: Kysely<Schema>, { queryId, position }: NewFork): Promise<Point> {
+/** The rows of a moment. Throws `UsageError` for one that is not there or still runs; `action` is what cannot be done
+ * then. */
+export async function findPoint(
+  tx: Kysely<Schema>,
+  { queryId, position }: BranchPoint,
+  action: "fork at" | "show",
+): Promise<Point> {
   const query = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.status", "q.id as soulId", "q.createdAt as soulCreatedAt", "q.conversationStateId as parentId"])
     .where("s.id", "=", queryId).executeTakeFirst();
-  if (!query) throw new UsageError(`Cannot fork at query ${queryId}: there is none of that id`);
+  if (!query) throw new UsageError(`Cannot ${action} query ${queryId}: there is none of that id`);
   const { status, ...facts } = query;
   const rows = await tx.selectFrom("iteration").select(["position", "status"])
     .where("queryStateId", "=", queryId).orderBy("position").execute();
@@ -47,10 +56,10 @@ async function findPoint(tx: Kysely<Schema>, { queryId, position }: NewFork): Pr
   const row = rows.find((one) => one.position === at);
   if (!row) {
     const known = last < 0 ? "it has none" : `it has 1 to ${last + 1}`;
-    throw new UsageError(`Cannot fork at iteration ${at + 1} of query ${queryId}: ${known}`);
+    throw new UsageError(`Cannot ${action} iteration ${at + 1} of query ${queryId}: ${known}`);
   }
   if (row.status === "running" || (position === null && status === "running")) {
-    throw new UsageError(`Cannot fork at iteration ${at + 1} of query ${queryId}: it is still running`);
+    throw new UsageError(`Cannot ${action} iteration ${at + 1} of query ${queryId}: it is still running`);
   }
   return { ...facts, queryId, position: at };
 }

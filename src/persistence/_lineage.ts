@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Kysely } from "kysely";
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
 import { compiledRows } from "./_compiled_rows.ts";
 import { fromJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
@@ -39,11 +39,24 @@ export async function readLineage(db: Kysely<Schema>, branchId: string): Promise
   }
 }
 
+/** A moment of a branch, as a fork there would see it. */
+export async function readLineageAt(
+  db: Kysely<Schema>,
+  { parentId, ...until }: ForkPoint & { readonly parentId: string },
+): Promise<readonly [Segment, ...Segment[]]> {
+  const [{ branchId }, ...ancestors] = await readLineage(db, parentId);
+  return [{ branchId, until }, ...ancestors];
+}
+
+type Condition = Expression<SqlBool>;
 type Joined = Schema & { q: Schema["querySoul"]; s: Schema["queryState"] };
 
 /** Runs that a segment shows: of a query that was run again the newest run, and of the fork's query the fork's. `s` and
  * `q` are `query_state` and `query_soul`. */
-export function isShownRun<D extends Joined>(on: ExpressionBuilder<D, "q" | "s">, { until }: Segment) {
+export function isShownRun<D extends Joined>(
+  on: ExpressionBuilder<D, "q" | "s">,
+  { until }: Segment,
+): Condition {
   const eb = on as unknown as ExpressionBuilder<Joined, "q" | "s">;
   const newest = eb.not(eb.exists(
     eb.selectFrom("queryState as n").select("n.id").whereRef("n.querySoulId", "=", "s.querySoulId")
@@ -61,7 +74,7 @@ export function isShownRun<D extends Joined>(on: ExpressionBuilder<D, "q" | "s">
 export function isShownIteration<D extends Joined & { i: Schema["iteration"] }>(
   on: ExpressionBuilder<D, "q" | "s" | "i">,
   segment: Segment,
-) {
+): Condition {
   const eb = on as unknown as ExpressionBuilder<Joined & { i: Schema["iteration"] }, "q" | "s" | "i">;
   const shown = isShownRun(eb, segment);
   const { until } = segment;

@@ -49,7 +49,7 @@ export class Queries {
     const column = searchText(text);
     return this.#db.transaction().execute(async (tx) => {
       const lease = { branchId: query.branchId, owner, isAlive: this.#isAlive, now: this.#now() };
-      if (await takeLease(tx, lease)) await endLostOf(tx, query.branchId, this.#now());
+      if (await takeLease(tx, lease)) await endLostOf(tx, lease);
       const content = new Content(tx);
       const id = newId();
       const createdAt = await this.#timeAfterLast(tx, query.branchId);

@@ -34,7 +34,10 @@ export async function sweepLost(
 }
 
 /** Ends the queries of a branch whose process is known to be gone, in the transaction `tx`. */
-export async function endLostOf(tx: Kysely<Schema>, branchId: string, now: number): Promise<void> {
+export async function endLostOf(
+  tx: Kysely<Schema>,
+  { branchId, now }: { readonly branchId: string; readonly now: number },
+): Promise<void> {
   for (const query of await running(tx)) if (query.branchId === branchId) await endLost(tx, query, now);
 }
 

@@ -34,7 +34,14 @@ const CHANNELS = ["cli", "http", "tui", "telegram"];
 export const WALLS: readonly Wall[] = [
   {
     of: "src/sandbox/child/",
-    may: ["src/sandbox/child/", "src/sandbox/protocol.ts", "src/sandbox/codec.ts", "src/sandbox/confine/"],
+    may: [
+      "src/sandbox/child/",
+      "src/sandbox/protocol.ts",
+      "src/sandbox/codec.ts",
+      // What it captures before foreign code runs, once for every reader and writer of bytes.
+      "src/sandbox/codec_intrinsics.ts",
+      "src/sandbox/confine/",
+    ],
     types: ["src/domain/"],
   },
   { of: "src/sandbox/protocol.ts", may: [] },
