@@ -33,6 +33,13 @@ function services(extensions: Extensions): Services {
       ]);
       return new AppProviderAdmin(await readSettings(request, environment()));
     },
+    databaseCare: async (request) => {
+      const [{ SqliteCare }, { readSettings }] = await Promise.all([
+        import("./persistence/sqlite_care.ts"),
+        import("./app/settings.ts"),
+      ]);
+      return new SqliteCare({ path: (await readSettings(request, environment())).database });
+    },
     respawn,
   };
 }

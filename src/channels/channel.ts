@@ -1,5 +1,6 @@
 import type { Conversations } from "../conversation/conversations.ts";
 import type { Playback } from "../domain/playback.ts";
+import type { DatabaseCare } from "../domain/database_care.ts";
 import type { KeyReport, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
 
 /** What a channel says about how it wants to work; everything else comes from the configuration. */
@@ -77,6 +78,8 @@ export interface Services {
   open(request: OpenRequest): Promise<Session>;
   doctor(request: OpenRequest): Promise<readonly CheckResult[]>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
+  /** Care of the database that `open` would use, without opening it. */
+  databaseCare(request: OpenRequest): Promise<DatabaseCare>;
   /** Runs this program again with other arguments on the same terminal; resolves with its exit code. */
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }

@@ -21,9 +21,12 @@ export async function collectContent(path: string, options: Options): Promise<Co
   const alone = openAlone(path);
   if (!alone) return await collectBeside(path, options);
   try {
-    return await locked(alone, options.busyMs, () => {
-      markContent(alone);
-      return { ...sweep(alone, Number.MAX_SAFE_INTEGER), everything: true };
+    return await locked(alone, {
+      busyMs: options.busyMs,
+      work: () => {
+        markContent(alone);
+        return { ...sweep(alone, Number.MAX_SAFE_INTEGER), everything: true };
+      },
     });
   } finally {
     alone.close();
@@ -38,10 +41,13 @@ async function collectBeside(path: string, { now, busyMs }: Options): Promise<Co
       db.exec("BEGIN");
       const seen = time < TRIES ? marked(db) : null;
       db.exec("COMMIT");
-      const done = await locked(db, busyMs, () => {
-        if (seen === null) markContent(db);
-        else if (seen !== dataVersion(db)) return null;
-        return sweep(db, settledRow(db, now));
+      const done = await locked(db, {
+        busyMs,
+        work: () => {
+          if (seen === null) markContent(db);
+          else if (seen !== dataVersion(db)) return null;
+          return sweep(db, settledRow(db, now));
+        },
       });
       if (done) return { ...done, everything: false };
     }

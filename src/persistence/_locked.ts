@@ -3,7 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isBusy } from "./_is_busy.ts";
 
 /** Work in a transaction that waits for other writers. */
-export async function locked<T>(db: DatabaseSync, busyMs: number, work: () => T): Promise<T> {
+export async function locked<T>(
+  db: DatabaseSync,
+  { busyMs, work }: { readonly busyMs: number; readonly work: () => T },
+): Promise<T> {
   const start = performance.now();
   for (;;) {
     try {

@@ -47,17 +47,21 @@ export async function pruneRows(
   const conversations = [];
   for (const one of listed) {
     // Asked again under the lock: a query may have begun since.
-    const gone = await locked(db, busyMs, () => {
-      const still = db.prepare(ONE).get({ before, id: one.conversationId });
-      if (!still) return false;
-      db.prepare("DELETE FROM conversation_soul WHERE id = ?").run(one.conversationId);
-      return true;
+    const gone = await locked(db, {
+      busyMs,
+      work: () => {
+        const still = db.prepare(ONE).get({ before, id: one.conversationId });
+        if (!still) return false;
+        db.prepare("DELETE FROM conversation_soul WHERE id = ?").run(one.conversationId);
+        return true;
+      },
     });
     if (gone) conversations.push(one);
   }
   const some = db.prepare(
     "DELETE FROM log WHERE rowid IN (SELECT rowid FROM log WHERE created_at < ? ORDER BY created_at LIMIT ?)",
   );
-  while (await locked(db, busyMs, () => Number(some.run(before, LOG_ROWS_AT_ONCE).changes)) > 0);
+  const work = (): number => Number(some.run(before, LOG_ROWS_AT_ONCE).changes);
+  while (await locked(db, { busyMs, work }) > 0);
   return { conversations, logRows };
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import type { Io, Services } from "../channel.ts";
 import { addPrompt } from "./_add_prompt.ts";
 import { addConversations } from "./_add_conversations.ts";
+import { addDb } from "./_add_db.ts";
 import { addProviders } from "./_add_providers.ts";
 import { describeError } from "./exit_code.ts";
 import type { RunFlags } from "./run_command.ts";
@@ -73,6 +74,7 @@ function build(context: Context): Command {
   addProviders(program, context);
   addConversations(program, context);
   addPrompt(program, context);
+  addDb(program, context);
   program.command("version").description("print the version of vis and of its runtime").action(() => {
     io.stdout(`${versionText(services)}\n`);
   });

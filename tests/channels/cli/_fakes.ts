@@ -48,6 +48,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     open: never,
     doctor: never,
     providerAdmin: never,
+    databaseCare: never,
     respawn: never,
     ...services,
   };
