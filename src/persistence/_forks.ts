@@ -14,7 +14,7 @@ export function createFork(
   { fork, now }: { readonly fork: NewFork; readonly now: number },
 ): Promise<string> {
   return db.transaction().execute(async (tx) => {
-    const { parentId, ...point } = await findPoint(tx, fork, "fork at");
+    const { parentId, ...point } = await findPoint(tx, { ...fork, action: "fork at" });
     const parent = await tx.selectFrom("conversationState").select(["conversationSoulId", "title"])
       .where("id", "=", parentId).executeTakeFirstOrThrow();
     const newest = await tx.selectFrom("conversationState").select((s) => s.fn.max("version").as("version"))
@@ -40,8 +40,7 @@ type Point = ForkPoint & { readonly parentId: string };
  * then. */
 export async function findPoint(
   tx: Kysely<Schema>,
-  { queryId, position }: BranchPoint,
-  action: "fork at" | "show",
+  { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },
 ): Promise<Point> {
   const query = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.status", "q.id as soulId", "q.createdAt as soulCreatedAt", "q.conversationStateId as parentId"])

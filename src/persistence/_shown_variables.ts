@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { fromJson } from "./_json.ts";
-import { isShownIteration, readLineage, type Segment } from "./_lineage.ts";
+import { isShownIteration, type Segment } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
 import type { VariableHead } from "./store.ts";
 
@@ -23,15 +23,15 @@ export interface NewestRow extends VersionRow {
   readonly scope: VariableHead["scope"];
 }
 
-/** The newest version that the branch shows of each variable, newest first: its own, else that of the nearest ancestor
- * as of the fork. */
+/** The newest version that a branch with this lineage shows of each variable, newest first: its own, else that of the
+ * nearest ancestor as of the fork. */
 export async function newestVariables(
   db: Kysely<Schema>,
-  { branchId, names }: { readonly branchId: string; readonly names?: readonly string[] },
+  { lineage, names }: { readonly lineage: readonly Segment[]; readonly names?: readonly string[] },
 ): Promise<readonly NewestRow[]> {
   const scopes = new Map<string, VariableHead["scope"]>();
   const found = new Map<string, NewestRow & { readonly id: string }>();
-  for (const segment of await readLineage(db, branchId)) {
+  for (const segment of lineage) {
     for (const row of await newestOf(db, { segment, names })) {
       const name = row.name ?? "";
       const { scope = "live", before = 0 } = fromJson<VariableSoulMetadata>(row.soulMetadata);
@@ -44,13 +44,17 @@ export async function newestVariables(
   return [...found.values()].sort((a, b) => b.createdAt - a.createdAt || (b.id < a.id ? -1 : 1));
 }
 
-/** Versions of one variable that the branch shows, newest first, at most `limit` of them. */
+/** Versions of one variable that such a branch shows, newest first, at most `limit` of them. */
 export async function shownVersions(
   db: Kysely<Schema>,
-  { branchId, name, limit = Infinity }: { readonly branchId: string; readonly name: string; readonly limit?: number },
+  { lineage, name, limit = Infinity }: {
+    readonly lineage: readonly Segment[];
+    readonly name: string;
+    readonly limit?: number;
+  },
 ): Promise<readonly VersionRow[]> {
   const found: VersionRow[] = [];
-  for (const segment of await readLineage(db, branchId)) {
+  for (const segment of lineage) {
     const wanted = shownStates(db, segment)
       .innerJoin("expressionSoul as v", "v.id", "e.expressionSoulId")
       .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.version"])

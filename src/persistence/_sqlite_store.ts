@@ -1,12 +1,17 @@
 import { Kysely, sql } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
-import type { NewFork } from "../domain/new_fork.ts";
+import type { ConversationArchive } from "../domain/conversation_archive.ts";
+import type { ImportReport, Turn } from "../domain/conversation_care.ts";
+import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { Children } from "./_children.ts";
+import { CareOfConversations } from "./_conversation_care.ts";
 import { Conversations } from "./_conversations.ts";
+import { exportConversation } from "./_export.ts";
 import { createFork } from "./_forks.ts";
+import { importConversation } from "./_import.ts";
 import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
 import { largePieces, putLarge } from "./_large_text.ts";
@@ -36,6 +41,7 @@ export class SqliteStore implements store.Store {
   readonly #iterations: Iterations;
   readonly #variables: Variables;
   readonly #children: Children;
+  readonly #care: CareOfConversations;
 
   constructor(
     db: DatabaseSync,
@@ -55,6 +61,7 @@ export class SqliteStore implements store.Store {
     this.#iterations = new Iterations(this.#db, now);
     this.#variables = new Variables(this.#db, now);
     this.#children = new Children(this.#db, now);
+    this.#care = new CareOfConversations(this.#db);
   }
 
   createConversation(facts: Parameters<store.Store["createConversation"]>[0]): Promise<store.Branch> {
@@ -176,20 +183,46 @@ export class SqliteStore implements store.Store {
     return largePieces(this.#db, large);
   }
 
-  variables(branchId: string): Promise<readonly store.VariableHead[]> {
-    return this.#guard(() => this.#variables.heads(branchId));
+  setTitle(branchId: string, title: string): Promise<void> {
+    return this.#guard(() => this.#care.setTitle(branchId, title));
   }
 
-  liveImages(branchId: string): Promise<readonly VariableImage[]> {
-    return this.#guard(() => this.#variables.liveImages(branchId));
+  deleteConversation(conversationId: string): Promise<void> {
+    return this.#guard(() => this.#care.delete(conversationId));
+  }
+
+  findQuery(prefix: string): Promise<string | null> {
+    return this.#guard(() => this.#care.findQuery(prefix));
+  }
+
+  turns(branchId: string): Promise<readonly Turn[]> {
+    return this.#guard(() => this.#care.turns(branchId));
+  }
+
+  exportConversation(conversationId: string): Promise<ConversationArchive> {
+    return this.#guard(() =>
+      this.#db.transaction().setAccessMode("read only").execute((tx) => exportConversation(tx, conversationId))
+    );
+  }
+
+  importConversation(archive: ConversationArchive, { workspace }: { workspace: string }): Promise<ImportReport> {
+    return this.#guard(() => importConversation(this.#db, { archive, workspace }));
+  }
+
+  variables(branchId: string, at?: BranchPoint): Promise<readonly store.VariableHead[]> {
+    return this.#guard(() => this.#variables.heads(branchId, at));
+  }
+
+  liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]> {
+    return this.#guard(() => this.#variables.liveImages(branchId, at));
   }
 
   variableVersions(
     branchId: string,
     name: string,
-    options: { readonly newest?: number } = {},
+    options: { readonly newest?: number; readonly at?: BranchPoint } = {},
   ): Promise<readonly store.VariableVersion[]> {
-    return this.#guard(() => this.#variables.versions(branchId, { name, newest: options.newest }));
+    return this.#guard(() => this.#variables.versions(branchId, { name, ...options }));
   }
 
   setScope(...[branchId, names, scope]: Parameters<store.Store["setScope"]>): Promise<void> {

@@ -106,7 +106,7 @@ export class VariableSouls {
     const { branchId } = this.#at;
     const lineage = await readLineage(this.#db, branchId);
     if (lineage.length === 1) return;
-    for (const { name, soulId, number, scope, result } of await newestVariables(this.#db, { branchId, names })) {
+    for (const { name, soulId, number, scope, result } of await newestVariables(this.#db, { lineage, names })) {
       const metadata = { scope, inheritedFrom: soulId, before: number };
       if (name !== null) this.#souls.set(name, { id: "", metadata, scope, version: 0, result, own: false });
     }

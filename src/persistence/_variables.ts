@@ -1,9 +1,11 @@
 import type { Kysely } from "kysely";
+import type { BranchPoint } from "../domain/new_fork.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { blockCodes } from "./_block_codes.ts";
 import { Content } from "./_content.ts";
+import { findPoint } from "./_forks.ts";
 import { fromJson } from "./_json.ts";
-import { readLineage } from "./_lineage.ts";
+import { readLineage, readLineageAt, type Segment } from "./_lineage.ts";
 import { restoreOrder } from "./_restore_order.ts";
 import type { Schema } from "./_schema.ts";
 import { newestVariables, shownVersions } from "./_shown_variables.ts";
@@ -21,9 +23,9 @@ export class Variables {
     this.#now = now;
   }
 
-  heads(branchId: string): Promise<readonly VariableHead[]> {
+  heads(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]> {
     return this.#read(async (tx) => {
-      const rows = await newestVariables(tx, { branchId });
+      const rows = await newestVariables(tx, { lineage: await lineageOf(tx, branchId, { at }) });
       const content = new Content(tx);
       await content.load(rows.map((row) => row.metadata));
       const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
@@ -38,12 +40,13 @@ export class Variables {
     });
   }
 
-  liveImages(branchId: string): Promise<readonly VariableImage[]> {
+  liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
-      const rows = (await newestVariables(tx, { branchId })).filter(({ scope }) => scope === "live").reverse();
+      const lineage = await lineageOf(tx, branchId, { at });
+      const rows = (await newestVariables(tx, { lineage })).filter(({ scope }) => scope === "live").reverse();
       const content = new Content(tx);
       await loadValues(content, rows);
-      const reads = await this.#reads(tx, (await readLineage(tx, branchId)).map((segment) => segment.branchId));
+      const reads = await this.#reads(tx, lineage.map((segment) => segment.branchId));
       const nodes = rows.map((row) => {
         const image = variableImage(content, row);
         return { image, name: image.name, requires: image.requires, reads: reads.get(image.name) ?? [] };
@@ -54,10 +57,15 @@ export class Variables {
 
   versions(
     branchId: string,
-    { name, newest = Infinity }: { readonly name: string; readonly newest?: number | undefined },
+    { name, newest = Infinity, at }: {
+      readonly name: string;
+      readonly newest?: number | undefined;
+      readonly at?: BranchPoint | undefined;
+    },
   ): Promise<readonly VariableVersion[]> {
     return this.#read(async (tx) => {
-      const rows = (await shownVersions(tx, { branchId, name, limit: newest })).toReversed();
+      const lineage = await lineageOf(tx, branchId, { at });
+      const rows = (await shownVersions(tx, { lineage, name, limit: newest })).toReversed();
       const content = new Content(tx);
       await loadValues(content, rows);
       const blocks = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")).block ?? "");
@@ -106,4 +114,13 @@ export class Variables {
     }
     return reads;
   }
+}
+
+/** Of the branch as it is, or as it was at a moment of it. */
+async function lineageOf(
+  tx: Kysely<Schema>,
+  branchId: string,
+  { at }: { readonly at: BranchPoint | undefined },
+): Promise<readonly Segment[]> {
+  return at ? await readLineageAt(tx, await findPoint(tx, { ...at, action: "show" })) : await readLineage(tx, branchId);
 }

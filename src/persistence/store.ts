@@ -1,7 +1,9 @@
 import type { BlockResult } from "../domain/block_result.ts";
+import type { ConversationCare } from "../domain/conversation_care.ts";
 import type { Image } from "../domain/image.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
-import type { NewFork } from "../domain/new_fork.ts";
+import type { NewConversation } from "../domain/new_conversation.ts";
+import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
@@ -194,16 +196,11 @@ export interface NewChildBranch {
 /** All of Vis's memory. Every method may reject with `StoreError`; nothing is half written when it does. Owned by
  * `app.ts`, which closes it last. Blocks and variables are read back exactly as they were written; in other texts a lone
  * surrogate comes back as U+FFFD. */
-export interface Store {
+export interface Store extends ConversationCare {
   /** Where the database is: a path or ":memory:". */
   readonly location: string;
 
-  createConversation(facts: {
-    readonly title: string;
-    readonly channel: string;
-    readonly workspace: string;
-    readonly externalId?: string;
-  }): Promise<Branch>;
+  createConversation(facts: NewConversation): Promise<Branch>;
   /** The newest branch of a conversation, or the branch of this id, or null. An unambiguous prefix of at least 8
    * characters of the id will do. */
   findConversation(conversationId: string): Promise<Branch | null>;
@@ -267,15 +264,15 @@ export interface Store {
   /** The pieces in order, read as they are asked for. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
 
-  /** Every variable of the branch, newest first, system ones included. */
-  variables(branchId: string): Promise<readonly VariableHead[]>;
+  /** Every variable of the branch, newest first, system ones included; `at` a moment of it as a fork would see them. */
+  variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
   /** Newest versions of the live user variables, in the order in which they must be restored. */
-  liveImages(branchId: string): Promise<readonly VariableImage[]>;
+  liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
   /** Oldest first, all of them or the `newest` ones; empty when there is none of that name. */
   variableVersions(
     branchId: string,
     name: string,
-    options?: { readonly newest?: number },
+    options?: { readonly newest?: number; readonly at?: BranchPoint },
   ): Promise<readonly VariableVersion[]>;
   setScope(branchId: string, names: readonly string[], scope: "live" | "forgotten"): Promise<void>;
 

@@ -1,0 +1,32 @@
+import type { ConversationArchive } from "./conversation_archive.ts";
+
+/** A query of a branch, with how many iterations the branch shows of it. */
+export interface Turn {
+  readonly queryId: string;
+  readonly iterations: number;
+}
+
+export interface ImportReport {
+  readonly conversationId: string;
+  /** The new id of each id in the archive. */
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+/** What is done to whole conversations: a part of the store. */
+export interface ConversationCare {
+  setTitle(branchId: string, title: string): Promise<void>;
+  /** All of it. Rejects with `BusyError` while a query runs in it. Texts and values that nothing refers to any more stay
+   * in the database until it is pruned. */
+  deleteConversation(conversationId: string): Promise<void>;
+  /** The run of a query whose id begins so; null where none does, or several do. */
+  findQuery(prefix: string): Promise<string | null>;
+  /** As `Store.queries`, without reading them. */
+  turns(branchId: string): Promise<readonly Turn[]>;
+  /** Everything that is stored about it, at one moment. What runs is in it as interrupted. Rejects with `UsageError`
+   * where that is more than one file can hold. */
+  exportConversation(conversationId: string): Promise<ConversationArchive>;
+  /** Stores all of an archive under new ids, or nothing. The file is believed in nothing that says what may be reached
+   * here: its conversation belongs to this workspace and to no chat. Rejects with `UsageError` for rows that contradict
+   * each other. */
+  importConversation(archive: ConversationArchive, options: { readonly workspace: string }): Promise<ImportReport>;
+}

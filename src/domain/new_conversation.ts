@@ -1,0 +1,9 @@
+/** What is known about a conversation when it is made. */
+export interface NewConversation {
+  readonly title: string;
+  readonly channel: string;
+  /** Real path. */
+  readonly workspace: string;
+  /** Of the chat that it belongs to, where its channel has such. */
+  readonly externalId?: string;
+}

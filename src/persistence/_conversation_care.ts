@@ -1,0 +1,73 @@
+import type { Kysely } from "kysely";
+import { BusyError, UsageError } from "../domain/errors.ts";
+import type { Turn } from "../domain/conversation_care.ts";
+import { Content } from "./_content.ts";
+import { isShownIteration, isShownRun, readLineage } from "./_lineage.ts";
+import type { Schema } from "./_schema.ts";
+
+const MIN_PREFIX = 8;
+
+/** Names and removes conversations, and counts what a branch shows. */
+export class CareOfConversations {
+  readonly #db: Kysely<Schema>;
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db;
+  }
+
+  setTitle(branchId: string, title: string): Promise<void> {
+    return this.#db.transaction().execute(async (tx) => {
+      const cell = await new Content(tx).putText(title);
+      const { numUpdatedRows } = await tx.updateTable("conversationState").set({ title: cell })
+        .where("id", "=", branchId).executeTakeFirstOrThrow();
+      if (numUpdatedRows === 0n) throw new UsageError(`Cannot rename branch ${branchId}: there is none of that id`);
+    });
+  }
+
+  delete(conversationId: string): Promise<void> {
+    return this.#db.transaction().execute(async (tx) => {
+      const running = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .innerJoin("conversationState as b", "b.id", "q.conversationStateId").select("s.id")
+        .where("s.status", "=", "running").where("b.conversationSoulId", "=", conversationId).limit(1)
+        .executeTakeFirst();
+      if (running) throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
+      const { numDeletedRows } = await tx.deleteFrom("conversationSoul").where("id", "=", conversationId)
+        .executeTakeFirstOrThrow();
+      if (numDeletedRows > 0n) return;
+      throw new UsageError(`Cannot delete conversation ${conversationId}: there is none of that id`);
+    });
+  }
+
+  async findQuery(prefix: string): Promise<string | null> {
+    const from = prefix.toLowerCase();
+    if (from.length < MIN_PREFIX) return null;
+    // Ids are hexadecimal digits and dashes, all of which sort before "~".
+    const rows = await this.#db.selectFrom("queryState").select("id")
+      .where("id", ">=", from).where("id", "<", `${from}~`).orderBy("id").limit(2).execute();
+    return rows.length === 1 ? rows[0]?.id ?? null : null;
+  }
+
+  turns(branchId: string): Promise<readonly Turn[]> {
+    return this.#db.transaction().setAccessMode("read only").execute(async (tx) => {
+      const turns: Turn[] = [];
+      for (const segment of (await readLineage(tx, branchId)).toReversed()) {
+        turns.push(
+          ...await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+            .leftJoin(
+              tx.selectFrom("iteration as i").innerJoin("queryState as s", "s.id", "i.queryStateId")
+                .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+                .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownIteration(on, segment))
+                .select((i) => ["i.queryStateId", i.fn.countAll<number>().as("shown")]).groupBy("i.queryStateId")
+                .as("n"),
+              "n.queryStateId",
+              "s.id",
+            )
+            .select((on) => ["s.id as queryId", on.fn.coalesce("n.shown", on.lit(0)).as("iterations")])
+            .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownRun(on, segment))
+            .orderBy("q.createdAt").orderBy("q.id").execute(),
+        );
+      }
+      return turns;
+    });
+  }
+}

@@ -1,0 +1,178 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import type { ConversationArchive } from "../domain/conversation_archive.ts";
+import type { ImportReport } from "../domain/conversation_care.ts";
+import { UsageError } from "../domain/errors.ts";
+import { newId } from "../domain/id.ts";
+import { ARCHIVE_TABLES, type ArchiveTable, type CellKinds, fromArchiveRow, type Row } from "./_archive_cells.ts";
+import { Content } from "./_content.ts";
+import { insertRow } from "./_insert_row.ts";
+import { putLarge } from "./_large_text.ts";
+import type { Schema } from "./_schema.ts";
+
+const PIECE_BYTES = 4 << 20;
+
+/** `Store.importConversation`: one transaction. */
+export async function importConversation(
+  db: Kysely<Schema>,
+  { archive, workspace }: { readonly archive: ConversationArchive; readonly workspace: string },
+): Promise<ImportReport> {
+  const { tables, contents } = archive;
+  const ids = newIds(tables);
+  const texts = contentsByHash(contents);
+  const bytesIn = (hash: string): Uint8Array => texts.get(hash) ?? missing(`text ${hash}`);
+  try {
+    await db.transaction().execute(async (tx) => {
+      await sql`PRAGMA defer_foreign_keys = ON`.execute(tx);
+      const content = new Content(tx);
+      for (const [name, kinds] of Object.entries(ARCHIVE_TABLES) as [ArchiveTable, CellKinds][]) {
+        let last: { readonly soul: unknown; readonly result: Uint8Array | string | null } | null = null;
+        for (const given of ordered(name, tables[name])) {
+          const row = await ownRow(name, { row: given, ids, content, workspace, bytesIn });
+          const soul = row["expressionSoulId"];
+          const before = last !== null && last.soul === soul ? last.result : null;
+          const cells = await cellsOf(row, { kinds, content, bytesIn, before, large: largeOf(name, given) });
+          last = { soul, result: cells["result"] as Uint8Array | string | null };
+          // The archive was checked against the columns of the table that its rows are named for.
+          await insertRow(tx, name, cells as never);
+        }
+      }
+    });
+  } catch (error) {
+    throw contradiction(error) ?? error;
+  }
+  const [soul] = tables.conversationSoul;
+  return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
+}
+
+/** In the order of the old ones, by which rows of one moment are sorted. */
+function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
+  const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
+  if (new Set(old).size < old.length) throw new UsageError("Cannot import conversation: two rows have the same id");
+  return new Map(old.sort().map((id) => [id, newId()]));
+}
+
+function contentsByHash(contents: ConversationArchive["contents"]): ReadonlyMap<string, Uint8Array> {
+  const found = new Map<string, Uint8Array>();
+  for (const one of contents) {
+    const bytes = "text" in one
+      ? new TextEncoder().encode(one.text)
+      : Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64")));
+    if (createHash("sha256").update(bytes).digest("hex") !== one.sha256) {
+      throw new UsageError(`Cannot import conversation: text ${one.sha256} was changed, its hash is another`);
+    }
+    found.set(one.sha256, bytes);
+  }
+  return found;
+}
+
+/** A first version comes before the others. */
+function ordered(name: ArchiveTable, rows: readonly Row[]): readonly Row[] {
+  if (name !== "expressionState") return rows;
+  const soul = (row: Row) => String(row["expressionSoulId"]);
+  return rows.toSorted((a, b) =>
+    soul(a) === soul(b) ? Number(a["version"]) - Number(b["version"]) : soul(a) < soul(b) ? -1 : 1
+  );
+}
+
+interface Given {
+  readonly row: Row;
+  readonly ids: ReadonlyMap<string, string>;
+  readonly content: Content;
+  readonly workspace: string;
+  readonly bytesIn: (hash: string) => Uint8Array;
+}
+
+/** The row as one of this database: with new ids, and with nothing that says what may be reached here. */
+async function ownRow(table: ArchiveTable, given: Given): Promise<Row> {
+  const { row, ids } = given;
+  const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);
+  const renewed = Object.fromEntries(
+    Object.entries(row).map((
+      [column, cell],
+    ) => [column, cell !== null && (column === "id" || column.endsWith("Id")) ? own(cell) : cell]),
+  );
+  const metadata = row["metadata"];
+  if (typeof metadata !== "object" || metadata === null) return renewed;
+  return { ...renewed, metadata: await ownMetadata(table, { ...given, metadata: { ...metadata }, own }) };
+}
+
+async function ownMetadata(
+  table: ArchiveTable,
+  { metadata, own, content, workspace, bytesIn }: Given & {
+    readonly metadata: Row;
+    readonly own: (id: unknown) => string;
+  },
+): Promise<Row> {
+  const renewed = (key: string) => typeof metadata[key] === "string" ? { [key]: own(metadata[key]) } : {};
+  switch (table) {
+    case "conversationSoul": {
+      const { externalId: _chat, ...rest } = metadata;
+      return { ...rest, workspace };
+    }
+    case "conversationState": {
+      const fork = metadata["fork"] as Row | undefined;
+      if (!fork) return metadata;
+      return { ...metadata, fork: { ...fork, queryId: own(fork["queryId"]), soulId: own(fork["soulId"]) } };
+    }
+    case "querySoul": {
+      const images = metadata["images"] as readonly Row[] | undefined;
+      if (!images) return metadata;
+      const stored: Row[] = [];
+      for (const image of images) stored.push(await ownImage(image, { content, bytesIn }));
+      return { ...metadata, images: stored };
+    }
+    case "expressionSoul":
+      return { ...metadata, ...renewed("inheritedFrom") };
+    case "expressionDependency":
+      return { ...metadata, ...renewed("iteration") };
+    case "expressionState":
+      return { ...metadata, ...renewed("block") };
+    default:
+      return metadata;
+  }
+}
+
+async function ownImage(image: Row, { content, bytesIn }: Pick<Given, "content" | "bytesIn">): Promise<Row> {
+  const reference = image["content"];
+  if (typeof reference !== "string") return image;
+  const cell = await content.putBytes(bytesIn(reference.slice("sha256:".length)));
+  const { mediaType } = image;
+  return typeof cell === "string"
+    ? { mediaType, content: cell }
+    : { mediaType, base64: Buffer.from(cell).toString("base64") };
+}
+
+/** Of a version whose text is too large to be handed around: the hash of it. */
+function largeOf(table: ArchiveTable, row: Row): string | null {
+  if (table !== "expressionState") return null;
+  const { large } = row["metadata"] as { readonly large?: string };
+  return large?.slice("sha256:".length) ?? null;
+}
+
+async function cellsOf(
+  row: Row,
+  { large, ...how }: Parameters<typeof fromArchiveRow>[1] & { readonly large: string | null },
+): Promise<Row> {
+  if (large === null) return await fromArchiveRow(row, how);
+  const { result: _result, ...rest } = row;
+  const result = await putLarge(how.content.db, pieces(how.bytesIn(large)));
+  return { ...await fromArchiveRow(rest, how), result };
+}
+
+async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < bytes.length; i += PIECE_BYTES) yield bytes.subarray(i, i + PIECE_BYTES);
+}
+
+function missing(what: string): never {
+  throw new UsageError(`Cannot import conversation: ${what} is missing in the file`);
+}
+
+/** A rule of the schema that the rows break. */
+function contradiction(error: unknown): UsageError | null {
+  if (!(error instanceof Error) || error instanceof UsageError) return null;
+  const { message } = error;
+  if (!/constraint failed|^expression_(state|dependency|soul):/.test(message)) return null;
+  return new UsageError(`Cannot import conversation: its rows contradict each other (${message})`, { cause: error });
+}
