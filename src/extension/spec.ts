@@ -12,6 +12,13 @@ export interface EnvironmentView {
   readonly depth: number;
   /** Real path of the workspace. */
   readonly workspace: string;
+  /** Vis's own folder, null where there is none. */
+  readonly home?: string | null;
+  /** Its section of the configuration, checked by its `config`. */
+  readonly config?: unknown;
+  /** An extension for this conversation alone, from the next query on; `load` takes a namespace or a folder. */
+  readonly register?: (extension: Extension) => void;
+  readonly load?: (ref: string) => Promise<Extension>;
   /** Aborts with the block's deadline or the query's end; present in calls and hooks. */
   readonly signal?: AbortSignal;
   readonly maxIterations?: number;
@@ -23,11 +30,7 @@ export interface EnvironmentView {
   /** A query inside this one, with a sandbox of its own and copies of `vars`; rejects when it cannot begin. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
-export type ChildOptions = {
-  readonly vars?: readonly string[];
-  readonly model?: string;
-  readonly maxIterations?: number;
-};
+export type ChildOptions = Readonly<{ vars?: readonly string[]; model?: string; maxIterations?: number }>;
 export type ChildResult = Readonly<Record<"status" | "reason" | "answer", string>>;
 
 export interface NudgeContext {
@@ -35,43 +38,25 @@ export interface NudgeContext {
   /** 0-based. */
   readonly iteration: number;
   readonly currentMaxIterations: number;
-  readonly prevExpressions:
-    | readonly {
-      readonly code: string;
-      readonly preview: string;
-      readonly error?: string;
-      readonly stdout: string;
-      readonly stderr: string;
-      readonly executionTimeMs: number;
-      readonly timedOut: boolean;
-      readonly repaired: boolean;
-    }[]
-    | null;
+  /** Null in the first iteration and after a call that failed. */
+  readonly prevExpressions: readonly PrevExpression[] | null;
   readonly prevIteration: number;
   readonly userVarCount: number;
 }
+
+type PrevExpression =
+  & Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>>
+  & Readonly<{ error?: string; executionTimeMs: number; timedOut: boolean; repaired: boolean }>;
 
 /** A host function: the call's environment first, then the model's arguments. May throw; the message is shown. */
 // deno-lint-ignore no-explicit-any
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 
-interface HookInput {
-  readonly env: EnvironmentView;
-  readonly fn: HostFunction;
-  readonly args: readonly unknown[];
-}
-interface HookChanges {
-  readonly env?: EnvironmentView;
-  readonly fn?: HostFunction;
-  readonly args?: readonly unknown[];
-}
-export type Before = (input: HookInput) => (HookChanges & { readonly result?: unknown }) | Promise<unknown>;
-export type After = (
-  input: HookInput & { readonly result: unknown },
-) => (HookChanges & { readonly result?: unknown }) | Promise<unknown>;
-export type OnError = (
-  input: HookInput & { readonly error: unknown },
-) => (HookChanges & { readonly result?: unknown; readonly error?: unknown }) | Promise<unknown>;
+type Call = { readonly env: EnvironmentView; readonly fn: HostFunction; readonly args: readonly unknown[] };
+type Changes = Partial<Call> & { readonly result?: unknown; readonly error?: unknown };
+export type Before = (input: Call) => Changes | Promise<unknown>;
+export type After = (input: Call & { readonly result: unknown }) => Changes | Promise<unknown>;
+export type OnError = (input: Call & { readonly error: unknown }) => Changes | Promise<unknown>;
 
 export interface FunctionOptions {
   readonly doc: string;
@@ -87,17 +72,10 @@ export interface FunctionOptions {
   readonly onError?: OnError;
 }
 
-export interface FunctionSymbol extends FunctionOptions {
-  readonly kind: "function";
-  readonly name: string;
-  readonly fn: HostFunction;
-}
-export interface ValueSymbol {
-  readonly kind: "value";
-  readonly name: string;
-  readonly value: unknown;
-  readonly doc: string;
-}
+export type FunctionSymbol =
+  & FunctionOptions
+  & { readonly kind: "function"; readonly name: string; readonly fn: HostFunction };
+export type ValueSymbol = Readonly<{ kind: "value"; name: string; value: unknown; doc: string }>;
 
 /** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
 export interface Extension {
@@ -123,13 +101,23 @@ export interface Extension {
   /** Platform globals for the realm: "fetch", "Deno.readTextFile"; each needs the `allow` that fits, and the reverse. */
   readonly globals?: readonly string[];
   /** Grants to the sandbox itself; most extensions need none. */
-  readonly allow?: {
-    readonly net?: readonly string[];
-    readonly read?: readonly string[];
-    readonly write?: readonly string[];
-    readonly env?: readonly string[];
-  };
+  readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
+  /** Shape of its section `extensions.config` of the configuration; `env.config` is what it makes of it. */
+  readonly config?: z.ZodType;
+  /** Commands of `vis`. */
+  readonly cli?: readonly CliCommand[];
 }
+
+/** `vis reindex DOCS --limit 5`: required keys of `args` stand in order, optional ones are flags. */
+export interface CliCommand {
+  readonly name: string;
+  readonly doc: string;
+  readonly args?: z.ZodObject;
+  /** The exit code, 0 where there is none. */
+  // deno-lint-ignore no-explicit-any
+  readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
+}
+type CliContext = Readonly<{ print(text: string): void; workspace: string; home: string | null; config: unknown }>;
 
 export function fn(name: string, run: HostFunction, options: FunctionOptions): FunctionSymbol {
   return { kind: "function", name, fn: run, ...options };

@@ -14,6 +14,7 @@ export interface NormalExtension extends Extension {
 
 const NAMESPACE = /^[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*$/;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const COMMAND = /^[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
 /** `then` would make the alias a promise; the others reach what every object inherits. */
 const UNUSABLE_SYMBOLS = ["then", "constructor", "prototype", "__proto__", "toJSON"];
@@ -78,6 +79,13 @@ const ExtensionShape = z.strictObject({
     write: names.optional(),
     env: names.optional(),
   }).optional(),
+  config: z.custom<z.ZodType>((value) => value instanceof z.ZodType, "must be a zod type: z.object({…})").optional(),
+  cli: z.array(z.strictObject({
+    name: word(COMMAND, '"reindex"'),
+    doc: text,
+    args: z.custom<z.ZodObject>((value) => value instanceof z.ZodObject, "must be a zod object").optional(),
+    run: func,
+  })).optional(),
 });
 
 /** Checks everything that can be checked without other extensions. Throws TypeError that names key and extension. */
@@ -109,6 +117,9 @@ function faultOf(spec: Extension): string | null {
     if (seen.has(name)) return `symbols.${name} is defined twice`;
     seen.add(name);
   }
+  const commands = spec.cli?.map(({ name }) => name) ?? [];
+  const twice = commands.find((name, at) => commands.indexOf(name) !== at);
+  if (twice !== undefined) return `cli.${twice} is defined twice`;
   if (spec.requires?.includes(spec.namespace)) return "requires names the extension itself";
   return grantFault(spec);
 }
