@@ -1,45 +1,102 @@
 import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
+import type { LogEntry } from "../domain/log_entry.ts";
 import { Content } from "./_content.ts";
 import type { Schema } from "./_schema.ts";
-import type { Store } from "./store.ts";
 
-/** Adds a row to the log. A scope that does not exist (any more) is left out of the columns and kept in the data. */
-export async function writeLogEntry(
+type Scope = Pick<
+  Schema["log"],
+  "conversationSoulId" | "conversationStateId" | "querySoulId" | "queryStateId" | "iterationId"
+>;
+
+/** Adds rows to the log in one transaction. A scope that does not exist (any more) is left out of the columns and kept in
+ * the data; that of an iteration or query names its query and conversation too. */
+export async function writeLogEntries(
   db: Kysely<Schema>,
-  entry: Parameters<Store["log"]>[0] & { readonly now: number },
+  { entries, now }: { readonly entries: readonly LogEntry[]; readonly now: number },
 ): Promise<void> {
-  const { level, event, data, now, conversationId, queryId, iterationId } = entry;
   await db.transaction().execute(async (tx) => {
-    const query = queryId === undefined ? undefined : await tx.selectFrom("queryState as s")
-      .innerJoin("querySoul as q", "q.id", "s.querySoulId")
-      .select(["s.id", "q.id as soulId", "q.conversationStateId"]).where("s.id", "=", queryId).executeTakeFirst();
-    const conversation = conversationId === undefined
-      ? undefined
-      : await tx.selectFrom("conversationSoul").select("id").where("id", "=", conversationId).executeTakeFirst();
-    const iteration = iterationId === undefined
-      ? undefined
-      : await tx.selectFrom("iteration").select("id").where("id", "=", iterationId).executeTakeFirst();
-    const lost = {
-      ...(conversationId === undefined || conversation ? {} : { conversationId }),
-      ...(queryId === undefined || query ? {} : { queryId }),
-      ...(iterationId === undefined || iteration ? {} : { iterationId }),
-    };
-    await tx.insertInto("log").values({
-      id: newId(),
-      level,
-      event,
-      data: await new Content(tx).putText(printable({ ...data, ...lost })),
-      conversationSoulId: conversation?.id ?? null,
-      conversationStateId: query?.conversationStateId ?? null,
-      querySoulId: query?.soulId ?? null,
-      queryStateId: query?.id ?? null,
-      iterationId: iteration?.id ?? null,
-      expressionSoulId: null,
-      expressionStateId: null,
-      createdAt: now,
-    }).execute();
+    const scopes = new Scopes(tx);
+    const content = new Content(tx);
+    for (const { level, event, data, at, ...ids } of entries) {
+      const scope = await scopes.of(ids);
+      await tx.insertInto("log").values({
+        id: newId(),
+        level,
+        event: event.toWellFormed().replaceAll("\0", "\ufffd"),
+        data: await content.putText(printable({ ...data, ...lost(ids, scope) })),
+        ...scope,
+        expressionSoulId: null,
+        expressionStateId: null,
+        createdAt: at ?? now,
+      }).execute();
+    }
   });
+}
+
+type Ids = Pick<LogEntry, "conversationId" | "queryId" | "iterationId">;
+
+const NO_SCOPE: Scope = {
+  conversationSoulId: null,
+  conversationStateId: null,
+  querySoulId: null,
+  queryStateId: null,
+  iterationId: null,
+};
+
+/** The rows that ids name, each looked for once. */
+class Scopes {
+  readonly #db: Kysely<Schema>;
+  readonly #known = new Map<string, Scope>();
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db;
+  }
+
+  async of({ conversationId, queryId, iterationId }: Ids): Promise<Scope> {
+    const iteration = iterationId === undefined
+      ? NO_SCOPE
+      : await this.#find(iterationId, () => this.#row("i.id", iterationId));
+    if (iteration.iterationId !== null) return iteration;
+    const query = queryId === undefined ? NO_SCOPE : await this.#find(queryId, () => this.#row("s.id", queryId));
+    if (query.queryStateId !== null) return { ...query, iterationId: null };
+    if (conversationId === undefined) return NO_SCOPE;
+    return await this.#find(conversationId, async () => {
+      const row = await this.#db.selectFrom("conversationSoul").select("id").where("id", "=", conversationId)
+        .executeTakeFirst();
+      return { ...NO_SCOPE, conversationSoulId: row?.id ?? null };
+    });
+  }
+
+  async #find(id: string, read: () => Promise<Scope>): Promise<Scope> {
+    const known = this.#known.get(id) ?? await read();
+    this.#known.set(id, known);
+    return known;
+  }
+
+  async #row(column: "i.id" | "s.id", id: string): Promise<Scope> {
+    const row = await this.#db.selectFrom("queryState as s")
+      .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+      .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
+      .leftJoin("iteration as i", (on) => on.onRef("i.queryStateId", "=", "s.id").on("i.id", "=", id))
+      .select(["b.conversationSoulId", "b.id as conversationStateId", "q.id as querySoulId", "s.id as queryStateId"])
+      .select("i.id as iterationId")
+      .where((on) =>
+        column === "s.id"
+          ? on("s.id", "=", id)
+          : on("s.id", "=", on.selectFrom("iteration as n").select("n.queryStateId").where("n.id", "=", id))
+      )
+      .executeTakeFirst();
+    return row ?? NO_SCOPE;
+  }
+}
+
+function lost({ conversationId, queryId, iterationId }: Ids, scope: Scope): Ids {
+  return {
+    ...(conversationId === undefined || scope.conversationSoulId === conversationId ? {} : { conversationId }),
+    ...(queryId === undefined || scope.queryStateId === queryId ? {} : { queryId }),
+    ...(iterationId === undefined || scope.iterationId === iterationId ? {} : { iterationId }),
+  };
 }
 
 /** JSON of anything: what JSON cannot say becomes text. */

@@ -1,26 +1,61 @@
 import { type Kysely, sql } from "kysely";
+import type { SearchFilter, SearchHit, SearchKind } from "../domain/archive.ts";
+import { Content } from "./_content.ts";
 import type { Schema } from "./_schema.ts";
 
-/** One place where a text was found. `[` and `]` stand around the words in the snippet. */
-interface Hit {
-  readonly ownerTable: string;
-  readonly ownerId: string;
-  readonly field: string;
-  readonly snippet: string;
-}
-
 const SNIPPET_TOKENS = 16;
+/** More words than anyone types; a longer text is cut, so that the time of a search has a bound. */
+const MAX_WORDS = 32;
+const MAX_WORD_CHARS = 200;
 
-/** Full-text search, best first: all words of `text` must occur. Nothing in it has a meaning to the query language. */
+const KINDS: Readonly<Record<string, SearchKind>> = { query: "request", expr: "code", answer: "answer" };
+const FIELDS: Readonly<Record<SearchKind, string>> = { request: "query", code: "expr", answer: "answer" };
+
+/** `Archive.search`. Nothing in the text has a meaning to the query language. */
 export async function search(
   db: Kysely<Schema>,
-  { text, limit }: { readonly text: string; readonly limit: number },
-): Promise<readonly Hit[]> {
-  const words = text.replaceAll("\0", " ").split(/\s+/).filter((word) => /[\p{L}\p{N}\p{Co}]/u.test(word));
-  if (words.length === 0 || limit < 1) return [];
-  const query = words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
-  const { rows } = await sql<Hit>`
-    SELECT owner_table, owner_id, field, snippet(search, 3, '[', ']', '…', ${SNIPPET_TOKENS}) AS snippet
-    FROM search WHERE search MATCH ${query} ORDER BY rank LIMIT ${Math.floor(limit)}`.execute(db);
-  return rows;
+  { text, filter }: { readonly text: string; readonly filter: SearchFilter },
+): Promise<readonly SearchHit[]> {
+  const query = phrases(text);
+  if (query === "" || !(filter.limit >= 1)) return [];
+  const { rows } = await sql<Omit<SearchHit, "kind">>`
+    SELECT s.owner_table, s.owner_id, s.field, b.conversation_soul_id AS conversation_id, b.id AS branch_id, b.title,
+      coalesce(r.id, (SELECT n.id FROM query_state n WHERE n.query_soul_id = q.id ORDER BY n.version DESC LIMIT 1), '')
+        AS query_id,
+      i.id AS iteration_id, i.position, v.name AS variable, coalesce(e.created_at, r.created_at, q.created_at) AS at,
+      snippet(search, 3, '[', ']', '…', ${SNIPPET_TOKENS}) AS snippet
+    FROM search s
+    LEFT JOIN expression_state e ON s.field = 'expr' AND e.id = s.owner_id
+    LEFT JOIN expression_soul v ON v.id = e.expression_soul_id
+    LEFT JOIN iteration i ON i.id = e.iteration_id
+    LEFT JOIN query_state r ON r.id = CASE s.field WHEN 'answer' THEN s.owner_id ELSE i.query_state_id END
+    LEFT JOIN query_soul q ON q.id = CASE s.field WHEN 'query' THEN s.owner_id ELSE r.query_soul_id END
+    LEFT JOIN conversation_state b ON b.id = q.conversation_state_id
+    WHERE search MATCH ${query} AND ${conditions(filter)}
+    ORDER BY s.rank LIMIT ${Math.floor(filter.limit)}`.execute(db);
+  const content = new Content(db);
+  await content.load(rows.map(({ title }) => title));
+  return rows.map((row) => ({ kind: KINDS[row.field] ?? "code", ...row, title: content.text(row.title ?? "") }));
+}
+
+/** Each word as a phrase: quotes take its meaning from everything within. */
+function phrases(text: string): string {
+  const words = new Set<string>();
+  for (const [word] of text.slice(0, MAX_WORDS * 1000).toWellFormed().replaceAll("\0", " ").matchAll(/\S+/g)) {
+    // What the tokenizer finds no word in would match nothing.
+    if (/[\p{L}\p{N}\p{Co}]/u.test(word)) words.add(word.slice(0, MAX_WORD_CHARS).toWellFormed());
+    if (words.size === MAX_WORDS) break;
+  }
+  return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+}
+
+function conditions({ conversationId, kind, since, until }: SearchFilter) {
+  const at = sql`coalesce(e.created_at, r.created_at, q.created_at)`;
+  return sql.join([
+    sql`b.id IS NOT NULL`,
+    ...(conversationId === undefined ? [] : [sql`b.conversation_soul_id = ${conversationId}`]),
+    ...(kind === undefined ? [] : [sql`s.field = ${FIELDS[kind]}`]),
+    ...(since === undefined ? [] : [sql`${at} >= ${since}`]),
+    ...(until === undefined ? [] : [sql`${at} < ${until}`]),
+  ], sql` AND `);
 }

@@ -1,5 +1,7 @@
 import { Kysely, sql } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
+import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
+import type { LogEntry } from "../domain/log_entry.ts";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import type { ImportReport, Turn } from "../domain/conversation_care.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
@@ -15,7 +17,8 @@ import { importConversation } from "./_import.ts";
 import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
 import { largePieces, putLarge } from "./_large_text.ts";
-import { writeLogEntry } from "./_log_entry.ts";
+import { writeLogEntries } from "./_log_entry.ts";
+import { readLogs } from "./_log_reader.ts";
 import { type IsAlive, renewLeases } from "./_leases.ts";
 import { readExtras } from "./_query_extras.ts";
 import { Queries } from "./_queries.ts";
@@ -229,8 +232,12 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#variables.setScope(branchId, { names, scope }));
   }
 
-  search(text: string, { limit }: { readonly limit: number }): ReturnType<store.Store["search"]> {
-    return this.#guard(() => search(this.#db, { text, limit }));
+  search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]> {
+    return this.#guard(() => search(this.#db, { text, filter }));
+  }
+
+  logs(filter: LogFilter): Promise<readonly LogRow[]> {
+    return this.#guard(() => readLogs(this.#db, filter));
   }
 
   async check(): Promise<readonly string[]> {
@@ -247,9 +254,9 @@ export class SqliteStore implements store.Store {
     }
   }
 
-  async log(entry: Parameters<store.Store["log"]>[0]): Promise<void> {
+  async log(...entries: readonly LogEntry[]): Promise<void> {
     // The log is worth no failed turn: what cannot be written is dropped.
-    await writeLogEntry(this.#db, { ...entry, now: this.#now() }).catch(() => undefined);
+    await writeLogEntries(this.#db, { entries, now: this.#now() }).catch(() => undefined);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,8 @@
+import type { Archive, LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
 import type { BlockResult } from "../domain/block_result.ts";
 import type { ConversationCare } from "../domain/conversation_care.ts";
 import type { Image } from "../domain/image.ts";
+import type { LogEntry } from "../domain/log_entry.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
@@ -276,22 +278,12 @@ export interface Store extends ConversationCare {
   ): Promise<readonly VariableVersion[]>;
   setScope(branchId: string, names: readonly string[], scope: "live" | "forgotten"): Promise<void>;
 
-  /** Full-text search over requests, blocks and answers, best first: all words must occur. The snippet has the words in
-   * `[` and `]`. */
-  search(
-    text: string,
-    options: { readonly limit: number },
-  ): Promise<readonly { ownerTable: string; ownerId: string; field: string; snippet: string }[]>;
+  /** Over requests, blocks and answers of all conversations. */
+  search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Quick structural check of the file: problems in words, empty when none. */
   check(): Promise<readonly string[]>;
-  /** The log table; never rejects. */
-  log(entry: {
-    readonly level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
-    readonly event: string;
-    readonly data: Readonly<Record<string, unknown>>;
-    readonly conversationId?: string;
-    readonly queryId?: string;
-    readonly iterationId?: string;
-  }): Promise<void>;
+  /** Adds to the log table, in one transaction; never rejects. */
+  log(...entries: readonly LogEntry[]): Promise<void>;
+  logs(filter: LogFilter): Promise<readonly LogRow[]>;
   close(): Promise<void>;
 }
