@@ -42,6 +42,14 @@ export const DEFAULT_CONFIG: Config = {
     "attemptsChars": 1500,
     "notesChars": 3000,
   },
+  "server": {
+    "host": "127.0.0.1",
+    "port": 7357,
+    "hosts": [],
+    "tokenFile": null,
+    "bodyMiB": 32,
+    "shutdownMs": 10000,
+  },
   "autoForget": {
     "afterQueries": null,
   },

@@ -56,6 +56,20 @@ export const ConfigSchema = z.strictObject({
     attemptsChars: positive.default(1_500).describe("Most characters of the lines about earlier iterations"),
     notesChars: positive.default(3_000).describe("Most characters of the notes"),
   }).prefault({}),
+  server: z.strictObject({
+    host: z.string().min(1).default("127.0.0.1").describe("Address that vis serve listens on"),
+    port: z.number().int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 takes one that is free"),
+    hosts: z.array(z.string().min(1)).default([]).describe(
+      "Names, with port where there is one, under which vis serve is reached besides its own address",
+    ),
+    tokenFile: z.string().min(1).nullable().default(null).describe(
+      "File with the token of vis serve; null for server-token beside this file, made at the first start",
+    ),
+    bodyMiB: positive.max(1024).default(32).describe("Largest body of a request to vis serve, in MiB"),
+    shutdownMs: z.number().int().min(0).default(10_000).describe(
+      "How long running queries may go on when vis serve is told to end, in milliseconds; then they are cancelled",
+    ),
+  }).prefault({}),
   autoForget: z.strictObject({
     afterQueries: positive.nullable().default(null).describe(
       "A query begins without variables that have no comment and that so many queries did not define; null keeps all",

@@ -10,6 +10,7 @@ import type { SentMessage } from "../domain/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import { newId } from "../domain/id.ts";
+import { varHistory } from "../environment/history.ts";
 import type { GivenSource } from "../environment/given_source.ts";
 import { readGiven } from "../environment/read_given.ts";
 import type { Branch, BranchNode, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
@@ -47,6 +48,10 @@ export interface SendOptions {
   readonly images?: readonly Image[];
   /** Becomes the variable `context`: the model sees its type, its size and how it begins. */
   readonly context?: GivenSource;
+  /** Further variables by name, told of in the same way. */
+  readonly variables?: Readonly<Record<string, GivenSource>>;
+  /** What the caller wants of every answer of this query; the configured ones where it is left out. */
+  readonly instructions?: string;
   /** A JSON Schema as data: the answer must satisfy it, and is then also in `value` of the result. */
   readonly responseSchema?: unknown;
   /** Iterations the query may use before it asks for more; the configured number where it is left out. */
@@ -115,6 +120,11 @@ export class Conversations {
 
   async variables(branch: Branch): Promise<readonly VariableHead[]> {
     return await this.#store.variables(branch.branchId);
+  }
+
+  /** Every stored version of a variable, oldest first; none where there is no such variable. */
+  async variableHistory(branch: Branch, name: string) {
+    return await varHistory(this.#store, { branchId: branch.branchId, name });
   }
 
   /** Runs one query. Rejects with `UsageError` for an empty or oversized request, a schema that is none
@@ -237,10 +247,12 @@ export class Conversations {
     { environment, options }: { readonly environment: Environment; readonly options: SendOptions & RunOptions },
   ): Promise<QueryResult> {
     const { branchId } = environment.branch;
-    const { context, maxIterations } = options;
+    const { context, variables, maxIterations: budget, instructions } = options;
     const { settings } = this.#parts;
-    const own = maxIterations === undefined ? settings : { ...settings, budget: maxIterations };
-    if (context) await environment.give([await readGiven("context", { source: context, store: this.#store })]);
+    const own = { ...settings, ...(budget && { budget }), ...(instructions && { instructions }) };
+    const given = Object.entries({ ...(context && { context }), ...variables });
+    const read = given.map(([name, source]) => readGiven(name, { source, store: this.#store }));
+    if (read.length > 0) await environment.give(await Promise.all(read));
     await this.#children.begin(branchId, environment);
     const steering = new Steering();
     this.#steering.set(branchId, steering);
