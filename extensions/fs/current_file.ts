@@ -12,7 +12,8 @@ export const MAX_WRITE = 16 * 1024 * 1024;
 export async function currentBytes(context: FsContext, place: Place): Promise<Uint8Array<ArrayBuffer> | null> {
   if (place.info === null) return null;
   using file = await openFile(context, { place, action: "write" });
-  const bytes = await readWhole(file, MAX_WRITE);
+  const { size } = file.statSync();
+  const bytes = await readWhole(file, { size, most: MAX_WRITE });
   if (bytes === null) throw new RangeError(`Cannot write ${place.path}: ${sizeText(place.info.size)} is over 16 MB`);
   const seen = context.ledger.find(context.conversationId, place.absolute);
   if (seen === null) return bytes;

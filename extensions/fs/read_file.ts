@@ -21,7 +21,7 @@ export async function readFile(context: FsContext, path: string, options: ReadOp
   const place = await confine(context.root, path);
   const ranged = options.from !== undefined || options.to !== undefined;
   using file = await openFile(context, { place, action: "read" });
-  const info = await file.stat();
+  const info = file.statSync();
   let text: string;
   if (ranged) {
     const bytes = await readLines(file, { place, signal: context.signal, ...rangeOf(options) });
@@ -29,7 +29,7 @@ export async function readFile(context: FsContext, path: string, options: ReadOp
     await rememberFile(context, { place, bytes: null, lossy: decoded.lossy, info });
     text = decoded.text;
   } else {
-    const bytes = await readWhole(file, MAX_TEXT);
+    const bytes = await readWhole(file, { size: info.size, most: MAX_TEXT });
     if (bytes === null) throw tooLarge(place, info.size);
     refuseBinary(bytes, { place, action: "read" });
     const decoded = decodeText(bytes);

@@ -27,14 +27,20 @@ export async function openFile(
   }
 }
 
-/** The bytes of a file of at most `most` bytes; null where it has more. */
-export async function readWhole(file: Deno.FsFile, most: number): Promise<Uint8Array<ArrayBuffer> | null> {
-  const { size } = await file.stat();
+/** A file that was just opened answers for so much faster than another thread could be asked. */
+const AT_ONCE = 128 * 1024;
+
+/** The bytes of a file of `size` bytes; null where it has more than `most` by now. */
+export async function readWhole(
+  file: Deno.FsFile,
+  { size, most }: { readonly size: number; readonly most: number },
+): Promise<Uint8Array<ArrayBuffer> | null> {
   if (size > most) return null;
-  const buffer = new Uint8Array(Math.min(size, most) + 1);
+  const buffer = new Uint8Array(size + 1);
   let used = 0;
   while (used < buffer.length) {
-    const count = await file.read(buffer.subarray(used));
+    const room = buffer.subarray(used);
+    const count = size <= AT_ONCE ? file.readSync(room) : await file.read(room);
     if (count === null) break;
     used += count;
   }

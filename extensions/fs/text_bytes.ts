@@ -1,4 +1,8 @@
+import { createHash } from "node:crypto";
+
 const PROBE = 8_000;
+/** Asking another thread takes longer than this much takes here. */
+const AT_ONCE = 128 * 1024;
 
 /** A NUL among the first bytes, as git decides. */
 export function isBinary(bytes: Uint8Array): boolean {
@@ -15,6 +19,7 @@ export function decodeText(bytes: Uint8Array): { readonly text: string; readonly
 }
 
 export async function hashOf(bytes: Uint8Array): Promise<string> {
+  if (bytes.length <= AT_ONCE) return createHash("sha256").update(bytes).digest("hex");
   const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(bytes));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
