@@ -1,3 +1,4 @@
+import type { Archive } from "../domain/archive.ts";
 import { checkImages } from "../domain/check_images.ts";
 import { oneLine } from "../domain/clip.ts";
 import { BusyError, UsageError } from "../domain/errors.ts";
@@ -64,6 +65,7 @@ export const MAX_REQUEST_CHARS = 4_000_000;
 /** The one door for channels: every live conversation of this process. Owns their environments; `closeAll` ends
  * them. The store is not closed here. */
 export class Conversations {
+  readonly archive: Archive;
   readonly #parts: ConversationParts;
   readonly #live = new Map<string, { readonly environment: Promise<Environment>; readonly lock: Lock }>();
   /** Of the running queries, by branch. */
@@ -73,6 +75,7 @@ export class Conversations {
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
+    this.archive = parts.store;
     const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
     this.#children = new LivingChildren({ ...CHILDREN, ...parts.children, onError });
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));

@@ -3,6 +3,7 @@ import type { Io, Services } from "../channel.ts";
 import { addPrompt } from "./_add_prompt.ts";
 import { addConversations } from "./_add_conversations.ts";
 import { addDb } from "./_add_db.ts";
+import { addSearch } from "./_add_search.ts";
 import { addProviders } from "./_add_providers.ts";
 import { describeError } from "./exit_code.ts";
 import type { RunFlags } from "./run_command.ts";
@@ -75,6 +76,7 @@ function build(context: Context): Command {
   addConversations(program, context);
   addPrompt(program, context);
   addDb(program, context);
+  addSearch(program, context);
   program.command("version").description("print the version of vis and of its runtime").action(() => {
     io.stdout(`${versionText(services)}\n`);
   });

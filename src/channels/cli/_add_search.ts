@@ -1,0 +1,51 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Io, Services } from "../channel.ts";
+import type { LogsFlags } from "./logs_command.ts";
+import type { SearchFlags } from "./search_command.ts";
+import { timeArgument } from "./_time_argument.ts";
+
+interface Context {
+  readonly services: Services;
+  readonly io: Io;
+  finish(code: number): void;
+}
+
+const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"];
+
+/** `vis search` and `vis logs`. */
+export function addSearch(program: Command, { services, io, finish }: Context): void {
+  program.command("search")
+    .description("find requests, code and answers in all conversations; all words must occur, best first")
+    .argument("<text...>", "what to look for")
+    .option("--conversation <id>", "only in this one (8 characters of its id will do)")
+    .addOption(new Option("--kind <kind>", "only one kind of text").choices(["request", "code", "answer"]))
+    .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
+    .option("--until <time>", "before then", timeArgument)
+    .option("--limit <n>", "how many at most", positive, 20)
+    .option("--db <path>", "database file (VIS_DB)")
+    .option("--json", "print the hits as JSON", false)
+    .action(async (words: string[], flags: SearchFlags) => {
+      const { searchCommand } = await import("./search_command.ts");
+      finish(await searchCommand(words.join(" "), { services, io, flags }));
+    });
+  program.command("logs")
+    .description("the log that the database keeps, oldest first")
+    .addOption(new Option("--level <level>", "this level and those above it").choices(LEVELS).default("info"))
+    .option("--conversation <id>", "only of this one (8 characters of its id will do)")
+    .option("--query <id>", "only of this query")
+    .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
+    .option("--limit <n>", "the newest so many", positive, 100)
+    .option("-f, --follow", "go on with what is added, until Ctrl-C", false)
+    .option("--db <path>", "database file (VIS_DB)")
+    .option("--json", "print a JSON object per line", false)
+    .action(async (flags: LogsFlags) => {
+      const { logsCommand } = await import("./logs_command.ts");
+      finish(await logsCommand({ services, io, flags }));
+    });
+}
+
+function positive(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
+  return n;
+}
