@@ -1,32 +1,60 @@
+import { basename } from "node:path";
 import type { Log } from "../logging/log.ts";
+import type { FoundFolder } from "./discover.ts";
+import { type ExtensionFolder, readExtensionFolder } from "./extension_folder.ts";
+import { importExtension, type ImportOptions } from "./import_folder.ts";
 import { installOrder } from "./install_order.ts";
 import type { Extension } from "./spec.ts";
+import type { TrustList } from "./trust_list.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
 /** Name of a shipped extension to its literal `import()`. Handed down from main.ts: src/ never imports extensions/. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;
 
 export interface LoadReport {
-  readonly loaded: readonly Extension[];
+  readonly loaded: readonly NormalExtension[];
   /** What was left out and why, in words. */
-  readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+  readonly skipped: readonly Skipped[];
+}
+
+export interface Skipped {
+  readonly name: string;
+  readonly reason: string;
+  /** The folder, where it came from one. */
+  readonly folder?: FoundFolder;
 }
 
 export interface LoadOptions {
   /** Names to load; all of the index where absent. A name that the index lacks is reported as skipped. */
   readonly wanted?: readonly string[];
   readonly log: Log;
+  /** Folders to load besides, in order. */
+  readonly folders?: readonly FoundFolder[];
+  /** Needed for folders. */
+  readonly folderOptions?: FolderOptions;
+  /** Namespaces, or names of shipped extensions: exactly those where not null. */
+  readonly allow?: readonly string[] | null;
+  readonly deny?: readonly string[];
 }
 
-/** Loads shipped extensions. One that fails is skipped together with those that need it; never throws. */
+export interface FolderOptions extends ImportOptions {
+  readonly trust: TrustList;
+}
+
+/** Loads shipped extensions and those in folders. One that fails is skipped together with those that need it; never
+ * throws. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const names = options.wanted ?? Object.keys(index);
-  const results = await Promise.all(names.map((name) => loadOne(name, index)));
-  const found = results.filter((one) => "extension" in one);
-  const skipped = results.filter((one) => "reason" in one);
-  const loaded = installable(found);
-  for (const one of found.filter((one) => !loaded.includes(one))) {
-    skipped.push({ name: one.name, reason: `Cannot load ${one.name}: ${chainOf(one, found)}` });
+  const results: Loaded[] = (await Promise.all([
+    Promise.all(names.map((name) => loadOne(name, index))),
+    ...(options.folders ?? []).map((folder) => loadFolder(folder, options)),
+  ])).flat();
+  const wanted = results.filter((one) => "reason" in one || isWanted(one, options));
+  const found = distinct(wanted.filter((one) => "extension" in one));
+  const skipped: Skipped[] = [...wanted.filter((one) => "reason" in one), ...found.skipped];
+  const loaded = installable(found.kept);
+  for (const one of found.kept.filter((one) => !loaded.includes(one))) {
+    skipped.push(failed(one, chainOf(one, found.kept)));
   }
   for (const { name } of loaded) options.log.info("extension.loaded", { ext: name });
   for (const { name, reason } of skipped) options.log.error("extension.skipped", { ext: name, error: reason });
@@ -36,8 +64,30 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
 interface Found {
   readonly name: string;
   readonly extension: NormalExtension;
+  readonly folder?: FoundFolder;
 }
-type Loaded = Found | { readonly name: string; readonly reason: string };
+type Loaded = Found | Skipped;
+
+function isWanted({ name, extension }: Found, { allow = null, deny = [] }: LoadOptions): boolean {
+  const listed = (list: readonly string[]): boolean => list.includes(extension.namespace) || list.includes(name);
+  return !listed(deny) && (allow === null || listed(allow));
+}
+
+/** What was there first stays, but a folder that the user named replaces it. */
+function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; readonly skipped: readonly Skipped[] } {
+  const kept: Found[] = [];
+  const skipped: Skipped[] = [];
+  for (const one of all) {
+    const { namespace, alias: { alias } } = one.extension;
+    const before = kept.findIndex(({ extension }) => extension.namespace === namespace);
+    const holder = kept.find(({ extension }, at) => at !== before && extension.alias.alias === alias);
+    if (holder) skipped.push(failed(one, `alias ${alias} belongs to ${holder.extension.namespace}`));
+    else if (before < 0) kept.push(one);
+    else if (one.folder?.place === "path") kept[before] = one;
+    else skipped.push(failed(one, `${namespace} is there already`));
+  }
+  return { kept, skipped };
+}
 
 /** Those whose requirements can be met from among themselves. */
 function installable(found: readonly Found[]): readonly Found[] {
@@ -56,7 +106,7 @@ function chainOf(one: Found, found: readonly Found[]): string {
     installOrder([one.extension, ...found.filter((other) => other !== one).map(({ extension }) => extension)]);
     return "its requirements cannot be met";
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 
@@ -64,11 +114,48 @@ async function loadOne(name: string, index: ShippedIndex): Promise<Loaded> {
   const load = Object.hasOwn(index, name) ? index[name] : undefined;
   if (!load) {
     const known = Object.keys(index).join(", ");
-    return { name, reason: `Cannot load ${name}: no such shipped extension, there are ${known}` };
+    return failed({ name }, `no such shipped extension, there are ${known}`);
   }
   try {
     return { name, extension: validateExtension((await load()).default) };
   } catch (error) {
-    return { name, reason: `Cannot load ${name}: ${error instanceof Error ? error.message : String(error)}` };
+    return failed({ name }, messageOf(error));
   }
+}
+
+/** The extensions of one folder; a folder of a project only where the user trusts just this content. */
+async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: LoadOptions): Promise<readonly Loaded[]> {
+  const name = basename(folder.path);
+  if (!folderOptions) return [failed({ name, folder }, "no place for copies of it")];
+  let read: ExtensionFolder;
+  try {
+    read = await readExtensionFolder(folder.path);
+    if (folder.place === "project" && !await folderOptions.trust.has(folder.path, read.hash)) {
+      return [failed({ name, folder }, `it is not trusted; vis extensions trust shows it (${read.hash.slice(0, 12)})`)];
+    }
+  } catch (error) {
+    return [failed({ name, folder }, messageOf(error))];
+  }
+  return await Promise.all(
+    read.entries.filter(({ namespace }) => isNamed(namespace, options)).map(async (entry): Promise<Loaded> => {
+      try {
+        return { name: entry.namespace, folder, extension: await importExtension(read, entry, folderOptions) };
+      } catch (error) {
+        return failed({ name: entry.namespace, folder }, messageOf(error));
+      }
+    }),
+  );
+}
+
+/** Code of what is not to be loaded is not run either. */
+function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
+  return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
+}
+
+function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): Skipped {
+  return { name, reason: `Cannot load ${name}: ${why}`, ...(folder ? { folder } : {}) };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

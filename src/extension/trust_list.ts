@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { dirname } from "node:path";
+
+export interface Trusted {
+  /** Real path of the folder. */
+  readonly path: string;
+  readonly hash: string;
+  readonly namespaces: readonly string[];
+  /** ISO 8601 */
+  readonly at: string;
+}
+
+const Shape = z.object({
+  trusted: z.array(z.object({ path: z.string(), hash: z.string(), namespaces: z.array(z.string()), at: z.string() })),
+});
+
+/** Folders of projects whose extensions the user allowed to load, each with the hash that was shown. */
+export class TrustList {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Nothing where there is no list. Throws Error for a file that is none. */
+  async all(): Promise<readonly Trusted[]> {
+    let text: string;
+    try {
+      text = await Deno.readTextFile(this.#file);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return [];
+      throw error;
+    }
+    try {
+      return Shape.parse(JSON.parse(text)).trusted;
+    } catch {
+      throw new Error(`Cannot read ${this.#file}: it is no list of trusted extensions`);
+    }
+  }
+
+  /** Whether this very content of this folder was allowed. */
+  async has(path: string, hash: string): Promise<boolean> {
+    return (await this.all()).some((one) => one.path === path && one.hash === hash);
+  }
+
+  /** In place of what was allowed of the folder before. */
+  async add(one: Trusted): Promise<void> {
+    await this.#write([...(await this.all()).filter(({ path }) => path !== one.path), one]);
+  }
+
+  async remove(path: string): Promise<boolean> {
+    const all = await this.all();
+    const rest = all.filter((one) => one.path !== path);
+    if (rest.length < all.length) await this.#write(rest);
+    return rest.length < all.length;
+  }
+
+  async #write(trusted: readonly Trusted[]): Promise<void> {
+    await Deno.mkdir(dirname(this.#file), { recursive: true });
+    const fresh = `${this.#file}.${crypto.randomUUID()}`;
+    await Deno.writeTextFile(fresh, `${JSON.stringify({ trusted }, null, 2)}\n`, { mode: 0o600, createNew: true });
+    await Deno.rename(fresh, this.#file);
+  }
+}
