@@ -151,11 +151,13 @@ function asHostCallError(error: unknown, { extension, symbol, env }: Invocation)
 }
 
 function note(
-  { log, extension, symbol }: Invocation,
+  { log, extension, symbol, env }: Invocation,
   level: keyof Log,
   data: { readonly phase: string; readonly ms?: number; readonly error?: string },
 ): void {
-  log[level]("extension.call", { ext: extension.namespace, sym: symbol.name, ...data });
+  const { conversationId, currentIterationId: iterationId } = env;
+  const scope = { conversationId, ...(iterationId ? { iterationId } : {}) };
+  log[level]("extension.call", { ext: extension.namespace, sym: symbol.name, ...data, ...scope });
 }
 
 function messageOf(error: unknown): string {

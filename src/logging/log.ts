@@ -1,4 +1,4 @@
-import { configureSync, getLogger, type LogRecord, resetSync } from "@logtape/logtape";
+import { configureSync, getLogger, type LogRecord, resetSync, withFilter } from "@logtape/logtape";
 
 export type LogLevel = "debug" | "info" | "warning" | "error" | "fatal";
 
@@ -31,7 +31,8 @@ export function startLogging(options: { readonly level: LogLevel; readonly write
   };
   resetSync();
   configureSync({
-    sinks: { lines: sink },
+    // Not by the level of the logger alone: the log table may ask for more.
+    sinks: { lines: withFilter(sink, options.level) },
     loggers: [
       { category: ["logtape", "meta"], lowestLevel: "fatal", sinks: [] },
       { category: ["vis"], lowestLevel: options.level, sinks: ["lines"] },

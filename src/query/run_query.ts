@@ -43,6 +43,8 @@ export async function runQuery(
     const result = compose(reason, { ...run, conversationId, ms: parts.now() - started });
     const { value: _inAnswer, ...stored } = result;
     await parts.store.endQuery(queryId, stored);
+    const { status, iterations, ms } = result;
+    parts.log.info("query_ended", { queryId, status, reason, iterations, ms });
     const type = reason === "answered" ? "final" : result.status === "interrupted" ? "cancelled" : "failed";
     emitter.iteration = null;
     emitter.send({ type, result });

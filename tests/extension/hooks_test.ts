@@ -224,7 +224,13 @@ Deno.test("log: start and end info, hooks debug, a throw and onError warn, each 
   await good.promise;
   const phases = good.entries.map(({ level, data }) => `${level} ${data["phase"]}`);
   assert.deepEqual(phases, ["info start", "debug before", "debug after", "info end"]);
-  assert.deepEqual(good.entries.at(-1)?.data, { ext: "test.sample", sym: "twice", phase: "end", ms: 5 });
+  assert.deepEqual(good.entries.at(-1)?.data, {
+    ext: "test.sample",
+    sym: "twice",
+    phase: "end",
+    ms: 5,
+    conversationId: "con-1",
+  });
   const bad = invoke({ run: failing, hooks: { onError: () => ({}) } });
   await assert.rejects(bad.promise);
   const said = bad.entries.map(({ level, data }) => `${level} ${data["phase"]}`);

@@ -1,0 +1,109 @@
+import type { LogEntry } from "../domain/log_entry.ts";
+
+export interface LogQueueOptions {
+  /** Stores a batch; what it rejects with is ignored. */
+  readonly write: (entries: readonly LogEntry[]) => Promise<void>;
+  /** Entries that may wait; what comes when it is full is dropped and counted. */
+  readonly limit?: number;
+  /** How long the first entry of a batch waits for others. */
+  readonly delayMs?: number;
+  readonly now?: () => number;
+}
+
+interface Calls {
+  calls: number;
+  ms: number;
+  slowestMs: number;
+}
+
+const BATCH = 256;
+
+/** Entries on their way to the log table: `add` takes no time and never throws, a batch is stored later. Successful calls
+ * of one function in one iteration become one entry with their number and time. */
+export class LogQueue {
+  readonly #write: LogQueueOptions["write"];
+  readonly #limit: number;
+  readonly #delayMs: number;
+  readonly #now: () => number;
+  readonly #waiting: LogEntry[] = [];
+  readonly #calls = new Map<string, Calls>();
+  #dropped = 0;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #writing: Promise<void> | null = null;
+  #closed = false;
+
+  constructor({ write, limit = 2048, delayMs = 250, now = Date.now }: LogQueueOptions) {
+    this.#write = write;
+    this.#limit = limit;
+    this.#delayMs = delayMs;
+    this.#now = now;
+  }
+
+  add(entry: LogEntry): void {
+    if (this.#closed) return;
+    if (this.#waiting.length >= this.#limit) {
+      this.#dropped++;
+      return;
+    }
+    this.#waiting.push({ at: this.#now(), ...entry });
+    this.#schedule();
+  }
+
+  /** A successful call of an extension's function. */
+  addCall(
+    { ext, sym, ms, ...scope }:
+      & { readonly ext: string; readonly sym: string; readonly ms: number }
+      & Pick<LogEntry, "conversationId" | "iterationId">,
+  ): void {
+    const key = `${scope.iterationId} ${scope.conversationId} ${ext} ${sym}`;
+    const known = this.#calls.get(key);
+    if (known) {
+      known.calls++;
+      known.ms = rounded(known.ms + ms);
+      known.slowestMs = Math.max(known.slowestMs, ms);
+      return;
+    }
+    const data = { ext, sym, phase: "end", calls: 1, ms, slowestMs: ms };
+    if (this.#waiting.length < this.#limit) this.#calls.set(key, data);
+    this.add({ level: "info", event: "extension.call", data, ...scope });
+  }
+
+  /** Entries that found no room and are not stored yet as a number. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Resolves when everything that was added before is stored or lost. Never rejects. */
+  async flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    while (this.#writing !== null || this.#waiting.length > 0) await (this.#writing ??= this.#drain());
+  }
+
+  /** Stores what waits and takes nothing any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.flush();
+  }
+
+  #schedule(): void {
+    if (this.#timer !== null || this.#writing !== null) return;
+    this.#timer = setTimeout(() => void this.flush(), this.#delayMs);
+    // A program that has nothing else to do ends; whoever ends it in order closes the queue.
+    Deno.unrefTimer(Number(this.#timer));
+  }
+
+  async #drain(): Promise<void> {
+    this.#calls.clear();
+    const batch = this.#waiting.splice(0, BATCH);
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    if (dropped > 0) batch.push({ level: "warn", event: "log.dropped", data: { entries: dropped }, at: this.#now() });
+    await this.#write(batch).catch(() => undefined);
+    this.#writing = null;
+  }
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

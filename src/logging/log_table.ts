@@ -1,0 +1,62 @@
+import { configureSync, getConfig, type LogRecord } from "@logtape/logtape";
+import type { LogEntry } from "../domain/log_entry.ts";
+import { LogQueue, type LogQueueOptions } from "./log_queue.ts";
+
+export interface LogTable {
+  /** Stores what waits; nothing is sent to it any more. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Sends records from `info` on to `write`, in batches, beside the lines of `startLogging`. What a record names as
+ * `conversationId`, `queryId` and `iterationId` becomes its scope. */
+export function startLogTable(options: LogQueueOptions): LogTable {
+  const queue = new LogQueue(options);
+  const name = `table ${crypto.randomUUID()}`;
+  const sink = (record: LogRecord): void => store(queue, record);
+  const { sinks = {}, loggers = [], ...rest } = getConfig() ?? {};
+  const others = loggers.filter(({ category }) => ![category].flat().includes("vis"));
+  const lines = loggers.find(({ category }) => [category].flat().includes("vis"));
+  const own = { category: ["vis"], lowestLevel: lowest(lines?.lowestLevel), sinks: [...lines?.sinks ?? [], name] };
+  const meta = { category: ["logtape", "meta"], lowestLevel: "fatal" as const, sinks: [] };
+  const rows = { ...sinks, [name]: sink };
+  configureSync({ ...rest, sinks: rows, loggers: others.length > 0 ? [...others, own] : [meta, own], reset: true });
+  return {
+    close: async () => {
+      const { sinks: left = {}, loggers: now = [], ...more } = getConfig() ?? {};
+      const without = now.map((logger) => ({ ...logger, sinks: (logger.sinks ?? []).filter((one) => one !== name) }));
+      const kept = Object.fromEntries(Object.entries(left).filter(([one]) => one !== name));
+      configureSync({ ...more, sinks: kept, loggers: without, reset: true });
+      await queue.close();
+    },
+  };
+}
+
+/** Lines may want more than the table does. */
+function lowest<L extends string | null>(level: L | undefined): "debug" | "info" {
+  return level === "debug" || level === "trace" ? "debug" : "info";
+}
+
+const LEVELS: Readonly<Record<LogRecord["level"], LogEntry["level"]>> = {
+  trace: "trace",
+  debug: "debug",
+  info: "info",
+  warning: "warn",
+  error: "error",
+  fatal: "fatal",
+};
+
+function store(queue: LogQueue, { level, category, rawMessage, properties }: LogRecord): void {
+  if (level === "trace" || level === "debug") return;
+  const event = typeof rawMessage === "string" ? rawMessage : rawMessage.join("");
+  const { conversationId, queryId, iterationId, ...data } = properties;
+  const scope = {
+    ...(typeof conversationId === "string" ? { conversationId } : {}),
+    ...(typeof queryId === "string" ? { queryId } : {}),
+    ...(typeof iterationId === "string" ? { iterationId } : {}),
+  };
+  if (event === "extension.call" && data["phase"] === "start") return;
+  if (event === "extension.call" && data["phase"] === "end") {
+    return queue.addCall({ ext: String(data["ext"]), sym: String(data["sym"]), ms: Number(data["ms"]), ...scope });
+  }
+  queue.add({ level: LEVELS[level], event, data: { category: category.join("."), ...data }, ...scope });
+}
