@@ -9,7 +9,6 @@ import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
-import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import { newId } from "../domain/id.ts";
 import { varHistory } from "../environment/history.ts";
 import type { GivenSource } from "../environment/given_source.ts";
@@ -18,24 +17,17 @@ import type { Branch, BranchNode, Store, StoredIteration, StoredQuery, VariableH
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import { previewCall } from "../query/preview_call.ts";
-import type { QueryParts } from "../query/query_parts.ts";
 import { type RunOptions, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
+import { checkRequest } from "./check_request.ts";
+import type { ConversationParts } from "./conversation_parts.ts";
 import { LeaseKeeper } from "./lease_keeper.ts";
-import { LivingChildren, type LivingChildrenOptions } from "./living_children.ts";
+import { LivingChildren } from "./living_children.ts";
 import { Lock } from "./lock.ts";
+import { Records } from "./records.ts";
 
 /** One branch of a conversation, as channels pass it around. */
 export type Conversation = Branch;
-
-/** What the conversation layer builds environments and queries from. */
-export type ConversationParts =
-  & Omit<EnvironmentParts, "branch">
-  & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering">
-  & {
-    /** How many children may live, and for how long without a query. */
-    readonly children?: Partial<Omit<LivingChildrenOptions, "onError">>;
-  };
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 
@@ -59,13 +51,12 @@ export interface SendOptions {
   readonly maxIterations?: number;
 }
 
-/** Longest request in characters; what is longer belongs into a file or the variable `context`. */
-export const MAX_REQUEST_CHARS = 4_000_000;
-
 /** The one door for channels: every live conversation of this process. Owns their environments; `closeAll` ends
  * them. The store is not closed here. */
 export class Conversations {
   readonly archive: Archive;
+  /** What is done without a model. */
+  readonly records: Records;
   readonly #parts: ConversationParts;
   readonly #live = new Map<string, { readonly environment: Promise<Environment>; readonly lock: Lock }>();
   /** Of the running queries, by branch. */
@@ -76,6 +67,7 @@ export class Conversations {
   constructor(parts: ConversationParts) {
     this.#parts = parts;
     this.archive = parts.store;
+    this.records = new Records(parts.store);
     const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
     this.#children = new LivingChildren({ ...CHILDREN, ...parts.children, onError });
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
@@ -119,6 +111,15 @@ export class Conversations {
 
   async list(options: { readonly limit: number }): Promise<readonly (Branch & { readonly queries: number })[]> {
     return await this.#store.listConversations(options);
+  }
+
+  /** Removes all of a conversation, every branch of it. Rejects with `BusyError` while a query runs in it. */
+  async delete({ conversationId }: Branch): Promise<void> {
+    for (const { branchId } of await this.#store.branches(conversationId)) {
+      if (this.#live.get(branchId)?.lock.busy) throw new BusyError(`Conversation is busy: ${conversationId}`);
+      await this.close(branchId);
+    }
+    await this.#store.deleteConversation(conversationId);
   }
 
   async variables(branch: Branch): Promise<readonly VariableHead[]> {
@@ -291,10 +292,4 @@ export class Conversations {
     this.#live.set(branch.branchId, live);
     return live;
   }
-}
-
-function checkRequest(request: string): void {
-  if (request.trim() === "") throw new UsageError("Cannot run an empty request: say what you want");
-  if (request.length <= MAX_REQUEST_CHARS) return;
-  throw new UsageError(`Cannot run a request of ${request.length} characters: the limit is ${MAX_REQUEST_CHARS}`);
 }

@@ -22,7 +22,7 @@ export function builtinSource(
         return { name, kind, type, size, versions, scope, doc };
       }),
     varHistory: (name) => varHistory(environment.store, { ...at(), name }),
-    varDiff: (name, versions) => varDiff(environment.store, { ...at(), name, ...versions }),
+    varDiff: async (name, versions) => (await varDiff(environment.store, { ...at(), name, ...versions })).text,
     forget: (names) => environment.forget(names),
     conversationHistory: (count) => conversationHistory(environment.store, { ...at(), count }),
     conversationCode: (queryId) => conversationCode(environment.store, { ...at(), queryId }),

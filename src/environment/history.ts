@@ -1,12 +1,12 @@
-import { createTwoFilesPatch } from "diff";
 import { HostCallError } from "../domain/errors.ts";
 import { clip } from "../domain/clip.ts";
+import type { BranchPoint } from "../domain/new_fork.ts";
 import { readable } from "../domain/readable.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
 import type { Store, VariableVersion } from "../persistence/store.ts";
 import { decode } from "../sandbox/codec.ts";
+import { diffVersions, type VariableDiff } from "./diff_versions.ts";
 
-const MAX_DIFF_CHARS = 200_000;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
 /** The value of a stored version as data: functions and classes as their source, with what they held in a comment,
@@ -32,25 +32,22 @@ export async function varHistory(store: Store, at: { readonly branchId: string; 
   return versions.map(({ version, image, code, createdAt }) => ({ version, value: valueOf(image), code, createdAt }));
 }
 
-/** A unified diff of two versions as text. */
+/** How two versions differ: data by path, texts and functions line by line. */
 export async function varDiff(
   store: Store,
-  at: { readonly branchId: string; readonly name: string; readonly from: number; readonly to: number },
-): Promise<string> {
-  const versions = await store.variableVersions(at.branchId, at.name);
-  const [before, after] = [
-    findVersion(versions, { name: at.name, version: at.from, symbol: "varDiff" }),
-    findVersion(versions, { name: at.name, version: at.to, symbol: "varDiff" }),
-  ];
-  const [old, now] = [readable(valueOf(before.image)), readable(valueOf(after.image))];
-  if (old.length + now.length > MAX_DIFF_CHARS) {
-    const size = `${old.length} and ${now.length} characters`;
-    throw refused("varDiff", `Cannot diff ${at.name}: ${size} are too much, compare parts with varHistory`);
-  }
-  const names = [`${at.name} v${at.from}`, `${at.name} v${at.to}`] as const;
-  if (old === now) return `${names[0]} and v${at.to} are the same`;
-  const diff = createTwoFilesPatch(...names, `${old}\n`, `${now}\n`, "", "", { timeout: 1000 });
-  return diff?.replace(/^=+\n/, "") ?? `--- ${names[0]}\n+++ ${names[1]}\n(the texts differ too much for a diff)`;
+  at: {
+    readonly branchId: string;
+    readonly name: string;
+    readonly from: number;
+    readonly to: number;
+    readonly at?: BranchPoint;
+  },
+): Promise<VariableDiff> {
+  const { branchId, name, from, to } = at;
+  const versions = await store.variableVersions(branchId, name, at.at ? { at: at.at } : {});
+  const before = findVersion(versions, { name, version: from, symbol: "varDiff" });
+  const after = findVersion(versions, { name, version: to, symbol: "varDiff" });
+  return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
 /** The version asked for, else the newest; throws with the versions that exist. `symbol` is the function that asks. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MAX_REQUEST_CHARS } from "../../src/conversation/conversations.ts";
+import { MAX_REQUEST_CHARS } from "../../src/conversation/check_request.ts";
 import { BusyError, ConfigError, UsageError } from "../../src/domain/errors.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";

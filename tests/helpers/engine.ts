@@ -1,4 +1,5 @@
-import { type ConversationParts, Conversations } from "../../src/conversation/conversations.ts";
+import type { ConversationParts } from "../../src/conversation/conversation_parts.ts";
+import { Conversations } from "../../src/conversation/conversations.ts";
 import type { QueryEvent } from "../../src/domain/query_event.ts";
 import type { QueryResult } from "../../src/domain/query_result.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";

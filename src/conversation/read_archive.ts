@@ -1,0 +1,177 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import {
+  ARCHIVE_FORMAT,
+  ARCHIVE_VERSION,
+  type ConversationArchive,
+  conversationArchive,
+} from "../domain/conversation_archive.ts";
+import { clip } from "../domain/clip.ts";
+import { UsageError } from "../domain/errors.ts";
+import { decode } from "../sandbox/codec.ts";
+
+type Tables = ConversationArchive["tables"];
+type State = Tables["expressionState"][number];
+
+const MAX_CHILD_DEPTH = 50;
+const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
+
+/** The archive in a text, checked so far that every reader of its rows understands them. Throws `UsageError` for anything
+ * else: another format or version, a damaged or a hostile file. */
+export function readArchive(text: string): ConversationArchive {
+  try {
+    const archive = parsed(text);
+    const contents = hashedContents(archive);
+    checkStates(archive.tables, contents);
+    checkTexts(archive.tables, contents);
+    checkBranches(archive.tables);
+    return archive;
+  } catch (error) {
+    // What nests deeper than the stack is no archive either.
+    throw error instanceof RangeError ? refused("it nests too deep", error) : error;
+  }
+}
+
+function parsed(text: string): ConversationArchive {
+  const given = jsonOf(text);
+  const format = z.object({ format: z.literal(ARCHIVE_FORMAT), version: z.number() }).safeParse(given);
+  if (!format.success) throw refused(`it is no file of vis conversations export --format json`);
+  const { version } = format.data;
+  if (version > ARCHIVE_VERSION) {
+    throw refused(`its version is ${version}, this Vis reads ${ARCHIVE_VERSION}: update Vis`);
+  }
+  if (version !== ARCHIVE_VERSION) throw refused(`its version is ${version}, this Vis reads ${ARCHIVE_VERSION}`);
+  const archive = conversationArchive.safeParse(given);
+  if (archive.success) return archive.data;
+  const [issue] = archive.error.issues;
+  const place = issue === undefined
+    ? ""
+    : ` at ${clip(issue.path.map(String).join("/"), 200)}: ${clip(issue.message, 200)}`;
+  throw refused(`it is damaged${place}`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw refused("it is no JSON", error);
+  }
+}
+
+type Contents = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+
+function hashedContents({ contents }: ConversationArchive): Contents {
+  const found = new Map<string, Uint8Array<ArrayBuffer>>();
+  for (const one of contents) {
+    const bytes = "text" in one
+      ? new TextEncoder().encode(one.text)
+      : new Uint8Array(Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64"))));
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    if (hash !== one.sha256) throw refused(`text ${one.sha256} was changed: its hash is another`);
+    found.set(hash, bytes);
+  }
+  return found;
+}
+
+/** Rows of blocks and variables are what their kind says, and their values can be decoded. */
+function checkStates(tables: Tables, contents: Contents): void {
+  const souls = new Map(tables.expressionSoul.map((soul) => [soul.id, soul]));
+  const decoded = new Set<string>();
+  for (const soul of tables.expressionSoul) {
+    if ((soul.kind === "var") !== (soul.name !== null)) throw refused(`row ${soul.id} has no fitting name`);
+    if ((soul.kind === "var") !== (soul.stateMode === "stateful")) throw refused(`row ${soul.id} has no fitting mode`);
+  }
+  for (const state of tables.expressionState) {
+    const isVariable = souls.get(state.expressionSoulId)?.kind === "var";
+    if (isVariable !== "kind" in state.metadata) throw refused(`row ${state.id} is not of the kind it is filed under`);
+    if (isVariable && state.error !== null) throw refused(`row ${state.id} is a variable with an error`);
+    checkValue(state, { contents, decoded });
+  }
+}
+
+function checkValue(
+  { id, result, metadata }: State,
+  { contents, decoded }: { readonly contents: Contents; readonly decoded: Set<string> },
+): void {
+  const large = "large" in metadata && metadata.large !== undefined;
+  if (large && (result === null || !("content" in result) || metadata.large !== `sha256:${result.content}`)) {
+    throw refused(`row ${id} has another text than it names`);
+  }
+  if (result === null || large || ("kind" in metadata && metadata.kind === "text")) return;
+  const key = "content" in result ? result.content : result.base64;
+  if (decoded.has(key)) return;
+  decoded.add(key);
+  const bytes = "content" in result
+    ? wanted(contents, result.content)
+    : new Uint8Array(Buffer.from(result.base64, "base64"));
+  try {
+    decode(bytes);
+  } catch (error) {
+    throw refused(`the value of row ${id} cannot be decoded`, error);
+  }
+}
+
+/** Texts that readers take for JSON are. */
+function checkTexts({ iteration, querySoul }: Tables, contents: Contents): void {
+  for (const { id, llmUserPrompt } of iteration) {
+    if (llmUserPrompt === null) continue;
+    const text = typeof llmUserPrompt === "string"
+      ? llmUserPrompt
+      : new TextDecoder().decode(wanted(contents, llmUserPrompt.content));
+    if (!sentMessages.safeParse(jsonOr(text)).success) throw refused(`the messages of row ${id} cannot be read`);
+  }
+  for (const { id, metadata: { answerSchema } } of querySoul) {
+    if (answerSchema !== undefined && jsonOr(answerSchema) === undefined) {
+      throw refused(`the answer schema of row ${id} cannot be read`);
+    }
+  }
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Forks lead back to a first branch, and child queries to a query of a user. */
+function checkBranches(
+  { conversationState, conversationSoul, childBranch, querySoul, queryState, iteration }: Tables,
+): void {
+  const branches = new Map(conversationState.map((branch) => [branch.id, branch]));
+  const queries = new Map(querySoul.map((query) => [query.id, query]));
+  const runs = new Map(queryState.map((run) => [run.id, run]));
+  const branchOfRun = (run: string) => queries.get(runs.get(run)?.querySoulId ?? "")?.conversationStateId;
+  for (const { id, parentStateId, conversationSoulId, version, metadata: { fork } } of conversationState) {
+    if (conversationSoulId !== conversationSoul[0]?.id) throw refused(`branch ${id} is of another conversation`);
+    if ((parentStateId === null) !== (fork === undefined)) throw refused(`branch ${id} has no fitting fork`);
+    if (parentStateId === null || fork === undefined) continue;
+    const parent = branches.get(parentStateId);
+    const query = queries.get(fork.soulId);
+    const fits = parent !== undefined && parent.version < version && branchOfRun(fork.queryId) === parentStateId &&
+      runs.get(fork.queryId)?.querySoulId === fork.soulId && query?.createdAt === fork.soulCreatedAt;
+    if (!fits) throw refused(`branch ${id} leaves its parent at a place that is not there`);
+  }
+  const asked = new Map(iteration.map(({ id, queryStateId }) => [id, branchOfRun(queryStateId)]));
+  const above = new Map(childBranch.map((child) => [child.conversationStateId, asked.get(child.iterationId)]));
+  if (conversationState.every(({ id }) => above.has(id))) throw refused("it has no branch");
+  for (const id of above.keys()) {
+    let at: string | undefined = id;
+    for (let depth = 0; at !== undefined && above.has(at); depth++) {
+      if (depth > MAX_CHILD_DEPTH) throw refused(`child query in branch ${id} has no end of parents`);
+      at = above.get(at);
+    }
+  }
+}
+
+function wanted(contents: Contents, hash: string): Uint8Array<ArrayBuffer> {
+  const found = contents.get(hash);
+  if (!found) throw refused(`text ${hash} is missing`);
+  return found;
+}
+
+function refused(why: string, cause?: unknown): UsageError {
+  return new UsageError(`Cannot import conversation: ${why}`, { cause });
+}

@@ -1,0 +1,97 @@
+import type { ConversationArchive } from "../domain/conversation_archive.ts";
+import type { ImportReport } from "../domain/conversation_care.ts";
+import { oneLine } from "../domain/clip.ts";
+import { HostCallError, UsageError } from "../domain/errors.ts";
+import type { BranchPoint } from "../domain/new_fork.ts";
+import type { VariableImage } from "../domain/variable.ts";
+import type { VariableDiff } from "../environment/diff_versions.ts";
+import type { Branch, Store, VariableHead } from "../persistence/store.ts";
+import type { FoundPoint } from "./find_point.ts";
+
+/** Larger values are named, not decoded. */
+const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
+
+/** A stored version of a variable with its value. */
+export interface ShownVersion {
+  readonly name: string;
+  /** 1-based. */
+  readonly version: number;
+  readonly kind: VariableImage["kind"];
+  /** One line about the value. */
+  readonly shape: string;
+  /** Why it is lost, else "". */
+  readonly reason: string;
+  /** The block that made it, "" where none did. */
+  readonly code: string;
+  readonly createdAt: number;
+  /** The value as data; null where it is too large to be shown. */
+  readonly shown: { readonly value: unknown } | null;
+}
+
+/** What is done with stored conversations without a model and without a sandbox. */
+export class Records {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** A moment of a conversation, as `findPoint` reads it. */
+  async point(id: string, at: string | null = null): Promise<FoundPoint> {
+    const { findPoint } = await import("./find_point.ts");
+    return await findPoint(this.#store, { id, at });
+  }
+
+  async rename(branch: Branch, title: string): Promise<string> {
+    const short = oneLine(title, 100);
+    if (short === "") throw new UsageError("Cannot rename a conversation: the title is empty");
+    await this.#store.setTitle(branch.branchId, short);
+    return short;
+  }
+
+  /** Newest first, system ones included. */
+  async variables(branch: Branch, at?: BranchPoint): Promise<readonly VariableHead[]> {
+    return await this.#store.variables(branch.branchId, at);
+  }
+
+  /** The newest versions of a variable, oldest first. Throws `UsageError` where there is none of that name. */
+  async versions(
+    branch: Branch,
+    { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
+  ): Promise<readonly ShownVersion[]> {
+    const { valueOf } = await import("../environment/history.ts");
+    const options = { newest, ...(at ? { at } : {}) };
+    const found = await this.#store.variableVersions(branch.branchId, name, options);
+    if (found.length === 0) throw new UsageError(`Cannot find variable ${name}: there is none of that name`);
+    return found.map(({ version, image, code, createdAt }) => {
+      const { kind, reason, bytes, source, large, summary: { shape } } = image;
+      const shown = large === undefined && bytes.length + source.length <= MAX_SHOWN_BYTES;
+      return { name, version, kind, shape, reason, code, createdAt, shown: shown ? { value: valueOf(image) } : null };
+    });
+  }
+
+  /** How two versions differ, as `varDiff` of a block says it. */
+  async diff(
+    branch: Branch,
+    { name, from, to }: { readonly name: string; readonly from: number; readonly to: number },
+  ): Promise<VariableDiff> {
+    const { varDiff } = await import("../environment/history.ts");
+    try {
+      return await varDiff(this.#store, { branchId: branch.branchId, name, from, to });
+    } catch (error) {
+      throw error instanceof HostCallError ? new UsageError(error.message, { cause: error }) : error;
+    }
+  }
+
+  /** All of a conversation, every branch of it. */
+  async archive({ conversationId }: Branch): Promise<ConversationArchive> {
+    return await this.#store.exportConversation(conversationId);
+  }
+
+  /** Stores the conversation in the text of an archive under new ids, in this workspace. Throws `UsageError` for what is
+   * none or contradicts itself; nothing is stored then. Nothing of it is run. */
+  async import(text: string, { workspace }: { readonly workspace: string }): Promise<ImportReport> {
+    const { readArchive } = await import("./read_archive.ts");
+    return await this.#store.importConversation(readArchive(text), { workspace });
+  }
+}

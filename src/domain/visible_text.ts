@@ -1,0 +1,11 @@
+// C0 without \t and \n, DEL, C1, line separators, and the marks that turn the direction of text around.
+// deno-lint-ignore no-control-regex
+const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Text from a model, a server or a file with what commands a terminal or a page shown as its escape. In JSON that has
+ * been written these are escapes of the same text. */
+export function visibleText(text: string): string {
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(COMMANDS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
