@@ -6,7 +6,7 @@ import type { DescribedIndex } from "../extension/description.ts";
 import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
 import type { ShippedIndex } from "../extension/loader.ts";
 import { createLog } from "../logging/log.ts";
-import { openStore } from "../persistence/open_store.ts";
+import type { Store } from "../persistence/store.ts";
 import { DEFAULT_CAPS } from "../prompt/context_parts.ts";
 import { Router } from "../providers/router.ts";
 import { openSandbox } from "../sandbox/host.ts";
@@ -14,6 +14,7 @@ import type { Sandbox, SandboxLimits, SandboxOptions } from "../sandbox/sandbox.
 import { missingWalls } from "../sandbox/missing_walls.ts";
 import { SparePool } from "../sandbox/spare_pool.ts";
 import { buildRouter } from "./build_router.ts";
+import { openLoggedStore } from "./open_logged_store.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 
@@ -31,10 +32,11 @@ export interface SessionParts {
 /** Builds everything one channel needs, in order, and closes it in reverse. */
 export async function openSession(request: OpenRequest, { env, shipped, described }: SessionParts): Promise<Session> {
   const settings = await readSettings(request, env);
-  const router = await routerFor(request, settings);
-  const store = await openStore({ path: settings.database, isAlive });
-  const spares = openSpares(settings);
+  const spares = openSpares(settings, request.soon ?? false);
+  let store: Store | null = null;
   try {
+    const router = await routerFor(request, settings);
+    store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
     const registry = await extensionSource(shipped, described);
     const conversations = new Conversations({
@@ -59,11 +61,11 @@ export async function openSession(request: OpenRequest, { env, shipped, describe
       notes: router.notes,
       close: async () => {
         await Promise.all([conversations.closeAll(), spares?.close()]);
-        await store.close();
+        await store?.close();
       },
     };
   } catch (error) {
-    await Promise.all([spares?.close(), store.close()]);
+    await Promise.all([spares?.close(), store?.close()]);
     throw error;
   }
 }
@@ -98,13 +100,15 @@ async function buildRegistry(shipped: ShippedIndex): Promise<ExtensionSource> {
   return registry;
 }
 
-/** Children ready before they are needed, where the configuration asks for them. */
-function openSpares({ config }: Pick<Settings, "config">): SparePool | null {
-  const { spare: size, launcher } = config.sandbox;
-  if (size === 0 || launcher.length > 0) return null; // no spare goes through a launcher
+/** Children ready before they are needed, where the configuration asks for them; where a query comes at once, its child
+ * starts beside everything else. */
+function openSpares({ config }: Pick<Settings, "config">, soon: boolean): SparePool | null {
+  const { spare, launcher } = config.sandbox;
+  if ((spare === 0 && !soon) || launcher.length > 0) return null; // no spare goes through a launcher
   const log = createLog("sandbox");
   return new SparePool({
-    size,
+    size: Math.max(1, spare),
+    once: spare === 0,
     limits: limitsOf(config),
     onFailed: (error) => log.warn("a spare sandbox failed", { error: String(error) }),
   });

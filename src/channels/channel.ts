@@ -10,6 +10,8 @@ export interface OpenRequest {
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
   readonly maxIterations?: number | undefined;
+  /** A query follows at once: its sandbox starts beside everything else. */
+  readonly soon?: boolean | undefined;
   /** Nothing will be asked of a model: no provider is needed. */
   readonly browse?: boolean;
   /** In place of a model: the replies of a recorded conversation. */

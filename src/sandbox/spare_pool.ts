@@ -16,6 +16,8 @@ export interface SparePoolOptions {
   readonly size: number;
   /** Of every child; a conversation with other limits gets none of these. */
   readonly limits: SandboxLimits;
+  /** True for one that is needed at once and not again: it is not warmed, and nothing replaces it. */
+  readonly once?: boolean;
   /** A spare could not be started, or died before it was needed. */
   readonly onFailed?: (error: unknown) => void;
   /** Others in tests. */
@@ -98,7 +100,7 @@ export class SparePool {
   }
 
   #fillLater(): void {
-    if (this.#closed || this.#timer !== null || this.#starting) return;
+    if (this.#closed || this.#timer !== null || this.#starting || this.#options.once) return;
     const delay = Math.min((this.#options.firstDelayMs ?? DELAY_MS) * 2 ** this.#failures, MAX_DELAY_MS);
     this.#timer = setTimeout(() => {
       this.#timer = null;
@@ -152,11 +154,11 @@ export class SparePool {
 }
 
 /** A child with no function and no constant that has run a block, so that the first one of its conversation is quick. */
-async function startSpare({ limits, test }: SparePoolOptions): Promise<Spare> {
+async function startSpare({ limits, test, once }: SparePoolOptions): Promise<Spare> {
   const onCall = (): Promise<unknown> => Promise.reject(new Error("Cannot call a function: no conversation yet"));
   const spare = await openSandbox({ functions: [], constants: {}, onCall, limits, grants: NO_GRANTS }, test);
   if (!(spare instanceof ConfinedSandbox)) throw new TypeError("Cannot keep a spare: not a child of this process");
-  await warm(spare);
+  if (!once) await warm(spare);
   return spare;
 }
 

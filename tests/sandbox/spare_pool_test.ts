@@ -87,6 +87,15 @@ Deno.test("SparePool.take() hands each spare out once, however many ask at the s
   assert.equal(started.filter(({ adopted, ended }) => adopted.length === 1 && ended).length, 0, "taken ones live on");
 });
 
+Deno.test("SparePool that is for once starts one child and none after it", async () => {
+  const { pool, started, cold } = fakePool({ once: true });
+  await pool.take(optionsOf());
+  await pool.take(optionsOf());
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual([started.length, cold.length, pool.ready], [1, 1, 0]);
+  await pool.close();
+});
+
 Deno.test("SparePool.take() waits for the spare that is being started, one caller only", async () => {
   const gate = Promise.withResolvers<void>();
   const { pool, started, cold } = fakePool({ before: () => gate.promise });

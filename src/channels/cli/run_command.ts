@@ -27,7 +27,7 @@ export async function runCommand(
   { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RunFlags },
 ): Promise<number> {
   const given = await readGiven(flags);
-  const session = await services.open(flags);
+  const session = await services.open({ ...flags, soon: true });
   const progress = new Progress(io, { verbose: flags.verbose });
   const controller = new AbortController();
   const stop = io.onInterrupt(() => controller.abort());
