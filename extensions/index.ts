@@ -7,6 +7,10 @@ export const shipped = {
   rlm: () => import("./rlm/mod.ts"),
 };
 
+/** What of a described one depends on the conversation. */
+export const live = {
+};
+
 /** What the static ones give a query, so that it can begin before they are loaded. */
 export const described = {
   "fs": {

@@ -53,4 +53,9 @@ export const DEFAULT_CONFIG: Config = {
   "autoForget": {
     "afterQueries": null,
   },
+  "extensions": {
+    "allow": null,
+    "deny": [],
+    "config": {},
+  },
 };

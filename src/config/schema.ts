@@ -75,6 +75,13 @@ export const ConfigSchema = z.strictObject({
       "A query begins without variables that have no comment and that so many queries did not define; null keeps all",
     ),
   }).prefault({}),
+  extensions: z.strictObject({
+    allow: z.array(z.string()).nullable().default(null).describe(
+      "Namespaces of the extensions to load, and no other; null loads every one that is found and trusted",
+    ),
+    deny: z.array(z.string()).default([]).describe("Namespaces of extensions that are not loaded"),
+    config: z.record(z.string(), z.unknown()).default({}).describe("Namespace of an extension to its own settings"),
+  }).prefault({}),
 });
 
 export type Config = z.infer<typeof ConfigSchema>;

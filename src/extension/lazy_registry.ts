@@ -1,51 +1,90 @@
-import type { ExtensionDescription } from "./description.ts";
+import type { Log } from "../logging/log.ts";
+import { callView } from "./call_view.ts";
+import { type ExtensionDescription, type LiveParts, PROMPT_PLACE } from "./description.ts";
 import type { ActiveExtensions, CallOptions } from "./registry.ts";
 import type { EnvironmentView } from "./spec.ts";
 
 /** Whoever can say what is active in a query: the registry itself, or this stand-in for it. */
 export interface ExtensionSource {
   activate(env: EnvironmentView): Promise<ActiveExtensions>;
+  /** The environment is gone. */
+  release?(envId: string): void;
 }
 
 export interface LazyRegistryOptions {
   /** One for every extension that `load` gives, in install order. */
   readonly described: readonly ExtensionDescription[];
+  /** Namespace to what depends on the conversation. */
+  readonly live?: Readonly<Record<string, () => Promise<{ readonly default: LiveParts }>>>;
   /** Builds the registry; called at most once, unless it fails. */
   readonly load: () => Promise<ExtensionSource>;
   /** Runs `work` when the start of the query is over, so that the first call finds the registry there. */
   readonly soon: (work: () => void) => void;
+  readonly log?: Log;
+  /** Vis's own folder. */
+  readonly home?: string | null;
+}
+
+interface Active {
+  readonly description: ExtensionDescription;
+  readonly block: string;
 }
 
 /** Answers from descriptions and loads extensions, and the libraries that they need, with the first call. */
 export class LazyRegistry implements ExtensionSource {
   readonly #options: LazyRegistryOptions;
   #loading: Promise<ExtensionSource> | null = null;
+  #loaded: ExtensionSource | null = null;
 
   constructor(options: LazyRegistryOptions) {
     this.#options = options;
   }
 
-  activate(env: EnvironmentView): Promise<ActiveExtensions> {
-    const { described, soon } = this.#options;
+  async activate(env: EnvironmentView): Promise<ActiveExtensions> {
+    if (this.#loaded) return await this.#loaded.activate(env);
+    this.#options.soon(() => void this.#load().catch(() => {})); // a failure shows in the call that needs it
+    const asked = await Promise.all(this.#options.described.map((one) => this.#ask(one, env)));
+    const active = asked.filter((one) => one !== null);
+    const described = active.map(({ description }) => description);
     let real: Promise<ActiveExtensions> | null = null;
-    const active = (): Promise<ActiveExtensions> => real ??= this.#load().then((source) => source.activate(env));
-    soon(() => void this.#load().catch(() => {})); // a failure shows in the call that needs it
-    return Promise.resolve({
+    const registry = (): Promise<ActiveExtensions> => real ??= this.#load().then((source) => source.activate(env));
+    return {
       list: described.map(({ namespace, version }) => ({ namespace, version })),
       functions: described.flatMap(({ functions }) => functions),
       constants: Object.assign({}, ...described.map(({ constants }) => constants)),
       grants: unionOf(described),
       globals: [...new Set(described.flatMap(({ globals }) => globals))],
-      blocks: described.map(({ block }) => block),
+      blocks: active.map(({ block }) => block).filter((block) => block !== ""),
       nudges: [],
       call: async (name: string, args: readonly unknown[], options: CallOptions) =>
-        await (await active()).call(name, args, options),
-      doc: (name) => docOf(described, name),
-    });
+        await (await registry()).call(name, args, options),
+      doc: (name) => docOf(active, name),
+    };
+  }
+
+  release(envId: string): void {
+    this.#loaded?.release?.(envId);
+  }
+
+  /** Null where it is not active, or cannot say. */
+  async #ask(description: ExtensionDescription, env: EnvironmentView): Promise<Active | null> {
+    const { home, live = {}, log } = this.#options;
+    const load = live[description.namespace];
+    if (!load) return { description, block: description.block };
+    try {
+      const { default: parts } = await load();
+      const view = home === undefined ? env : callView(env, { home });
+      if (await parts.activate(view) !== true) return null;
+      return { description, block: withPrompt(description, (await parts.prompt(view)).trim()) };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      log?.error("extension.failed", { ext: description.namespace, phase: "prompt", error: message });
+      return null;
+    }
   }
 
   #load(): Promise<ExtensionSource> {
-    this.#loading ??= this.#options.load().catch((error: unknown) => {
+    this.#loading ??= this.#options.load().then((source) => this.#loaded = source).catch((error: unknown) => {
       this.#loading = null;
       throw error;
     });
@@ -53,8 +92,15 @@ export class LazyRegistry implements ExtensionSource {
   }
 }
 
-function docOf(described: readonly ExtensionDescription[], name: string): string | null {
-  for (const { docs } of described) if (Object.hasOwn(docs, name)) return docs[name] ?? null;
+function withPrompt({ block, quiet }: ExtensionDescription, prompt: string): string {
+  if (prompt !== "") return block.replace(PROMPT_PLACE, () => prompt);
+  return quiet ? "" : block.replace(`${PROMPT_PLACE}\n`, "").replace(`\n${PROMPT_PLACE}`, "");
+}
+
+function docOf(active: readonly Active[], name: string): string | null {
+  for (const { description: { docs }, block } of active) {
+    if (Object.hasOwn(docs, name)) return docs[name]?.replace(PROMPT_PLACE, () => block) ?? null;
+  }
   return null;
 }
 

@@ -1,5 +1,5 @@
 import type { Log } from "../logging/log.ts";
-import type { NudgeContext } from "./spec.ts";
+import type { EnvironmentView, NudgeContext } from "./spec.ts";
 import type { NormalExtension } from "./validate_extension.ts";
 
 const MAX_CHARS = 200;
@@ -8,15 +8,16 @@ const MAX_CHARS = 200;
  * returns is one line of bounded length or null. */
 export function ownNudge(
   extension: NormalExtension,
-  log: Log,
+  { log, view }: { readonly log: Log; readonly view: (env: EnvironmentView) => EnvironmentView },
 ): { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> } {
   const { namespace } = extension;
   return {
     namespace,
     async nudge(ctx) {
       try {
-        if (!extension.nudge || await extension.activate(ctx.environment) !== true) return null;
-        const said: unknown = await extension.nudge(ctx);
+        const environment = view(ctx.environment);
+        if (!extension.nudge || await extension.activate(environment) !== true) return null;
+        const said: unknown = await extension.nudge({ ...ctx, environment });
         if (typeof said !== "string" || said.trim() === "") return null;
         const line = said.trim().replace(/\s*[\r\n]+\s*/g, " ");
         if (line.length <= MAX_CHARS) return line;

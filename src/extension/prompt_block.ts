@@ -8,10 +8,12 @@ const SHOWN = 12;
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-/** What the model reads about one active extension: header, prompt, one line per symbol. */
+/** What the model reads about one active extension: header, prompt, one line per symbol. Nothing of one that shows no
+ * symbol and has nothing to say now. */
 export function promptBlock(extension: NormalExtension, prompt: string): string {
   const { ns, alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
+  if (full === 0 && prompt.trim() === "") return "";
   const shown = extension.symbols.slice(0, full);
   const rest = extension.symbols.slice(full).map((symbol) => symbol.name);
   const head = [`[namespace: ${alias} → ${ns}]`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];

@@ -39,6 +39,12 @@ export interface RegistryOptions {
   readonly log: Log;
   /** Milliseconds, monotonic; for the log. */
   readonly now?: () => number;
+  /** Vis's own folder. */
+  readonly home?: string | null;
+  /** Namespace to its section of the configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Loads what `env.load` names. */
+  readonly load?: (ref: string) => Promise<Extension>;
 }
 
 interface Active {
@@ -51,24 +57,53 @@ export class ExtensionRegistry {
   readonly #extensions = new Map<string, NormalExtension>();
   readonly #log: Log;
   readonly #now: () => number;
+  readonly #options: RegistryOptions;
+  /** What environments registered for themselves, by their ids. */
+  readonly #own = new Map<string, Map<string, NormalExtension>>();
+  /** Namespace to what its `config` made of its section. */
+  readonly #configs = new Map<string, unknown>();
   #order: readonly NormalExtension[] | null = null;
 
   constructor(options: RegistryOptions) {
     this.#log = options.log;
+    this.#options = options;
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Adds an extension, or replaces the one with its namespace. Throws TypeError for one that is not valid and Error
-   * for an alias that another one has. */
+  /** Adds an extension, or replaces the one with its namespace: a query that begins later has it. Throws TypeError for
+   * one that is not valid, or whose section of the configuration is not, and Error for an alias that another one has. */
   register(extension: Extension): void {
-    const normal = validateExtension(extension);
-    const { alias } = normal.alias;
-    const holder = [...this.#extensions.values()].find((other) => other.alias.alias === alias);
-    if (holder && holder.namespace !== normal.namespace) {
-      throw new Error(`Cannot register extension ${normal.namespace}: alias ${alias} belongs to ${holder.namespace}`);
-    }
-    this.#extensions.set(normal.namespace, normal);
+    this.#add(extension, this.#extensions);
     this.#order = null;
+  }
+
+  /** For one environment alone, where it stands in place of another one of its namespace. Throws as `register` does,
+   * and for a requirement that is missing there. */
+  registerFor(envId: string, extension: Extension): void {
+    const own = new Map(this.#own.get(envId));
+    this.#add(extension, own);
+    installOrder(this.#allOf(own));
+    this.#own.set(envId, own);
+  }
+
+  /** The environment is gone. */
+  release(envId: string): void {
+    this.#own.delete(envId);
+  }
+
+  #add(extension: Extension, to: Map<string, NormalExtension>): void {
+    const normal = validateExtension(extension);
+    const { namespace, alias: { alias } } = normal;
+    const holder = this.#allOf(to).find((other) => other.alias.alias === alias);
+    if (holder && holder.namespace !== namespace) {
+      throw new Error(`Cannot register extension ${namespace}: alias ${alias} belongs to ${holder.namespace}`);
+    }
+    this.#configs.set(namespace, readConfig(normal, this.#options.config?.[namespace]));
+    to.set(namespace, normal);
+  }
+
+  #allOf(own: ReadonlyMap<string, NormalExtension>): readonly NormalExtension[] {
+    return [...new Map([...this.#extensions, ...own]).values()];
   }
 
   /** Everything registered, required ones first. Throws Error naming the chain of a missing or circular requirement. */
@@ -79,13 +114,41 @@ export class ExtensionRegistry {
   /** Asks every extension whether it is active and renders its prompt. One that throws is logged and left out.
    * Throws as `installOrder` does. */
   async activate(env: EnvironmentView): Promise<ActiveExtensions> {
-    const asked = await Promise.all(this.#installed().map((extension) => this.#ask(extension, env)));
+    const own = this.#own.get(env.envId);
+    const installed = own ? installOrder(this.#allOf(own)) : this.#installed();
+    const asked = await Promise.all(installed.map((extension) => this.#ask(extension, this.#view(extension, env))));
     return this.#collect(asked.filter((one) => one !== null));
   }
 
   #installed(): readonly NormalExtension[] {
     this.#order ??= installOrder([...this.#extensions.values()]);
     return this.#order;
+  }
+
+  /** The environment with what is the extension's own. */
+  #view({ namespace }: NormalExtension, env: EnvironmentView): EnvironmentView {
+    const { home } = this.#options;
+    const config = this.#configs.get(namespace);
+    if (home === undefined && config === undefined) return env;
+    return callView(env, { ...(home === undefined ? {} : { home }), ...(config === undefined ? {} : { config }) });
+  }
+
+  /** What a call has besides: its signal, and ways to add extensions to its environment. */
+  #callView({ namespace }: NormalExtension, { env, signal }: CallOptions): EnvironmentView {
+    const { home, load } = this.#options;
+    return callView(env, {
+      ...(home === undefined ? {} : { home }),
+      ...(this.#configs.get(namespace) === undefined ? {} : { config: this.#configs.get(namespace) }),
+      signal,
+      register: (extension) => this.registerFor(env.envId, extension),
+      ...(load ? { load: async (ref: string) => await this.#loadFor(env.envId, await load(ref)) } : {}),
+    });
+  }
+
+  #loadFor(envId: string, extension: Extension): Extension {
+    const known = this.#extensions.get(extension.namespace) ?? this.#own.get(envId)?.get(extension.namespace);
+    if (known === undefined) this.registerFor(envId, extension);
+    return known ?? extension;
   }
 
   async #ask(extension: NormalExtension, env: EnvironmentView): Promise<Active | null> {
@@ -118,17 +181,31 @@ export class ExtensionRegistry {
       constants,
       grants: grantsOf(extensions),
       globals: [...new Set(extensions.flatMap(({ globals }) => globals ?? []))],
-      blocks: grouped(active).map(({ block }) => block),
-      nudges: extensions.filter(({ nudge }) => nudge).map((extension) => ownNudge(extension, this.#log)),
+      blocks: grouped(active).map(({ block }) => block).filter((block) => block !== ""),
+      nudges: extensions.filter(({ nudge }) => nudge).map((extension) =>
+        ownNudge(extension, { log: this.#log, view: (env) => this.#view(extension, env) })
+      ),
       call: async (name, args, { env, signal }) => {
         const found = functions.get(name);
         if (!found) throw unknownFunction(name, [...functions.keys()]);
-        const view = callView(env, signal);
+        const view = this.#callView(found.extension, { env, signal });
         return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now });
       },
       doc: (name) => docOf(name, active),
     };
   }
+}
+
+function readConfig({ namespace, config }: NormalExtension, section: unknown): unknown {
+  if (!config) {
+    if (section === undefined) return undefined;
+    throw new TypeError(`Cannot use extension ${namespace}: extensions.config.${namespace} is set, it has no settings`);
+  }
+  const checked = config.safeParse(section ?? {});
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  const key = ["extensions.config", namespace, ...issue?.path.map(String) ?? []].join(".");
+  throw new TypeError(`Cannot use extension ${namespace}: ${key}: ${issue?.message ?? "is wrong"}`);
 }
 
 function grantsOf(extensions: readonly NormalExtension[]): ActiveExtensions["grants"] {
