@@ -1,5 +1,4 @@
 import { newId } from "../domain/id.ts";
-import type { VariableImage } from "../domain/variable.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { Branch, Store } from "../persistence/store.ts";
@@ -16,6 +15,7 @@ import type { GivenVariable } from "./given_variable.ts";
 import { namesOf } from "./named_in_code.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { realmParts } from "./realm_parts.ts";
+import { ScopeChanges } from "./scope_changes.ts";
 import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
 import { VariableIndex } from "./variable_index.ts";
 
@@ -31,10 +31,7 @@ export class Environment {
   readonly #system = new Map<string, string>();
   /** Until it settles, host calls wait; null where nothing has to be stored first. */
   #stored: Promise<unknown> | null = null;
-  /** Names to forget when the iteration is stored. */
-  readonly #forgotten = new Set<string>();
-  /** Older versions that the running block made current again. */
-  readonly #restored = new Map<string, VariableImage>();
+  readonly #scopes: ScopeChanges;
   readonly #notes: string[] = [];
   /** Lost variables that the model was told of. */
   readonly #told = new Set<string>();
@@ -51,6 +48,7 @@ export class Environment {
     this.branch = parts.branch;
     this.store = parts.store;
     this.index = index;
+    this.#scopes = new ScopeChanges(index);
     this.#session = new SandboxSession({
       open: (signal) => this.#openSandbox(signal),
       stored: () => parts.store.liveImages(parts.branch.branchId),
@@ -164,13 +162,14 @@ export class Environment {
    * the block wait for `stored`: what has effects outside has a row that says so. */
   async run(block: BlockRun, { stored }: { readonly stored?: Promise<unknown> } = {}): Promise<RunReport> {
     this.#stored = stored ?? null;
-    this.#restored.clear();
     const report = await this.#session.run(block);
-    const saved = [...report.saved, ...this.#restoredIn(report)];
+    const restored = this.#scopes.takeRestored(report);
+    this.#session.remember(restored.map(({ image }) => image));
+    const saved = [...report.saved, ...restored.flatMap(({ image, older }) => older ? [image] : [])];
     for (const image of saved) {
       this.#told.delete(image.name);
       this.index.saved(image, block.code);
-      this.#forgotten.delete(image.name);
+      this.#scopes.defined(image.name);
     }
     const lost = this.alive ? report.result.lost : lostNames(report.result, this.index);
     for (const name of lost) this.index.lost(name, "its value could not be kept");
@@ -197,12 +196,15 @@ export class Environment {
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  /** The iteration is stored: what was forgotten in it lasts. */
-  async iterationStored(): Promise<void> {
+  /** What left the scope since the last stored iteration, and what came back: stored with this one. */
+  get scopesNow(): { readonly forgotten: readonly string[]; readonly live: readonly string[] } {
+    return { forgotten: [...this.#scopes.forgotten], live: [...this.#scopes.live] };
+  }
+
+  /** The iteration is stored with its scopes. */
+  iterationStored(): void {
     this.#session.stored();
-    if (this.#forgotten.size === 0) return;
-    await this.store.setScope(this.branch.branchId, [...this.#forgotten], "forgotten");
-    this.#forgotten.clear();
+    this.#scopes.stored();
   }
 
   /** Notes for the model since the last call: lost variables and the like. */
@@ -245,14 +247,18 @@ export class Environment {
     doc: (name) => this.#active?.doc(name) ?? null,
   });
 
+  /** Takes variables out of scope for good, where no iteration runs. */
+  async retire(names: readonly string[]): Promise<void> {
+    const { forgotten } = await this.forget(names);
+    await this.store.setScope(this.branch.branchId, forgotten, "forgotten");
+    this.iterationStored();
+  }
+
   /** Takes variables out of scope; it lasts once the iteration is stored. Their versions stay. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
     await this.#session.forget(known);
-    for (const name of known) {
-      this.#forgotten.add(name);
-      this.index.setScope(name, "forgotten");
-    }
+    for (const name of known) this.#scopes.forget(name);
     return { forgotten: known };
   }
 
@@ -261,20 +267,9 @@ export class Environment {
     const found = findVersion(versions, { name, version, symbol: "restoreVar" });
     const [report] = await this.#session.restore(found.image);
     if (report?.how === "lost") throw new Error(notRestored(found.image, report.reason));
-    this.#session.remember([found.image]);
-    if (found !== versions.at(-1)) this.#restored.set(name, found.image);
-    this.#forgotten.delete(name);
-    this.index.setScope(name, "live");
-    await this.store.setScope(this.branch.branchId, [name], "live");
+    const older = found !== versions.at(-1) || this.#session.unsaved(name) !== null;
+    this.#scopes.restore(name, { image: found.image, older });
     return { name, version: found.version };
-  }
-
-  /** A version that was made current is a new version, unless the block changed it or lost it with its child. */
-  #restoredIn({ saved, result }: RunReport): readonly VariableImage[] {
-    if (result.outcome === "killed" || result.outcome === "memory") return [];
-    return [...this.#restored.values()].filter(({ name }) =>
-      !saved.some((image) => image.name === name) && !this.#forgotten.has(name)
-    );
   }
 
   #lose(lost: readonly LostVariable[]): void {
@@ -292,6 +287,6 @@ export class Environment {
 
   /** Names that were forgotten since the last stored iteration. */
   get forgottenNow(): ReadonlySet<string> {
-    return this.#forgotten;
+    return this.#scopes.forgotten;
   }
 }

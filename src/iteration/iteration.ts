@@ -40,21 +40,14 @@ export interface IterationInput {
   readonly refusedBefore: string | null;
   /** Set by `answer(value)` in a block of this iteration. */
   readonly offered: () => OfferedAnswer | null;
-  /** Running totals of the query with this call's usage added. */
-  readonly addUsage: (call: CallCost) => {
+  /** What the query and all below it have spent so far, and its iterations with `more` of them. */
+  readonly totals: (more: 0 | 1) => {
     readonly iterations: number;
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
   /** System variables to store with this iteration besides `$reasoning` and `$answer`. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
-}
-
-export interface CallCost {
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-  /** The iteration counts as one of the query's. */
-  readonly counts: boolean;
 }
 
 export interface OfferedAnswer {

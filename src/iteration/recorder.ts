@@ -4,7 +4,7 @@ import type { ReplyBlock } from "../prompt/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { Asked } from "./ask_model.ts";
 import type { Executed } from "./execute_blocks.ts";
-import type { IterationFrame, IterationInput } from "./iteration.ts";
+import type { AcceptedFinal, IterationFrame, IterationInput } from "./iteration.ts";
 
 /** Writes one iteration: its row when the reply is complete, everything else in one transaction at its end. */
 export class Recorder {
@@ -30,7 +30,13 @@ export class Recorder {
 
   async begin(blocks: readonly ReplyBlock[]): Promise<void> {
     const { environment } = this.#frame;
-    const row = { ...this.#row(), response: this.#asked.text ?? "", blocks: blocks.map(({ expr }) => expr) };
+    const { usage, costUsd } = this.#input.totals(0);
+    const row = {
+      ...this.#row(),
+      response: this.#asked.text ?? "",
+      blocks: blocks.map(({ expr }) => expr),
+      spent: { usage, costUsd },
+    };
     this.#id = await environment.store.beginIteration(row);
     await environment.iterationBegun(this.#id);
   }
@@ -42,43 +48,48 @@ export class Recorder {
   }
 
   async end(
-    { status, outcome, executed, reason, answer }: {
+    { status, outcome, executed, reason, final }: {
       readonly status: "done" | "error" | "interrupted";
       readonly outcome: IterationOutcome;
       readonly executed: Executed;
       readonly reason: string | null;
-      readonly answer: string | null;
+      readonly final: AcceptedFinal | null;
     },
   ): Promise<void> {
     if (this.#id === null) throw new Error("Cannot end an iteration that was not begun");
     const { environment } = this.#frame;
+    const answer = final?.answer ?? null;
     if (answer !== null) environment.bindSystem("$answer", answer);
-    const { costUsd, usage } = this.#asked;
     await environment.store.endIteration(this.#id, {
       status,
       blocks: executed.blocks,
       system: this.#system(answer),
+      scopes: environment.scopesNow,
       error: reason,
       empty: executed.blocks.length === 0 && answer === null,
-      totals: this.#input.addUsage({ usage, costUsd, counts: status === "done" }),
-      metadata: { outcome, notes: executed.notes, walls: environment.walls },
+      totals: this.#input.totals(status === "interrupted" ? 0 : 1),
+      metadata: {
+        outcome,
+        notes: executed.notes,
+        walls: environment.walls,
+        ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
+      },
     });
-    await environment.iterationStored();
+    environment.iterationStored();
   }
 
   /** A reply that could not be read, or none at all. */
   async fail(reason: string): Promise<void> {
-    const { text, usage, costUsd } = this.#asked;
-    if (text !== null) {
+    if (this.#asked.text !== null) {
       this.bindThinking();
       await this.begin([]);
       const executed = { entries: [], blocks: [], notes: [] };
-      return await this.end({ status: "error", outcome: "failed", executed, reason, answer: null });
+      return await this.end({ status: "error", outcome: "failed", executed, reason, final: null });
     }
     await this.#frame.environment.store.failIteration(this.#row(), {
       error: reason,
       system: this.#system(null),
-      totals: this.#input.addUsage({ usage, costUsd, counts: false }),
+      totals: this.#input.totals(1),
       metadata: { outcome: "failed" },
     });
   }

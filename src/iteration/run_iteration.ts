@@ -81,7 +81,7 @@ async function act(
   const executed = await runBlocks(frame, { blocks, iteration: input.position + 1, recorder });
   const { thinking } = asked;
   if (frame.signal.aborted) {
-    await recorder.end({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", answer: null });
+    await recorder.end({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", final: null });
     return { kind: "cancelled" };
   }
   const settled = await settleFinal(frame, {
@@ -96,7 +96,7 @@ async function act(
     outcome: outcomeOf(result.kind),
     executed,
     reason: settled?.kind === "refused" ? settled.reason : null,
-    answer: settled?.kind === "accepted" ? settled.final.answer : null,
+    final: settled?.kind === "accepted" ? settled.final : null,
   });
   return result;
 }

@@ -43,7 +43,7 @@ export class Iterations {
         createdAt: this.#now(),
         finishedAt: null,
       });
-      await count(tx, iteration);
+      await count(tx, { ...iteration, totals: iteration.spent });
       return row.id;
     });
   }
@@ -114,7 +114,9 @@ async function askedCells(content: Content, iteration: Omit<NewIteration, "respo
 /** Adds the calls of an iteration to the totals of its query. */
 async function count(
   tx: Kysely<Schema>,
-  { queryId, traces, totals }: Pick<NewIteration, "queryId" | "traces"> & { totals?: IterationEnd["totals"] },
+  { queryId, traces, totals }: Pick<NewIteration, "queryId" | "traces"> & {
+    readonly totals: Partial<IterationEnd["totals"]> | undefined;
+  },
 ): Promise<void> {
   await changeQueryMetadata(tx, {
     queryId,
@@ -146,9 +148,10 @@ async function branchOf(tx: Kysely<Schema>, queryId: string): Promise<{ readonly
 /** Blocks, variables, system variables and edges. */
 async function writeResults(
   content: Content,
-  results: WriterFacts & Pick<IterationEnd, "blocks" | "system">,
+  results: WriterFacts & Pick<IterationEnd, "blocks" | "system" | "scopes">,
 ): Promise<void> {
   const { blocks, system, branchId, iterationId, now } = results;
+  const { live, forgotten } = results.scopes ?? { live: [], forgotten: [] };
   const facts = { branchId, iterationId, now };
   const variables = new VariableWriter(content, facts);
   const names = blocks.flatMap(({ saved, reads, result }) => [
@@ -156,13 +159,15 @@ async function writeResults(
     ...reads,
     ...result.defined,
   ]);
-  await variables.prepare([...names, ...system.map(({ name }) => name)]);
+  await variables.prepare([...names, ...system.map(({ name }) => name), ...live, ...forgotten]);
   for (const [index, block] of blocks.entries()) {
     const id = await writeBlock(content, { ...facts, ...block, index });
     await variables.versions(block.saved, id);
     await variables.edges(block);
   }
   for (const { name, text } of system) await variables.systemVersion(name, text);
+  await variables.scope(live, "live");
+  await variables.scope(forgotten, "forgotten");
 }
 
 async function writeBlock(

@@ -14,35 +14,36 @@ const STALE_MS = 120_000;
 type Lease = Schema["lease"];
 
 /** Takes a branch for a process, in the transaction that begins a query. Throws `BusyError` while another living process
- * has it. True where it was taken from one that is gone. */
+ * has it. `endLeft` is called before with the owner of what was left running on it: a process that is gone, or this one,
+ * which could not store the end. */
 export async function takeLease(
   tx: Kysely<Schema>,
-  { branchId, owner, isAlive, now }: {
+  { branchId, owner, isAlive, now, endLeft }: {
     readonly branchId: string;
     readonly owner: ProcessOwner;
     readonly isAlive: IsAlive;
     readonly now: number;
+    readonly endLeft: (left: { readonly owner: ProcessOwner; readonly gone: boolean }) => Promise<void>;
   },
-): Promise<boolean> {
+): Promise<void> {
   const known = await leaseOf(tx, branchId);
-  if (known && !isSame(known, owner)) {
-    if (holds(known, { isAlive, now })) {
+  if (known) {
+    const gone = !isSame(known, owner);
+    if (gone && holds(known, { isAlive, now })) {
       throw new BusyError(`Conversation is busy: process ${known.pid} on ${known.host} works on it`);
     }
+    await endLeft({ owner: known, gone });
     await dropLease(tx, branchId);
   }
-  if (!known || !isSame(known, owner)) {
-    const { host, pid, started } = owner;
-    await insertRow(tx, "lease", {
-      conversationStateId: branchId,
-      host,
-      pid,
-      started,
-      acquiredAt: now,
-      heartbeatAt: now,
-    });
-  }
-  return known !== undefined && !isSame(known, owner);
+  const { host, pid, started } = owner;
+  await insertRow(tx, "lease", {
+    conversationStateId: branchId,
+    host,
+    pid,
+    started,
+    acquiredAt: now,
+    heartbeatAt: now,
+  });
 }
 
 export async function dropLease(tx: Kysely<Schema>, branchId: string): Promise<void> {

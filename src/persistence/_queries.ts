@@ -8,7 +8,8 @@ import { firstWords } from "./_first_words.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
 import { type IsAlive, takeLease } from "./_leases.ts";
-import { endLostOf } from "./_sweep.ts";
+import { endLeftOf } from "./_sweep.ts";
+import { pendingBlocks } from "./_pending_blocks.ts";
 import { countImages, extrasMetadata } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
@@ -48,8 +49,12 @@ export class Queries {
     const { text, owner } = query;
     const column = searchText(text);
     return this.#db.transaction().execute(async (tx) => {
-      const lease = { branchId: query.branchId, owner, isAlive: this.#isAlive, now: this.#now() };
-      if (await takeLease(tx, lease)) await endLostOf(tx, lease);
+      const { branchId } = query;
+      const now = this.#now();
+      await takeLease(tx, {
+        ...{ branchId, owner, isAlive: this.#isAlive, now },
+        endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
+      });
       const content = new Content(tx);
       const id = newId();
       const createdAt = await this.#timeAfterLast(tx, query.branchId);
@@ -130,7 +135,12 @@ export class Queries {
     const shown = queryId === parent?.until?.queryId ? iterations : Infinity;
     const images = await countImages(this.#db, queryId);
     const thinkings = await this.#lastThinkings(queryId, shown);
-    return { text, answer, status, thinkings, ...(images > 0 ? { images } : {}) };
+    const pending = await pendingBlocks(this.#db, queryId);
+    return {
+      ...{ text, answer, status, thinkings },
+      ...(images > 0 ? { images } : {}),
+      ...(pending.length > 0 ? { pending } : {}),
+    };
   }
 
   async #lastThinkings(queryId: string, shown: number): Promise<string[]> {

@@ -1,11 +1,13 @@
 import type { Kysely } from "kysely";
-import { NO_USAGE } from "../domain/usage.ts";
+import { acceptedFinal } from "./_accepted_final.ts";
 import { Content } from "./_content.ts";
 import { endQuery } from "./_end_query.ts";
 import { fromJson } from "./_json.ts";
 import { type IsAlive, isLost } from "./_leases.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
+import { spentOf } from "./_spent.ts";
+import type { ProcessOwner } from "./store.ts";
 
 interface Running {
   readonly queryId: string;
@@ -33,21 +35,33 @@ export async function sweepLost(
   });
 }
 
-/** Ends the queries of a branch whose process is known to be gone, in the transaction `tx`. */
-export async function endLostOf(
+/** Ends what a process left running, in the transaction `tx`: all of it where that process is gone, else what stands on
+ * this branch. */
+export async function endLeftOf(
   tx: Kysely<Schema>,
-  { branchId, now }: { readonly branchId: string; readonly now: number },
+  { owner, gone, branchId, now }: {
+    readonly owner: ProcessOwner;
+    readonly gone: boolean;
+    readonly branchId: string;
+    readonly now: number;
+  },
 ): Promise<void> {
-  for (const query of await running(tx)) if (query.branchId === branchId) await endLost(tx, query, now);
+  for (const query of await running(tx)) {
+    const { host, pid, started } = query.facts.owner ?? owner;
+    const its = host === owner.host && pid === owner.pid && started === owner.started;
+    if (query.branchId === branchId || (gone && its)) await endLost(tx, query, now);
+  }
 }
 
+/** Deeper ones first: what a child has spent is a part of what its parent has. */
 async function running(db: Kysely<Schema>): Promise<Running[]> {
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select(["s.id", "s.createdAt", "s.metadata", "q.conversationStateId as branchId"])
+    .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
+    .select(["s.id", "s.createdAt", "s.metadata", "q.conversationStateId as branchId", "c.depth"])
     .where("s.status", "=", "running").execute();
   const content = new Content(db);
   await content.load(rows.map((row) => row.metadata));
-  return rows.map(({ id, branchId, createdAt, metadata }) => ({
+  return rows.sort((a, b) => (b.depth ?? 0) - (a.depth ?? 0)).map(({ id, branchId, createdAt, metadata }) => ({
     queryId: id,
     branchId,
     createdAt,
@@ -60,21 +74,23 @@ async function endLost(tx: Kysely<Schema>, { queryId, createdAt, facts }: Runnin
     .select((i) => [i.fn.countAll<number>().as("count"), i.fn.max("finishedAt").as("last")])
     .where("queryStateId", "=", queryId).where("status", "<>", "running").executeTakeFirstOrThrow();
   const iterations = kept.count === 1 ? "1 finished iteration is" : `${kept.count} finished iterations are`;
+  const answered = await acceptedFinal(tx, queryId);
   await endQuery(tx, {
     queryId,
     now,
     end: {
-      status: "interrupted",
-      reason: "process_lost",
-      answer: `The process that worked on this request ended before it was done. ${iterations} kept.`,
-      answerType: "text",
-      confidence: "low",
-      iterations: facts.iterations ?? kept.count,
-      usage: facts.usage ?? NO_USAGE,
-      costUsd: facts.costUsd ?? null,
+      ...answered ?? {
+        status: "interrupted",
+        reason: "process_lost",
+        answer: `The process that worked on this request ended before it was done. ${iterations} kept.`,
+        answerType: "text",
+        confidence: "low",
+        notes: [],
+      },
+      iterations: kept.count,
+      ...await spentOf(tx, { queryId, facts }),
       // When it died is not known; the end of its last iteration is.
       ms: Math.max(0, (kept.last ?? createdAt) - createdAt),
-      notes: [],
     },
   });
 }

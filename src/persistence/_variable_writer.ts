@@ -61,6 +61,14 @@ export class VariableWriter {
     await this.#insert(await this.#live(name), await systemCells(this.#content, text));
   }
 
+  /** System variables and unknown names are passed over. */
+  async scope(names: readonly string[], scope: "live" | "forgotten"): Promise<void> {
+    for (const name of names) {
+      const soul = this.#souls.get(name);
+      if (soul && soul.scope !== "system") await this.#souls.withScope(name, scope);
+    }
+  }
+
   /** An edge from each variable that the block defined or changed to each that it read. */
   async edges(block: StoredBlock): Promise<void> {
     const made = new Map(block.saved.map((image) => [image.name, [...block.reads, ...image.requires]]));

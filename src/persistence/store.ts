@@ -102,6 +102,8 @@ export interface NewIteration {
   readonly modelMs: number;
   /** Texts of the blocks that are about to run. */
   readonly blocks: readonly string[];
+  /** What the query has spent with this reply. */
+  readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -119,6 +121,8 @@ export interface StoredBlock {
 export interface IterationEnd {
   readonly status: "done" | "error" | "interrupted";
   readonly blocks: readonly StoredBlock[];
+  /** User variables that left the scope in it, and that came back. */
+  readonly scopes?: { readonly forgotten: readonly string[]; readonly live: readonly string[] };
   /** Versions of `$query`, `$reasoning` and `$answer`: name and text. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
   readonly error: string | null;
@@ -178,6 +182,8 @@ export interface PreviousTurn {
   readonly status: QueryStatus;
   /** How many came with the request; left out where none did. */
   readonly images?: number;
+  /** Blocks of an iteration that was cut before its end was stored; left out where none was. */
+  readonly pending?: readonly string[];
 }
 
 /** A branch below a conversation in which one child query runs. */

@@ -1,10 +1,25 @@
+import { clip } from "../domain/clip.ts";
 import type { PreviousTurn } from "../persistence/store.ts";
 import type { ContextParts } from "../prompt/context_parts.ts";
+
+/** Of the blocks that were cut, in characters; what they share is cut in the middle when the handover is rendered. */
+const CUT = { blocks: 5, chars: 300 };
 
 /** What the first context of a query says of the one before. */
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
   if (!before) return null;
-  const { text, thinkings, answer, images = 0 } = before;
+  const { text, thinkings, answer, images = 0, pending = [] } = before;
   const seen = images === 0 ? "" : `\n[with ${images} ${images === 1 ? "image" : "images"}, not shown again]`;
-  return { request: text + seen, thinkings, answer };
+  return { request: text + seen, thinkings, answer: [answer, ...cutBlocks(pending)].join("\n") };
+}
+
+/** What was running when the process ended: the model has to look whether it is to be done again. */
+function cutBlocks(pending: readonly string[]): string[] {
+  if (pending.length === 0) return [];
+  const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];
+  const shown = pending.slice(0, CUT.blocks).map((code, at) => `[${at + 1}] ${clip(code, CUT.chars)}`);
+  return [
+    `It ended while ${these} ran. What ${they} defined or changed is gone; what ${they} did outside may have happened:`,
+    ...shown,
+  ];
 }

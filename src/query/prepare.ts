@@ -53,8 +53,7 @@ export async function prepare(
   // Before the child is started, so that it need not bring back what is forgotten.
   const stale = await staleNames(parts, queryId);
   if (stale.length > 0) {
-    await environment.forget(stale);
-    await environment.iterationStored();
+    await environment.retire(stale);
   }
   const active = await environment.beginQuery(scope);
   environment.bindSystem("$query", request);

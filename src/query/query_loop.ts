@@ -46,7 +46,7 @@ export class QueryLoop {
   }
 
   async #iterate({ last }: { readonly last: boolean }): Promise<IterationResult> {
-    const { state, frame, active, handover, parts, request } = this.#prepared;
+    const { state, frame, active, handover, parts, request, ledger } = this.#prepared;
     const { environment, log } = frame;
     const { caps } = parts.settings;
     const context = await buildContext({
@@ -69,7 +69,7 @@ export class QueryLoop {
       last,
       refusedBefore: state.refused,
       offered: () => state.offered,
-      addUsage: (call) => state.add(call),
+      totals: (more) => ({ iterations: state.position + more, ...ledger.spent }),
       system: state.position === 0 ? [{ name: "$query", text: request }] : [],
     };
     return await runIteration(frame, input);

@@ -1,5 +1,4 @@
-import type { AcceptedFinal, CallCost, OfferedAnswer } from "../iteration/iteration.ts";
-import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
+import type { AcceptedFinal, OfferedAnswer } from "../iteration/iteration.ts";
 import type { JournalEntry } from "../prompt/context_parts.ts";
 import type { Reply } from "../prompt/reply.ts";
 
@@ -11,9 +10,6 @@ const SAME_CALL_ERRORS = 3;
 export class QueryState {
   readonly #ceiling: number | null;
   #budget: number;
-  #usage: Usage = NO_USAGE;
-  #costUsd: number | null = 0;
-  #priced = true;
   #offered: OfferedAnswer | null = null;
   #lastCallError: string | null = null;
   #sameCallError = 0;
@@ -43,13 +39,6 @@ export class QueryState {
   get budget(): number {
     return this.#budget;
   }
-  get usage(): Usage {
-    return this.#usage;
-  }
-  /** Null once a call was made whose price is not known. */
-  get costUsd(): number | null {
-    return this.#priced ? this.#costUsd : null;
-  }
   get offered(): OfferedAnswer | null {
     return this.#offered;
   }
@@ -69,14 +58,6 @@ export class QueryState {
 
   beginIteration(): void {
     this.#offered = null;
-  }
-
-  /** Adds a call's usage; returns the totals to store with the iteration. */
-  add(call: CallCost): { iterations: number; usage: Usage; costUsd: number | null } {
-    this.#usage = addUsage(this.#usage, call.usage);
-    if (call.costUsd === null) this.#priced = this.#priced && call.usage.calls === 0;
-    else this.#costUsd = (this.#costUsd ?? 0) + call.costUsd;
-    return { iterations: this.used + (call.counts ? 1 : 0), usage: this.#usage, costUsd: this.costUsd };
   }
 
   /** One more error; `text` is kept for the hint of a restart. True when the same call error came three times in a

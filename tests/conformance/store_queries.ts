@@ -79,11 +79,10 @@ export const storeQueryCases: readonly StoreCase[] = [
       await store.beginIteration(newIteration(queryId, 3, { thinking: "" }));
       await store.endQuery(queryId, queryEnd({ answer: "done it" }));
       const second = await store.beginQuery(newQuery(branchId, "second"));
-      const third = await store.beginQuery(newQuery(branchId, "third"));
       const turn = { text: "first", thinkings: ["thought 1", "thought 2"], answer: "done it", status: "done" };
       assert.equal(await store.previousTurn(branchId, queryId), null);
       assert.deepEqual(await store.previousTurn(branchId, second), turn);
-      assert.deepEqual(await store.previousTurn(branchId, third), turn, "a running query is passed over");
+      assert.deepEqual(await store.previousTurn(branchId, ""), turn, "a running query is passed over");
     },
   },
   {

@@ -1,0 +1,45 @@
+import type { Kysely } from "kysely";
+import { Content } from "./_content.ts";
+import { fromJson } from "./_json.ts";
+import type { Schema } from "./_schema.ts";
+import type { QueryEnd } from "./store.ts";
+
+/** `iteration.metadata` of one whose final was accepted. */
+interface FinalMetadata {
+  readonly outcome: string;
+  readonly last: boolean;
+  readonly answerType: QueryEnd["answerType"];
+  readonly confidence: QueryEnd["confidence"];
+  readonly answerNotes: readonly string[];
+}
+
+/** How a query whose process was lost has ended nevertheless: its last iteration is stored with an accepted final. Null
+ * where it has none, and for the last call, whose reason is not known. */
+export async function acceptedFinal(
+  tx: Kysely<Schema>,
+  queryId: string,
+): Promise<Pick<QueryEnd, "status" | "reason" | "answer" | "answerType" | "confidence" | "notes"> | null> {
+  const last = await tx.selectFrom("iteration").select(["id", "status", "metadata"])
+    .where("queryStateId", "=", queryId).orderBy("position", "desc").limit(1).executeTakeFirst();
+  if (last?.status !== "done") return null;
+  const content = new Content(tx);
+  await content.load([last.metadata]);
+  const facts = fromJson<FinalMetadata>(content.text(last.metadata ?? "{}"));
+  if (facts.outcome !== "final" || facts.last) return null;
+  const stored = await tx.selectFrom("expressionState as e").innerJoin(
+    "expressionSoul as s",
+    "s.id",
+    "e.expressionSoulId",
+  )
+    .select("e.result").where("e.iterationId", "=", last.id).where("s.name", "=", "$answer").executeTakeFirst();
+  if (!stored?.result) return null;
+  await content.load([stored.result]);
+  return {
+    status: "done",
+    reason: "answered",
+    answer: new TextDecoder().decode(content.bytes(stored.result)),
+    answerType: facts.answerType ?? "text",
+    confidence: facts.confidence ?? "low",
+    notes: facts.answerNotes ?? [],
+  };
+}
