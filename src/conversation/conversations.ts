@@ -28,6 +28,7 @@ import { Records } from "./records.ts";
 
 /** One branch of a conversation, as channels pass it around. */
 export type Conversation = Branch;
+export type BranchOfConversation = BranchNode;
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 
@@ -155,9 +156,12 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** Runs a query again from the state before it: the last one of its branch in its place, one that others follow in a
-   * fork. The run before stays readable. Rejects as `send` does, and with `UsageError` for a query that is not there. */
-  async retry(queryId: string, options: Pick<SendOptions, "signal" | "emit" | "maxIterations">): Promise<QueryResult> {
+  /** Runs a query again from the state before it: the last one of its branch in its place; in a fork one that others
+   * follow, or that the branch `seenFrom` inherits. The run before stays readable. Rejects as `send` does. */
+  async retry(
+    queryId: string,
+    { seenFrom, ...options }: Pick<SendOptions, "signal" | "emit" | "maxIterations"> & { readonly seenFrom?: Branch },
+  ): Promise<QueryResult> {
     const query = await this.#store.query(queryId);
     if (!query) throw new UsageError(`Cannot retry query ${queryId}: there is none of that id`);
     const branch = await this.byId(query.branchId);
@@ -165,7 +169,8 @@ export class Conversations {
     const schema: unknown = answerSchema === null ? undefined : JSON.parse(answerSchema);
     const again: SendOptions = { ...options, images, ...(schema === undefined ? {} : { responseSchema: schema }) };
     const last = (await this.#store.queries(branch.branchId)).at(-1);
-    if (last?.queryId !== queryId) {
+    const inherited = seenFrom !== undefined && seenFrom.branchId !== query.branchId;
+    if (inherited || last?.queryId !== queryId) {
       return await this.send(await this.fork({ queryId, position: -1 }), query.text, again);
     }
     const { environment, lock } = this.#open(branch);

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Io, Services } from "../channel.ts";
+import type { RetryFlags } from "./retry_command.ts";
 
 interface Context {
   readonly services: Services;
@@ -9,7 +10,9 @@ interface Context {
 
 /** `vis conversations` and `vis replay`. */
 export function addConversations(program: Command, { services, io, finish }: Context): void {
-  const group = program.command("conversations").description("what is stored: list, show");
+  const group = program.command("conversations").description(
+    "what is stored: list, show, rename, fork, retry, delete, export, import",
+  );
   group.command("list")
     .description("the newest conversations, those of all workspaces")
     .option("--limit <n>", "how many at most", positive, 20)
@@ -29,6 +32,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
       const { showConversation } = await import("./conversations_command.ts");
       finish(await showConversation(id, { services, io, flags }));
     });
+  addChanges(group, { services, io, finish });
   program.command("replay")
     .description("run the recorded replies of a conversation again and list what comes out otherwise")
     .argument("<id>", "conversation, or the first 8 characters of its id")
@@ -40,6 +44,55 @@ export function addConversations(program: Command, { services, io, finish }: Con
     .action(async (id: string, flags: { query?: number; json: boolean; db?: string; cwd?: string }) => {
       const { replayCommand } = await import("./replay_command.ts");
       finish(await replayCommand(id, { services, io, flags }));
+    });
+}
+
+function addChanges(group: Command, { services, io, finish }: Context): void {
+  group.command("fork")
+    .description("a new branch that goes on from an earlier point; prints its id")
+    .argument("<id>", "conversation, branch or query, or the first 8 characters of it")
+    .option(
+      "--at <iteration>",
+      "N counts over all queries, QUERY.ITERATION within one, 0 is the beginning; the end by default",
+    )
+    .option("--db <path>", "database file (VIS_DB)")
+    .action(async (id: string, flags: { at?: string; db?: string }) => {
+      const { forkConversation } = await import("./conversations_change_command.ts");
+      finish(await forkConversation(id, { services, io, flags }));
+    });
+  group.command("retry")
+    .description("run a query again from the state before it, in a new branch where others follow it")
+    .argument("<id>", "conversation or branch, or the first 8 characters of it")
+    .option("--query <n>", "which one, counted from 1; the last by default", positive)
+    .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
+    .option("--provider <name>", "the only provider to use (VIS_PROVIDER)")
+    .option("--max-iterations <n>", "iterations the query may use before it asks for more", positive)
+    .addOption(new Option("--output <format>", "what stdout gets").choices(["text", "json", "jsonl"]).default("text"))
+    .option("--db <path>", "database file (VIS_DB)")
+    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option("-q, --quiet", "no progress on stderr", false)
+    .option("-v, --verbose", "whole blocks and results on stderr", false)
+    .action(async (id: string, flags: RetryFlags) => {
+      const { retryCommand } = await import("./retry_command.ts");
+      finish(await retryCommand(id, { services, io, flags }));
+    });
+  group.command("rename")
+    .description("give a conversation another title")
+    .argument("<id>", "conversation or branch, or the first 8 characters of it")
+    .argument("<title...>", "the title")
+    .option("--db <path>", "database file (VIS_DB)")
+    .action(async (id: string, words: string[], flags: { db?: string }) => {
+      const { renameConversation } = await import("./conversations_change_command.ts");
+      finish(await renameConversation(id, { services, io, flags, title: words.join(" ") }));
+    });
+  group.command("delete")
+    .description("remove a conversation with all its branches")
+    .argument("<id>", "conversation, or the first 8 characters of its id")
+    .option("--yes", "do it; without this nothing happens", false)
+    .option("--db <path>", "database file (VIS_DB)")
+    .action(async (id: string, flags: { yes: boolean; db?: string }) => {
+      const { deleteConversation } = await import("./conversations_change_command.ts");
+      finish(await deleteConversation(id, { services, io, flags }));
     });
 }
 

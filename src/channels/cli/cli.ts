@@ -5,6 +5,7 @@ import { addConversations } from "./_add_conversations.ts";
 import { addDb } from "./_add_db.ts";
 import { addSearch } from "./_add_search.ts";
 import { addProviders } from "./_add_providers.ts";
+import { addServe } from "./_add_serve.ts";
 import { describeError } from "./exit_code.ts";
 import type { RunFlags } from "./run_command.ts";
 import { terminalText } from "./terminal_text.ts";
@@ -75,6 +76,7 @@ function build(context: Context): Command {
   addProviders(program, context);
   addConversations(program, context);
   addPrompt(program, context);
+  addServe(program, context);
   addDb(program, context);
   addSearch(program, context);
   program.command("version").description("print the version of vis and of its runtime").action(() => {
@@ -94,6 +96,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .argument("[prompt...]", "what you want; what is piped in stands below it")
     .option("-c, --continue", "go on with the newest conversation of this workspace")
     .option("--conversation <id>", "go on with this conversation (8 characters of its id will do)")
+    .option("--fork <id>", "go on in a new branch from ID or ID@ITERATION; the other one stays as it is")
     .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
     .option("--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)")
     .option("--max-iterations <n>", "iterations the query may use before it asks for more", positiveInteger)

@@ -4,12 +4,16 @@ import { clip } from "../../domain/clip.ts";
 const SHOWN_CHARS = 4_000;
 
 /** A conversation as text for reading: every request with what was thought, run and answered. `first` numbers the first
- * query. The caller makes it fit for a terminal. */
-export function conversationText(recording: Recording, { first }: { readonly first: number }): string {
+ * query, `branches` are lines about them. The caller makes it fit for a terminal. */
+export function conversationText(
+  recording: Recording,
+  { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },
+): string {
   const { conversationId, title, workspace, queries } = recording;
   return [
     `${conversationId} · ${title}`,
     ...(workspace === "" ? [] : [`workspace ${workspace}`]),
+    ...branches,
     ...queries.flatMap((query, at) => ["", `# Query ${first + at}`, ...queryLines(query)]),
     "",
   ].join("\n");

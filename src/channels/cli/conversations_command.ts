@@ -1,7 +1,10 @@
+import type { BranchOfConversation } from "../../conversation/conversations.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { RecordedQuery, Recording } from "../../domain/recording.ts";
-import type { Io, Services, Session } from "../channel.ts";
+import type { Io, Services } from "../channel.ts";
+import { branchLines } from "./branch_lines.ts";
+import { browse } from "./_browse.ts";
 import { conversationText } from "./conversation_text.ts";
 import { terminalText } from "./terminal_text.ts";
 
@@ -20,18 +23,25 @@ interface Given<F> {
 export async function listConversations(
   { services, io, flags }: Given<ConversationsFlags & { readonly limit: number }>,
 ): Promise<number> {
-  const found = await browse(services, flags, ({ conversations }) => conversations.list({ limit: flags.limit }));
+  const found = await browse({ services, flags }, async ({ conversations }) => {
+    const listed = await conversations.list({ limit: flags.limit });
+    return await Promise.all(listed.map(async (one) => ({
+      ...one,
+      branches: await conversations.branches(one.conversationId),
+    })));
+  });
   if (flags.output === "json") {
-    const listed = found.map(({ conversationId, title, workspace, queries, createdAt }) => {
-      return { conversationId, title, workspace, queries, createdAt };
+    const listed = found.map(({ conversationId, title, workspace, queries, createdAt, branches }) => {
+      return { conversationId, title, workspace, queries, createdAt, branches: branches.map(branchFacts) };
     });
     io.stdout(`${JSON.stringify(listed, null, 2)}\n`);
     return 0;
   }
-  for (const { conversationId, createdAt, queries, title } of found) {
+  for (const { conversationId, createdAt, queries, title, branches } of found) {
     const when = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
     const count = `${queries} ${queries === 1 ? "query" : "queries"}`;
     io.stdout(`${terminalText(`${conversationId}  ${when}  ${count.padStart(11)}  ${oneLine(title, 80)}`)}\n`);
+    for (const line of branchLines(branches)) io.stdout(`  ${terminalText(line)}\n`);
   }
   if (found.length === 0) io.stderr("No conversation is stored yet\n");
   return 0;
@@ -42,28 +52,24 @@ export async function showConversation(
   id: string,
   { services, io, flags }: Given<ConversationsFlags & { readonly query?: number | undefined }>,
 ): Promise<number> {
-  const whole = await browse(
-    services,
-    flags,
-    async ({ conversations }) => await conversations.recording(await conversations.byId(id)),
-  );
+  const { whole, branches, shown } = await browse({ services, flags }, async ({ conversations }) => {
+    const branch = await conversations.byId(id);
+    const all = await conversations.branches(branch.conversationId);
+    return { whole: await conversations.recording(branch), branches: all, shown: branch.branchId };
+  });
   const recording = flags.query === undefined ? whole : only(whole, flags.query);
-  if (flags.output === "json") io.stdout(`${JSON.stringify(printable(recording), null, 2)}\n`);
-  else io.stdout(terminalText(conversationText(recording, { first: flags.query ?? 1 })));
+  if (flags.output === "json") {
+    const facts = { ...printable(recording), branchId: shown, branches: branches.map(branchFacts) };
+    io.stdout(`${JSON.stringify(facts, null, 2)}\n`);
+  } else {
+    const tree = branchLines(branches, { shown });
+    io.stdout(terminalText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
+  }
   return 0;
 }
 
-async function browse<T>(
-  services: Services,
-  { db }: ConversationsFlags,
-  read: (session: Session) => Promise<T>,
-): Promise<T> {
-  const session = await services.open({ db, browse: true });
-  try {
-    return await read(session);
-  } finally {
-    await session.close();
-  }
+function branchFacts({ branchId, parentBranchId, fork, title, queries, createdAt }: BranchOfConversation): object {
+  return { branchId, parentBranchId, fork, title, queries, createdAt };
 }
 
 function only(recording: Recording, number: number): Recording {

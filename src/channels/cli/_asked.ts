@@ -1,0 +1,72 @@
+import type { SendOptions } from "../../conversation/conversations.ts";
+import type { QueryEvent } from "../../domain/query_event.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
+import type { Io } from "../channel.ts";
+import { exitCodeOf, hasAnswer } from "./exit_code.ts";
+import { Progress } from "./progress.ts";
+import { terminalText } from "./terminal_text.ts";
+
+export interface AskFlags {
+  readonly output: "text" | "json" | "jsonl";
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+}
+
+interface Asked {
+  readonly io: Io;
+  readonly flags: AskFlags;
+  /** Whether only an answer that satisfied its schema is one: whoever reads stdout can rely on it. */
+  readonly schema: boolean;
+  /** Begins the query; the progress is for what a user should know before. */
+  readonly begin: (options: Pick<SendOptions, "signal" | "emit">, progress: Progress) => Promise<QueryResult>;
+}
+
+/** One query: progress on stderr, the answer alone on stdout. Ctrl-C cancels it. Resolves with the exit code. */
+export async function asked({ io, flags, schema, begin }: Asked): Promise<number> {
+  const progress = new Progress(io, { verbose: flags.verbose });
+  const controller = new AbortController();
+  const stop = io.onInterrupt(() => controller.abort());
+  try {
+    const emit = (event: QueryEvent): void => show(event, { io, flags, progress });
+    const result = await begin({ signal: controller.signal, emit }, progress);
+    progress.clear();
+    const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
+    print(result, { io, flags, isAnswer });
+    if (!isAnswer) io.stderr(`vis: ${terminalText(result.answer)}\n`);
+    if (!flags.quiet) progress.line(summary(result));
+    return exitCodeOf(result);
+  } finally {
+    stop();
+  }
+}
+
+function show(
+  event: QueryEvent,
+  { io, flags, progress }: { readonly io: Io; readonly flags: AskFlags; readonly progress: Progress },
+): void {
+  if (flags.output === "jsonl") io.stdout(`${JSON.stringify(event)}\n`);
+  if (!flags.quiet) progress.show(event);
+}
+
+function print(
+  result: QueryResult,
+  { io, flags, isAnswer }: { readonly io: Io; readonly flags: AskFlags; readonly isAnswer: boolean },
+): void {
+  if (flags.output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
+  if (flags.output === "text" && isAnswer) {
+    const answer = io.stdoutIsTerminal ? terminalText(result.answer) : result.answer;
+    io.stdout(answer.endsWith("\n") ? answer : `${answer}\n`);
+  }
+}
+
+function summary(result: QueryResult): string {
+  const { iterations, usage, costUsd, ms, reason, status } = result;
+  const parts = [
+    `${iterations} iteration${iterations === 1 ? "" : "s"}`,
+    `${(ms / 1000).toFixed(1)} s`,
+    `${usage.input} in + ${usage.output} out tokens`,
+  ];
+  if (costUsd !== null && costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
+  if (status !== "done") parts.unshift(`${status}: ${reason}`);
+  return `${parts.join(" · ")}${result.notes.length > 0 ? `\n${result.notes.join("\n")}` : ""}`;
+}

@@ -1,0 +1,53 @@
+import { UsageError } from "../../domain/errors.ts";
+import type { Io, Services } from "../channel.ts";
+import { browse } from "./_browse.ts";
+import { forkAt } from "./_fork_at.ts";
+import { terminalText } from "./terminal_text.ts";
+
+interface Given<F> {
+  readonly services: Services;
+  readonly io: Io;
+  readonly flags: F & { readonly db?: string | undefined };
+}
+
+/** `vis conversations fork`: a new branch; its id goes to stdout. */
+export async function forkConversation(
+  id: string,
+  { services, io, flags }: Given<{ readonly at?: string | undefined }>,
+): Promise<number> {
+  const place = flags.at === undefined ? id : `${id}@${flags.at}`;
+  const { branchId } = await browse({ services, flags }, ({ conversations }) => forkAt(conversations, place));
+  io.stdout(`${branchId}\n`);
+  io.stderr(`Go on in it with vis run --conversation ${branchId} "…"\n`);
+  return 0;
+}
+
+/** `vis conversations rename`: the branch that the id means, the newest one for a conversation. */
+export async function renameConversation(
+  id: string,
+  { services, io, flags, title }: Given<object> & { readonly title: string },
+): Promise<number> {
+  const kept = await browse({ services, flags }, async ({ conversations }) => {
+    return await conversations.records.rename(await conversations.byId(id), title);
+  });
+  io.stderr(`${terminalText(kept)}\n`);
+  return 0;
+}
+
+/** `vis conversations delete`: all branches of a conversation. Nothing happens without `yes`. */
+export async function deleteConversation(
+  id: string,
+  { services, io, flags }: Given<{ readonly yes: boolean }>,
+): Promise<number> {
+  return await browse({ services, flags }, async ({ conversations }) => {
+    const branch = await conversations.byId(id);
+    const branches = await conversations.branches(branch.conversationId);
+    const queries = branches.reduce((sum, one) => sum + one.queries, 0);
+    const what = `conversation ${branch.conversationId} "${terminalText(branch.title)}": ` +
+      `${queries} queries in ${branches.length} ${branches.length === 1 ? "branch" : "branches"}`;
+    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: it cannot be undone, so --yes must be given`);
+    await conversations.delete(branch);
+    io.stderr(`Deleted ${what}; vis db prune frees what it alone used\n`);
+    return 0;
+  });
+}
