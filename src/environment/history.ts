@@ -5,7 +5,7 @@ import { readable } from "../domain/readable.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
 import type { Store, VariableVersion } from "../persistence/store.ts";
 import { decode } from "../sandbox/codec.ts";
-import { diffVersions, type VariableDiff } from "./diff_versions.ts";
+import type { VariableDiff } from "./diff_versions.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
@@ -47,6 +47,7 @@ export async function varDiff(
   const versions = await store.variableVersions(branchId, name, at.at ? { at: at.at } : {});
   const before = findVersion(versions, { name, version: from, symbol: "varDiff" });
   const after = findVersion(versions, { name, version: to, symbol: "varDiff" });
+  const { diffVersions } = await import("./diff_versions.ts");
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 

@@ -11,9 +11,7 @@ import type { VariableImage } from "../domain/variable.ts";
 import { Children } from "./_children.ts";
 import { CareOfConversations } from "./_conversation_care.ts";
 import { Conversations } from "./_conversations.ts";
-import { exportConversation } from "./_export.ts";
 import { createFork } from "./_forks.ts";
-import { importConversation } from "./_import.ts";
 import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
 import { largePieces, putLarge } from "./_large_text.ts";
@@ -203,13 +201,18 @@ export class SqliteStore implements store.Store {
   }
 
   exportConversation(conversationId: string): Promise<ConversationArchive> {
-    return this.#guard(() =>
-      this.#db.transaction().setAccessMode("read only").execute((tx) => exportConversation(tx, conversationId))
-    );
+    return this.#guard(async () => {
+      const { exportConversation } = await import("./_export.ts");
+      const reading = this.#db.transaction().setAccessMode("read only");
+      return await reading.execute((tx) => exportConversation(tx, conversationId));
+    });
   }
 
   importConversation(archive: ConversationArchive, { workspace }: { workspace: string }): Promise<ImportReport> {
-    return this.#guard(() => importConversation(this.#db, { archive, workspace }));
+    return this.#guard(async () => {
+      const { importConversation } = await import("./_import.ts");
+      return await importConversation(this.#db, { archive, workspace });
+    });
   }
 
   variables(branchId: string, at?: BranchPoint): Promise<readonly store.VariableHead[]> {
