@@ -22,6 +22,10 @@ function services(extensions: Extensions): Services {
       const { openSession } = await import("./app/open_session.ts");
       return await openSession(request, { env: environment(), ...extensions });
     },
+    serve: async (request) => {
+      const { serve } = await import("./app/serve.ts");
+      return await serve(request, { env: environment(), version: versionFacts(), ...extensions });
+    },
     doctor: async (request) => {
       const { doctor } = await import("./app/doctor.ts");
       return await doctor(request, { env: environment(), ...extensions });

@@ -12,6 +12,8 @@ export interface OpenRequest {
   readonly maxIterations?: number | undefined;
   /** A query follows at once: its sandbox starts beside everything else. */
   readonly soon?: boolean | undefined;
+  /** Folders of extensions to load besides; one that cannot be loaded is an error. */
+  readonly extensions?: readonly string[] | undefined;
   /** Nothing will be asked of a model: no provider is needed. */
   readonly browse?: boolean;
   /** In place of a model: the replies of a recorded conversation. */
@@ -31,6 +33,30 @@ export interface Session {
   readonly swept: number;
   /** What a user should know about how the provider was chosen. */
   readonly notes?: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Where the HTTP channel listens and what it asks of a client; the rest comes from the configuration. */
+export interface ServeRequest extends OpenRequest {
+  readonly host?: string | undefined;
+  /** 0 takes one that is free. */
+  readonly port?: number | undefined;
+  readonly token?: string | undefined;
+  readonly tokenFile?: string | undefined;
+}
+
+/** The HTTP channel at work, with a session of its own. Whoever started it closes it. */
+export interface RunningServer {
+  /** With the port that was taken, and "/" at the end. */
+  readonly url: string;
+  readonly token: string;
+  /** A flag, a variable or a path. */
+  readonly tokenFrom: string;
+  readonly provider: string;
+  readonly model: string;
+  /** What an operator should know. */
+  readonly notes: readonly string[];
+  /** Lets running queries end, cancels those that take too long, and closes everything. */
   close(): Promise<void>;
 }
 
@@ -78,6 +104,8 @@ export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (a folder that is none) or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
+  /** Rejects as `open`, and with `ConfigError` where the address or the token cannot be used. */
+  serve(request: ServeRequest): Promise<RunningServer>;
   doctor(request: OpenRequest): Promise<readonly CheckResult[]>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   /** Care of the database that `open` would use, without opening it. */

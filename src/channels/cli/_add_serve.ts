@@ -1,0 +1,44 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Io, ServeRequest, Services } from "../channel.ts";
+
+interface Context {
+  readonly services: Services;
+  readonly io: Io;
+  finish(code: number): void;
+}
+
+/** `vis serve`: the HTTP channel. */
+export function addServe(program: Command, { services, io, finish }: Context): void {
+  program.command("serve")
+    .description("serve the HTTP API, OpenAI's chat completions and a page; the first line of stdout is the URL")
+    .option("--host <address>", "address to listen on (127.0.0.1)")
+    .option("--port <n>", "port to listen on, 0 for one that is free (7357)", port)
+    .option("--token-file <file>", "file with the bearer token; it is made where it does not exist")
+    .option(
+      "--token <token>",
+      "the bearer token; others on this machine can see it in the list of processes (VIS_TOKEN)",
+    )
+    .option("--model <model>", "model to use, or provider/model (VIS_MODEL)")
+    .option("--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)")
+    .option("--db <path>", "database file, or :memory: (VIS_DB)")
+    .option("--cwd <dir>", "workspace folder of new conversations; the current one by default")
+    .addHelpText("after", EXAMPLES)
+    .action(async (flags: ServeRequest) => {
+      const { serveCommand } = await import("./serve_command.ts");
+      finish(await serveCommand({ services, io, flags }));
+    });
+}
+
+const EXAMPLES = `
+Examples:
+  vis serve --port 0
+  curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" http://127.0.0.1:7357/api/v1
+
+Every request needs the token; without --token, --token-file and VIS_TOKEN it is made at the first start and kept in
+$VIS_HOME/server-token. Ctrl-C or SIGTERM lets running queries end (server.shutdownMs), a second one does not.`;
+
+function port(text: string): number {
+  const n = Number(text);
+  if (!/^\d{1,5}$/.test(text) || n > 65535) throw new InvalidArgumentError("It must be a whole number from 0 to 65535");
+  return n;
+}

@@ -1,0 +1,141 @@
+import { z } from "zod";
+import type { Conversation } from "../../conversation/conversations.ts";
+import { findConversation } from "./find_conversation.ts";
+import { findQuery } from "./find_query.ts";
+import type { HttpParts } from "./http_parts.ts";
+import { jsonResponse } from "./json_response.ts";
+import { type Route, route } from "./route.ts";
+import type { Runs } from "./runs.ts";
+import * as schema from "./schemas.ts";
+
+const BASE = "/api/v1/conversations";
+
+interface Given {
+  readonly parts: HttpParts;
+  readonly runs: Runs;
+}
+
+/** Conversations themselves: list, make, look, branch, end what runs. */
+export function conversationRoutes(given: Given): readonly Route[] {
+  return [list(given), create(given), show(given), queries(given), fork(given), cancel(given)];
+}
+
+function shown({ conversationId, branchId, title, workspace, createdAt }: Conversation) {
+  return { conversationId, branchId, title, workspace, createdAt };
+}
+
+function list({ parts }: Given): Route {
+  return route({
+    method: "get",
+    path: BASE,
+    operation: "listConversations",
+    summary: "Conversations, the one with the newest query first",
+    tag: "conversations",
+    query: schema.PageQuery,
+    answers: { 200: { description: "A page", schema: schema.ConversationListSchema } },
+    handle: async ({ query: { limit, cursor } }) => {
+      const from = Number(cursor ?? 0);
+      const found = await parts.conversations.list({ limit: from + limit + 1 });
+      const items = found.slice(from, from + limit).map((one) => ({ ...shown(one), queries: one.queries }));
+      return jsonResponse({ items, next: found.length > from + limit ? String(from + limit) : null });
+    },
+  });
+}
+
+function create({ parts }: Given): Route {
+  return route({
+    method: "post",
+    path: BASE,
+    operation: "createConversation",
+    summary: "A new conversation in the server's workspace",
+    tag: "conversations",
+    body: schema.NewConversationBody,
+    answers: { 201: { description: "It was made", schema: schema.ConversationSchema } },
+    handle: async ({ body: { title } }) => {
+      const { workspace, conversations } = parts;
+      const made = await conversations.create({ title, channel: "http", workspace });
+      return created(made);
+    },
+  });
+}
+
+function created(made: Conversation): Response {
+  return jsonResponse(shown(made), { status: 201, headers: { location: `${BASE}/${made.conversationId}` } });
+}
+
+function show({ parts: { conversations }, runs }: Given): Route {
+  return route({
+    method: "get",
+    path: `${BASE}/{id}`,
+    operation: "getConversation",
+    summary: "A conversation and its branches",
+    tag: "conversations",
+    answers: { 200: { description: "The conversation", schema: schema.ConversationDetailSchema } },
+    handle: async ({ params }) => {
+      const conversation = await findConversation(conversations, params["id"]);
+      const branches = await conversations.branches(conversation.conversationId);
+      return jsonResponse({
+        ...shown(conversation),
+        running: runs.queryOf(conversation.conversationId),
+        branches: branches.map(({ branchId, parentBranchId, title, queries, createdAt }) => {
+          return { branchId, parentBranchId, title, queries, createdAt };
+        }),
+      });
+    },
+  });
+}
+
+function queries({ parts: { conversations } }: Given): Route {
+  return route({
+    method: "get",
+    path: `${BASE}/{id}/queries`,
+    operation: "listQueries",
+    summary: "What was asked and answered, oldest first",
+    tag: "conversations",
+    answers: {
+      200: { description: "All queries of the branch", schema: z.object({ items: z.array(schema.QuerySchema) }) },
+    },
+    handle: async ({ params }) => {
+      const conversation = await findConversation(conversations, params["id"]);
+      return jsonResponse({ items: await conversations.queries(conversation) });
+    },
+  });
+}
+
+function fork({ parts: { conversations } }: Given): Route {
+  return route({
+    method: "post",
+    path: `${BASE}/{id}/fork`,
+    operation: "forkConversation",
+    summary: "A branch that goes on from a point of this one; its branchId serves as the id of a conversation",
+    tag: "conversations",
+    body: schema.ForkBody,
+    answers: { 201: { description: "The branch", schema: schema.ConversationSchema } },
+    handle: async ({ params, body: { queryId, iteration, title } }) => {
+      const conversation = await findConversation(conversations, params["id"]);
+      await findQuery(conversations, { conversation, queryId });
+      const position = iteration === undefined ? null : iteration - 1;
+      const made = await conversations.fork({ queryId, position, ...(title === undefined ? {} : { title }) });
+      return jsonResponse(shown(made), { status: 201, headers: { location: `${BASE}/${made.branchId}` } });
+    },
+  });
+}
+
+function cancel({ parts: { conversations }, runs }: Given): Route {
+  return route({
+    method: "post",
+    path: `${BASE}/{id}/cancel`,
+    operation: "cancel",
+    summary: "End what this server runs in the conversation; what was done is kept",
+    tag: "conversations",
+    answers: {
+      200: { description: "How many queries were told to end", schema: z.object({ cancelled: z.number().int() }) },
+    },
+    handle: async ({ params }) => {
+      const { conversationId } = await findConversation(conversations, params["id"]);
+      const found = runs.of(conversationId);
+      for (const run of found) run.cancel();
+      return jsonResponse({ cancelled: found.length });
+    },
+  });
+}

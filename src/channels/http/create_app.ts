@@ -1,0 +1,143 @@
+import { type Context, Hono } from "hono";
+import { newId } from "../../domain/id.ts";
+import { conversationRoutes } from "./conversation_routes.ts";
+import { guard } from "./guard.ts";
+import { healthRoutes } from "./health_routes.ts";
+import type { HttpParts } from "./http_parts.ts";
+import { infoRoutes } from "./info_routes.ts";
+import { jsonResponse } from "./json_response.ts";
+import { messageRoutes } from "./message_routes.ts";
+import { openAiError } from "./openai_error.ts";
+import { openAiRoutes } from "./openai_routes.ts";
+import { openApi } from "./openapi.ts";
+import { pageFile } from "./page_file.ts";
+import { Problem, problemOf } from "./problem.ts";
+import { queryRoutes } from "./query_routes.ts";
+import { readCall } from "./read_call.ts";
+import type { Route } from "./route.ts";
+import type { Runs } from "./runs.ts";
+import { SECURE_HEADERS } from "./secure_headers.ts";
+import { TokenCheck } from "./token_check.ts";
+
+export interface AppParts {
+  readonly parts: HttpParts;
+  readonly runs: Runs;
+  /** Lower-case names under which the server may be asked. */
+  readonly hosts: ReadonlySet<string>;
+}
+
+interface Env {
+  Variables: { requestId: string };
+}
+
+/** What needs no token: it tells nothing of any conversation. */
+const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|favicon\.ico$)/;
+
+/** Everything between a request and its response. It never rejects. */
+export function createApp(given: AppParts): (request: Request) => Promise<Response> {
+  const { parts, runs, hosts } = given;
+  const app = new Hono<Env>();
+  const token = new TokenCheck(parts.token);
+  app.use(async (c, next) => {
+    const begun = parts.now();
+    c.set("requestId", requestIdOf(c.req.raw));
+    await next();
+    finish(c, { parts, begun });
+  });
+  app.use(async (c, next) => {
+    guard(c.req.raw, { limits: parts.limits, hosts });
+    if (!OPEN.test(c.req.path) && !token.holds(c.req.raw.headers.get("authorization"))) throw unauthorized();
+    await next();
+  });
+  const routes = apiRoutes(parts, runs);
+  for (const route of routes) add(app, { route, parts });
+  const document = openApi(routes, { version: parts.version });
+  app.get("/openapi.json", () => jsonResponse(document));
+  app.get("/", (c) => pageFile("index.html", c.req.raw));
+  app.get("/assets/:name", (c) => pageFile(c.req.param("name"), c.req.raw));
+  for (const path of ["/openapi.json", "/", "/assets/:name"]) app.all(path, () => notAllowed(["GET"]));
+  for (const path of new Set(routes.map(({ path }) => path))) {
+    const methods = routes.filter((route) => route.path === path).map(({ method }) => method.toUpperCase());
+    app.all(honoPath(path), () => notAllowed(methods));
+  }
+  app.notFound((c) => failed(c, { error: new Problem("Cannot find this address", { kind: "not-found" }), parts }));
+  app.onError((error, c) => failed(c, { error, parts }));
+  return async (request) => await app.fetch(request);
+}
+
+function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
+  return [
+    ...infoRoutes(parts),
+    ...conversationRoutes({ parts, runs }),
+    ...messageRoutes({ parts, runs }),
+    ...queryRoutes(parts),
+    ...openAiRoutes({ parts, runs }),
+    ...healthRoutes({ parts, runs }),
+  ];
+}
+
+function add(app: Hono<Env>, { route, parts }: { readonly route: Route; readonly parts: HttpParts }): void {
+  app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
+    const facts = { params: c.req.param(), requestId: c.get("requestId"), limits: parts.limits };
+    return await route.handle(await readCall(c.req.raw, { route, ...facts }));
+  });
+}
+
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ":$1");
+}
+
+function notAllowed(methods: readonly string[]): never {
+  const headers = { allow: methods.join(", ") };
+  throw new Problem(`Cannot use this method: ${methods.join(" and ")} may be used`, {
+    kind: "method-not-allowed",
+    headers,
+  });
+}
+
+function unauthorized(): Problem {
+  const headers = { "www-authenticate": 'Bearer realm="vis"' };
+  return new Problem("Cannot serve without a valid token: send Authorization: Bearer", {
+    kind: "unauthorized",
+    headers,
+  });
+}
+
+function requestIdOf(request: Request): string {
+  const given = request.headers.get("x-request-id") ?? "";
+  return /^[\w.-]{1,64}$/.test(given) ? given : newId();
+}
+
+/** Problem details; in OpenAI's own shape where its clients ask. */
+function failed(
+  c: Context<Env>,
+  { error, parts }: { readonly error: unknown; readonly parts: HttpParts },
+): Response {
+  const requestId = c.get("requestId");
+  const known = problemOf(error);
+  if (known === null) {
+    parts.log.error("request_defect", { requestId, stack: error instanceof Error ? error.stack : String(error) });
+  }
+  const problem = known ??
+    new Problem("Cannot answer: something unforeseen happened, the log has more", { kind: "defect" });
+  if (c.req.path.startsWith("/v1/")) return openAiError(problem);
+  return jsonResponse(problem.details(requestId), {
+    status: problem.status,
+    headers: { ...problem.facts.headers, "content-type": "application/problem+json; charset=utf-8" },
+  });
+}
+
+function finish(c: Context<Env>, { parts, begun }: { readonly parts: HttpParts; readonly begun: number }): void {
+  const requestId = c.get("requestId");
+  for (const [name, value] of Object.entries(SECURE_HEADERS)) c.res.headers.set(name, value);
+  c.res.headers.set("x-request-id", requestId);
+  const { method, path } = c.req;
+  // The path alone: a query may hold what no log should.
+  parts.log.info("request", {
+    requestId,
+    method,
+    path: path.slice(0, 200),
+    status: c.res.status,
+    ms: parts.now() - begun,
+  });
+}

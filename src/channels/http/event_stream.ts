@@ -1,0 +1,68 @@
+import type { QueryEvent } from "../../domain/query_event.ts";
+import type { Run } from "./run.ts";
+
+export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
+
+/** A response of server-sent events. `texts` is asked for more only when the client has read what there was; leaving it
+ * ends `texts`, with `left` called. */
+export function eventStream(
+  texts: AsyncGenerator<string>,
+  { heartbeatMs, left, headers = {} }: {
+    readonly heartbeatMs: number;
+    readonly left?: () => void;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
+): Response {
+  const encoder = new TextEncoder();
+  let next: Promise<IteratorResult<string>> | null = null;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      next ??= texts.next();
+      const step = await orSilence(next, heartbeatMs);
+      if (step === null) return controller.enqueue(encoder.encode(": alive\n\n"));
+      next = null;
+      if (step.done) controller.close();
+      else controller.enqueue(encoder.encode(step.value));
+    },
+    cancel() {
+      left?.();
+      void texts.return(undefined).catch(() => {});
+    },
+  }, { highWaterMark: 0 });
+  return new Response(body, {
+    headers: {
+      "content-type": EVENT_STREAM_TYPE,
+      "cache-control": "no-store",
+      "x-accel-buffering": "no", // nginx would hold events back
+      ...headers,
+    },
+  });
+}
+
+/** Null where nothing came in this time. */
+async function orSilence<T>(next: Promise<T>, ms: number): Promise<T | null> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(() => resolve(null), ms);
+  try {
+    return await Promise.race([next, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** One event as text of the stream. JSON has no raw line breaks, so nothing in it can begin another event. */
+export function eventText(event: QueryEvent, id: string): string {
+  return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** The events of a run after a number, until its end. What is not kept any more is told as a comment. */
+export async function* runTexts(run: Run, after: number): AsyncGenerator<string> {
+  let last = after;
+  for (;;) {
+    const found = await run.next(last);
+    if (found === null) return;
+    if (found.number > last + 1) yield `: ${found.number - last - 1} events were left out\n\n`;
+    last = found.number;
+    yield eventText(found.event, String(found.number));
+  }
+}

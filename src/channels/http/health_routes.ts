@@ -1,0 +1,36 @@
+import { z } from "zod";
+import type { HttpParts } from "./http_parts.ts";
+import { jsonResponse } from "./json_response.ts";
+import { Problem } from "./problem.ts";
+import { type Route, route } from "./route.ts";
+import type { Runs } from "./runs.ts";
+
+const StatusSchema = z.object({ status: z.literal("ok") });
+
+/** For whoever looks after the process: does it live, does it take work. They need no token. */
+export function healthRoutes({ parts, runs }: { readonly parts: HttpParts; readonly runs: Runs }): readonly Route[] {
+  return [
+    route({
+      method: "get",
+      path: "/healthz",
+      operation: "health",
+      summary: "The process answers",
+      tag: "operations",
+      answers: { 200: { description: "It does", schema: StatusSchema } },
+      handle: () => jsonResponse({ status: "ok" }),
+    }),
+    route({
+      method: "get",
+      path: "/readyz",
+      operation: "readiness",
+      summary: "The database answers and queries are taken",
+      tag: "operations",
+      answers: { 200: { description: "They are", schema: StatusSchema } },
+      handle: async () => {
+        if (runs.closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
+        await parts.conversations.list({ limit: 1 });
+        return jsonResponse({ status: "ok" });
+      },
+    }),
+  ];
+}

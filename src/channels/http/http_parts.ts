@@ -1,0 +1,35 @@
+import type { Conversations } from "../../conversation/conversations.ts";
+import type { Log } from "../../logging/log.ts";
+import type { ProviderAdmin } from "../channel.ts";
+
+/** What the HTTP channel works with. Whoever gives it closes it, after the server. */
+export interface HttpParts {
+  readonly conversations: Conversations;
+  /** Real path; new conversations belong to it. */
+  readonly workspace: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly version: string;
+  /** Lists models. */
+  readonly admin: Pick<ProviderAdmin, "models">;
+  readonly log: Log;
+  readonly now: () => number;
+  /** Every request that reaches a conversation must carry it. */
+  readonly token: string;
+  /** Names besides its own address under which the server is reached. */
+  readonly hosts: readonly string[];
+  readonly limits: HttpLimits;
+}
+
+export interface HttpLimits {
+  readonly bodyBytes: number;
+  /** For a whole body to arrive. */
+  readonly bodyMs: number;
+  /** Names and values of all headers. */
+  readonly headerBytes: number;
+  readonly urlBytes: number;
+  /** For running queries when the server is told to end. */
+  readonly shutdownMs: number;
+  /** Between signs of life on a stream. */
+  readonly heartbeatMs: number;
+}

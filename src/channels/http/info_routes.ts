@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { readImage } from "../../domain/read_image.ts";
+import { findConversation } from "./find_conversation.ts";
+import type { HttpParts } from "./http_parts.ts";
+import { jsonResponse } from "./json_response.ts";
+import { type Route, route } from "./route.ts";
+import * as schema from "./schemas.ts";
+
+/** What the server is, which models there are, and what a request would send. */
+export function infoRoutes(parts: HttpParts): readonly Route[] {
+  return [about(parts), models(parts), prompt(parts), promptOf(parts)];
+}
+
+function about({ version, provider, model, workspace }: HttpParts): Route {
+  return route({
+    method: "get",
+    path: "/api/v1",
+    operation: "about",
+    summary: "Version, model and workspace of the server",
+    tag: "server",
+    answers: {
+      200: {
+        description: "Facts",
+        schema: z.object({ version: z.string(), provider: z.string(), model: z.string(), workspace: z.string() }),
+      },
+    },
+    handle: () => jsonResponse({ version, provider, model, workspace }),
+  });
+}
+
+function models({ admin }: HttpParts): Route {
+  return route({
+    method: "get",
+    path: "/api/v1/models",
+    operation: "listModels",
+    summary: "Providers that serve queries, and their models",
+    tag: "server",
+    answers: {
+      200: {
+        description: "By provider",
+        schema: z.object({
+          items: z.array(z.object({ provider: z.string(), source: z.string(), models: z.array(z.unknown()) }).loose()),
+        }),
+      },
+    },
+    handle: async () => {
+      return jsonResponse({ items: await admin.models({ provider: null, signal: AbortSignal.timeout(20_000) }) });
+    },
+  });
+}
+
+const PROMPT = { summary: "The messages that a request would send; nothing is sent or stored", tag: "server" };
+const PROMPT_ANSWERS = { 200: { description: "The messages", schema: schema.MessagesSchema } };
+
+function prompt({ conversations, workspace }: HttpParts): Route {
+  return route({
+    ...PROMPT,
+    method: "post",
+    path: "/api/v1/prompt",
+    operation: "previewPrompt",
+    body: schema.PromptBody,
+    answers: PROMPT_ANSWERS,
+    handle: async ({ body }) => {
+      return shown(await conversations.preview(body.request, { workspace }, givenOf(body)));
+    },
+  });
+}
+
+function promptOf({ conversations }: HttpParts): Route {
+  return route({
+    ...PROMPT,
+    method: "post",
+    path: "/api/v1/conversations/{id}/prompt",
+    operation: "previewPromptIn",
+    body: schema.PromptBody,
+    answers: PROMPT_ANSWERS,
+    handle: async ({ params, body }) => {
+      const branch = await findConversation(conversations, params["id"]);
+      return shown(await conversations.preview(body.request, { branch }, givenOf(body)));
+    },
+  });
+}
+
+function givenOf({ images = [], responseSchema }: z.infer<typeof schema.PromptBody>) {
+  return {
+    images: images.map((image, at) => readImage(image, `${at + 1}`)),
+    ...(responseSchema === undefined ? {} : { responseSchema }),
+  };
+}
+
+function shown(messages: readonly { readonly role: string; readonly text: string }[]): Response {
+  return jsonResponse({ messages: messages.map(({ role, text }) => ({ role, text })) });
+}

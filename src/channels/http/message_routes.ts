@@ -1,0 +1,162 @@
+import type { Conversation, SendOptions } from "../../conversation/conversations.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
+import { readImage } from "../../domain/read_image.ts";
+import type { z } from "zod";
+import { eventStream, runTexts } from "./event_stream.ts";
+import { findConversation } from "./find_conversation.ts";
+import { findQuery } from "./find_query.ts";
+import { followTexts } from "./follow_texts.ts";
+import { givenSource } from "./given_source.ts";
+import type { HttpParts } from "./http_parts.ts";
+import { Idempotency } from "./idempotency.ts";
+import { jsonResponse } from "./json_response.ts";
+import { type Call, type Route, route } from "./route.ts";
+import type { Run } from "./run.ts";
+import type { Runs } from "./runs.ts";
+import * as schema from "./schemas.ts";
+
+const BASE = "/api/v1/conversations/{id}";
+const KEY_HEADER = {
+  "Idempotency-Key": "The same key with the same body is the same request: it is run once, for a day at most",
+};
+
+type Message = z.infer<typeof schema.MessageBody>;
+type Sent = { readonly run: Run; readonly queryId: string } | null;
+
+interface Given {
+  readonly parts: HttpParts;
+  readonly runs: Runs;
+}
+
+/** Asking: send a message, run a query again, follow a query. */
+export function messageRoutes(given: Given): readonly Route[] {
+  const once = new Idempotency<Sent>(given.parts.now);
+  return [send(given, once), retry(given, once), events(given)];
+}
+
+const ANSWERS = {
+  200: {
+    description: "The result once the query has ended; with Accept: text/event-stream its events as they happen",
+    schema: schema.QueryResultSchema,
+    stream: true,
+  },
+};
+
+function send({ parts, runs }: Given, once: Idempotency<Sent>): Route {
+  return route({
+    method: "post",
+    path: `${BASE}/messages`,
+    operation: "sendMessage",
+    summary: "Run one query",
+    tag: "messages",
+    headers: KEY_HEADER,
+    body: schema.MessageBody,
+    answers: { ...ANSWERS, 202: { description: "The running query was told", schema: schema.SteeredSchema } },
+    handle: async (call) => {
+      const conversation = await findConversation(parts.conversations, call.params["id"]);
+      const scope = `send ${conversation.branchId}`;
+      const work = () => begin(call.body, { parts, runs, conversation });
+      const sent = await once.once(call.headers.get("idempotency-key"), { scope, body: call.bodyText, work });
+      if (sent === null) return jsonResponse({ steered: true }, { status: 202 });
+      return await answer(sent.run, { call, parts, cancelOnDisconnect: call.body.cancelOnDisconnect });
+    },
+  });
+}
+
+/** Null where the running query was told. */
+async function begin(
+  body: Message,
+  { parts, runs, conversation }: Given & { readonly conversation: Conversation },
+): Promise<Sent> {
+  const { conversations } = parts;
+  const given = optionsOf(body);
+  await conversations.check(given);
+  if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
+  return await runs.begin(conversation.conversationId, (options) =>
+    conversations.send(conversation, body.request, {
+      ...options,
+      ...given,
+      label: "http",
+      refuseWhenBusy: body.whenBusy === "refuse",
+    }));
+}
+
+function optionsOf(
+  { images = [], context, responseSchema, maxIterations }: Message,
+): Pick<SendOptions, "images" | "context" | "responseSchema" | "maxIterations"> {
+  return {
+    images: images.map((image, at) => readImage(image, `${at + 1}`)),
+    ...(context === undefined ? {} : { context: givenSource("context", context) }),
+    ...(responseSchema === undefined ? {} : { responseSchema }),
+    ...(maxIterations === undefined ? {} : { maxIterations }),
+  };
+}
+
+/** The result, or the stream of events, of a run. */
+async function answer(
+  run: Run,
+  { call, parts, cancelOnDisconnect = false }: {
+    readonly call: Pick<Call, "headers">;
+    readonly parts: HttpParts;
+    readonly cancelOnDisconnect?: boolean;
+  },
+): Promise<Response> {
+  if (!wantsEvents(call.headers)) return jsonResponse(await run.ended satisfies QueryResult);
+  const after = Number(/^\d{1,9}$/.exec(call.headers.get("last-event-id") ?? "")?.[0] ?? 0);
+  return eventStream(runTexts(run, after), {
+    heartbeatMs: parts.limits.heartbeatMs,
+    ...(cancelOnDisconnect ? { left: () => run.cancel() } : {}),
+  });
+}
+
+function wantsEvents(headers: Headers): boolean {
+  return /text\/event-stream/i.test(headers.get("accept") ?? "");
+}
+
+function retry({ parts, runs }: Given, once: Idempotency<Sent>): Route {
+  return route({
+    method: "post",
+    path: `${BASE}/retry`,
+    operation: "retryQuery",
+    summary: "Run a query again from the state before it; the run before stays readable",
+    tag: "messages",
+    headers: KEY_HEADER,
+    body: schema.RetryBody,
+    answers: ANSWERS,
+    handle: async (call) => {
+      const { conversations } = parts;
+      const conversation = await findConversation(conversations, call.params["id"]);
+      const { queryId, maxIterations } = call.body;
+      const work = async (): Promise<Sent> => {
+        await findQuery(conversations, { conversation, queryId });
+        const more = maxIterations === undefined ? {} : { maxIterations };
+        return await runs.begin(
+          conversation.conversationId,
+          (options) => conversations.retry(queryId, { ...options, ...more }),
+        );
+      };
+      const scope = `retry ${conversation.branchId}`;
+      const sent = await once.once(call.headers.get("idempotency-key"), { scope, body: call.bodyText, work });
+      return sent === null ? jsonResponse({}) : await answer(sent.run, { call, parts });
+    },
+  });
+}
+
+function events({ parts, runs }: Given): Route {
+  return route({
+    method: "get",
+    path: `${BASE}/queries/{queryId}/events`,
+    operation: "followQuery",
+    summary: "The events of a query, from where a client lost them; a stream that begins with started begins anew",
+    tag: "messages",
+    headers: { "Last-Event-ID": "The id of the last event that was seen" },
+    answers: { 200: { description: "Events", stream: true } },
+    handle: async ({ params, headers }) => {
+      const conversation = await findConversation(parts.conversations, params["id"]);
+      const query = await findQuery(parts.conversations, { conversation, queryId: params["queryId"] });
+      const lastId = headers.get("last-event-id") ?? "";
+      const texts = followTexts(query, { parts, run: runs.byQuery(query.queryId), lastId });
+      return eventStream(texts, { heartbeatMs: parts.limits.heartbeatMs });
+    },
+  });
+}

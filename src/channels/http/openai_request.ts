@@ -1,0 +1,34 @@
+import { z } from "zod";
+
+/** Chat completions as clients send them; what has no meaning here (temperature and its like) is left alone. */
+
+const text = z.object({ type: z.literal("text"), text: z.string() });
+const image = z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) });
+const refusal = z.object({ type: z.literal("refusal"), refusal: z.string() });
+
+const Message = z.object({
+  role: z.enum(["system", "developer", "user", "assistant", "tool", "function"]),
+  content: z.union([z.string(), z.array(z.union([text, image, refusal]))]).nullish(),
+  name: z.string().optional(),
+});
+
+const ResponseFormat = z.union([
+  z.object({ type: z.enum(["text", "json_object"]) }),
+  z.object({ type: z.literal("json_schema"), json_schema: z.object({ name: z.string(), schema: z.unknown() }) }),
+]);
+
+export const ChatCompletionBody = z.object({
+  model: z.string(),
+  messages: z.array(Message).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  response_format: ResponseFormat.nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish().describe("conversation: the id of one to go on with"),
+  n: z.number().nullish(),
+  tools: z.array(z.unknown()).nullish(),
+  functions: z.array(z.unknown()).nullish(),
+  audio: z.unknown().optional(),
+}).loose();
+
+export type ChatCompletionRequest = z.infer<typeof ChatCompletionBody>;
+export type ChatMessage = z.infer<typeof Message>;

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import type { Answer, Route } from "./route.ts";
+import { ProblemSchema } from "./schemas.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const EVENTS = "Server-sent events: the event's name is the type of a QueryEvent, its data the object as JSON";
+
+/** The OpenAPI 3.1 document of routes. */
+export function openApi(routes: readonly Route[], { version }: { readonly version: string }): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Vis",
+      version,
+      description: "Conversations with an agent whose model writes code. Errors are problem details (RFC 9457).",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      schemas: { Problem: schemaOf(ProblemSchema, "output") },
+    },
+  };
+}
+
+function operation(route: Route): Json {
+  const { operation: operationId, summary, tag, body, answers } = route;
+  const isOpen = tag === "operations";
+  return {
+    operationId,
+    summary,
+    tags: [tag],
+    ...(isOpen ? { security: [] } : {}),
+    parameters: parameters(route),
+    ...(body
+      ? { requestBody: { required: true, content: { "application/json": { schema: schemaOf(body, "input") } } } }
+      : {}),
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, response(answer)])),
+      default: {
+        description: "It was not done",
+        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+      },
+    },
+  };
+}
+
+function parameters({ path, query, headers = {} }: Route): readonly Json[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    return { name, in: "path", required: true, schema: { type: "string" } };
+  });
+  const inQuery = query ? queryParameters(schemaOf(query, "input")) : [];
+  const inHeader = Object.entries(headers).map(([name, description]) => {
+    return { name, in: "header", required: false, description, schema: { type: "string" } };
+  });
+  return [...inPath, ...inQuery, ...inHeader];
+}
+
+function queryParameters({ properties, required }: Json): readonly Json[] {
+  const needed = Array.isArray(required) ? required : [];
+  return Object.entries(properties ?? {}).map(([name, schema]) => {
+    return { name, in: "query", required: needed.includes(name), schema };
+  });
+}
+
+function response({ description, schema, stream }: Answer): Json {
+  const content = {
+    ...(schema ? { "application/json": { schema: schemaOf(schema, "output") } } : {}),
+    ...(stream ? { "text/event-stream": { schema: { type: "string", description: EVENTS } } } : {}),
+  };
+  return { description, ...(Object.keys(content).length > 0 ? { content } : {}) };
+}
+
+/** OpenAPI 3.1 takes JSON Schema 2020-12 as it is. */
+function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return rest;
+}

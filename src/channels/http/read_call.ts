@@ -1,0 +1,69 @@
+import type { z } from "zod";
+import type { HttpLimits } from "./http_parts.ts";
+import { Problem } from "./problem.ts";
+import { readBody } from "./read_body.ts";
+import type { Call, Route } from "./route.ts";
+
+/** Deeper JSON would not fit the stack of what reads it. */
+const MAX_DEPTH = 200;
+
+/** A request as its route's handler gets it. Throws `Problem` for one that its schemas refuse. */
+export async function readCall(
+  request: Request,
+  { route, params, requestId, limits }: {
+    readonly route: Pick<Route, "body" | "query">;
+    readonly params: Readonly<Record<string, string>>;
+    readonly requestId: string;
+    readonly limits: HttpLimits;
+  },
+): Promise<Call> {
+  const { searchParams } = new URL(request.url);
+  const query = checked(route.query, { value: Object.fromEntries(searchParams), what: "the query" });
+  const bodyText = route.body ? await readBody(request, limits) : "";
+  const value = route.body ? parsed(bodyText) : undefined;
+  const body = checked(route.body, { value, what: "the body" });
+  return { params, body, bodyText, query, headers: request.headers, requestId };
+}
+
+function parsed(text: string): unknown {
+  if (text === "") return {};
+  const value = readJson(text);
+  if (isDeeper(value, MAX_DEPTH)) {
+    throw new Problem(`Cannot read the body: it is deeper than ${MAX_DEPTH} levels`, { kind: "bad-request" });
+  }
+  return value;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem("Cannot read the body: it is no JSON", { kind: "bad-request" });
+  }
+}
+
+/** Level by level, so that no depth is too much for it. */
+function isDeeper(value: unknown, limit: number): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) return true;
+    level = level.filter((one) => typeof one === "object" && one !== null).flatMap((one) => Object.values(one ?? {}));
+  }
+  return false;
+}
+
+function checked(
+  schema: z.ZodType | undefined,
+  { value, what }: { readonly value: unknown; readonly what: string },
+): unknown {
+  if (!schema) return undefined;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const errors = result.error.issues.slice(0, 20).map(({ path, message }) => ({
+    path: path.map(String).join("."),
+    message,
+  }));
+  const [first] = errors;
+  const where = first && first.path !== "" ? `${first.path}: ` : "";
+  throw new Problem(`Cannot use ${what}: ${where}${first?.message ?? "invalid"}`, { kind: "bad-request", errors });
+}

@@ -1,0 +1,43 @@
+import type { z } from "zod";
+
+export type Method = "get" | "post" | "patch" | "delete";
+
+/** What a handler gets of a request. */
+export interface Call<B = unknown, Q = unknown> {
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: B;
+  /** The text that `body` was read from. */
+  readonly bodyText: string;
+  readonly query: Q;
+  readonly headers: Headers;
+  readonly requestId: string;
+}
+
+/** One answer as OpenAPI describes it. */
+export interface Answer {
+  readonly description: string;
+  readonly schema?: z.ZodType;
+  /** Also given as server-sent events. */
+  readonly stream?: boolean;
+}
+
+/** A route with its description: what is checked of a request is what OpenAPI says. */
+export interface Route<B = unknown, Q = unknown> {
+  readonly method: Method;
+  /** With `{name}` for a parameter. */
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly body?: z.ZodType<B>;
+  readonly query?: z.ZodType<Q>;
+  /** Names of request headers to what they do. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly answers: Readonly<Record<number, Answer>>;
+  handle(call: Call<B, Q>): Promise<Response> | Response;
+}
+
+/** A route whose handler is typed by its schemas. */
+export function route<B, Q>(given: Route<B, Q>): Route {
+  return given;
+}

@@ -1,0 +1,87 @@
+import type { QueryEvent } from "../../domain/query_event.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
+
+/** Events of a running query that a client may still ask for. */
+const KEPT_EVENTS = 1000;
+
+export interface NumberedEvent {
+  /** 1-based and without gaps; counts the events of child queries too. */
+  readonly number: number;
+  readonly event: QueryEvent;
+}
+
+/** One query that this process runs or ran: its newest events, and its end. However slowly a client reads, nothing is
+ * kept for it alone. */
+export class Run {
+  readonly #kept: NumberedEvent[] = [];
+  readonly #controller = new AbortController();
+  readonly #started = Promise.withResolvers<QueryEvent>();
+  #count = 0;
+  #over = false;
+  #change = Promise.withResolvers<void>();
+  /** Settles as `Conversations.send` does. */
+  readonly ended: Promise<QueryResult>;
+
+  constructor(
+    readonly conversationId: string,
+    send: (options: { readonly signal: AbortSignal; readonly emit: (event: QueryEvent) => void }) => Promise<
+      QueryResult
+    >,
+  ) {
+    this.ended = send({ signal: this.#controller.signal, emit: (event) => this.#add(event) });
+    this.ended.then(() => this.#end(), (error: unknown) => {
+      this.#started.reject(error);
+      this.#end();
+    });
+    this.#started.promise.catch(() => {});
+  }
+
+  /** The first event; rejects as `ended` where nothing was begun. */
+  get started(): Promise<QueryEvent> {
+    return this.#started.promise;
+  }
+
+  get running(): boolean {
+    return !this.#over;
+  }
+
+  /** The number of the oldest event that is left; one more than the newest where there is none. */
+  get oldest(): number {
+    return this.#kept[0]?.number ?? this.#count + 1;
+  }
+
+  get newest(): number {
+    return this.#count;
+  }
+
+  cancel(): void {
+    this.#controller.abort();
+  }
+
+  /** The event after this number, as soon as there is one: a later one where it is not kept any more; null at the end. */
+  async next(after: number): Promise<NumberedEvent | null> {
+    for (;;) {
+      const found = this.#kept[Math.max(0, after + 1 - this.oldest)];
+      if (found) return found;
+      if (this.#over) return null;
+      await this.#change.promise;
+    }
+  }
+
+  #add(event: QueryEvent): void {
+    this.#kept.push({ number: ++this.#count, event });
+    if (this.#kept.length > KEPT_EVENTS) this.#kept.shift();
+    if (this.#count === 1) this.#started.resolve(event);
+    this.#wake();
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
+  }
+}

@@ -1,0 +1,141 @@
+import { z } from "zod";
+
+/** Shapes of the API as OpenAPI shows them. What a request must be is strict; what is answered may gain fields. */
+
+const id = z.string().describe("UUIDv7; of a conversation its first 8 characters will do");
+const time = z.number().int().describe("Milliseconds since the epoch");
+
+export const UsageSchema = z.object({
+  input: z.number(),
+  output: z.number(),
+  cached: z.number(),
+  cacheWrite: z.number().optional(),
+  reasoning: z.number(),
+  calls: z.number(),
+}).describe("Tokens as the provider counted them");
+
+const ended = {
+  status: z.enum(["done", "error", "interrupted"]),
+  reason: z.string().describe("Why it ended: answered, max_iterations, limit_cost, provider, cancelled and others"),
+  answer: z.string(),
+  answerType: z.enum(["text", "markdown"]),
+  confidence: z.enum(["high", "medium", "low"]),
+  queryId: z.string(),
+  conversationId: z.string(),
+  iterations: z.number().int(),
+  usage: UsageSchema,
+  costUsd: z.number().nullable(),
+  ms: z.number(),
+  notes: z.array(z.string()),
+};
+
+export const QueryResultSchema = z.object({ ...ended, value: z.unknown().optional() }).describe(
+  "What a query came to; value is the answer as data where a responseSchema was given",
+);
+
+export const QuerySchema = z.object({ ...ended, text: z.string(), running: z.boolean(), createdAt: time });
+
+export const ConversationSchema = z.object({
+  conversationId: z.string(),
+  branchId: z.string(),
+  title: z.string(),
+  workspace: z.string(),
+  createdAt: time,
+});
+
+export const ConversationListSchema = z.object({
+  items: z.array(ConversationSchema.extend({ queries: z.number().int() })),
+  next: z.string().nullable().describe("Cursor of the next page, null at the end"),
+});
+
+export const ConversationDetailSchema = ConversationSchema.extend({
+  running: z.string().nullable().describe("The query that this server runs in it now"),
+  branches: z.array(z.object({
+    branchId: z.string(),
+    parentBranchId: z.string().nullable(),
+    title: z.string(),
+    queries: z.number().int(),
+    createdAt: time,
+  })),
+});
+
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().regex(/^[0-9]{1,6}$/, "It must be the next of a page").optional(),
+});
+
+export const NewConversationBody = z.strictObject({ title: z.string().max(1000).default("New conversation") });
+
+export const ForkBody = z.strictObject({
+  queryId: id,
+  iteration: z.number().int().min(0).optional().describe(
+    "The last iteration (1-based) that the fork sees, 0 for the state before the query; all of them where left out",
+  ),
+  title: z.string().max(1000).optional(),
+});
+
+const maxIterations = z.number().int().min(1).max(1_000_000).optional().describe(
+  "Iterations the query may use before it asks for more",
+);
+
+export const RetryBody = z.strictObject({ queryId: id, maxIterations });
+
+export const MessageBody = z.strictObject({
+  request: z.string().min(1),
+  images: z.array(z.string()).max(20).optional().describe("http, https or base64 data URLs"),
+  context: z.unknown().optional().describe("A text or any JSON that becomes the variable context"),
+  responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
+  maxIterations,
+  whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
+    "While a query runs: answer 409, wait for its end, or give it this message as a note",
+  ),
+  cancelOnDisconnect: z.boolean().default(false).describe("Whether leaving the stream cancels the query"),
+});
+
+export const SteeredSchema = z.object({ steered: z.literal(true) });
+
+export const PromptBody = MessageBody.pick({ request: true, images: true, responseSchema: true });
+
+export const MessagesSchema = z.object({
+  messages: z.array(z.object({ role: z.string(), text: z.string() })),
+});
+
+export const IterationSchema = z.object({
+  iteration: z.number().int().describe("1-based"),
+  status: z.string(),
+  thinking: z.string(),
+  response: z.string(),
+  error: z.string().nullable(),
+  blocks: z.array(z.object({ code: z.string(), result: z.unknown(), reads: z.array(z.string()) })),
+  traces: z.array(z.unknown()).describe("Every attempt at its model call"),
+  metadata: z.record(z.string(), z.unknown()),
+  createdAt: time,
+});
+
+export const VariableSchema = z.object({
+  name: z.string(),
+  kind: z.string(),
+  versions: z.number().int(),
+  scope: z.enum(["live", "forgotten", "system"]),
+  summary: z.object({}).loose(),
+  reason: z.string(),
+  code: z.string(),
+  createdAt: time,
+});
+
+export const VersionSchema = z.object({
+  version: z.number().int(),
+  value: z.string().describe("As text, at most as long as chars says"),
+  chars: z.number().int().describe("Of the whole value"),
+  code: z.string(),
+  createdAt: time,
+});
+
+export const ProblemSchema = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.number().int(),
+  detail: z.string(),
+  instance: z.string(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+}).describe("Problem details (RFC 9457)");

@@ -1,0 +1,65 @@
+import { ConfigError } from "../../domain/errors.ts";
+import { createApp } from "./create_app.ts";
+import type { HttpParts } from "./http_parts.ts";
+import { Runs } from "./runs.ts";
+
+/** Clients that do not read what is sent to them are left after this. */
+const LAST_BYTES_MS = 2_000;
+
+export interface HttpServer {
+  /** With the port that was taken, and "/" at the end. */
+  readonly url: string;
+  /** Takes no more, gives running queries their time, cancels them, and resolves when no connection is left. */
+  close(): Promise<void>;
+}
+
+/** Listens. Throws `ConfigError` where the address cannot be had. */
+export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
+  const runs = new Runs();
+  const hosts = new Set<string>();
+  const abort = new AbortController();
+  const answer = createApp({ parts, runs, hosts });
+  const server = listen({
+    hostname: at.host,
+    port: at.port,
+    signal: abort.signal,
+    onListen: () => {},
+    onError: () => new Response(null, { status: 500 }),
+  }, answer);
+  const { port } = server.addr;
+  for (const name of namesOf(at.host, port, parts.hosts)) hosts.add(name);
+  const shown = at.host.includes(":") ? `[${at.host}]` : at.host;
+  return {
+    url: `http://${shown}:${port}/`,
+    close: async () => {
+      await runs.close(parts.limits.shutdownMs);
+      const timer = setTimeout(() => abort.abort(), LAST_BYTES_MS);
+      await server.shutdown().finally(() => clearTimeout(timer));
+    },
+  };
+}
+
+function listen(
+  options: Deno.ServeTcpOptions,
+  answer: (request: Request) => Promise<Response>,
+): Deno.HttpServer<Deno.NetAddr> {
+  try {
+    return Deno.serve(options, answer);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`Cannot listen on ${options.hostname}:${options.port}: ${why}`);
+  }
+}
+
+/** Loopback has three names; another address has its own. */
+function namesOf(host: string, port: number, configured: readonly string[]): readonly string[] {
+  const isAll = host === "0.0.0.0" || host === "::";
+  const isLoopback = host === "localhost" || host === "::1" || /^127\./.test(host);
+  const loopback = isAll || isLoopback ? ["localhost", "127.0.0.1", "[::1]"] : [];
+  const own = isAll ? [] : [host.includes(":") ? `[${host}]` : host];
+  return [
+    ...[...loopback, ...own].map((name) => `${name}:${port}`),
+    ...(port === 80 ? [...loopback, ...own] : []),
+    ...configured,
+  ].map((name) => name.toLowerCase());
+}
