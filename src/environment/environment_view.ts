@@ -1,21 +1,23 @@
 import type { EnvironmentView } from "../extension/spec.ts";
-import type { Branch } from "../persistence/store.ts";
+import type { Branch, Store } from "../persistence/store.ts";
 import type { QueryScope } from "./query_scope.ts";
+import { StoredHistory } from "./stored_history.ts";
 
 /** What an extension sees of an environment; calls to models only where there is a call that can be given up. */
 export function environmentView(
-  { envId, branch, depth, parentIterationId, iterationId }: {
+  { envId, branch, depth, parentIterationId, iterationId, store }: {
     readonly envId: string;
     readonly branch: Branch;
     readonly depth: number;
     readonly parentIterationId?: string;
     readonly iterationId: string | null;
+    readonly store: Store;
   },
   { scope, signal }: { readonly scope: QueryScope | null; readonly signal: AbortSignal | undefined },
 ): EnvironmentView {
   const { conversationId, workspace } = branch;
   const parent = parentIterationId === undefined ? {} : { parentIterationId };
-  const base = { envId, conversationId, depth, workspace, ...parent };
+  const base = { envId, conversationId, depth, workspace, db: new StoredHistory(store), ...parent };
   if (!scope) return base;
   const own = { signal: signal ?? scope.signal };
   const view = { ...base, ...own, maxIterations: scope.budget(), currentIterationId: iterationId };

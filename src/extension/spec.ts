@@ -1,5 +1,6 @@
 /** All that an extension may import. */
 import { z } from "zod";
+import type { HistoryReader } from "../domain/history_reader.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
 export { z };
@@ -12,6 +13,8 @@ export interface EnvironmentView {
   readonly depth: number;
   /** Real path of the workspace. */
   readonly workspace: string;
+  /** Everything that is stored, to be read. */
+  readonly db?: HistoryReader;
   /** Vis's own folder, null where there is none. */
   readonly home?: string | null;
   /** Its section of the configuration, checked by its `config`. */

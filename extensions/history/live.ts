@@ -1,0 +1,13 @@
+/** What of the extension depends on the conversation; loads nothing. */
+import type { EnvironmentView } from "@vis/extension";
+
+const HINT = "Earlier conversations, their results and variables: history.search(text); doc(history) has the rest.";
+
+const live = {
+  /** A child query has its task and nothing before it. */
+  activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
+  /** Said only where there is something to be found. */
+  prompt: async ({ db }: EnvironmentView): Promise<string> =>
+    ((await db?.conversations({ limit: 2 })) ?? []).length > 1 ? HINT : "",
+};
+export default live;

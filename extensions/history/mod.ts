@@ -1,0 +1,77 @@
+import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import live from "./live.ts";
+import { readerOf } from "./reader.ts";
+import { search, type SearchOptions } from "./search.ts";
+
+const text = z.string().min(1);
+const conversation = z.string().min(8).optional();
+const time = z.union([z.string(), z.number(), z.date()]).optional();
+
+export default defineExtension({
+  namespace: "vis.history",
+  alias: { ns: "vis.ext.history", alias: "history" },
+  doc: "Looks things up in all that is stored: conversations, requests, code, answers, results, variables.",
+  group: "memory",
+  version: "0.1.0",
+  author: "Vis",
+  license: "Apache-2.0",
+  activate: live.activate,
+  prompt: live.prompt,
+  shown: 0,
+  symbols: [
+    fn("search", (env: EnvironmentView, words: string, options?: SearchOptions) => search(env, words, options), {
+      doc: "Places where all words occur, best first; kind is request, code or answer; times are dates.",
+      args: z.tuple([
+        text.describe("text"),
+        z.strictObject({
+          conversation,
+          kind: z.enum(["request", "code", "answer"]).optional(),
+          since: time,
+          until: time,
+          limit: z.number().int().min(1).max(200).optional(),
+        }).optional(),
+      ]),
+      returns: "{kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[]",
+      examples: ['await history.search("invoice parser", {kind: "code"})'],
+    }),
+    fn(
+      "conversations",
+      (env: EnvironmentView, options?: { readonly limit?: number }) =>
+        readerOf(env).conversations({ limit: options?.limit ?? 20 }),
+      {
+        doc: "The newest conversations.",
+        args: z.tuple([z.strictObject({ limit: z.number().int().min(1).max(1000).optional() }).optional()]),
+        returns: "{id, title, workspace, queries, createdAt}[]",
+      },
+    ),
+    fn("queries", (env: EnvironmentView, of?: string) => readerOf(env).queries(of ?? env.conversationId), {
+      doc: "Requests and answers of a conversation, oldest first; of this one by default.",
+      args: z.tuple([conversation.describe("conversation")]),
+      returns: "{id, request, status, answer, iterations, createdAt}[]",
+    }),
+    fn("iterations", (env: EnvironmentView, queryId: string) => readerOf(env).iterations(queryId), {
+      doc: "What was thought, run and printed for a query.",
+      args: z.tuple([text.describe("queryId")]),
+      returns: "{id, number, status, thinking, blocks: {code, ok, result, stdout, error}[]}[]",
+    }),
+    fn("variables", (env: EnvironmentView, of?: string) => readerOf(env).variables(of ?? env.conversationId), {
+      doc: "Variables of a conversation, newest first.",
+      args: z.tuple([conversation.describe("conversation")]),
+      returns: "{name, kind, type, versions, summary, createdAt}[]",
+    }),
+    fn(
+      "variable",
+      (env: EnvironmentView, of: string, name: string, version?: number) =>
+        readerOf(env).variable(of, { name, version }),
+      {
+        doc: "The value of a variable of a conversation: its newest version, or that number.",
+        args: z.tuple([
+          z.string().min(8).describe("conversation"),
+          text.describe("name"),
+          z.number().int().min(1).optional().describe("version"),
+        ]),
+        returns: "unknown",
+      },
+    ),
+  ],
+});
