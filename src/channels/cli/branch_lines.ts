@@ -14,6 +14,7 @@ export function branchLines(
     below.set(parent, [...below.get(parent) ?? [], branch]);
   }
   const lines: string[] = [];
+  const titles = new Map(branches.map(({ branchId, title }) => [branchId, title]));
   const walk = (parent: string | null, indent: string): void => {
     const list = below.get(parent) ?? [];
     for (const [at, branch] of list.entries()) {
@@ -23,7 +24,8 @@ export function branchLines(
         ...(branch.branchId === shown ? ["shown here"] : []),
       ];
       const count = `${branch.queries} ${branch.queries === 1 ? "query" : "queries"}`;
-      const facts = [placeOf(branch), count, ...marks, oneLine(branch.title, 60)].join(" · ");
+      const title = titles.get(parent ?? "") === branch.title ? [] : [oneLine(branch.title, 60)];
+      const facts = [placeOf(branch), count, ...marks, ...title].join(" · ");
       lines.push(`${indent}${last ? "└" : "├"} ${branch.branchId}  ${facts}`);
       walk(branch.branchId, `${indent}${last ? "  " : "│ "}`);
     }

@@ -5,6 +5,7 @@ import { addConversations } from "./_add_conversations.ts";
 import { addDb } from "./_add_db.ts";
 import { addSearch } from "./_add_search.ts";
 import { addProviders } from "./_add_providers.ts";
+import { addVars } from "./_add_vars.ts";
 import { addServe } from "./_add_serve.ts";
 import { describeError } from "./exit_code.ts";
 import type { RunFlags } from "./run_command.ts";
@@ -76,6 +77,7 @@ function build(context: Context): Command {
   addProviders(program, context);
   addConversations(program, context);
   addPrompt(program, context);
+  addVars(program, context);
   addServe(program, context);
   addDb(program, context);
   addSearch(program, context);

@@ -1,0 +1,31 @@
+import { Command, InvalidArgumentError } from "commander";
+import type { Io, Services } from "../channel.ts";
+import type { VarsFlags } from "./vars_command.ts";
+
+/** `vis vars`. */
+export function addVars(
+  program: Command,
+  { services, io, finish }: { readonly services: Services; readonly io: Io; finish(code: number): void },
+): void {
+  program.command("vars")
+    .description("the variables of a conversation, their values and versions, without running anything")
+    .argument("[name...]", "print the values of these")
+    .option("--conversation <id>", "conversation or branch; the newest of this workspace by default")
+    .option("--at <iteration>", "as they were after an iteration: N over all queries, or QUERY.ITERATION")
+    .option("--history <name>", "the versions of one, with the code that made them")
+    .option("--diff <name...>", "NAME V1 V2: how two versions differ; NAME alone: the last two")
+    .option("--limit <n>", "how many versions --history shows, the newest", positive, 20)
+    .option("--json", "print JSON", false)
+    .option("--db <path>", "database file (VIS_DB)")
+    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .action(async (names: string[], flags: VarsFlags) => {
+      const { varsCommand } = await import("./vars_command.ts");
+      finish(await varsCommand(names, { services, io, flags }));
+    });
+}
+
+function positive(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
+  return n;
+}
