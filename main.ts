@@ -1,3 +1,3 @@
-import { described, shipped } from "./extensions/index.ts";
+import { described, live, shipped } from "./extensions/index.ts";
 import { main } from "./src/app.ts";
-await main(Deno.args, { shipped, described });
+await main(Deno.args, { shipped, described, live });

@@ -4,11 +4,13 @@
 /** Shipped extensions: name to literal `import()`, so that they are compiled in and loaded only when wanted. */
 export const shipped = {
   fs: () => import("./fs/mod.ts"),
+  history: () => import("./history/mod.ts"),
   rlm: () => import("./rlm/mod.ts"),
 };
 
 /** What of a described one depends on the conversation. */
 export const live = {
+  history: () => import("./history/live.ts"),
 };
 
 /** What the static ones give a query, so that it can begin before they are loaded. */
@@ -46,6 +48,37 @@ export const described = {
       "fs.writeFile": "fs.writeFile(path: string, text: string): Promise<{path, bytes, diff}>\nCreates or replaces.\ne.g. await fs.writeFile(\"notes.md\", \"# Notes\\n\")",
       "fs.stat": "fs.stat(path: string): Promise<{path, type, size, modified} | null>\nNull if missing.\ne.g. await fs.stat(\"package.json\")"
     }
+  },
+  "history": {
+    "namespace": "vis.history",
+    "version": "0.1.0",
+    "functions": [
+      "history.search",
+      "history.conversations",
+      "history.queries",
+      "history.iterations",
+      "history.variables",
+      "history.variable"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: history → vis.ext.history]\n\u0000\ndoc(history.search) shows more: search, conversations, queries, iterations, variables, variable",
+    "docs": {
+      "history": "Looks things up in all that is stored: conversations, requests, code, answers, results, variables.\n\u0000",
+      "history.search": "history.search(text: string, options?: {conversation?: string, kind?: \"request\" | \"code\" | \"answer\", since?: string | number | Date, until?: string | number | Date, limit?: number}): Promise<{kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[]>\nPlaces where all words occur, best first; kind is request, code or answer; times are dates.\ne.g. await history.search(\"invoice parser\", {kind: \"code\"})",
+      "history.conversations": "history.conversations(options?: {limit?: number}): Promise<{id, title, workspace, queries, createdAt}[]>\nThe newest conversations.\ne.g. await history.conversations()",
+      "history.queries": "history.queries(conversation?: string): Promise<{id, request, status, answer, iterations, createdAt}[]>\nRequests and answers of a conversation, oldest first; of this one by default.\ne.g. await history.queries()",
+      "history.iterations": "history.iterations(queryId: string): Promise<{id, number, status, thinking, blocks: {code, ok, result, stdout, error}[]}[]>\nWhat was thought, run and printed for a query.\ne.g. await history.iterations(queryId)",
+      "history.variables": "history.variables(conversation?: string): Promise<{name, kind, type, versions, summary, createdAt}[]>\nVariables of a conversation, newest first.\ne.g. await history.variables()",
+      "history.variable": "history.variable(conversation: string, name: string, version?: number): Promise<unknown>\nThe value of a variable of a conversation: its newest version, or that number.\ne.g. await history.variable(conversation, name)"
+    },
+    "quiet": true
   },
   "rlm": {
     "namespace": "vis.rlm",

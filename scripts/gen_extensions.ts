@@ -21,7 +21,8 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
   }
   const names = [extension.alias.alias, ...functions, ...Object.keys(constants)];
   const docs = Object.fromEntries(names.map((name) => [name, doc(name) ?? ""]));
-  return { ...facts, functions, constants, grants, globals, block, docs };
+  const requires = extension.requires?.length ? { requires: extension.requires } : {};
+  return { ...facts, functions, constants, grants, globals, ...requires, block, docs };
 }
 
 /** As `describe`, of an extension with live parts: the prompt's place is kept free, and it counts as active. */

@@ -2,9 +2,6 @@ import type { OpenRequest, Session } from "../channels/channel.ts";
 import { Conversations } from "../conversation/conversations.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { Playback } from "../domain/playback.ts";
-import type { DescribedIndex } from "../extension/description.ts";
-import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
-import type { ShippedIndex } from "../extension/loader.ts";
 import { createLog } from "../logging/log.ts";
 import type { Store } from "../persistence/store.ts";
 import { DEFAULT_CAPS } from "../prompt/context_parts.ts";
@@ -15,22 +12,18 @@ import { missingWalls } from "../sandbox/missing_walls.ts";
 import { SparePool } from "../sandbox/spare_pool.ts";
 import { buildRouter } from "./build_router.ts";
 import { openLoggedStore } from "./open_logged_store.ts";
+import { extensionSource, type ShippedParts } from "./extension_source.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 
-/** The first request of a query is sent about then; what is loaded later costs it nothing. */
-const AFTER_START_MS = 40;
 const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
 
-export interface SessionParts {
+export interface SessionParts extends ShippedParts {
   readonly env: Environment;
-  readonly shipped: ShippedIndex;
-  /** Of the shipped extensions; a query waits for those that have none. */
-  readonly described: DescribedIndex;
 }
 
 /** Builds everything one channel needs, in order, and closes it in reverse. */
-export async function openSession(request: OpenRequest, { env, shipped, described }: SessionParts): Promise<Session> {
+export async function openSession(request: OpenRequest, { env, ...parts }: SessionParts): Promise<Session> {
   const settings = await readSettings(request, env);
   const spares = openSpares(settings, request.soon ?? false);
   let store: Store | null = null;
@@ -38,10 +31,10 @@ export async function openSession(request: OpenRequest, { env, shipped, describe
     const router = await routerFor(request, settings);
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
-    const registry = await extensionSource(shipped, described);
+    const extensions = await extensionSource(settings, parts, { paths: request.extensions ?? [] });
     const conversations = new Conversations({
       store,
-      registry,
+      registry: extensions.source,
       router,
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, { ...settings, spares }),
@@ -58,7 +51,7 @@ export async function openSession(request: OpenRequest, { env, shipped, describe
       model,
       database: settings.database,
       swept,
-      notes: router.notes,
+      notes: [...router.notes, ...extensions.notes],
       close: async () => {
         await Promise.all([conversations.closeAll(), spares?.close()]);
         await store?.close();
@@ -75,29 +68,6 @@ async function routerFor({ browse = false, playback }: OpenRequest, settings: Se
   const { replayProvider } = await import("../providers/replay.ts");
   const provider = replayProvider(playback ?? new Playback(NOTHING_RECORDED));
   return new Router({ routes: [{ provider, model: provider.defaultModel }] });
-}
-
-/** Where every extension is described, nothing of them is loaded before the first request is on its way. */
-async function extensionSource(shipped: ShippedIndex, described: DescribedIndex): Promise<ExtensionSource> {
-  const known = Object.keys(shipped).map((name) => described[name] ?? null);
-  if (!known.every((one) => one !== null)) return await buildRegistry(shipped);
-  return new LazyRegistry({
-    described: known,
-    load: () => buildRegistry(shipped),
-    soon: (work) => void setTimeout(work, AFTER_START_MS),
-  });
-}
-
-async function buildRegistry(shipped: ShippedIndex): Promise<ExtensionSource> {
-  const [{ ExtensionRegistry }, { loadShipped }] = await Promise.all([
-    import("../extension/registry.ts"),
-    import("../extension/loader.ts"),
-  ]);
-  const log = createLog("extension");
-  const registry = new ExtensionRegistry({ log });
-  const { loaded } = await loadShipped(shipped, { log });
-  for (const extension of loaded) registry.register(extension);
-  return registry;
 }
 
 /** Children ready before they are needed, where the configuration asks for them; where a query comes at once, its child

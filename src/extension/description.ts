@@ -12,6 +12,8 @@ export interface ExtensionDescription {
   readonly grants: ActiveExtensions["grants"];
   /** Platform globals that it asks for. */
   readonly globals: readonly string[];
+  /** Nothing where absent. */
+  readonly requires?: readonly string[];
   /** Of one with live parts, `PROMPT_PLACE` stands for the prompt. */
   readonly block: string;
   /** Of one with live parts: without a prompt it has no block. */

@@ -1,0 +1,142 @@
+import { join } from "node:path";
+import { ConfigError } from "../domain/errors.ts";
+import type { DescribedIndex, LiveIndex } from "../extension/description.ts";
+import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
+import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
+import type { FolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../extension/loader.ts";
+import type { ExtensionRegistry } from "../extension/registry.ts";
+import type { Extension } from "../extension/spec.ts";
+import { createLog } from "../logging/log.ts";
+import type { Settings } from "./settings.ts";
+
+/** The first request of a query is sent about then; what is loaded later costs it nothing. */
+const AFTER_START_MS = 40;
+
+/** What main.ts hands down of the shipped extensions. */
+export interface ShippedParts {
+  readonly shipped: ShippedIndex;
+  /** A query waits for those that have no description. */
+  readonly described: DescribedIndex;
+  readonly live?: LiveIndex;
+}
+
+type Wanted = Pick<Settings, "config" | "home" | "workspace">;
+
+/** Where every extension is described, nothing of them is loaded before the first request is on its way. Throws
+ * `ConfigError` for a folder of `paths` that cannot be loaded; others are left out, and `notes` says why. */
+export async function extensionSource(
+  settings: Wanted,
+  parts: ShippedParts,
+  { paths = [] }: { readonly paths?: readonly string[] } = {},
+): Promise<{ readonly source: ExtensionSource; readonly notes: readonly string[] }> {
+  const folders = await discoverFolders({ ...settings, paths });
+  const described = describedOf(settings, parts);
+  if (folders.length > 0 || described === null) {
+    const { registry, skipped } = await buildRegistry(settings, parts, { folders });
+    const named = skipped.find(({ folder }) => folder?.place === "path");
+    if (named) throw new ConfigError(named.reason);
+    return { source: registry, notes: skipped.filter(({ folder }) => folder).map(({ reason }) => reason) };
+  }
+  const source = new LazyRegistry({
+    described: described.map(([, one]) => one),
+    live: Object.fromEntries(described.flatMap(([name, { namespace }]) => {
+      const live = parts.live?.[name];
+      return live ? [[namespace, live]] : [];
+    })),
+    load: async () => (await buildRegistry(settings, parts, { folders })).registry,
+    soon: (work) => void setTimeout(work, AFTER_START_MS),
+    log: createLog("extension"),
+    home: settings.home,
+  });
+  return { source, notes: [] };
+}
+
+/** Null where a description does not say all. */
+function describedOf({ config: { extensions } }: Wanted, { shipped, described }: ShippedParts) {
+  if (Object.keys(extensions.config).length > 0) return null;
+  const found = [];
+  for (const name of Object.keys(shipped)) {
+    const one = described[name];
+    if (!one) return null;
+    const listed = (list: readonly string[]): boolean => list.includes(name) || list.includes(one.namespace);
+    if (!listed(extensions.deny) && (extensions.allow === null || listed(extensions.allow))) {
+      found.push([name, one] as const);
+    }
+  }
+  const there = new Set(found.map(([, { namespace }]) => namespace));
+  return found.every(([, one]) => (one.requires ?? []).every((name) => there.has(name))) ? found : null;
+}
+
+/** Loads all there is, and says what was left out. */
+export async function buildRegistry(
+  settings: Wanted,
+  { shipped }: Pick<ShippedParts, "shipped">,
+  { folders }: { readonly folders: readonly FoundFolder[] },
+): Promise<LoadReport & { readonly registry: ExtensionRegistry }> {
+  const [{ ExtensionRegistry }, { loadShipped }, folderOptions] = await Promise.all([
+    import("../extension/registry.ts"),
+    import("../extension/loader.ts"),
+    folders.length > 0 ? folderOptionsOf(settings) : null,
+  ]);
+  const log = createLog("extension");
+  const { allow, deny, config } = settings.config.extensions;
+  const options: LoadOptions = { log, allow, deny, ...(folderOptions ? { folderOptions } : {}) };
+  const report = await loadShipped(shipped, { ...options, folders });
+  const registry = new ExtensionRegistry({
+    log,
+    home: settings.home,
+    config,
+    load: (ref) => loadOne(ref, { settings, shipped, options, loaded: report.loaded }),
+  });
+  const skipped = [...report.skipped];
+  const loaded = report.loaded.filter((extension) => {
+    try {
+      registry.register(extension);
+      return true;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error("extension.skipped", { ext: extension.namespace, error: reason });
+      skipped.push({ name: extension.namespace, reason });
+      return false;
+    }
+  });
+  return { registry, loaded, skipped };
+}
+
+/** What `env.load` names: a namespace that is loaded, or a folder that is the user's own or trusted. */
+async function loadOne(
+  ref: string,
+  { settings, options, loaded }: {
+    readonly settings: Wanted;
+    readonly shipped: ShippedIndex;
+    readonly options: LoadOptions;
+    readonly loaded: readonly Extension[];
+  },
+): Promise<Extension> {
+  const there = loaded.find(({ namespace }) => namespace === ref);
+  if (there) return there;
+  if (!ref.includes("/")) throw new Error(`Cannot load ${ref}: no such extension; a folder has a slash in its path`);
+  const path = await Deno.realPath(ref.startsWith("/") ? ref : join(settings.workspace, ref));
+  const own = settings.home !== null && path.startsWith(join(settings.home, "extensions") + "/");
+  const { loadShipped } = await import("../extension/loader.ts");
+  const folderOptions = options.folderOptions ?? await folderOptionsOf(settings);
+  const folders: FoundFolder[] = [{ place: own ? "home" : "project", path }];
+  const found = await loadShipped({}, { ...options, folders, folderOptions });
+  const [extension] = found.loaded;
+  if (extension && found.loaded.length === 1) return extension;
+  throw new Error(found.skipped[0]?.reason ?? `Cannot load ${ref}: its folder has ${found.loaded.length} extensions`);
+}
+
+/** Where copies of folders and the list of trusted ones are. */
+export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<FolderOptions> {
+  if (home === null) throw new ConfigError("Cannot load extensions: set VIS_HOME to a folder that Vis may write");
+  const [{ moduleReader }, { TrustList }] = await Promise.all([
+    import("../sandbox/read_module.ts"),
+    import("../extension/trust_list.ts"),
+  ]);
+  return {
+    cache: join(home, "cache", "extensions"),
+    readModule: moduleReader(),
+    trust: new TrustList(join(home, "trusted_extensions.json")),
+  };
+}
