@@ -1,6 +1,8 @@
 import type { EnvironmentView } from "@vis/extension";
 import { readerOf } from "./reader.ts";
 
+type Hit = Awaited<ReturnType<NonNullable<EnvironmentView["db"]>["search"]>>[number];
+
 export interface SearchOptions {
   readonly conversation?: string;
   readonly kind?: "request" | "code" | "answer";
@@ -9,8 +11,16 @@ export interface SearchOptions {
   readonly limit?: number;
 }
 
+export interface Found extends Omit<Hit, "at" | "branchId" | "position" | "ownerTable" | "ownerId" | "field"> {
+  readonly at: Date;
+}
+
 /** `history.search`. Throws for a time that is none. */
-export async function search(env: EnvironmentView, text: string, options: SearchOptions = {}) {
+export async function search(
+  env: EnvironmentView,
+  text: string,
+  options: SearchOptions = {},
+): Promise<readonly Found[]> {
   const { conversation: conversationId, kind, since, until, limit = 20 } = options;
   const hits = await readerOf(env).search(text, {
     limit,
