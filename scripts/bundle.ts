@@ -12,6 +12,7 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "worker_script.js": "src/sandbox/child/worker.ts",
   "relay.js": "src/sandbox/child/relay_script.ts",
   "sucrase.js": "src/sandbox/child/sucrase.ts",
+  "exec.js": "src/sandbox/exec/main.ts",
 };
 
 /** Evaluated as scripts, each one function of `require` (script_value.ts). */

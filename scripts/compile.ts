@@ -10,6 +10,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { bundleSandbox, SANDBOX_SCRIPTS } from "./bundle.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
+import { EXEC_ARGUMENT } from "../src/sandbox/exec/exec_policy.ts";
 import { CHILD_ARGUMENT } from "../src/sandbox/program.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
@@ -35,6 +36,9 @@ async function step(what: string, args: readonly string[]): Promise<void> {
 const ENTRY = `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
   const { childMain } = await import("./child.js");
   await childMain();
+} else if (Deno.args[0] === ${JSON.stringify(EXEC_ARGUMENT)}) {
+  const { execMain } = await import("./exec.js");
+  execMain(Deno.args);
 } else {
   await import("./node_globals.js");
   await import("./program.js");
@@ -57,7 +61,7 @@ export async function bundleProgram(): Promise<string> {
   await Deno.rename(join(folder, "main.js"), join(folder, "program.js"));
   await Deno.writeTextFile(join(folder, "main.js"), ENTRY);
   // What the child loads by path: all must lie beside the chunk that holds its main module.
-  for (const file of ["child.js", "worker.js", ...SANDBOX_SCRIPTS]) {
+  for (const file of ["child.js", "worker.js", "exec.js", ...SANDBOX_SCRIPTS]) {
     await Deno.copyFile(join(ROOT, "build/sandbox", file), join(folder, file));
   }
   return folder;

@@ -1,5 +1,6 @@
 /** All that an extension may import. */
 import { z } from "zod";
+import type { Spawn } from "./spawned.ts";
 import type { HistoryReader } from "../domain/history_reader.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
@@ -32,6 +33,8 @@ export interface EnvironmentView {
   readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
   /** A query inside this one, with a sandbox of its own and copies of `vars`; rejects when it cannot begin. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
+  /** The only way to a process, behind the kernel wall; ends with the call. */
+  readonly spawn?: Spawn;
 }
 export type ChildOptions = Readonly<{ vars?: readonly string[]; model?: string; maxIterations?: number }>;
 export type ChildResult = Readonly<Record<"status" | "reason" | "answer", string>>;

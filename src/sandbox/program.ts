@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { GivenAccess } from "./child/given_access.ts";
+import { EXEC_ARGUMENT } from "./exec/exec_policy.ts";
 
 /** Hidden first argument that makes the executable a sandbox child (src/app.ts). */
 export const CHILD_ARGUMENT = "__sandbox_child";
@@ -57,6 +58,15 @@ export function childProgram({ memoryBytes, allPermissions, access }: ChildProgr
       `${folder}child.js`,
     ],
   };
+}
+
+/** How a process is started that confines itself and becomes another program. Throws as `childProgram` does. */
+export function execProgram(): ChildProgram {
+  const path = Deno.execPath();
+  if (Deno.build.standalone) return { path, args: [EXEC_ARGUMENT] };
+  const flags = ["--quiet", "--no-npm", "--no-remote", "--no-config", "--no-lock", "--no-prompt", "--no-check"];
+  const v8 = `--v8-flags=${V8_FLAGS.join(",")}`;
+  return { path, args: ["run", ...flags, "--allow-ffi", v8, `${bundleFolder()}exec.js`, EXEC_ARGUMENT] };
 }
 
 function permissionFlags(folder: string, access: GivenAccess | undefined): string[] {

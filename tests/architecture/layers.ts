@@ -10,6 +10,7 @@ export const RANK: Readonly<Record<string, number>> = {
   sandbox: 2,
   extension: 2,
   environment: 3,
+  processes: 3,
   nudges: 4,
   prompt: 4,
   iteration: 5,

@@ -17,11 +17,12 @@ export interface Landlock {
  * Denies this thread, and every thread and process it starts from now on, all paths and TCP ports that `access` does
  * not name, abstract sockets, and signals to others. Threads that exist already are never covered: call it before the
  * worker is started. It does not see stat, readlink, chmod, unix path sockets, UDP, io_uring or memfd: the system call
- * filter does. Throws Error for an access that this kernel cannot hold to what it names.
+ * filter does. Whoever has rules of another kind gives a function that makes them for the kernel's ABI. Throws Error for
+ * an access that this kernel cannot hold to what it names.
  */
-export function landlock(libc: Libc, access: Access): Landlock {
+export function landlock(libc: Libc, access: Access | ((abi: number) => LandlockRules)): Landlock {
   const abi = Math.max(libc.syscall(CREATE_RULESET, [0n, 0n, VERSION]), 0);
-  const rules = rulesFor(abi, access);
+  const rules = typeof access === "function" ? access(abi) : rulesFor(abi, access);
   if (rules.unsafe.length > 0) throw new Error(`Cannot grant to the sandbox: ${rules.unsafe.join(", ")}`);
   if (abi < 1) return { abi: 0, failed: ["Landlock: not in this kernel"] };
   const attributes = words(rules.handledFiles, rules.handledNet, rules.scoped);

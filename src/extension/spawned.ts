@@ -1,0 +1,33 @@
+/** How `env.spawn` is asked for a program. */
+export interface SpawnOptions {
+  /** Relative to the workspace, and inside it; the workspace where absent. */
+  readonly cwd?: string;
+  /** Beside the few variables that every program gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input; empty where absent. */
+  readonly input?: string;
+  /** 120 000 where absent. Everything that the program started ends with it. */
+  readonly timeoutMs?: number;
+  /** Of each of the two outputs: its begin and its end are kept. 1 MiB where absent. */
+  readonly maxBytes?: number;
+  /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a program ended. One that failed is a result; `spawn` rejects only where none ran. */
+export interface Spawned {
+  /** 128 and the number of the signal, where one ended it. */
+  readonly code: number;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ms: number;
+  readonly timedOut: boolean;
+  /** Whether an output was longer than `maxBytes`. */
+  readonly truncated: boolean;
+  /** What Vis did about it, in sentences: processes that were left and ended, files that were put back. */
+  readonly notes: readonly string[];
+}
+
+/** Runs a program behind the kernel wall. Never without the wall: rejects where the machine has none. */
+export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;

@@ -1,0 +1,62 @@
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Keeps the begin and the end of an output, and counts what lies between: a flood takes no memory. */
+export class CappedOutput {
+  readonly #half: number;
+  readonly #head: Bytes[] = [];
+  #tail: Bytes[] = [];
+  #headBytes = 0;
+  #tailBytes = 0;
+  #dropped = 0;
+
+  constructor(maxBytes: number) {
+    this.#half = Math.max(1, Math.floor(maxBytes / 2));
+  }
+
+  /** The bytes are copied. */
+  push(chunk: Bytes): void {
+    const room = Math.min(this.#half - this.#headBytes, chunk.length);
+    if (room > 0) {
+      this.#head.push(chunk.slice(0, room));
+      this.#headBytes += room;
+    }
+    const rest = chunk.subarray(room);
+    if (rest.length === 0) return;
+    this.#dropped += Math.max(0, rest.length - this.#half);
+    this.#tail.push(rest.slice(-this.#half));
+    this.#tailBytes += Math.min(rest.length, this.#half);
+    // Small chunks are dropped a batch at a time.
+    if (this.#tailBytes > 2 * this.#half || this.#tail.length > 4096) this.#trim();
+  }
+
+  get truncated(): boolean {
+    return this.#dropped > 0 || this.#tailBytes > this.#half;
+  }
+
+  /** Bytes that are no UTF-8, and a character that was cut, become U+FFFD. */
+  text(): string {
+    this.#trim();
+    const gap = this.#dropped > 0
+      ? new TextEncoder().encode(`\n[${this.#dropped} bytes left out]\n`)
+      : new Uint8Array();
+    return new TextDecoder().decode(joined([...this.#head, gap, ...this.#tail]));
+  }
+
+  #trim(): void {
+    const all = joined(this.#tail);
+    const kept = all.subarray(Math.max(0, all.length - this.#half));
+    this.#dropped += all.length - kept.length;
+    this.#tail = [kept];
+    this.#tailBytes = kept.length;
+  }
+}
+
+function joined(parts: readonly Bytes[]): Bytes {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

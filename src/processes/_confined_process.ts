@@ -1,0 +1,161 @@
+import type { Spawned } from "../extension/spawned.ts";
+import { EXEC_FAILED, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import { execProgram } from "../sandbox/program.ts";
+import { CappedOutput } from "./_capped_output.ts";
+import type { Reaper } from "./_reaper.ts";
+import { SIGNALS } from "./_signals.ts";
+
+const READ_BYTES = 64 << 10;
+/** Nothing of ours; the folder that cannot be made keeps the runtime from a cache. */
+const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
+const WATCH_MS = 50;
+const MOST_PROCESSES = 1024;
+/** It is what is ended first where memory runs out. */
+const OOM_SCORE = "800";
+/** Pipes that somebody holds open after the end: nobody can, but nothing may wait for them for good. */
+const DRAIN_MS = 2_000;
+
+export interface ConfinedProcessOptions {
+  readonly policy: ExecPolicy;
+  readonly cwd: string;
+  readonly input: string | null;
+  readonly maxBytes: number;
+  readonly reaper: Reaper;
+}
+
+/** One program behind the wall, from its start to the end of all that it started. */
+export class ConfinedProcess {
+  readonly #options: ConfinedProcessOptions;
+  readonly #name: string;
+  readonly #process: Deno.ChildProcess;
+  readonly #begun = performance.now();
+  readonly #stdout: CappedOutput;
+  readonly #stderr: CappedOutput;
+  readonly #notes: string[] = [];
+  #timedOut = false;
+
+  constructor(argv: readonly string[], options: ConfinedProcessOptions) {
+    this.#options = options;
+    this.#name = argv[0] ?? "";
+    const { policy, cwd, input, maxBytes } = options;
+    const { path, args } = execProgram();
+    this.#process = new Deno.Command(path, {
+      args: [...args, JSON.stringify(policy), ...argv],
+      cwd,
+      clearEnv: true,
+      env: ENVIRONMENT,
+      stdin: input === null ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    options.reaper.begun(policy.limits.tag, this.#process.pid);
+    this.#stdout = new CappedOutput(maxBytes);
+    this.#stderr = new CappedOutput(maxBytes);
+    writeQuietly(`/proc/${this.#process.pid}/oom_score_adj`, OOM_SCORE);
+  }
+
+  /** `leave` is called when nothing runs any longer; the paths that it gives go into the notes. */
+  async run(
+    { timeoutMs, signal, leave }: {
+      readonly timeoutMs: number;
+      readonly signal: AbortSignal | undefined;
+      readonly leave: () => Promise<readonly string[]>;
+    },
+  ): Promise<Spawned> {
+    const { reaper, policy: { limits: { tag } } } = this.#options;
+    const kill = (): void => reaper.kill(tag);
+    const timer = setTimeout(() => {
+      this.#timedOut = true;
+      kill();
+    }, timeoutMs);
+    const watch = this.#watchCount(kill);
+    signal?.addEventListener("abort", kill);
+    if (signal?.aborted) kill();
+    const outputs = this.#readOutputs();
+    void this.#writeInput();
+    const status = await this.#process.status;
+    clearTimeout(timer);
+    clearInterval(watch);
+    signal?.removeEventListener("abort", kill);
+    const left = await reaper.ended(tag);
+    if (left > 0 && !this.#timedOut) this.#notes.push(`${left} processes that were left running were ended`);
+    await outputs();
+    const repaired = await leave();
+    if (repaired.length > 0) {
+      this.#notes.push(`Put back as they were, commands may not change them: ${repaired.join(", ")}`);
+    }
+    signal?.throwIfAborted();
+    return this.#result(status);
+  }
+
+  #result({ code, signal }: Deno.CommandStatus): Spawned {
+    const stderr = this.#stderr.text();
+    const mark = stderr.indexOf(this.#options.policy.token);
+    if (code === EXEC_FAILED && mark >= 0) {
+      throw new Error(stderr.slice(mark + this.#options.policy.token.length).trim());
+    }
+    return {
+      code: signal === null ? code : 128 + (SIGNALS[signal] ?? 0),
+      signal,
+      stdout: this.#stdout.text(),
+      stderr,
+      ms: Math.round(performance.now() - this.#begun),
+      timedOut: this.#timedOut,
+      truncated: this.#stdout.truncated || this.#stderr.truncated,
+      notes: this.#notes,
+    };
+  }
+
+  /** Root is not held by the limit of processes, and before a user reaches it others of the same user may. */
+  #watchCount(kill: () => void): ReturnType<typeof setInterval> {
+    const { reaper, policy: { limits } } = this.#options;
+    const atStart = runningTasks();
+    return setInterval(() => {
+      if (runningTasks() - atStart < MOST_PROCESSES || reaper.count(limits.tag) < MOST_PROCESSES) return;
+      this.#notes.push(`Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`);
+      kill();
+    }, WATCH_MS);
+  }
+
+  async #writeInput(): Promise<void> {
+    const { input } = this.#options;
+    if (input === null) return;
+    const writer = this.#process.stdin.getWriter();
+    // A program need not read its input to its end.
+    await writer.write(new TextEncoder().encode(input)).catch(() => {});
+    await writer.close().catch(() => {});
+  }
+
+  /** Reads both outputs; what it returns waits for their ends. */
+  #readOutputs(): () => Promise<void> {
+    const readers = ([[this.#process.stdout, this.#stdout], [this.#process.stderr, this.#stderr]] as const).map(
+      ([stream, into]) => {
+        const reader = stream.getReader({ mode: "byob" });
+        return { reader, done: readAll(reader, into).catch(() => {}) };
+      },
+    );
+    return async () => {
+      const timer = setTimeout(() => readers.forEach(({ reader }) => void reader.cancel().catch(() => {})), DRAIN_MS);
+      await Promise.all(readers.map(({ done }) => done));
+      clearTimeout(timer);
+    };
+  }
+}
+
+async function readAll(reader: ReadableStreamBYOBReader, into: CappedOutput): Promise<void> {
+  let { value: chunk } = await reader.read(new Uint8Array(READ_BYTES));
+  for (; chunk && chunk.length > 0; { value: chunk } = await reader.read(new Uint8Array(chunk.buffer))) {
+    into.push(chunk);
+  }
+}
+
+/** Of the whole machine: the cheapest thing to ask. */
+function runningTasks(): number {
+  return Number(/\/(\d+)/.exec(Deno.readTextFileSync("/proc/loadavg"))?.[1] ?? 0);
+}
+
+function writeQuietly(path: string, text: string): void {
+  try {
+    Deno.writeTextFileSync(path, text);
+  } catch { /* it has ended, or this may not be said here */ }
+}

@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { type FileImage, readImage, sameImage, writeImage } from "./_file_image.ts";
+
+/** What other programs run or obey, unconfined, later: nothing of it may come from a command. */
+const OWN = ".vis";
+const IN_GIT = ["config", "config.worktree", "commondir", "hooks", "info/attributes"];
+/** Of submodules and worktrees, which have repositories of their own below these. */
+const NESTED = ["modules", "worktrees"];
+const NESTED_DEPTH = 4;
+const NOT_REPOSITORIES = new Set(["objects", "refs", "logs", "hooks", "info"]);
+const ROOM = { files: 5000, bytes: 32 << 20 };
+
+/** State of the guarded files of one workspace before a command, put back after it: a wall of paths can open a folder,
+ * but not close a part of it again. */
+export class GuardedFiles {
+  readonly #workspace: string;
+  readonly #git: "folder" | "other" | null;
+  /** `.git` as a whole where it is no folder. */
+  readonly #gitImage: FileImage;
+  readonly #images: ReadonlyMap<string, FileImage>;
+
+  private constructor(
+    workspace: string,
+    state: { git: "folder" | "other" | null; gitImage: FileImage; images: ReadonlyMap<string, FileImage> },
+  ) {
+    this.#workspace = workspace;
+    this.#git = state.git;
+    this.#gitImage = state.gitImage;
+    this.#images = state.images;
+  }
+
+  /** Throws RangeError where there is more than can be kept. */
+  static async read(workspace: string): Promise<GuardedFiles> {
+    const git = await kindOf(join(workspace, ".git"));
+    const room = { ...ROOM };
+    const images = new Map<string, FileImage>();
+    for (const path of await guardedPaths(workspace)) images.set(path, await imageOf(workspace, path, room));
+    const gitImage = git === "other" ? await readImage(join(workspace, ".git"), room) : null;
+    return new GuardedFiles(workspace, { git, gitImage, images });
+  }
+
+  /** Puts back what has changed and returns the paths. */
+  async restore(): Promise<readonly string[]> {
+    const changed: string[] = [];
+    const git = join(this.#workspace, ".git");
+    const now = await kindOf(git);
+    if (now === "other" || this.#git === "other") {
+      const room = { files: 1e6, bytes: 1e9 };
+      if (now === "folder" || !sameImage(this.#gitImage, await readImage(git, room).catch(() => null))) {
+        await writeImage(git, this.#gitImage);
+        changed.push(".git");
+      }
+    }
+    for (const path of new Set([...this.#images.keys(), ...await guardedPaths(this.#workspace)])) {
+      if (path !== OWN && await kindOf(git) !== "folder") continue;
+      if (await this.#restorePath(path)) changed.push(path);
+    }
+    return changed.sort();
+  }
+
+  async #restorePath(path: string): Promise<boolean> {
+    const before = this.#images.get(path) ?? null;
+    // What is larger now than may be kept has changed.
+    const after = await imageOf(this.#workspace, path, { ...ROOM }).catch(() => undefined);
+    const parents = path.split("/").slice(0, -1);
+    const blocked = await blockingParent(this.#workspace, parents);
+    if (blocked === null && after !== undefined && sameImage(before, after)) return false;
+    if (blocked !== null) await Deno.remove(join(this.#workspace, blocked));
+    if (before !== null) await Deno.mkdir(join(this.#workspace, ...parents), { recursive: true });
+    if (before !== null || after !== null) await writeImage(join(this.#workspace, path), before);
+    return true;
+  }
+}
+
+async function guardedPaths(workspace: string): Promise<string[]> {
+  const paths = [OWN, ...IN_GIT.map((name) => `.git/${name}`)];
+  const visit = async (folder: string, depth: number): Promise<void> => {
+    if (depth > NESTED_DEPTH || await kindOf(join(workspace, folder)) !== "folder") return;
+    for await (const { name, isDirectory } of Deno.readDir(join(workspace, folder))) {
+      if (!isDirectory || NOT_REPOSITORIES.has(name)) continue;
+      paths.push(...IN_GIT.map((inner) => `${folder}/${name}/${inner}`));
+      await visit(`${folder}/${name}`, depth + 1);
+    }
+  };
+  if (await kindOf(join(workspace, ".git")) === "folder") {
+    for (const name of NESTED) await visit(`.git/${name}`, 1);
+  }
+  return paths;
+}
+
+/** Nothing behind a link: that is another place. */
+async function imageOf(workspace: string, path: string, room: { files: number; bytes: number }): Promise<FileImage> {
+  if (await blockingParent(workspace, path.split("/").slice(0, -1)) !== null) return null;
+  return await readImage(join(workspace, path), room);
+}
+
+/** The first of these folders that is something else; null where all are folders or absent. */
+async function blockingParent(workspace: string, folders: readonly string[]): Promise<string | null> {
+  for (let depth = 1; depth <= folders.length; depth++) {
+    const path = folders.slice(0, depth).join("/");
+    if (await kindOf(join(workspace, path)) === "other") return path;
+  }
+  return null;
+}
+
+async function kindOf(path: string): Promise<"folder" | "other" | null> {
+  const info = await Deno.lstat(path).catch(() => null);
+  return info === null ? null : info.isDirectory ? "folder" : "other";
+}

@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import type { GrantedPath } from "../sandbox/confine/access.ts";
+
+/** What programs are made of. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc"];
+/** `resolv.conf` is often a link to a place outside. */
+const LINKED = ["/etc/resolv.conf"];
+const DEVICES = ["null", "zero", "full", "random", "urandom"].map((name) => `/dev/${name}`);
+const ETC_DEPTH = 4;
+
+/** Paths of the machine that every program may read and run: real, and only those that exist. */
+export async function systemPaths(): Promise<readonly GrantedPath[]> {
+  const found = await Promise.all([...SYSTEM, ...LINKED].map(realPath));
+  // Root may read what is its own, keys of the machine included, whatever rights it has given up.
+  const etc = Deno.uid() === 0 ? await readable("/etc", ETC_DEPTH) : [{ path: "/etc", folder: true }];
+  return distinct([...found.filter((one) => one !== null), ...etc]);
+}
+
+export async function deviceNodes(): Promise<readonly string[]> {
+  const there = await Promise.all(DEVICES.map((path) => Deno.lstat(path).then((it) => it.isCharDevice, () => false)));
+  return DEVICES.filter((_, at) => there[at]);
+}
+
+/** Null where there is nothing. */
+export async function realPath(path: string): Promise<GrantedPath | null> {
+  try {
+    const real = await Deno.realPath(path);
+    return { path: real, folder: (await Deno.stat(real)).isDirectory };
+  } catch {
+    return null;
+  }
+}
+
+/** What everybody may read below a folder: as few paths as say it. */
+async function readable(folder: string, depth: number): Promise<readonly GrantedPath[]> {
+  const parts: GrantedPath[] = [];
+  let whole = true;
+  for await (const { name } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    const info = await Deno.lstat(path).catch(() => null);
+    if (!info || info.isSymlink) continue;
+    const open = ((info.mode ?? 0) & (info.isDirectory ? 0o5 : 0o4)) !== 0;
+    if (!open || (info.isDirectory && depth === 0)) whole = false;
+    else if (info.isDirectory) {
+      const inner = await readable(path, depth - 1);
+      if (inner.length !== 1 || inner[0]?.path !== path) whole = false;
+      parts.push(...inner);
+    } else parts.push({ path, folder: false });
+  }
+  return whole ? [{ path: folder, folder: true }] : parts;
+}
+
+function distinct(paths: readonly GrantedPath[]): readonly GrantedPath[] {
+  return [...new Map(paths.map((one) => [one.path, one])).values()];
+}

@@ -1,0 +1,46 @@
+/** One process as /proc tells it. */
+export interface ProcessFacts {
+  readonly pid: number;
+  readonly parent: number;
+  readonly session: number;
+  readonly ended: boolean;
+}
+
+/** Every process below `root`, whoever their parents were at first. */
+export function descendants(root: number): readonly ProcessFacts[] {
+  const children = Map.groupBy(readAll(), ({ parent }) => parent);
+  const found: ProcessFacts[] = [];
+  const open = [root];
+  for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
+    for (const child of children.get(pid) ?? []) {
+      found.push(child);
+      open.push(child.pid);
+    }
+  }
+  return found;
+}
+
+/** The hard limit of message queues, which tells confined processes from others; null where it ended meanwhile. */
+export function tagOf(pid: number): number | null {
+  try {
+    const line = /^Max msgqueue size\s+\S+\s+(\S+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/limits`));
+    return line?.[1] === undefined ? null : Number(line[1]); // NaN for "unlimited"
+  } catch {
+    return null;
+  }
+}
+
+function readAll(): ProcessFacts[] {
+  const found: ProcessFacts[] = [];
+  for (const { name } of Deno.readDirSync("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    try {
+      const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+      // The name stands in brackets and may hold anything.
+      const [state = "", parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      found.push({ pid, parent: Number(parent), session: Number(session), ended: state === "Z" || state === "X" });
+    } catch { /* ended while it was read */ }
+  }
+  return found;
+}

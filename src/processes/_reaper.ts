@@ -1,0 +1,90 @@
+import { Libc } from "../sandbox/confine/libc.ts";
+import { descendants, type ProcessFacts, tagOf } from "./_process_table.ts";
+
+const PR_SET_CHILD_SUBREAPER = 36, WAIT4 = 61, WNOHANG = 1n; // x86-64
+/** Below the kernel's default of 819 200, so that a process with a lower limit is one of ours. */
+const FIRST_TAG = 600_000, LAST_TAG = 800_000;
+const ROUNDS = 400, PAUSE_MS = 5;
+
+/** Ends what confined programs leave behind. The process becomes the parent of every orphan below it, so that none gets
+ * away by a double fork or a session of its own. */
+export class Reaper {
+  readonly #libc = new Libc();
+  /** Of the programs that run: their tags and the processes that the runtime itself waits for. */
+  readonly #running = new Map<number, number>();
+  #next = FIRST_TAG;
+
+  /** Throws Error where orphans cannot be had. */
+  constructor() {
+    if (this.#libc.prctl(PR_SET_CHILD_SUBREAPER, 1n) !== 0) {
+      throw new Error(`Cannot become the parent of orphans: errno ${this.#libc.errno()}`);
+    }
+  }
+
+  /** A tag for a program that is about to start. */
+  newTag(): number {
+    const tag = this.#next;
+    this.#next = tag + 1 < LAST_TAG ? tag + 1 : FIRST_TAG;
+    return this.#running.has(tag) ? this.newTag() : tag;
+  }
+
+  begun(tag: number, pid: number): void {
+    this.#running.set(tag, pid);
+  }
+
+  /** How many processes carry the tag. */
+  count(tag: number): number {
+    return descendants(Deno.pid).filter(({ pid, ended }) => !ended && tagOf(pid) === tag).length;
+  }
+
+  /** Kills the program and whatever it started; what it waits for is its own end, which the runtime sees. */
+  kill(tag: number): void {
+    const pid = this.#running.get(tag);
+    if (pid === undefined) return;
+    signal(-pid);
+    signal(pid);
+    for (const one of descendants(Deno.pid)) if (!one.ended && tagOf(one.pid) === tag) signal(one.pid);
+  }
+
+  /** The program has ended: kills and buries all that is left of it, and all that belongs to no running one. Returns
+   * how many there were. */
+  async ended(tag: number): Promise<number> {
+    const leader = this.#running.get(tag);
+    this.#running.delete(tag);
+    const killed = new Set<number>();
+    for (let round = 0; round < ROUNDS; round++) {
+      const left = this.#strays();
+      // At once for all of a group: its members cannot make others meanwhile.
+      if (leader !== undefined && left.length > 0) signal(-leader);
+      for (const { pid, ended } of left) {
+        if (ended) continue;
+        killed.add(pid);
+        signal(pid);
+      }
+      for (const { pid, parent, ended } of left) if (ended && parent === Deno.pid) this.#bury(pid);
+      if (left.every(({ ended, parent }) => ended && parent === Deno.pid)) break;
+      await new Promise((done) => setTimeout(done, PAUSE_MS));
+    }
+    return killed.size;
+  }
+
+  #strays(): readonly ProcessFacts[] {
+    const running = new Set(this.#running.values());
+    return descendants(Deno.pid).filter(({ pid }) => {
+      if (running.has(pid)) return false;
+      const tag = tagOf(pid);
+      return tag !== null && tag < LAST_TAG && !this.#running.has(tag);
+    });
+  }
+
+  /** By its number only: a wait for any child would take the runtime's own from it. */
+  #bury(pid: number): void {
+    this.#libc.syscall(WAIT4, [BigInt(pid), 0n, WNOHANG, 0n]);
+  }
+}
+
+function signal(pid: number): void {
+  try {
+    Deno.kill(pid, "SIGKILL");
+  } catch { /* ended already */ }
+}

@@ -1,0 +1,175 @@
+import { tmpdir } from "node:os";
+import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import type { GrantedPath } from "../sandbox/confine/access.ts";
+import { ConfinedProcess } from "./_confined_process.ts";
+import { FileGuard } from "./_file_guard.ts";
+import { deviceNodes, realPath, systemPaths } from "./_open_paths.ts";
+import { Reaper } from "./_reaper.ts";
+import {
+  commandFolder,
+  holds,
+  type PrivateFolders,
+  realFolders,
+  refusePrivate,
+  withoutPrivate,
+} from "./_wall_paths.ts";
+
+const TIMEOUT_MS = 120_000, MAX_TIMEOUT_MS = 24 * 3_600_000;
+const MAX_BYTES = 1 << 20, LARGEST_BYTES = 32 << 20;
+const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
+/** Processes that a program may have beside all that run when it starts. */
+const MORE_PROCESSES = 1024;
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** Taken from the environment of Vis; everything else that a program gets is said here. */
+const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+
+export interface ProcessWallOptions {
+  readonly private: PrivateFolders;
+  /** Folders and files beside the system's that programs may read and run. */
+  readonly read: readonly string[];
+  /** TCP, to anywhere; else no socket at all. */
+  readonly network: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the temporary folders of programs are made. */
+  readonly temporary?: string;
+}
+
+interface Machine {
+  readonly reaper: Reaper;
+  readonly folders: PrivateFolders;
+  readonly read: readonly GrantedPath[];
+  readonly devices: readonly string[];
+  /** Folders of PATH that programs may read: shells stop at the first that has a name, whether they may run it or not. */
+  readonly path: string;
+}
+
+/** The only way to a process: every program runs behind Landlock, a filter of system calls and limits, and ends with
+ * all that it started. */
+export class ProcessWall {
+  readonly #options: ProcessWallOptions;
+  readonly #guard = new FileGuard();
+  #machine: Promise<Machine> | null = null;
+
+  constructor(options: ProcessWallOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with Error where no program ran: no wall here, a path that may not be opened, no such program, and with
+   * the signal's reason where that came first. */
+  async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
+    checkCall(argv, options);
+    const { signal, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null } = options;
+    signal?.throwIfAborted();
+    const machine = await this.#ready();
+    const cwd = await commandFolder(workspace, options.cwd ?? ".");
+    const own = [{ path: workspace, folder: true }];
+    refusePrivate(own, machine.folders);
+    const folder = await Deno.realPath(
+      await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
+    );
+    const leave = await this.#guard.enter(workspace).catch(async (error: unknown) => {
+      await Deno.remove(folder, { recursive: true });
+      throw error;
+    });
+    const tag = machine.reaper.newTag();
+    try {
+      const policy: ExecPolicy = {
+        token: crypto.randomUUID(),
+        parentPid: Deno.pid,
+        env: { ...this.#environment(folder), PATH: machine.path, ...options.env },
+        read: machine.read,
+        list: ["/etc"],
+        write: [...own, { path: folder, folder: true }],
+        devices: machine.devices,
+        network: this.#options.network,
+        limits: { ...limits(), tag },
+      };
+      const process = new ConfinedProcess(argv, { policy, cwd, input, maxBytes, reaper: machine.reaper });
+      return await process.run({ timeoutMs, signal, leave });
+    } finally {
+      await leave();
+      await Deno.remove(folder, { recursive: true }).catch(() => {}); // what a program locked stays in the temporary folder
+    }
+  }
+
+  #ready(): Promise<Machine> {
+    this.#machine ??= this.#prepare().catch((error: unknown) => {
+      this.#machine = null;
+      throw error;
+    });
+    return this.#machine;
+  }
+
+  async #prepare(): Promise<Machine> {
+    if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") {
+      throw new Error(`Cannot run commands: the wall around them is for Linux on x86-64, this is ${Deno.build.target}`);
+    }
+    const reaper = new Reaper();
+    const folders = await realFolders(this.#options.private);
+    const named = await Promise.all(this.#options.read.map(namedPath));
+    refusePrivate(named, folders);
+    const system = withoutPrivate(await systemPaths(), folders);
+    const read = [...system, ...named];
+    return {
+      reaper,
+      folders,
+      read,
+      devices: await deviceNodes(),
+      path: await openPath(this.#options.env["PATH"], read),
+    };
+  }
+
+  #environment(folder: string): Record<string, string> {
+    const { env, network } = this.#options;
+    const inherited = INHERITED.flatMap((name) => env[name] ? [[name, env[name]]] : []);
+    return {
+      LANG: "C.UTF-8",
+      ...Object.fromEntries(inherited),
+      TERM: "dumb",
+      HOME: folder,
+      TMPDIR: folder,
+      // Names are looked up by TCP: there is no UDP.
+      ...(network ? { RES_OPTIONS: "use-vc" } : {}),
+    };
+  }
+}
+
+function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
+  if (!argv[0]) throw new TypeError("Cannot run a command: there is none");
+  if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
+    throw new TypeError("Cannot run a command with a NUL character in it");
+  }
+  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw new RangeError(`Cannot run a command for ${timeoutMs} ms: the limit is ${MAX_TIMEOUT_MS}`);
+  }
+  if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
+    throw new RangeError(`Cannot keep ${maxBytes} bytes of a command's output: the limit is ${LARGEST_BYTES}`);
+  }
+}
+
+async function namedPath(path: string): Promise<GrantedPath> {
+  const found = path.startsWith("/") ? await realPath(path) : null;
+  if (found) return found;
+  throw new Error(
+    `Cannot run commands: shell.read names ${path}, which is no absolute path of something that is there`,
+  );
+}
+
+async function openPath(path: string | undefined, read: readonly GrantedPath[]): Promise<string> {
+  const entries = [...new Set((path || PATH).split(":").filter((entry) => entry.startsWith("/")))];
+  const real = await Promise.all(entries.map(realPath));
+  const open = entries.filter((_, at) => read.some((granted) => holds(granted.path, real[at]?.path ?? "")));
+  return open.length > 0 ? open.join(":") : PATH;
+}
+
+/** The limit of processes counts all that the user has, so it goes by what runs now. */
+function limits(): Omit<ExecPolicy["limits"], "tag"> {
+  const running = Number(/\/(\d+)/.exec(Deno.readTextFileSync("/proc/loadavg"))?.[1] ?? 0);
+  return {
+    openFiles: OPEN_FILES,
+    fileBytes: FILE_BYTES,
+    cpuSeconds: CPU_SECONDS,
+    processes: running + MORE_PROCESSES,
+  };
+}

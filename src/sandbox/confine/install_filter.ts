@@ -1,0 +1,56 @@
+import type { Libc } from "./libc.ts";
+import { SECCOMP } from "./system_calls.ts";
+
+/** Classic BPF: load a word, compare it, return a verdict. */
+export const BPF = { load: 0x20, equal: 0x15, atLeast: 0x35, anyBit: 0x45, return: 0x06 } as const;
+export const VERDICT = { allow: 0x7fff0000, kill: 0x80000000 } as const;
+export type Operation = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
+
+const SET_MODE_FILTER = 1n, TSYNC = 1n;
+// Offsets in struct seccomp_data.
+const NUMBER = 0, ARCHITECTURE = 4;
+const AUDIT_ARCH_X86_64 = 0xc000003e;
+const X32_BIT = 0x40000000;
+const ENOSYS = 38;
+
+export const verdict = (value: number): Operation => [BPF.return, 0, 0, value];
+export const refusal = (errno: number): Operation => verdict(0x00050000 | errno);
+/** Where the low 32 bits of an argument stand; the high ones are 4 behind. */
+export const argument = (index: number): number => 16 + 8 * index;
+
+/** Before every other check: leaves the number of a call of x86-64 loaded, and lets no other kind of entry pass. */
+export const ENTRY: readonly Operation[] = [
+  [BPF.load, 0, 0, ARCHITECTURE],
+  [BPF.equal, 1, 0, AUDIT_ARCH_X86_64],
+  verdict(VERDICT.kill), // 32-bit entry: other numbers for the same calls
+  [BPF.load, 0, 0, NUMBER],
+  [BPF.atLeast, 0, 1, X32_BIT],
+  refusal(ENOSYS), // the x32 numbers, likewise
+];
+
+/** Installs a system call filter, on every thread at once or on this one alone. Needs no_new_privs. Returns what could
+ * not be set. */
+export function installFilter(
+  libc: Libc,
+  operations: readonly Operation[],
+  { everyThread }: { readonly everyThread: boolean },
+): string[] {
+  if (Deno.build.arch !== "x86_64") return [`system call filter: not tried on ${Deno.build.arch}`];
+  const code = new Uint8Array(operations.length * 8);
+  const view = new DataView(code.buffer);
+  operations.forEach(([operation, whenTrue, whenFalse, operand], i) => {
+    view.setUint16(i * 8, operation, true);
+    view.setUint8(i * 8 + 2, whenTrue);
+    view.setUint8(i * 8 + 3, whenFalse);
+    view.setUint32(i * 8 + 4, operand >>> 0, true);
+  });
+  const head = new Uint8Array(16);
+  const headView = new DataView(head.buffer);
+  headView.setUint16(0, operations.length, true);
+  headView.setBigUint64(8, libc.address(code), true);
+  const result = libc.syscall(SECCOMP, [SET_MODE_FILTER, everyThread ? TSYNC : 0n, libc.address(head)]);
+  if (result === 0) return [];
+  return [
+    result > 0 ? `system call filter: thread ${result} not in step` : `system call filter: errno ${libc.errno()}`,
+  ];
+}

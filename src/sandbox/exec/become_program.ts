@@ -1,0 +1,52 @@
+import type { Libc } from "../confine/libc.ts";
+
+const EXECVE = 59; // x86-64
+const ENOENT = 2, EACCES = 13, ENOTDIR = 20, ENOEXEC = 8, E2BIG = 7;
+const WORDS: Readonly<Record<number, string>> = {
+  [ENOENT]: "it is not there, or the interpreter that it names is not",
+  [EACCES]: "it may not be run: it is no program, or lies where commands may not read",
+  [ENOEXEC]: "it is no program and names no interpreter",
+  [E2BIG]: "its arguments are too long",
+};
+
+/** Replaces this process by a program; returns, with the reason in words, only where that failed. */
+export function becomeProgram(
+  libc: Libc,
+  { argv, env }: { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> },
+): string {
+  const name = argv[0] ?? "";
+  const args = new StringList(libc, argv);
+  const variables = new StringList(libc, Object.entries(env).map(([key, value]) => `${key}=${value}`));
+  let worst = ENOENT;
+  for (const path of candidates(name, env["PATH"] ?? "")) {
+    const bytes = cString(path);
+    libc.syscall(EXECVE, [libc.address(bytes), args.address, variables.address]);
+    const errno = libc.errno();
+    if (errno !== ENOENT && errno !== ENOTDIR) worst = errno;
+    if (![ENOENT, ENOTDIR, EACCES].includes(errno)) break;
+  }
+  return `Cannot run ${name}: ${WORDS[worst] ?? `errno ${worst}`}`;
+}
+
+function candidates(name: string, path: string): string[] {
+  if (name.includes("/")) return [name];
+  return path.split(":").filter((folder) => folder.startsWith("/")).map((folder) => `${folder}/${name}`);
+}
+
+function cString(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${text}\0`);
+}
+
+/** A `char *[]`. It holds the bytes that it points at. */
+class StringList {
+  readonly #strings: readonly Uint8Array<ArrayBuffer>[];
+  readonly #pointers: Uint8Array<ArrayBuffer>;
+  readonly address: bigint;
+
+  constructor(libc: Libc, strings: readonly string[]) {
+    this.#strings = strings.map(cString);
+    const addresses = [...this.#strings.map((bytes) => libc.address(bytes)), 0n];
+    this.#pointers = new Uint8Array(new BigUint64Array(addresses).buffer);
+    this.address = libc.address(this.#pointers);
+  }
+}

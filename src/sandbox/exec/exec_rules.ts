@@ -1,0 +1,39 @@
+import type { GrantedPath } from "../confine/access.ts";
+import type { LandlockRules, PathRule } from "../confine/landlock_rules.ts";
+import { rulesFor } from "../confine/landlock_rules.ts";
+import { NO_ACCESS } from "../confine/access.ts";
+import type { ExecPolicy } from "./exec_policy.ts";
+
+const bit = (at: number): bigint => 1n << BigInt(at);
+const EXECUTE = bit(0), WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3);
+const MAKE_CHAR = bit(6), MAKE_BLOCK = bit(11), TRUNCATE = bit(14), IOCTL_DEV = bit(15);
+/** What a rule about a file may hold; the others are about folders. */
+const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
+const READ = EXECUTE | READ_FILE | READ_DIR;
+const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
+/** Below it, emptying a file is not covered. */
+const LEAST_ABI = 3;
+
+/** What Landlock is asked for a program, on a kernel with this ABI. Everything the kernel knows is denied, but for these. */
+export function execRules(
+  abi: number,
+  { read, list, write, devices, network }: Pick<ExecPolicy, "read" | "list" | "write" | "devices" | "network">,
+): LandlockRules {
+  const base = rulesFor(abi, NO_ACCESS);
+  const change = base.handledFiles & ~(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV);
+  const rule = ({ path, folder }: GrantedPath, rights: bigint): PathRule => ({
+    path,
+    rights: rights & base.handledFiles & (folder ? base.handledFiles : OF_FILES),
+  });
+  return {
+    ...base,
+    handledNet: network ? 0n : base.handledNet,
+    paths: [
+      ...read.map((one) => rule(one, READ)),
+      ...list.map((path) => rule({ path, folder: true }, READ_DIR)),
+      ...write.map((one) => rule(one, change)),
+      ...devices.map((path) => rule({ path, folder: false }, DEVICE)),
+    ],
+    unsafe: abi < LEAST_ABI ? [`programs need Landlock ABI ${LEAST_ABI}, this kernel has ${abi}`] : [],
+  };
+}

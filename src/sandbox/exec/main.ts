@@ -1,0 +1,39 @@
+/** Entry of the process that confines itself and becomes another program. */
+import { installFilter } from "../confine/install_filter.ts";
+import { landlock } from "../confine/landlock.ts";
+import { Libc } from "../confine/libc.ts";
+import { becomeProgram } from "./become_program.ts";
+import { dropPrivileges } from "./drop_privileges.ts";
+import { EXEC_ARGUMENT, EXEC_FAILED, type ExecPolicy } from "./exec_policy.ts";
+import { execRules } from "./exec_rules.ts";
+import { refusedCalls } from "./refused_calls.ts";
+
+/** Never returns. Becomes the program only when every wall stands; why it did not is on stderr, behind the token. */
+export function execMain(args: readonly string[]): never {
+  const [text = "{}", ...argv] = args[0] === EXEC_ARGUMENT ? args.slice(1) : args;
+  // Written by the main process of the same build.
+  const policy = JSON.parse(text) as ExecPolicy;
+  let reason: string;
+  try {
+    reason = confineAndRun(policy, argv);
+  } catch (error) {
+    reason = error instanceof Error ? error.message : String(error);
+  }
+  Deno.stderr.writeSync(new TextEncoder().encode(`${policy.token} ${reason}\n`));
+  Deno.exit(EXEC_FAILED);
+}
+
+/** Returns why it failed. No thread but this one goes on in the program, so each step may cover it alone. */
+function confineAndRun(policy: ExecPolicy, argv: readonly string[]): string {
+  const libc = new Libc();
+  const privileges = dropPrivileges(libc, policy);
+  if (privileges.length > 0) return `Cannot confine a program: ${privileges.join("; ")}`;
+  const wall = landlock(libc, (abi) => execRules(abi, policy));
+  if (wall.abi === 0) return `Cannot confine a program: ${wall.failed.join("; ")}`;
+  const { network, env } = policy;
+  const filter = installFilter(libc, refusedCalls({ network, abi: wall.abi }), { everyThread: false });
+  if (filter.length > 0) return `Cannot confine a program: ${filter.join("; ")}`;
+  return becomeProgram(libc, { argv, env });
+}
+
+if (import.meta.main) execMain(Deno.args);

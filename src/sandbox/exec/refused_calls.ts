@@ -1,0 +1,107 @@
+import { argument, BPF, ENTRY, type Operation, refusal, VERDICT, verdict } from "../confine/install_filter.ts";
+
+const EPERM = 1, ENOSYS = 38;
+/** A jump by its operand. */
+const JUMP = 0x05;
+
+/** Calls of x86-64 Linux that no program behind the wall may make, for what they reach past Landlock. */
+const REFUSED: Readonly<Record<string, readonly number[]>> = {
+  "other processes": [101, 310, 311, 312, 438, 440], // ptrace, process_vm_*, kcmp, pidfd_getfd, process_madvise
+  "keys of the session": [248, 249, 250],
+  "io_uring, which no filter sees into": [425, 426, 427],
+  "namespaces and mounts": [155, 161, 165, 166, 272, 308, 428, 429, 430, 431, 432, 433, 442],
+  "the kernel itself": [154, 169, 172, 173, 175, 176, 246, 298, 313, 320, 321, 323],
+  "watches and handles past paths": [300, 301, 304],
+  "memory and queues shared by number or name": [29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240, 241],
+  "the machine": [103, 153, 163, 164, 167, 168, 170, 171, 179, 227, 305],
+};
+/** Landlock keeps signals inside from ABI 6 on; before it there are none: kill, tkill, tgkill, sigqueue, by pidfd. */
+const SIGNALS = [62, 200, 234, 129, 297, 424];
+const SIGNALS_ABI = 6;
+/** As if they did not exist: what they ask for is behind a pointer, and libraries have another way. */
+const ABSENT = [435, 437]; // clone3, openat2
+
+interface Check {
+  readonly index: number;
+  /** True where the value is, is none of, or shares a bit with these. */
+  readonly test: "is" | "noneOf" | "bits";
+  readonly values: readonly number[];
+}
+
+interface RefusedWhen {
+  readonly number: number;
+  /** Refused where all checks of any one of these hold. */
+  readonly when: readonly (readonly Check[])[];
+}
+
+const check = (index: number, test: Check["test"], ...values: readonly number[]): Check => ({ index, test, values });
+const refused = (number: number, ...when: readonly (readonly Check[])[]): RefusedWhen => ({ number, when });
+
+const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
+/** O_CREAT, and the bit that makes O_TMPFILE of O_DIRECTORY: only then does a mode stand behind the flags. */
+const CREATES = 0o100 | 0o20000000;
+const SET_ID = 0o6000;
+const AF_INET = 2, AF_INET6 = 10, IPPROTO_TCP = 6;
+/** SOCK_STREAM, with SOCK_NONBLOCK and SOCK_CLOEXEC or without. */
+const STREAM = [0x1, 0x801, 0x80001, 0x80801];
+const NOT_ITSELF = check(0, "noneOf", 0);
+
+const BY_ARGUMENT: readonly RefusedWhen[] = [
+  refused(56, [check(0, "bits", NEW_NAMESPACES)]), // clone
+  refused(16, [check(1, "is", TIOCSTI, TIOCLINUX)]), // ioctl: keystrokes into a terminal
+  refused(302, [NOT_ITSELF]), // prlimit64
+  refused(141, [check(1, "noneOf", 0)]), // setpriority
+  // A file that runs with the rights of its owner, for whoever else is on this machine.
+  refused(90, [check(1, "bits", SET_ID)]), // chmod
+  refused(91, [check(1, "bits", SET_ID)]), // fchmod
+  refused(268, [check(2, "bits", SET_ID)]), // fchmodat
+  refused(452, [check(2, "bits", SET_ID)]), // fchmodat2
+  refused(85, [check(1, "bits", SET_ID)]), // creat
+  refused(133, [check(1, "bits", SET_ID)]), // mknod
+  refused(259, [check(2, "bits", SET_ID)]), // mknodat
+  refused(2, [check(1, "bits", CREATES), check(2, "bits", SET_ID)]), // open
+  refused(257, [check(2, "bits", CREATES), check(3, "bits", SET_ID)]), // openat
+];
+
+/** TCP or nothing. Unix sockets, netlink and the rest lead to services of this machine in any case. */
+function socket(network: boolean): RefusedWhen {
+  if (!network) return refused(41, []);
+  return refused(
+    41,
+    [check(0, "noneOf", AF_INET, AF_INET6)],
+    [check(1, "noneOf", ...STREAM)],
+    [check(2, "noneOf", 0, IPPROTO_TCP)],
+  );
+}
+
+/** The filter for programs: they need most of what there is, so what they must not do is named. */
+export function refusedCalls({ network, abi }: { readonly network: boolean; readonly abi: number }): Operation[] {
+  const whole = [...Object.values(REFUSED).flat(), ...(abi < SIGNALS_ABI ? SIGNALS : [])];
+  return [
+    ...ENTRY,
+    ...ABSENT.flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], refusal(ENOSYS)]),
+    ...whole.flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], refusal(EPERM)]),
+    ...[...BY_ARGUMENT, socket(network)].flatMap(({ number, when }): Operation[] => {
+      const then = [...when.flatMap(alternative), verdict(VERDICT.allow)];
+      return [[BPF.equal, 0, then.length, number], ...then];
+    }),
+    verdict(VERDICT.allow),
+  ];
+}
+
+/** Refuses where every check holds, goes on behind itself where one does not. */
+function alternative(checks: readonly Check[]): Operation[] {
+  let behind: Operation[] = [refusal(EPERM)];
+  for (const one of checks.toReversed()) behind = [...unless(one, behind.length), ...behind];
+  return behind;
+}
+
+/** Jumps over so many operations where the check does not hold. */
+function unless({ index, test, values }: Check, over: number): Operation[] {
+  const load: Operation = [BPF.load, 0, 0, argument(index)];
+  const out: Operation = [JUMP, 0, 0, over];
+  const code = test === "bits" ? BPF.anyBit : BPF.equal;
+  // A hit jumps to the last operation, or over it.
+  const compare = values.map((value, at): Operation => [code, values.length - at, 0, value]);
+  return test === "noneOf" ? [load, ...compare, [JUMP, 0, 0, 1], out] : [load, ...compare, out];
+}
