@@ -11,6 +11,7 @@ import { sandbox } from "./sandbox.ts";
 import { sandboxCompute } from "./sandbox_compute.ts";
 import { sandboxSpare } from "./sandbox_spare.ts";
 import { store } from "./store.ts";
+import { storeLarge } from "./store_large.ts";
 import { type Figure, isMet, spreadOf } from "./support/figure.ts";
 import { describeCommit, describeMachine } from "./support/machine.ts";
 import { findPrograms, type Programs } from "./support/programs.ts";
@@ -25,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   sandbox_spare: sandboxSpare,
   sandbox_compute: sandboxCompute,
   store,
+  store_large: storeLarge,
   eval: evaluation,
 };
 const RESULTS = join(ROOT, "bench/results");

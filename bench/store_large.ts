@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import type { Figure } from "./support/figure.ts";
+import { backupWhileWriting } from "./support/backup_run.ts";
+import { openStore } from "../src/persistence/open_store.ts";
+import type { Store } from "../src/persistence/store.ts";
+import { begun, newQuery, queryEnd } from "../tests/conformance/store_fixtures.ts";
+import { LargeConversation } from "./support/large_conversation.ts";
+
+const ITERATIONS = 10_000;
+const CONVERSATIONS = 1000;
+const RUNS = 7;
+/** Megabytes of the database that is backed up; 1000 where VIS_BENCH_FULL is set. */
+const BACKUP_MB = Deno.env.get("VIS_BENCH_FULL") ? 1000 : 200;
+
+/** A conversation of 10 000 iterations beside 1000 others: opening it, searching, going on, and a backup meanwhile. */
+export async function storeLarge(): Promise<readonly Figure[]> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-bench-large-" });
+  try {
+    const path = join(folder, "large.db");
+    const { branchId, early, late } = await build(path);
+    const opened = await openings(path, branchId);
+    const { listed, words } = await readings(path);
+    const backup = await backupWhileWriting(folder, { megabytes: BACKUP_MB });
+    const ratio = median(late) / median(early);
+    return [
+      { what: "resume: store, variables, images, queries", way: "part", unit: "ms", samples: opened, bar: 300 },
+      ...Object.entries(words).map(([what, samples]): Figure => ({ what, way: "part", unit: "ms", samples, bar: 20 })),
+      { what: "writing one iteration near 10 000", way: "part", unit: "ms", samples: late, bar: 2 },
+      { what: "one iteration near 10 000 ÷ near 10", way: "part", unit: "×", samples: [ratio], bar: 1.1 },
+      { what: "1000 conversations listed", way: "part", unit: "ms", samples: listed, bar: 20 },
+      ...backup,
+    ];
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function build(path: string) {
+  const store = await openStore({ path });
+  for (let at = 0; at < CONVERSATIONS; at++) {
+    const { queryId } = await begun(store, { text: `request ${at} about the weather` });
+    await store.endQuery(queryId, queryEnd({ answer: `answer ${at}: sunny` }));
+  }
+  const large = await LargeConversation.begin(store);
+  for (let at = 0; at < ITERATIONS; at++) await large.iterate();
+  const { late, early } = await alternating(path, large);
+  const { branchId } = large;
+  await large.end();
+  await store.close();
+  return { branchId, early, late };
+}
+
+/** Iterations of the large conversation in turn with those of new databases, so that both see the same machine. */
+async function alternating(path: string, large: LargeConversation) {
+  const late: number[] = [], early: number[] = [];
+  for (let round = 0; round < 30; round++) {
+    const store = await openStore({ path: `${path}-${round}` });
+    const small = await LargeConversation.begin(store);
+    for (let at = 0; at < 20; at++) {
+      const ms = await timed(() => small.iterate());
+      if (at >= 5) early.push(ms);
+      late.push(await timed(() => large.iterate()));
+    }
+    await store.close();
+  }
+  return { late, early };
+}
+
+/** What opening an environment reads. */
+async function openings(path: string, branchId: string): Promise<readonly number[]> {
+  const samples: number[] = [];
+  for (let time = 0; time < RUNS; time++) {
+    let store: Store | null = null;
+    samples.push(
+      await timed(async () => {
+        store = await openStore({ path });
+        await store.variables(branchId);
+        await store.variableVersions(branchId, "$answer", { newest: 1 });
+        await store.liveImages(branchId);
+        await store.queries(branchId);
+        await store.previousTurn(branchId, await store.beginQuery(newQuery(branchId, "again")));
+      }),
+    );
+    await (store as Store | null)?.close();
+  }
+  return samples;
+}
+
+const SEARCHES = {
+  "search: a rare word": "needle4711",
+  "search: three words": "needle4711 part readFile",
+  "search: a word of every iteration": "readFile",
+} as const;
+
+async function readings(path: string) {
+  const store = await openStore({ path });
+  const words: Record<string, number[]> = {};
+  for (const [what, text] of Object.entries(SEARCHES)) {
+    const found = await store.search(text, { limit: 20 });
+    if (found.length === 0) throw new Error(`Cannot measure a search for ${text}: it finds nothing`);
+    words[what] = await times(() => store.search(text, { limit: 20 }));
+  }
+  const listed = await times(() => store.listConversations({ limit: CONVERSATIONS }));
+  await store.close();
+  return { listed, words };
+}
+
+async function times(work: () => Promise<unknown>): Promise<number[]> {
+  const samples: number[] = [];
+  for (let time = 0; time < RUNS; time++) samples.push(await timed(work));
+  return samples;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function median(samples: readonly number[]): number {
+  return samples.toSorted((a, b) => a - b)[samples.length >> 1] ?? NaN;
+}

@@ -1,0 +1,74 @@
+import type { Store } from "../../src/persistence/store.ts";
+import { encode } from "../../src/sandbox/codec.ts";
+import {
+  begun,
+  block,
+  image,
+  iterationEnd,
+  newIteration,
+  newQuery,
+  queryEnd,
+} from "../../tests/conformance/store_fixtures.ts";
+
+const PROMPT = "You are Vis, and these are your rules. ".repeat(150);
+const PER_QUERY = 50;
+const NAMES = 100;
+/** Variables that are set most of the time. */
+const HOT = 4;
+
+/** A conversation that goes on and on: queries of 50 iterations, each setting one of four variables or the next of 100,
+ * defining a function now and then, and thinking aloud. */
+export class LargeConversation {
+  readonly branchId: string;
+  readonly #store: Store;
+  #queryId: string;
+  #count = 0;
+
+  private constructor(store: Store, ids: { readonly branchId: string; readonly queryId: string }) {
+    this.#store = store;
+    this.branchId = ids.branchId;
+    this.#queryId = ids.queryId;
+  }
+
+  static async begin(store: Store): Promise<LargeConversation> {
+    return new LargeConversation(store, await begun(store, { text: "read every part" }));
+  }
+
+  async iterate(): Promise<void> {
+    const n = this.#count++;
+    const position = n % PER_QUERY;
+    if (n > 0 && position === 0) await this.#next(n);
+    const text = `line of ${n}: ${n * 7919} `.repeat(40);
+    const name = `part${n % 5 === 0 ? n / 5 % NAMES : n % HOT}`;
+    const code = `${name} = await fs.readFile("part-${n}.txt") // needle${n}`;
+    const id = await this.#store.beginIteration(
+      newIteration(this.#queryId, position, {
+        systemPrompt: PROMPT,
+        blocks: [code],
+        userPrompt: JSON.stringify([{ role: "user", content: `journal of ${n}: ${text}` }]),
+        response: JSON.stringify({ code: [code] }),
+        thinking: `Part ${n} comes next`,
+      }),
+    );
+    const source = `function use${n % NAMES}() { return ${name}.length + ${n} }`;
+    const saved = [
+      image(name, { bytes: encode(text) }),
+      ...(n % 10 === 0 ? [image(`use${n % NAMES}`, { kind: "function", source, requires: [name] })] : []),
+    ];
+    await this.#store.endIteration(
+      id,
+      iterationEnd([block(code, { reads: [`part${(n + 1) % NAMES}`], saved, result: { preview: text } })], {
+        system: [{ name: "$reasoning", text: `Part ${n} comes next` }],
+      }),
+    );
+  }
+
+  async end(): Promise<void> {
+    await this.#store.endQuery(this.#queryId, queryEnd({ answer: `read ${this.#count} parts` }));
+  }
+
+  async #next(n: number): Promise<void> {
+    await this.end();
+    this.#queryId = await this.#store.beginQuery(newQuery(this.branchId, `go on with part ${n}`));
+  }
+}
