@@ -44,6 +44,14 @@ function services(extensions: Extensions): Services {
       ]);
       return new SqliteCare({ path: (await readSettings(request, environment())).database });
     },
+    extensionAdmin: async (request) => {
+      const [{ AppExtensionAdmin }, { readSettings }] = await Promise.all([
+        import("./app/extension_admin.ts"),
+        import("./app/settings.ts"),
+      ]);
+      const env = environment();
+      return new AppExtensionAdmin(await readSettings(request, env), { ...extensions, env });
+    },
     respawn,
   };
 }

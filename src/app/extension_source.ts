@@ -100,7 +100,7 @@ export async function buildRegistry(
       return false;
     }
   });
-  return { registry, loaded, skipped };
+  return { registry, loaded, skipped, folders: report.folders };
 }
 
 /** What `env.load` names: a namespace that is loaded, or a folder that is the user's own or trusted. */

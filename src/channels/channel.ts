@@ -1,6 +1,7 @@
 import type { Conversations } from "../conversation/conversations.ts";
 import type { Playback } from "../domain/playback.ts";
 import type { DatabaseCare } from "../domain/database_care.ts";
+import type { ExtensionCheck, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
 import type { KeyReport, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
 
 /** What a channel says about how it wants to work; everything else comes from the configuration. */
@@ -99,6 +100,29 @@ export interface ProviderAdmin {
   logout(provider: string): Promise<boolean>;
 }
 
+/** Extensions of this workspace. Everything rejects with `UsageError` for what is asked for and is not there, and with
+ * `ConfigError` for settings and folders that cannot be used. */
+export interface ExtensionAdmin {
+  list(): Promise<readonly ExtensionFacts[]>;
+  /** What the model reads of one, with its functions in full. */
+  show(name: string): Promise<ExtensionFacts & { readonly text: string }>;
+  /** Of one folder, or of everything that is found where null. */
+  check(path: string | null): Promise<readonly ExtensionCheck[]>;
+  /** Writes a working extension; resolves with its folder. */
+  create(name: string): Promise<string>;
+  /** Copies a folder, an archive or a package (npm:name@version) to the user's own; resolves with the new folder. */
+  add(from: string, options: { readonly replace: boolean }): Promise<string>;
+  /** Deletes one of the user's own; resolves with its folder. */
+  remove(name: string): Promise<string>;
+  /** Folders of this project, or the one that is named. Nothing of them is run. */
+  trustable(path: string | null): Promise<readonly TrustFacts[]>;
+  /** Rejects where the folder has another content by now. */
+  trust(facts: TrustFacts): Promise<void>;
+  distrust(path: string): Promise<boolean>;
+  /** Runs a command of an extension; null where none has it. */
+  run(args: readonly string[], print: (text: string) => void): Promise<number | null>;
+}
+
 /** What `app.ts` hands to a channel. Building is its business: a channel only asks. */
 export interface Services {
   readonly version: VersionFacts;
@@ -108,6 +132,7 @@ export interface Services {
   serve(request: ServeRequest): Promise<RunningServer>;
   doctor(request: OpenRequest): Promise<readonly CheckResult[]>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
+  extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
   /** Care of the database that `open` would use, without opening it. */
   databaseCare(request: OpenRequest): Promise<DatabaseCare>;
   /** Runs this program again with other arguments on the same terminal; resolves with its exit code. */

@@ -16,6 +16,9 @@ export interface DiscoverOptions {
   readonly paths?: readonly string[];
 }
 
+/** Of one place: every one of them is read at each start. */
+const MAX_FOLDERS = 100;
+
 /** Folders in the order of the search: the user's own, the project's, those that were named. Nothing is read of them. */
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
   const { home, workspace, paths = [] } = options;
@@ -41,5 +44,5 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return [];
     throw error;
   }
-  return found.sort();
+  return found.sort().slice(0, MAX_FOLDERS);
 }

@@ -25,7 +25,12 @@ export async function readExtensionFolder(path: string): Promise<ExtensionFolder
   if (!(await Deno.lstat(path)).isDirectory) throw refused(path, "it is no folder");
   const reader = new FolderReader(path);
   await reader.read("", 0);
-  const files = new Map([...reader.files].sort(([a], [b]) => a < b ? -1 : 1));
+  return extensionOfFiles(path, reader.files);
+}
+
+/** The same of files that were read elsewhere; `path` is for messages. */
+export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uint8Array>): ExtensionFolder {
+  const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
   const manifest = files.get("vis.json");
   if (!manifest) throw refused(path, "it has no vis.json");
   const entries = entriesOf(path, manifest);

@@ -15,6 +15,8 @@ export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
   /** What was left out and why, in words. */
   readonly skipped: readonly Skipped[];
+  /** Namespace to the folder that it came from; shipped ones have none. */
+  readonly folders: ReadonlyMap<string, FoundFolder>;
 }
 
 export interface Skipped {
@@ -58,7 +60,10 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
   }
   for (const { name } of loaded) options.log.info("extension.loaded", { ext: name });
   for (const { name, reason } of skipped) options.log.error("extension.skipped", { ext: name, error: reason });
-  return { loaded: loaded.map(({ extension }) => extension), skipped };
+  const folders = new Map(
+    loaded.flatMap(({ extension, folder }) => folder ? [[extension.namespace, folder] as const] : []),
+  );
+  return { loaded: loaded.map(({ extension }) => extension), skipped, folders };
 }
 
 interface Found {

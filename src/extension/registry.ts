@@ -86,6 +86,11 @@ export class ExtensionRegistry {
     this.#own.set(envId, own);
   }
 
+  /** What an extension's `config` made of its section. */
+  configOf(namespace: string): unknown {
+    return this.#configs.get(namespace);
+  }
+
   /** The environment is gone. */
   release(envId: string): void {
     this.#own.delete(envId);

@@ -49,6 +49,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     serve: never,
     doctor: never,
     providerAdmin: never,
+    extensionAdmin: never,
     databaseCare: never,
     respawn: never,
     ...services,

@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { UsageError } from "../domain/errors.ts";
+import { readTar } from "../extension/read_tar.ts";
+import type { Environment } from "./settings.ts";
+
+const REGISTRY = "https://registry.npmjs.org";
+const MAX_BYTES = 32 * 1024 * 1024;
+const TIMEOUT_MS = 60_000;
+const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string() }) });
+
+/** Files of a package of the npm registry (`npm:name@version`, the newest where no version is named), checked against
+ * the hash that the registry tells. Its dependencies are not fetched, and nothing of it is run. */
+export async function fetchPackage(ref: string, env: Environment): Promise<ReadonlyMap<string, Uint8Array>> {
+  const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
+  if (!name) throw new UsageError(`Cannot add ${ref}: it is no package, such as npm:vis-search@1.0.0`);
+  const registry = (env["npm_config_registry"] || REGISTRY).replace(/\/$/, "");
+  const facts = Version.safeParse(JSON.parse(new TextDecoder().decode(await get(`${registry}/${name}/${version}`))));
+  if (!facts.success) throw new UsageError(`Cannot add ${ref}: the registry did not tell where it is`);
+  const { tarball, integrity } = facts.data.dist;
+  const bytes = await get(tarball);
+  const hash = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
+  if (!integrity.split(" ").includes(hash)) {
+    throw new UsageError(`Cannot add ${ref}: its content is not what the registry tells`);
+  }
+  return await readTar(bytes);
+}
+
+async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
+  let response: Response;
+  try {
+    response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  } catch (error) {
+    throw new UsageError(`Cannot fetch ${url}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!response.ok || !response.body) {
+    await response.body?.cancel();
+    throw new UsageError(`Cannot fetch ${url}: status ${response.status}`);
+  }
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const part of response.body) {
+    length += part.length;
+    if (length > MAX_BYTES) throw new UsageError(`Cannot fetch ${url}: over ${MAX_BYTES / 1024 / 1024} MiB`);
+    parts.push(part);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
