@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Io, Services } from "../channel.ts";
+import type { ExportFormat } from "./export_command.ts";
 import type { RetryFlags } from "./retry_command.ts";
 
 interface Context {
@@ -33,6 +34,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
       finish(await showConversation(id, { services, io, flags }));
     });
   addChanges(group, { services, io, finish });
+  addFiles(group, { services, io, finish });
   program.command("replay")
     .description("run the recorded replies of a conversation again and list what comes out otherwise")
     .argument("<id>", "conversation, or the first 8 characters of its id")
@@ -93,6 +95,32 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
     .action(async (id: string, flags: { yes: boolean; db?: string }) => {
       const { deleteConversation } = await import("./conversations_change_command.ts");
       finish(await deleteConversation(id, { services, io, flags }));
+    });
+}
+
+function addFiles(group: Command, { services, io, finish }: Context): void {
+  group.command("export")
+    .description(
+      "write a conversation: Markdown or one page of HTML for reading, JSON with everything for vis conversations import",
+    )
+    .argument("<id>", "conversation or branch, or the first 8 characters of it; JSON has all branches")
+    .addOption(new Option("--format <format>", "what it becomes").choices(["md", "json", "html"]).default("md"))
+    .option("-o, --output <file>", "write into this file instead of stdout")
+    .option("--db <path>", "database file (VIS_DB)")
+    .action(async (id: string, flags: { format: ExportFormat; output?: string; db?: string }) => {
+      const { exportCommand } = await import("./export_command.ts");
+      finish(await exportCommand(id, { services, io, flags }));
+    });
+  group.command("import")
+    .description("store an exported conversation under new ids, in this workspace; prints its id, runs nothing")
+    .argument("<file>", "JSON file of vis conversations export")
+    .addOption(output())
+    .option("-q, --quiet", "say nothing on stderr", false)
+    .option("--db <path>", "database file (VIS_DB)")
+    .option("--cwd <dir>", "workspace folder that it belongs to from now on; the current one by default")
+    .action(async (file: string, flags: { output: "text" | "json"; quiet: boolean; db?: string; cwd?: string }) => {
+      const { importCommand } = await import("./export_command.ts");
+      finish(await importCommand(file, { services, io, flags }));
     });
 }
 

@@ -72,7 +72,7 @@ async function list({ session, io, flags, branch, at }: Shown): Promise<void> {
       ...(summary.doc === "" ? [] : [`// ${summary.doc}`]),
       ...(reason === "" ? [] : [`lost: ${reason}`]),
     ];
-    io.stdout(`${terminalText(oneLine(`${name.padEnd(width)}  v${versions}  ${facts.join(" · ")}`, 300))}\n`);
+    io.stdout(`${terminalText(`${name.padEnd(width)}  v${versions}  ${oneLine(facts.join(" · "), 300)}`)}\n`);
   }
   if (heads.length === 0) io.stderr("There are no variables\n");
 }
@@ -108,6 +108,7 @@ async function showDiff(what: readonly string[], { session, io, flags, branch }:
   if (flags.at !== undefined) throw new UsageError("Cannot compare at an iteration: versions have numbers");
   const { records } = session.conversations;
   const newest = (await records.versions(branch, { name, newest: 1 })).at(-1)?.version ?? 1;
+  if (first === undefined && newest === 1) throw new UsageError(`Cannot compare ${name}: it has one version`);
   const [from, to] = first === undefined ? [newest - 1, newest] : [versionOf(first), versionOf(second)];
   const diff = await records.diff(branch, { name, from, to });
   if (flags.json) io.stdout(`${JSON.stringify({ name, from, to, ...diff }, null, 2)}\n`);

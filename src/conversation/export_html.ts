@@ -1,0 +1,132 @@
+import { Buffer } from "node:buffer";
+import type { Image } from "../domain/image.ts";
+import { imageMediaType } from "../domain/image_media_type.ts";
+import type { RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
+import { endFacts, minute, pageText, resultParts } from "./export_parts.ts";
+import { EXPORT_STYLE } from "./export_style.ts";
+
+/** A conversation as one page of HTML without scripts, which loads nothing. All stored text is escaped. */
+export function exportHtml(
+  recording: Recording,
+  { branches = [] }: { readonly branches?: readonly string[] } = {},
+): string {
+  const { conversationId, title, workspace, createdAt, queries } = recording;
+  const where = workspace === "" ? "" : ` · workspace ${escaped(workspace)}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(title)}</title>
+<style>${EXPORT_STYLE}</style>
+</head>
+<body>
+<header>
+<h1 dir="auto">${escaped(title)}</h1>
+<p class="facts">${escaped(conversationId)} · ${minute(createdAt)}${where}</p>
+${branches.length === 0 ? "" : details("Branches", pre(branches.join("\n")))}
+${contents(queries)}
+</header>
+<main>
+${queries.map((query, at) => section(query, { at })).join("\n")}
+</main>
+</body>
+</html>
+`;
+}
+
+function contents(queries: readonly RecordedQuery[]): string {
+  if (queries.length < 2) return "";
+  const items = queries.map(({ text }, at) => `<li><a href="#query-${at + 1}">${escaped(text.slice(0, 120))}</a></li>`);
+  return `<nav aria-label="Queries"><ol>${items.join("")}</ol></nav>`;
+}
+
+function section(query: RecordedQuery, { at }: { readonly at: number }): string {
+  return `<section class="query" id="query-${at + 1}" aria-labelledby="heading-${at + 1}">
+<h2 id="heading-${at + 1}">Query ${at + 1} <small>${minute(query.createdAt)}</small></h2>
+${queryBody(query)}
+</section>`;
+}
+
+function queryBody(query: RecordedQuery): string {
+  const { text, images, context, iterations, answer, notes } = query;
+  return [
+    `<div class="request">${pre(text)}${images.map(imageOf).join("")}${
+      context === null ? "" : `<p class="facts">context from ${escaped(context.label)}</p>`
+    }</div>`,
+    ...iterations.map(iterationPart),
+    answer === "" ? "" : `<div class="answer"><h3>Answer</h3>${pre(answer)}</div>`,
+    `<p class="facts">${endFacts(query).map(escaped).join(" · ")}</p>`,
+    ...notes.map((note) => `<p class="facts">note: ${escaped(note)}</p>`),
+  ].filter((part) => part !== "").join("\n");
+}
+
+function iterationPart(iteration: RecordedIteration): string {
+  const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
+  return [
+    `<details class="iteration" open><summary>Iteration ${number} <small>${
+      escaped(outcome || status)
+    }</small></summary>`,
+    thinking === "" ? "" : details("Thinking", pre(thinking), { name: "thinking" }),
+    error === null ? "" : labelled("error", error),
+    ...notes.map((note) => `<p class="facts">note: ${escaped(note)}</p>`),
+    ...blocks.map(blockPart),
+    ...calls.map(({ prompt, reply, error }) =>
+      details("Model call", pre(prompt) + labelled(reply === null ? "error" : "result", reply ?? error ?? ""), {
+        name: "call",
+      })
+    ),
+    ...children.map((child) => details("Child query", queryBody(child), { name: "child" })),
+    "</details>",
+  ].filter((part) => part !== "").join("\n");
+}
+
+function blockPart(block: RecordedIteration["blocks"][number]): string {
+  const { ok, outcome, ms } = block.result;
+  const end = `<p class="end ${ok ? "ok" : "bad"}">${ok ? "✓" : "✗"} ${escaped(outcome)} <small>${
+    ms.toFixed(0)
+  } ms</small></p>`;
+  const parts = resultParts(block).map(({ label, text }) => labelled(label, text));
+  return `<div class="block"><pre class="code"><code dir="ltr">${escaped(block.code)}</code></pre>${end}${
+    parts.join("")
+  }</div>`;
+}
+
+/** Bytes of a known kind stand in the page; an address is shown, and never fetched. */
+function imageOf(image: Image): string {
+  if (image.kind === "url") return `<p class="facts">image ${escaped(image.url)}</p>`;
+  const mediaType = imageMediaType(image.bytes);
+  if (mediaType === null) return `<p class="facts">an image of ${image.bytes.length} bytes that is no image</p>`;
+  return `<img alt="Image of the request" src="data:${mediaType};base64,${
+    Buffer.from(image.bytes).toString("base64")
+  }">`;
+}
+
+function labelled(label: string, text: string): string {
+  return `<div class="part ${
+    label === "error" || label === "error output" ? "bad" : ""
+  }"><span class="label">${label}</span>${pre(text)}</div>`;
+}
+
+function details(summary: string, body: string, { name }: { readonly name?: string } = {}): string {
+  return `<details class="${name ?? ""}"><summary>${summary}</summary>${body}</details>`;
+}
+
+function pre(text: string): string {
+  return `<pre dir="auto">${escaped(text)}</pre>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escaped(text: string): string {
+  return pageText(text).replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+}

@@ -1,0 +1,95 @@
+import type { RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
+import { endFacts, minute, pageText, resultParts } from "./export_parts.ts";
+
+/** A conversation as Markdown for reading. Stored text stands in quotes and fences that it cannot leave; a request or an
+ * answer with HTML or images in it stands in a fence too, so that no page that shows it loads or runs anything. */
+export function exportMarkdown(
+  recording: Recording,
+  { branches = [] }: { readonly branches?: readonly string[] } = {},
+): string {
+  const { conversationId, title, workspace, createdAt, queries } = recording;
+  return [
+    `# ${inline(title)}`,
+    "",
+    `Conversation \`${conversationId}\`, ${minute(createdAt)}${
+      workspace === "" ? "" : `, workspace ${code(workspace)}`
+    }`,
+    ...(branches.length === 0 ? [] : ["", ...fenced(branches.join("\n"), "text")]),
+    ...queries.flatMap((query, at) => ["", `## Query ${at + 1}`, "", ...queryLines(query)]),
+    "",
+  ].join("\n");
+}
+
+function queryLines(query: RecordedQuery): string[] {
+  const { text, images, context, iterations, answer, notes } = query;
+  return [
+    ...quotedOrFenced(pageText(text)),
+    ...images.flatMap((image) => [
+      ">",
+      `> Image: ${image.kind === "url" ? code(image.url) : `${image.mediaType}, ${image.bytes.length} bytes`}`,
+    ]),
+    ...(context === null ? [] : [">", `> Context: ${code(context.label)}`]),
+    ...iterations.flatMap((iteration) => ["", ...iterationLines(iteration)]),
+    "",
+    `### Answer`,
+    "",
+    ...(answer === "" ? [] : [...quotedOrFenced(pageText(answer)), ""]),
+    `*${endFacts(query).join(" · ")}*`,
+    ...notes.map((note) => `\n*Note: ${inline(note)}*`),
+  ];
+}
+
+function iterationLines(
+  { number, outcome, status, thinking, error, notes, blocks, calls, children }: RecordedIteration,
+) {
+  return [
+    `### Iteration ${number} · ${inline(outcome || status)}`,
+    ...(thinking === "" ? [] : ["", "Thinking:", "", ...fenced(pageText(thinking), "text")]),
+    ...(error === null ? [] : ["", "Error:", "", ...fenced(pageText(error), "text")]),
+    ...notes.map((note) => `\nNote: ${inline(note)}`),
+    ...blocks.flatMap((block) => ["", ...blockLines(block)]),
+    ...calls.flatMap(({ prompt, reply, error }) => [
+      ...["", "Model call:", "", ...fenced(pageText(prompt), "text")],
+      ...["", reply === null ? "Failed:" : "Reply:", "", ...fenced(pageText(reply ?? error ?? ""), "text")],
+    ]),
+    ...children.flatMap((child) => ["", "Child query:", "", ...quoted(queryLines(child).join("\n"))]),
+  ];
+}
+
+function blockLines(block: RecordedIteration["blocks"][number]): string[] {
+  const { ok, outcome, ms } = block.result;
+  return [
+    ...fenced(pageText(block.code), "ts"),
+    "",
+    `${ok ? "✓" : "✗"} ${outcome} (${ms.toFixed(0)} ms)`,
+    ...resultParts(block).flatMap(({ label, text }) => ["", `${label}:`, "", ...fenced(pageText(text), "text")]),
+  ];
+}
+
+function quotedOrFenced(text: string): string[] {
+  return /<|!\[/.test(text) ? fenced(text, "markdown") : quoted(text);
+}
+
+/** A fence longer than any in the text. */
+function fenced(text: string, language: string): string[] {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return [`${fence}${language}`, ...text.split("\n"), fence];
+}
+
+function quoted(text: string): string[] {
+  return text.split("\n").map((line) => line === "" ? ">" : `> ${line}`);
+}
+
+/** A text as code within a line. */
+function code(text: string): string {
+  const flat = pageText(text).replace(/\s+/g, " ");
+  const longest = Math.max(0, ...(flat.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence} ${flat} ${fence}`;
+}
+
+/** A text within a line, as it is written. */
+function inline(text: string): string {
+  return pageText(text).replace(/\s+/g, " ").replace(/[\\`*_[\]<>#!|~&]/g, "\\$&");
+}

@@ -1,0 +1,42 @@
+import { clip } from "../domain/clip.ts";
+import type { RecordedIteration, RecordedQuery } from "../domain/recording.ts";
+import { visibleText } from "../domain/visible_text.ts";
+
+/** Longer texts are cut for reading; the JSON export has them whole. */
+const MAX_CHARS = 100_000;
+
+/** A stored text for a page: nothing in it commands a program, and it has an end. */
+export function pageText(text: string): string {
+  return visibleText(clip(text, MAX_CHARS).toWellFormed());
+}
+
+/** How a query ended, in facts. */
+export function endFacts(query: RecordedQuery): readonly string[] {
+  const { running, status, reason, confidence, usage, costUsd, ms, iterations } = query;
+  return [
+    running ? "still running" : status === "done" ? `answered (${confidence} confidence)` : `${status}: ${reason}`,
+    `${iterations.length} ${iterations.length === 1 ? "iteration" : "iterations"}`,
+    `${(ms / 1000).toFixed(1)} s`,
+    `${usage.input} in + ${usage.output} out tokens`,
+    ...(costUsd === null || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`]),
+  ];
+}
+
+/** What a block left, each with its label; empty ones left out. */
+export function resultParts(
+  { result }: RecordedIteration["blocks"][number],
+): readonly { readonly label: "result" | "output" | "error output" | "error"; readonly text: string }[] {
+  const { preview, stdout, stderr, error } = result;
+  const parts = [
+    { label: "result", text: preview },
+    { label: "output", text: stdout },
+    { label: "error output", text: stderr },
+    { label: "error", text: error === null ? "" : `${error.name}: ${error.message}\n${error.excerpt}`.trimEnd() },
+  ] as const;
+  return parts.filter(({ text }) => text !== "");
+}
+
+/** Minutes are enough for reading. */
+export function minute(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
