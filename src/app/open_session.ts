@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { OpenRequest, Session } from "../channels/channel.ts";
 import { Conversations } from "../conversation/conversations.ts";
 import { ConfigError } from "../domain/errors.ts";
@@ -31,7 +32,9 @@ export async function openSession(request: OpenRequest, { env, ...parts }: Sessi
     const router = await routerFor(request, settings);
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
-    const extensions = await extensionSource(settings, parts, { paths: request.extensions ?? [] });
+    const extensions = await extensionSource(settings, parts, {
+      paths: (request.extension ?? []).map((path) => resolve(path)),
+    });
     const conversations = new Conversations({
       store,
       registry: extensions.source,

@@ -14,7 +14,7 @@ export interface OpenRequest {
   /** A query follows at once: its sandbox starts beside everything else. */
   readonly soon?: boolean | undefined;
   /** Folders of extensions to load besides; one that cannot be loaded is an error. */
-  readonly extensions?: readonly string[] | undefined;
+  readonly extension?: readonly string[] | undefined;
   /** Nothing will be asked of a model: no provider is needed. */
   readonly browse?: boolean;
   /** In place of a model: the replies of a recorded conversation. */

@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import type { Io, Services } from "../channel.ts";
 import { addPrompt } from "./_add_prompt.ts";
 import { addConversations } from "./_add_conversations.ts";
+import { addExtensions } from "./_add_extensions.ts";
 import { addDb } from "./_add_db.ts";
 import { addSearch } from "./_add_search.ts";
 import { addProviders } from "./_add_providers.ts";
@@ -28,6 +29,8 @@ export async function runCli(services: Services, io: Io): Promise<number> {
       program.outputHelp();
       return 0;
     }
+    const done = await extensionCommand(program, { services, io });
+    if (done !== null) return done;
     await program.parseAsync(argumentsOf(program, io.args), { from: "user" });
     return code;
   } catch (error) {
@@ -38,6 +41,17 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     if (!(error instanceof CommanderError)) io.stderr(`vis: ${terminalText(told.message)}\n`); // commander has told its own
     return told.code;
   }
+}
+
+/** A word that is no command may be one of an extension; null where it is not. */
+async function extensionCommand(
+  program: Command,
+  { services, io }: Pick<Context, "services" | "io">,
+): Promise<number | null> {
+  const [name = ""] = io.args;
+  const known = ["help", ...program.commands.map((command) => command.name())];
+  if (!/^[a-z][a-z0-9-]*$/.test(name) || known.includes(name)) return null;
+  return await (await services.extensionAdmin({})).run(io.args, io.stdout);
 }
 
 /** `help` of a command that does not exist is that command's error, which names the nearest one. */
@@ -80,6 +94,7 @@ function build(context: Context): Command {
   addVars(program, context);
   addServe(program, context);
   addDb(program, context);
+  addExtensions(program, context);
   addSearch(program, context);
   program.command("version").description("print the version of vis and of its runtime").action(() => {
     io.stdout(`${versionText(services)}\n`);
@@ -108,6 +123,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option("--image <file>", "send an image with the request, a file or an address; may be given again", collected, [])
     .option("--context <file>", "a text or JSON of any size that the model works on as the variable context")
     .option("--schema <file>", "the answer must satisfy this JSON Schema; stdout gets the JSON alone")
+    .option("--extension <path>", "load the extension in this folder too; may be given again", collected, [])
     .option("--db <path>", "database file, or :memory: (VIS_DB)")
     .option("--cwd <dir>", "workspace folder; the current one by default")
     .option("-q, --quiet", "no progress on stderr", false)

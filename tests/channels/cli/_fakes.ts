@@ -1,4 +1,4 @@
-import type { Io, Services } from "../../../src/channels/channel.ts";
+import type { ExtensionAdmin, Io, Services } from "../../../src/channels/channel.ts";
 
 export interface FakeIo extends Io {
   readonly out: string;
@@ -38,6 +38,22 @@ export function fakeIo(options: Partial<Io> & { readonly stdin?: string } = {}):
   };
 }
 
+const unasked = (): never => {
+  throw new TypeError("This was not to be asked of the extensions");
+};
+const NO_EXTENSIONS: ExtensionAdmin = {
+  list: unasked,
+  show: unasked,
+  check: unasked,
+  create: unasked,
+  add: unasked,
+  remove: unasked,
+  trustable: unasked,
+  trust: unasked,
+  distrust: unasked,
+  run: () => Promise.resolve(null),
+};
+
 /** Services of which a test names the ones that may be asked. */
 export function fakeServices(services: Partial<Services> = {}): Services {
   const never = (): never => {
@@ -49,7 +65,8 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     serve: never,
     doctor: never,
     providerAdmin: never,
-    extensionAdmin: never,
+    // Asked for every word that is no command; it has none.
+    extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),
     databaseCare: never,
     respawn: never,
     ...services,
