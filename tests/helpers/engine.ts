@@ -24,6 +24,8 @@ import {
 /** What a test may change about the engine. */
 export interface EngineOptions {
   readonly path?: string;
+  /** In place of one at `path`. */
+  readonly store?: Store;
   readonly extensions?: readonly Extension[];
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
@@ -55,7 +57,7 @@ export const LIMITS = { memoryBytes: 512 << 20, outputBytes: 1 << 20, graceMs: 5
 
 /** The whole engine on a real store and real sandboxes, with a scripted model. */
 export async function startEngine(replies: readonly ScriptedReply[], options: EngineOptions = {}): Promise<Engine> {
-  const store = await openStore({ path: options.path ?? ":memory:" });
+  const store = options.store ?? await openStore({ path: options.path ?? ":memory:" });
   const provider = scriptedProvider(replies, options.scripted);
   const events: QueryEvent[] = [];
   const logged: { level: string; event: string; data: unknown }[] = [];

@@ -1,0 +1,174 @@
+/** A conversation of 12 iterations is killed at every step and sub-step, goes on from its database alone, and must come
+ * out as if nothing had happened: docs/database.md, "What a cut leaves". */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildSandbox } from "../helpers/sandbox.ts";
+import type { KillPoint } from "../helpers/kill_point.ts";
+import { type Picture, pictureOf } from "./_picture.ts";
+
+const MAIN = fileURLToPath(new URL("../helpers/killable_main.ts", import.meta.url));
+const ALL = Array.from({ length: 12 }, (_, at) => at + 1);
+const ODD = ALL.filter((step) => step % 2 === 1);
+const EVEN = ALL.filter((step) => step % 2 === 0);
+const AT_ONCE = 2;
+
+interface Chain {
+  readonly name: string;
+  /** In the order in which they come. */
+  readonly points: readonly KillPoint[];
+  /** Replies that are kept in rows of cut iterations; the others were lost, or had none. */
+  readonly kept: number;
+}
+
+const at = (site: string, steps: readonly number[] = ALL, more: Partial<KillPoint> = {}): KillPoint[] =>
+  steps.map((step) => ({ step, site, ...more }));
+
+/** `before` and `after` of a step's last transaction come when the next step is the one to come. */
+const CHAINS: readonly Chain[] = [
+  { name: "request sent", points: at("request", ODD), kept: 0 },
+  { name: "in the middle of a reply, the sandbox too", points: at("half", EVEN, { child: true }), kept: 0 },
+  { name: "reply complete", points: [...at("reply", [1, 3, 5]), ...at("usage", [7, 9, 11])], kept: 0 },
+  {
+    name: "before and within the transaction of the row",
+    points: [...at("before beginIteration", [1, 4, 8]), ...at("within beginIteration", [9, 10, 12], { nth: 3 })],
+    kept: 0,
+  },
+  { name: "row begun", points: at("after beginIteration"), kept: 12 },
+  {
+    name: "a block is sent before the row is stored",
+    points: at("block_started 0", [1, 2, 6, 7, 8, 10]),
+    kept: 0,
+  },
+  {
+    name: "a later block is started",
+    points: [
+      ...at("block_started 1", [1, 2, 3, 4, 5]),
+      ...at("block_started 1", [7, 8, 9]),
+      ...at("block_started 2", [10]),
+    ],
+    kept: 9,
+  },
+  {
+    name: "a host call waits, the sandbox too",
+    points: [...at("host_call start", [2, 5, 7, 8, 10, 11], { child: true })],
+    kept: 6,
+  },
+  { name: "a host call has had its effect", points: at("host_call end", [2, 5, 7, 8, 10, 11]), kept: 6 },
+  {
+    name: "a child query runs",
+    points: [
+      ...at("after createChildBranch", [7]),
+      ...at("child request", [7]),
+      ...at("after beginQuery", [7], { nth: 2 }),
+      ...at("child block_finished 0", [7], { child: true }),
+      ...at("child iteration_finished", [7]),
+      ...at("before endQuery", [7]),
+      ...at("after endQuery", [7]),
+      ...at("child request", [7], { nth: 2 }),
+      ...at("before recordSubCall", [7]),
+      ...at("after recordSubCall", [7]),
+    ],
+    kept: 10,
+  },
+  { name: "a block has finished", points: at("block_finished 0", [...ODD, 12]), kept: 7 },
+  {
+    name: "before the end is stored, the sandbox too",
+    points: at("before endIteration", EVEN, { child: true }),
+    kept: 6,
+  },
+  {
+    name: "within the transaction of the end",
+    points: [1, 2, 5, 8, 9, 12].map((step, n) => ({ step, site: "within endIteration", nth: 2 + 3 * n })),
+    kept: 6,
+  },
+  { name: "the end is stored", points: at("after endIteration", EVEN), kept: 0 },
+  { name: "the iteration is told", points: at("iteration_finished", ODD), kept: 0 },
+  {
+    name: "answer accepted, query begun and ended",
+    points: [
+      ...at("before beginQuery", [1]),
+      ...at("within beginQuery", [1], { nth: 2 }),
+      ...at("after beginQuery", [1]),
+      ...at("started", [1]),
+      ...at("answer_delta", [5]),
+      ...at("before endQuery", [10]),
+      ...at("within endQuery", [13], { nth: 2 }),
+    ],
+    kept: 0,
+  },
+  { name: "the query's end is stored", points: [...at("after endQuery", [5, 10]), ...at("final", [13])], kept: 0 },
+];
+
+interface Place {
+  readonly path: string;
+  readonly workspace: string;
+}
+
+/** One process, until it ends or is killed. */
+async function played({ path, workspace }: Place, point: KillPoint | null): Promise<Deno.CommandOutput> {
+  const args = ["run", "-A", "--no-check", "--quiet", MAIN, path, workspace, point ? JSON.stringify(point) : ""];
+  return await new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "piped", stderr: "piped" }).output();
+}
+
+async function endsWell(place: Place): Promise<void> {
+  const { code, signal, stderr } = await played(place, null);
+  assert.deepEqual([code, signal], [0, null], new TextDecoder().decode(stderr));
+}
+
+async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-kill-" });
+  const place = { path: join(folder, "vis.db"), workspace: join(folder, "work") };
+  await Deno.mkdir(place.workspace);
+  try {
+    await work(place);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function killedAlong(chain: Chain, whole: Picture): Promise<void> {
+  await inPlace(async (place) => {
+    for (const point of chain.points) {
+      const { signal, stderr } = await played(place, point);
+      const what = `${JSON.stringify(point)}: ${new TextDecoder().decode(stderr)}`;
+      assert.equal(signal, "SIGKILL", what);
+    }
+    await endsWell(place);
+    const { picture, cuts } = await pictureOf(place);
+    assert.deepEqual(picture, whole);
+    assert.equal(cuts.kept, chain.kept, "replies that were paid for and kept");
+  });
+}
+
+Deno.test("a conversation killed anywhere goes on as if it had not been", async (t) => {
+  await buildSandbox();
+  const points = CHAINS.flatMap((chain) => chain.points);
+  assert.ok(points.length >= 60, `${points.length} kill points`);
+  let whole: Picture | null = null;
+  await inPlace(async (place) => {
+    await endsWell(place);
+    const { picture, cuts } = await pictureOf(place);
+    assert.deepEqual(cuts, { kept: 0, queries: 0 });
+    assert.equal(picture.history.length, 12);
+    assert.deepEqual(picture.spent, { calls: 14, iterations: 12 });
+    whole = picture;
+  });
+  const only = Deno.env.get("VIS_KILL_CHAIN");
+  const queue = CHAINS.filter(({ name }) => !only || name.includes(only));
+  const worker = async (): Promise<void> => {
+    for (let chain = queue.shift(); chain; chain = queue.shift()) {
+      const next = chain;
+      const options = { sanitizeOps: false, sanitizeResources: false, sanitizeExit: false };
+      await t.step({
+        name: `${next.points.length} times: ${next.name}`,
+        fn: async () => {
+          assert.ok(whole);
+          await killedAlong(next, whole);
+        },
+        ...options,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+});
