@@ -2,6 +2,8 @@ import { bodyTooLarge } from "./guard.ts";
 import type { HttpLimits } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
 
+const CLOSE = { connection: "close" } as const;
+
 /** The text of a body of JSON. Throws `Problem` for a body of another kind, packed, too large, too slow or not UTF-8. */
 export async function readBody(
   request: Request,
@@ -36,7 +38,9 @@ async function readAll(
   try {
     for (;;) {
       const step = await Promise.race([reader.read(), late.promise]);
-      if (step === "late") throw new Problem("Cannot read the body: it took too long to arrive", { kind: "timeout" });
+      if (step === "late") {
+        throw new Problem("Cannot read the body: it took too long to arrive", { kind: "timeout", headers: CLOSE });
+      }
       if (step.done) return joined(parts, size);
       size += step.value.length;
       if (size > bodyBytes) throw bodyTooLarge(bodyBytes);

@@ -9,7 +9,7 @@ const LAST_BYTES_MS = 2_000;
 export interface HttpServer {
   /** With the port that was taken, and "/" at the end. */
   readonly url: string;
-  /** Takes no more, gives running queries their time, cancels them, and resolves when no connection is left. */
+  /** Takes no more, gives running queries their time, cancels them, and resolves when all is sent, or after 2 more seconds. */
   close(): Promise<void>;
 }
 
@@ -18,6 +18,8 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const runs = new Runs();
   const hosts = new Set<string>();
   const abort = new AbortController();
+  /** Requests whose response is still on its way. */
+  const open = new Set<Promise<void>>();
   const answer = createApp({ parts, runs, hosts });
   const server = listen({
     hostname: at.host,
@@ -25,7 +27,11 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     signal: abort.signal,
     onListen: () => {},
     onError: () => new Response(null, { status: 500 }),
-  }, answer);
+  }, async (request, { completed }) => {
+    const done = completed.catch(() => {}).then(() => void open.delete(done));
+    open.add(done);
+    return await answer(request);
+  });
   const { port } = server.addr;
   for (const name of namesOf(at.host, port, parts.hosts)) hosts.add(name);
   const shown = at.host.includes(":") ? `[${at.host}]` : at.host;
@@ -33,15 +39,17 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     url: `http://${shown}:${port}/`,
     close: async () => {
       await runs.close(parts.limits.shutdownMs);
-      const timer = setTimeout(() => abort.abort(), LAST_BYTES_MS);
-      await server.shutdown().finally(() => clearTimeout(timer));
+      // Still listening, so that whoever asks is told; `shutdown` would hold a client that does not read for ever.
+      await Promise.race([Promise.all(open), new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS))]);
+      abort.abort();
+      await server.finished;
     },
   };
 }
 
 function listen(
   options: Deno.ServeTcpOptions,
-  answer: (request: Request) => Promise<Response>,
+  answer: Deno.ServeHandler<Deno.NetAddr>,
 ): Deno.HttpServer<Deno.NetAddr> {
   try {
     return Deno.serve(options, answer);

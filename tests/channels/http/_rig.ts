@@ -1,0 +1,119 @@
+import type { HttpLimits } from "../../../src/channels/http/http_parts.ts";
+import { startHttp } from "../../../src/channels/http/start_http.ts";
+import type { QueryEvent } from "../../../src/domain/query_event.ts";
+import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
+import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
+
+export const TOKEN = "test-token-0123456789";
+
+export interface SseEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: QueryEvent;
+}
+
+export interface Rig extends AsyncDisposable {
+  readonly url: string;
+  readonly engine: Engine;
+  readonly logged: Engine["logged"];
+  /** A request with the token. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  /** A request with the token and a body of JSON. */
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /** The id of a new conversation. */
+  conversation(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export const LIMITS: HttpLimits = {
+  bodyBytes: 1 << 20,
+  bodyMs: 200,
+  headerBytes: 8_192,
+  urlBytes: 4_096,
+  shutdownMs: 50,
+  heartbeatMs: 15_000,
+};
+
+const MODELS = [{ provider: "scripted", source: "config" as const, detail: "", models: [] }];
+
+/** The HTTP channel on a free port of loopback, with a scripted model. */
+export async function startRig(
+  replies: readonly ScriptedReply[],
+  options: {
+    readonly limits?: Partial<HttpLimits>;
+    readonly hosts?: readonly string[];
+    readonly engine?: EngineOptions;
+  } = {},
+): Promise<Rig> {
+  const engine = await startEngine(replies, { workspace: "/work", ...options.engine });
+  const at = (level: string) => (event: string, data: Record<string, unknown> = {}): void => {
+    engine.logged.push({ level, event, data });
+  };
+  const server = startHttp({
+    conversations: engine.conversations,
+    workspace: "/work",
+    provider: "scripted",
+    model: "script",
+    version: "1.2.3",
+    admin: { models: () => Promise.resolve(MODELS) },
+    log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") },
+    now: Date.now,
+    token: TOKEN,
+    hosts: options.hosts ?? [],
+    limits: { ...LIMITS, ...options.limits },
+  }, { host: "127.0.0.1", port: 0 });
+  const closed = { done: false };
+  const close = async (): Promise<void> => {
+    if (closed.done) return;
+    closed.done = true;
+    await server.close();
+    await engine.close();
+  };
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (!headers.has("authorization")) headers.set("authorization", `Bearer ${TOKEN}`);
+    return fetch(new URL(path, server.url), { ...init, headers });
+  };
+  const post: Rig["post"] = (path, body = {}, headers = {}) =>
+    ask(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  return {
+    url: server.url,
+    engine,
+    logged: engine.logged,
+    ask,
+    post,
+    conversation: async () => (await (await post("/api/v1/conversations", { title: "A test" })).json()).conversationId,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+export const SSE = { accept: "text/event-stream" } as const;
+
+/** The events of a stream as they come; comments are left out. */
+export async function* sseEvents(response: Response): AsyncGenerator<SseEvent> {
+  let rest = "";
+  if (!response.body) return;
+  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + text).split("\n\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) {
+      const fields = Object.fromEntries(
+        part.split("\n").map((line) => {
+          const at = line.indexOf(": ");
+          return [line.slice(0, at), line.slice(at + 2)];
+        }),
+      );
+      if (!fields["data"]) continue;
+      yield { id: fields["id"] ?? "", event: fields["event"] ?? "", data: JSON.parse(fields["data"]) };
+    }
+  }
+}
+
+export async function allEvents(response: Response): Promise<readonly SseEvent[]> {
+  return await Array.fromAsync(sseEvents(response));
+}

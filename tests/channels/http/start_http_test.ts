@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { startHttp } from "../../../src/channels/http/start_http.ts";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { allEvents, SSE, sseEvents, startRig, TOKEN } from "./_rig.ts";
+
+const final = (answer: string): string => replyJson([], { final: answer });
+/** The model thinks until it is cancelled. */
+const endless = { text: final("never"), delayMs: 60_000 };
+
+Deno.test("startHttp() close() cancels what still runs after its time, stores it as interrupted and ends its stream", async () => {
+  const rig = await startRig([endless], { limits: { shutdownMs: 20 }, engine: { path: ":memory:" } });
+  const id = await rig.conversation();
+  const response = await rig.post(`/api/v1/conversations/${id}/messages`, { request: "x" }, SSE);
+  const events = allEvents(response);
+  await rig.close();
+  assert.deepEqual((await events).map(({ event }) => event), ["started", "cancelled"]);
+  await assert.rejects(rig.ask("/healthz"));
+});
+
+Deno.test("startHttp() close() lets a query that ends in time end as it would", async () => {
+  const rig = await startRig([{ text: final("Just in time"), delayMs: 30 }], { limits: { shutdownMs: 10_000 } });
+  const id = await rig.conversation();
+  const events = allEvents(await rig.post(`/api/v1/conversations/${id}/messages`, { request: "x" }, SSE));
+  await rig.close();
+  assert.equal((await events).at(-1)?.event, "final");
+});
+
+Deno.test("startHttp() refuses new queries and is not ready while it ends", async () => {
+  const rig = await startRig([{ text: final("It is here"), delayMs: 50 }], { limits: { shutdownMs: 10_000 } });
+  const id = await rig.conversation();
+  const events = sseEvents(await rig.post(`/api/v1/conversations/${id}/messages`, { request: "x" }, SSE));
+  await events.next();
+  const closing = rig.close();
+  assert.equal((await rig.ask("/readyz")).status, 503);
+  const refused = await rig.post("/v1/chat/completions", { model: "vis", messages: [{ role: "user", content: "x" }] });
+  assert.equal(refused.status, 503);
+  assert.equal((await Array.fromAsync(events)).at(-1)?.event, "final");
+  await closing;
+});
+
+Deno.test("startHttp() says which address it cannot have", async () => {
+  await using rig = await startRig([]);
+  const { port } = new URL(rig.url);
+  const parts = {
+    conversations: rig.engine.conversations,
+    ...{ workspace: "/", provider: "p", model: "m", version: "1", token: TOKEN, hosts: [] },
+    admin: { models: () => Promise.resolve([]) },
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    now: Date.now,
+    limits: { bodyBytes: 1, bodyMs: 1, headerBytes: 1, urlBytes: 1, shutdownMs: 0, heartbeatMs: 1 },
+  };
+  assert.throws(() => startHttp(parts, { host: "127.0.0.1", port: Number(port) }), {
+    name: "ConfigError",
+    message: new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port}: `),
+  });
+});

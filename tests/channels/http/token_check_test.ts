@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { TokenCheck } from "../../../src/channels/http/token_check.ts";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { startRig, TOKEN } from "./_rig.ts";
+
+Deno.test("TokenCheck holds() takes the token as a bearer and nothing else", () => {
+  const check = new TokenCheck(TOKEN);
+  for (const good of [`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `Bearer  ${TOKEN} `]) assert.ok(check.holds(good), good);
+  const bad = [
+    null,
+    "",
+    "Bearer",
+    "Bearer ",
+    TOKEN,
+    `Basic ${TOKEN}`,
+    `Bearer ${TOKEN}x`,
+    `Bearer ${TOKEN.slice(0, -1)}`,
+    `Bearer ${TOKEN.toUpperCase()}`,
+    `Bearer ${TOKEN} ${TOKEN}`,
+    `Bearer x${TOKEN}`,
+    `Bearer ${"a".repeat(10_000)}`,
+  ];
+  for (const one of bad) assert.ok(!check.holds(one), String(one));
+});
+
+const CLOSED = [
+  ...["GET /api/v1", "GET /api/v1/conversations", "POST /api/v1/conversations", "GET /api/v1/models"],
+  ...["POST /api/v1/prompt", "GET /v1/models", "POST /v1/chat/completions", "GET /nothing", "DELETE /api/v1"],
+  ...["GET /api/v1/conversations/01234567/queries", "POST /api/v1/conversations/01234567/messages", "GET /API/V1"],
+];
+
+Deno.test("createApp() asks for the token everywhere but on the page, health and the description", async () => {
+  await using rig = await startRig([]);
+  for (const line of CLOSED) {
+    const [method = "", path = ""] = line.split(" ");
+    for (const authorization of ["", "Bearer wrong-token-0123456789", `Basic ${btoa(`a:${TOKEN}`)}`]) {
+      const response = await rig.ask(path, { method, headers: { authorization } });
+      assert.equal(response.status, 401, line);
+      assert.match(response.headers.get("www-authenticate") ?? "", /^Bearer/);
+      await response.body?.cancel();
+    }
+  }
+  assert.equal((await rig.ask(`/api/v1?token=${TOKEN}`, { headers: { authorization: "" } })).status, 401);
+  for (const path of ["/", "/healthz", "/readyz", "/openapi.json", "/assets/app.js"]) {
+    const response = await rig.ask(path, { headers: { authorization: "" } });
+    assert.equal(response.status, 200, path);
+    await response.body?.cancel();
+  }
+});
+
+Deno.test("createApp() writes no token, no query and no text of a request into the log", async () => {
+  await using rig = await startRig([replyJson([], { final: "ok" })]);
+  const id = await rig.conversation();
+  await (await rig.post(`/api/v1/conversations/${id}/messages?token=${TOKEN}`, { request: "my-secret-words" })).text();
+  await (await rig.ask("/api/v1", { headers: { authorization: "Bearer wrong-token-0123456789" } })).text();
+  await (await rig.post(`/api/v1/conversations/${id}/messages`, `{"request": "${TOKEN}`)).text();
+  const text = JSON.stringify(rig.logged);
+  assert.match(text, /"event":"request"/);
+  for (const secret of [TOKEN, "wrong-token", "my-secret-words", "Bearer"]) assert.ok(!text.includes(secret), secret);
+});
+
+Deno.test("createApp() sets headers that keep a page from being framed, sniffed or scripted", async () => {
+  await using rig = await startRig([]);
+  for (const path of ["/", "/api/v1", "/nothing", "/healthz"]) {
+    const response = await rig.ask(path, { headers: { "x-request-id": "mine-1" } });
+    const csp = response.headers.get("content-security-policy") ?? "";
+    assert.match(csp, /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/);
+    assert.doesNotMatch(csp, /unsafe|\*|https?:/);
+    assert.equal(response.headers.get("x-content-type-options"), "nosniff");
+    assert.equal(response.headers.get("referrer-policy"), "no-referrer");
+    assert.equal(response.headers.get("x-request-id"), "mine-1");
+    await response.body?.cancel();
+  }
+  const odd = await rig.ask("/healthz", { headers: { "x-request-id": "a b<script>" } });
+  assert.match(odd.headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
+  await odd.body?.cancel();
+});
