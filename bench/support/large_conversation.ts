@@ -36,18 +36,20 @@ export class LargeConversation {
 
   async iterate(): Promise<void> {
     const n = this.#count++;
+    const label = String(n).padStart(6, "0"); // as long for the first as for the last
     const position = n % PER_QUERY;
     if (n > 0 && position === 0) await this.#next(n);
-    const text = `line of ${n}: ${n * 7919} `.repeat(40);
+    // Texts of its own: what two conversations have in common would be stored once.
+    const text = `line of ${label}: ${this.branchId.slice(-12)} `.repeat(40);
     const name = `part${n % 5 === 0 ? n / 5 % NAMES : n % HOT}`;
     const code = `${name} = await fs.readFile("part-${n}.txt") // needle${n}`;
     const id = await this.#store.beginIteration(
       newIteration(this.#queryId, position, {
         systemPrompt: PROMPT,
         blocks: [code],
-        userPrompt: JSON.stringify([{ role: "user", content: `journal of ${n}: ${text}` }]),
+        userPrompt: JSON.stringify([{ role: "user", content: `journal of ${label}: ${text}` }]),
         response: JSON.stringify({ code: [code] }),
-        thinking: `Part ${n} comes next`,
+        thinking: `Part ${label} comes next`,
       }),
     );
     const source = `function use${n % NAMES}() { return ${name}.length + ${n} }`;
@@ -57,8 +59,8 @@ export class LargeConversation {
     ];
     await this.#store.endIteration(
       id,
-      iterationEnd([block(code, { reads: [`part${(n + 1) % NAMES}`], saved, result: { preview: text } })], {
-        system: [{ name: "$reasoning", text: `Part ${n} comes next` }],
+      iterationEnd([block(code, { reads: [`part${(n + 1) % HOT}`], saved, result: { preview: text } })], {
+        system: [{ name: "$reasoning", text: `Part ${label} comes next` }],
       }),
     );
   }
