@@ -1,0 +1,192 @@
+/** What a failing disk, a lock or a foreign hand does to a store that is open: a clear error, and nothing lost. */
+import assert from "node:assert/strict";
+import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { migrations } from "../../migrations/mod.ts";
+import { migrate } from "../../src/persistence/_migrate.ts";
+import { SqliteStore } from "../../src/persistence/_sqlite_store.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
+import { begun, block, image, iterate, iterationEnd, newIteration } from "../conformance/store_fixtures.ts";
+import { withDatabasePath } from "./_temp_database.ts";
+
+const BACKUP = fileURLToPath(new URL("../../bench/support/backup_main.ts", import.meta.url));
+const isRoot = Deno.build.os === "windows" || Deno.uid() === 0;
+
+/** A value that fills pages. */
+function large(seed: number) {
+  const bytes = new Uint8Array(300_000).map((_, at) => (at * seed) % 251 ^ at >> 8);
+  return block("const big = read()", { saved: [image("big", { bytes })] });
+}
+
+/** A store on a database that can grow by so many pages only, as on a full disk. */
+async function limited(path: string, pages: number) {
+  await (await openStore({ path })).close();
+  const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: true });
+  const { page_count: count } = db.prepare("PRAGMA page_count").get() ?? {};
+  db.exec(`PRAGMA max_page_count = ${Number(count) + pages}`);
+  const grow = (): void => db.exec("PRAGMA max_page_count = 1000000");
+  return { grow, store: new SqliteStore(db, { location: path, now: Date.now, busyMs: 100, isAlive: () => true }) };
+}
+
+Deno.test("a full disk fails one step, which can be repeated when there is room", async () => {
+  await withDatabasePath(async (path) => {
+    const { store, grow } = await limited(path, 60);
+    const { branchId, queryId } = await begun(store);
+    await iterate(store, { queryId, position: 0, blocks: [block("const a = 1", { saved: [image("a")] })] });
+    const id = await store.beginIteration(newIteration(queryId, 1, { blocks: ["const big = read()"] }));
+    await assert.rejects(store.endIteration(id, iterationEnd([large(7)])), {
+      name: "StoreError",
+      kind: "full",
+      message: `Cannot use database ${path}: the disk is full, make room and try again`,
+    });
+    assert.deepEqual((await store.liveImages(branchId)).map(({ name }) => name), ["a"]);
+    assert.equal((await store.iterations(queryId)).at(-1)?.status, "running");
+    grow();
+    await store.endIteration(id, iterationEnd([large(7)]));
+    assert.deepEqual((await store.liveImages(branchId)).map(({ name }) => name).sort(), ["a", "big"]);
+    await store.close();
+    assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
+  });
+});
+
+Deno.test("a full disk drops log entries without a word, and search still works", async () => {
+  await withDatabasePath(async (path) => {
+    const { store } = await limited(path, 4);
+    const { queryId } = await begun(store, { text: "marmalade" });
+    await store.log({ level: "info", event: "x", data: { text: "y".repeat(500_000) }, queryId });
+    assert.deepEqual(await store.logs({ limit: 5 }), []);
+    assert.equal((await store.search("marmalade", { limit: 1 })).length, 1);
+    await store.close();
+  });
+});
+
+// The limit on the size of a file stops the copy as a full disk does.
+const LIMITED = `ulimit -f 200; trap '' XFSZ; exec "$0" run -A --no-lock --no-check "$1" "$2" "$3"`;
+
+Deno.test("a full disk fails a backup and leaves no half of one", { ignore: Deno.build.os !== "linux" }, async () => {
+  await withDatabasePath(async (path, folder) => {
+    const store = await openStore({ path });
+    const { queryId } = await begun(store);
+    for (let position = 0; position < 8; position++) {
+      await iterate(store, { queryId, position, blocks: [large(position + 3)] });
+    }
+    await store.close();
+    const args = ["-c", LIMITED, Deno.execPath(), BACKUP, path, join(folder, "copy.db")];
+    const { success, stderr } = await new Deno.Command("sh", { args }).output();
+    assert.equal(success, false);
+    assert.match(new TextDecoder().decode(stderr), /StoreError: Cannot use database .*copy\.db: the disk/);
+    assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith("copy")), []);
+    assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
+  });
+});
+
+Deno.test("a folder that cannot be written is told with what to do", { ignore: isRoot }, async () => {
+  await withDatabasePath(async (path, folder) => {
+    await (await openStore({ path })).close();
+    await chmod(folder, 0o500);
+    await assert.rejects(openStore({ path }), { name: "StoreError", kind: "readonly" });
+    await assert.rejects(new SqliteCare({ path }).backup(join(folder, "copy.db")), { name: "StoreError" });
+    await chmod(folder, 0o700);
+  });
+});
+
+Deno.test("another process that holds the lock fails a step as busy; reading goes on, the step can be repeated", async () => {
+  await withDatabasePath(async (path) => {
+    const store = await openStore({ path, busyMs: 30 });
+    const { branchId, queryId } = await begun(store);
+    const id = await store.beginIteration(newIteration(queryId, 0));
+    using other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    const end = iterationEnd([block("const a = 1", { saved: [image("a")] })]);
+    await assert.rejects(store.endIteration(id, end), { name: "StoreError", kind: "busy" });
+    assert.equal((await store.queries(branchId)).length, 1);
+    assert.deepEqual(await store.search("nothing", { limit: 1 }), []);
+    await store.log({ level: "info", event: "dropped", data: {} });
+    other.exec("ROLLBACK");
+    await store.endIteration(id, end);
+    assert.equal((await store.liveImages(branchId)).length, 1);
+    assert.deepEqual(await store.logs({ limit: 5 }), []);
+    await store.close();
+  });
+});
+
+Deno.test("turns go on while another connection makes backups, and each backup is whole", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const store = await openStore({ path });
+    const { queryId } = await begun(store);
+    await iterate(store, { queryId, position: 0, blocks: [large(5)] });
+    const copies = [0, 1].map((at) => join(folder, `copy${at}.db`));
+    let running = copies.length;
+    const backups = copies.map(async (copy) => {
+      const args = ["run", "-A", "--no-lock", "--no-check", BACKUP, path, copy];
+      const { success, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
+      running--;
+      assert.ok(success, new TextDecoder().decode(stderr));
+    });
+    let position = 1;
+    for (; running > 0 && position < 5000; position++) {
+      const blocks = [block(`const v${position} = 1`, { saved: [image(`v${position % 9}`)] })];
+      await iterate(store, { queryId, position, blocks });
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await Promise.all(backups);
+    assert.equal((await store.iterations(queryId)).length, position);
+    await store.close();
+    for (const copy of copies) {
+      assert.deepEqual((await new SqliteCare({ path: copy }).check()).problems, []);
+      const opened = await openStore({ path: copy });
+      const stored = await opened.iterations(queryId);
+      assert.ok(stored.length > 0 && stored.length <= position);
+      assert.deepEqual(stored.map((one) => one.position), stored.map((_, at) => at));
+      await opened.close();
+    }
+  });
+});
+
+for (let from = 1; from < migrations.length; from++) {
+  Deno.test(`a database of schema V${from} with data is brought to the newest, and a copy is kept`, async () => {
+    await withDatabasePath(async (path, folder) => {
+      const old = new DatabaseSync(path);
+      await migrate(old, migrations.slice(0, from), { path, now: () => 1 });
+      old.exec(`INSERT INTO conversation_soul VALUES ('c', '{"channel":"cli","workspace":"/w"}', 1);
+        INSERT INTO conversation_state VALUES ('00000000-b', 'c', NULL, 'A title', 0, '{}', 1);
+        INSERT INTO query_soul VALUES ('q', '00000000-b', 't', 'Where is the marmalade?', '{}', 2);
+        INSERT INTO query_state (id, query_soul_id, version, status, metadata, created_at)
+          VALUES ('r', 'q', 0, 'done', '{"answer":"On the shelf","reason":"answered"}', 2);
+        INSERT INTO iteration (id, query_state_id, position, status, metadata, created_at, finished_at)
+          VALUES ('i', 'r', 0, 'done', '{}', 3, 4);
+        INSERT INTO expression_soul VALUES ('e', '00000000-b', 'call', 'stateless', NULL, '{}', 3);
+        INSERT INTO expression_state (id, expression_soul_id, iteration_id, version, expr, metadata, created_at)
+          VALUES ('x', 'e', 'i', 0, 'look(1)', '{"index":0,"outcome":"none"}', 3);`);
+      old.close();
+      const store = await openStore({ path });
+      assert.deepEqual((await store.queries("00000000-b")).map(({ text, answer }) => [text, answer]), [
+        ["Where is the marmalade?", "On the shelf"],
+      ]);
+      assert.deepEqual((await store.iterations("r"))[0]?.blocks.map(({ code }) => code), ["look(1)"]);
+      assert.equal((await store.search("shelf", { limit: 1 }))[0]?.kind, "answer");
+      await store.close();
+      assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
+      const copies = (await readdir(folder)).filter((name) => name.includes(".before-V"));
+      assert.ok(copies.includes(`vis.db.before-V${from + 1}`), copies.join());
+      const report = await new SqliteCare({ path }).restore(join(folder, `vis.db.before-V${from + 1}`));
+      assert.equal(report.schemaVersion, from);
+    });
+  });
+}
+
+Deno.test("a backup of a newer Vis, of another program or of nothing is told apart", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const care = new SqliteCare({ path });
+    const file = join(folder, "other.db");
+    await writeFile(file, "");
+    await assert.rejects(care.restore(file), { name: "UsageError", message: /it holds no database of Vis/ });
+    new DatabaseSync(file).exec("CREATE TABLE bookmarks (url)");
+    await assert.rejects(care.restore(file), { name: "StoreError", message: /belongs to another program/ });
+    assert.equal((await readFile(file)).length > 0, true);
+    await assert.rejects(stat(path), { code: "ENOENT" });
+  });
+});
