@@ -97,7 +97,7 @@ function blockPart(block: RecordedIteration["blocks"][number]): string {
 
 /** Bytes of a known kind stand in the page; an address is shown, and never fetched. */
 function imageOf(image: Image): string {
-  if (image.kind === "url") return `<p class="facts">image ${escaped(image.url)}</p>`;
+  if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);
   if (mediaType === null) return `<p class="facts">an image of ${image.bytes.length} bytes that is no image</p>`;
   return `<img alt="Image of the request" src="data:${mediaType};base64,${

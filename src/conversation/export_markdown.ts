@@ -86,7 +86,8 @@ function code(text: string): string {
   const flat = pageText(text).replace(/\s+/g, " ");
   const longest = Math.max(0, ...(flat.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence} ${flat} ${fence}`;
+  const space = flat.startsWith("`") || flat.endsWith("`") ? " " : "";
+  return `${fence}${space}${flat}${space}${fence}`;
 }
 
 /** A text within a line, as it is written. */

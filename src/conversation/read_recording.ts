@@ -8,12 +8,16 @@ import { parseReply } from "../prompt/parse_reply.ts";
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
   const { conversationId, title, workspace, createdAt } = branch;
   const contexts = await givenContexts(store, branch.branchId);
+  const shown = new Map((await store.turns(branch.branchId)).map((turn) => [turn.queryId, turn.iterations]));
   const queries: RecordedQuery[] = [];
   for (const query of (await store.queries(branch.branchId)).toReversed()) {
     // What was given before the next query began was given to this one.
     const first = contexts.findIndex(({ createdAt }) => createdAt >= query.createdAt);
     const given = first === -1 ? undefined : contexts.splice(first).at(-1);
-    queries.unshift({ ...await readQuery(store, query), context: given?.context ?? null });
+    queries.unshift({
+      ...await readQuery(store, query, { shown: shown.get(query.queryId) }),
+      context: given?.context ?? null,
+    });
   }
   return { conversationId, title, workspace, createdAt, queries };
 }
@@ -43,10 +47,15 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-async function readQuery(store: Store, query: StoredQuery): Promise<RecordedQuery> {
+/** `shown`: how many of its iterations a fork has; all where it is left out. */
+async function readQuery(
+  store: Store,
+  query: StoredQuery,
+  { shown }: { readonly shown?: number | undefined } = {},
+): Promise<RecordedQuery> {
   const { images, answerSchema } = await store.queryExtras(query.queryId);
   const iterations: RecordedIteration[] = [];
-  for (const iteration of await store.iterations(query.queryId)) {
+  for (const iteration of (await store.iterations(query.queryId)).slice(0, shown)) {
     iterations.push(await readIteration(store, iteration));
   }
   const { queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt } = query;
