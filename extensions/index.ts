@@ -3,18 +3,131 @@
 
 /** Shipped extensions: name to literal `import()`, so that they are compiled in and loaded only when wanted. */
 export const shipped = {
-  fs: () => import("./fs/mod.ts"),
+  debug: () => import("./debug/mod.ts"),
   history: () => import("./history/mod.ts"),
+  memo: () => import("./memo/mod.ts"),
+  skills: () => import("./skills/mod.ts"),
+  fs: () => import("./fs/mod.ts"),
+  shell: () => import("./shell/mod.ts"),
   rlm: () => import("./rlm/mod.ts"),
 };
 
 /** What of a described one depends on the conversation. */
 export const live = {
+  debug: () => import("./debug/live.ts"),
   history: () => import("./history/live.ts"),
+  memo: () => import("./memo/live.ts"),
+  skills: () => import("./skills/live.ts"),
 };
 
 /** What the static ones give a query, so that it can begin before they are loaded. */
 export const described = {
+  "debug": {
+    "namespace": "vis.debug",
+    "version": "0.1.0",
+    "functions": [
+      "debug.prompt",
+      "debug.iterations",
+      "debug.timings",
+      "debug.state"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: debug → vis.ext.debug]\n\u0000\ndoc(debug.prompt) shows more: prompt, iterations, timings, state",
+    "docs": {
+      "debug": "The model's own view: what it was sent, what its last iterations did, how long they took.\n\u0000",
+      "debug.prompt": "debug.prompt(): Promise<{role, text, chars}[]>\nMessages of the newest call that was stored, the one before this block's at least.\ne.g. await debug.prompt()",
+      "debug.iterations": "debug.iterations(options?: {last?: number}): Promise<{request, number, status, thinking, blocks: {code, ok, result, stdout, error, ms}[]}[]>\nThe last iterations of this conversation, oldest first; 5 unless told.\ne.g. await debug.iterations()",
+      "debug.timings": "debug.timings(options?: {last?: number}): Promise<{request, number, modelMs, blockMs: number[]}[]>\nMilliseconds of the last iterations, of the model and of each block.\ne.g. await debug.timings()",
+      "debug.state": "debug.state(): Promise<{conversationId, depth, workspace, maxIterations, currentIterationId}>\nWhere this query stands.\ne.g. await debug.state()"
+    },
+    "quiet": true
+  },
+  "history": {
+    "namespace": "vis.history",
+    "version": "0.1.0",
+    "functions": [
+      "history.search",
+      "history.conversations",
+      "history.queries",
+      "history.iterations",
+      "history.variables",
+      "history.variable"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: history → vis.ext.history]\n\u0000\ndoc(history.search) shows more: search, conversations, queries, iterations, variables, variable",
+    "docs": {
+      "history": "Looks things up in all that is stored: conversations, requests, code, answers, results, variables.\n\u0000",
+      "history.search": "history.search(text: string, options?: {conversation?: string, kind?: \"request\" | \"code\" | \"answer\", since?: string | number | Date, until?: string | number | Date, limit?: number}): Promise<{kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[]>\nPlaces where all words occur, best first; kind is request, code or answer; times are dates.\ne.g. await history.search(\"invoice parser\", {kind: \"code\"})",
+      "history.conversations": "history.conversations(options?: {limit?: number}): Promise<{id, title, workspace, queries, createdAt}[]>\nThe newest conversations.\ne.g. await history.conversations()",
+      "history.queries": "history.queries(conversation?: string): Promise<{id, request, status, answer, iterations, createdAt}[]>\nRequests and answers of a conversation, oldest first; of this one by default.\ne.g. await history.queries()",
+      "history.iterations": "history.iterations(queryId: string): Promise<{id, number, status, thinking, blocks: {code, ok, result, stdout, error}[]}[]>\nWhat was thought, run and printed for a query.\ne.g. await history.iterations(queryId)",
+      "history.variables": "history.variables(conversation?: string): Promise<{name, kind, type, versions, summary, createdAt}[]>\nVariables of a conversation, newest first.\ne.g. await history.variables()",
+      "history.variable": "history.variable(conversation: string, name: string, version?: number): Promise<unknown>\nThe value of a variable of a conversation: its newest version, or that number.\ne.g. await history.variable(conversation, name)"
+    },
+    "quiet": true
+  },
+  "memo": {
+    "namespace": "vis.memo",
+    "version": "0.1.0",
+    "functions": [
+      "memo.add",
+      "memo.list",
+      "memo.remove"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: memo → vis.ext.memo]\n\u0000\ndoc(memo.add) shows more: add, list, remove",
+    "docs": {
+      "memo": "Notes that outlive conversations, of this project and of the user.\n\u0000",
+      "memo.add": "memo.add(text: string, options?: {scope?: \"project\" | \"user\"}): Promise<{id, text, at}>\nKeeps a note for later conversations, of the project unless scope is user.\ne.g. await memo.add(\"Tests run with: make check\")",
+      "memo.list": "memo.list(): Promise<{id, scope, text, at}[]>\nAll notes, oldest first.\ne.g. await memo.list()",
+      "memo.remove": "memo.remove(id: string): Promise<boolean>\nWhether there was such a note.\ne.g. await memo.remove(id)"
+    },
+    "quiet": true
+  },
+  "skills": {
+    "namespace": "vis.skills",
+    "version": "0.1.0",
+    "functions": [
+      "skills.read",
+      "skills.list"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: skills → vis.ext.skills]\n\u0000\ndoc(skills.read) shows more: read, list",
+    "docs": {
+      "skills": "Instructions of the project (AGENTS.md, CLAUDE.md) and skills, read when they are needed.\n\u0000",
+      "skills.read": "skills.read(name: string, path?: string): Promise<string>\nSKILL.md of a skill, or another file of its folder.\ne.g. await skills.read(\"release\")",
+      "skills.list": "skills.list(): Promise<{name, description}[]>\nAll skills.\ne.g. await skills.list()"
+    },
+    "quiet": true
+  },
   "fs": {
     "namespace": "vis.fs",
     "version": "0.1.0",
@@ -49,16 +162,11 @@ export const described = {
       "fs.stat": "fs.stat(path: string): Promise<{path, type, size, modified} | null>\nNull if missing.\ne.g. await fs.stat(\"package.json\")"
     }
   },
-  "history": {
-    "namespace": "vis.history",
+  "shell": {
+    "namespace": "vis.shell",
     "version": "0.1.0",
     "functions": [
-      "history.search",
-      "history.conversations",
-      "history.queries",
-      "history.iterations",
-      "history.variables",
-      "history.variable"
+      "shell.run"
     ],
     "constants": {},
     "grants": {
@@ -68,17 +176,11 @@ export const described = {
       "env": []
     },
     "globals": [],
-    "block": "[namespace: history → vis.ext.history]\n\u0000\ndoc(history.search) shows more: search, conversations, queries, iterations, variables, variable",
+    "block": "[namespace: shell → vis.ext.shell]\nCommands in cwd: tests, builds, git. They may write in cwd and $TMPDIR only, see no home folder; nothing goes on after the call. A failed command is a result: look at code.\nshell.run(command: string|string[], {timeoutMs?, cwd?, input?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code",
     "docs": {
-      "history": "Looks things up in all that is stored: conversations, requests, code, answers, results, variables.\n\u0000",
-      "history.search": "history.search(text: string, options?: {conversation?: string, kind?: \"request\" | \"code\" | \"answer\", since?: string | number | Date, until?: string | number | Date, limit?: number}): Promise<{kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[]>\nPlaces where all words occur, best first; kind is request, code or answer; times are dates.\ne.g. await history.search(\"invoice parser\", {kind: \"code\"})",
-      "history.conversations": "history.conversations(options?: {limit?: number}): Promise<{id, title, workspace, queries, createdAt}[]>\nThe newest conversations.\ne.g. await history.conversations()",
-      "history.queries": "history.queries(conversation?: string): Promise<{id, request, status, answer, iterations, createdAt}[]>\nRequests and answers of a conversation, oldest first; of this one by default.\ne.g. await history.queries()",
-      "history.iterations": "history.iterations(queryId: string): Promise<{id, number, status, thinking, blocks: {code, ok, result, stdout, error}[]}[]>\nWhat was thought, run and printed for a query.\ne.g. await history.iterations(queryId)",
-      "history.variables": "history.variables(conversation?: string): Promise<{name, kind, type, versions, summary, createdAt}[]>\nVariables of a conversation, newest first.\ne.g. await history.variables()",
-      "history.variable": "history.variable(conversation: string, name: string, version?: number): Promise<unknown>\nThe value of a variable of a conversation: its newest version, or that number.\ne.g. await history.variable(conversation, name)"
-    },
-    "quiet": true
+      "shell": "Runs commands in the workspace, confined by the kernel.\n[namespace: shell → vis.ext.shell]\nCommands in cwd: tests, builds, git. They may write in cwd and $TMPDIR only, see no home folder; nothing goes on after the call. A failed command is a result: look at code.\nshell.run(command: string|string[], {timeoutMs?, cwd?, input?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code",
+      "shell.run": "shell.run(command: string | string[], options?: {timeoutMs?: number, cwd?: string, input?: string, maxBytes?: number}): Promise<{code, signal, stdout, stderr, ms, timedOut, truncated}>\nRuns sh -c, or a list without a shell.\ne.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code\ne.g. await shell.run([\"git\", \"log\", \"-5\"])"
+    }
   },
   "rlm": {
     "namespace": "vis.rlm",

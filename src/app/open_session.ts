@@ -13,9 +13,11 @@ import { missingWalls } from "../sandbox/missing_walls.ts";
 import { SparePool } from "../sandbox/spare_pool.ts";
 import { buildRouter } from "./build_router.ts";
 import { openLoggedStore } from "./open_logged_store.ts";
+import { commandWall } from "./command_wall.ts";
 import { extensionSource, type ShippedParts } from "./extension_source.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
+import { shellParts } from "./shell_parts.ts";
 
 const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
 
@@ -32,7 +34,8 @@ export async function openSession(request: OpenRequest, { env, ...parts }: Sessi
     const router = await routerFor(request, settings);
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
-    const extensions = await extensionSource(settings, parts, {
+    const shell = shellParts(settings, parts);
+    const extensions = await extensionSource(shell.settings, shell.parts, {
       paths: (request.extension ?? []).map((path) => resolve(path)),
     });
     const conversations = new Conversations({
@@ -41,6 +44,7 @@ export async function openSession(request: OpenRequest, { env, ...parts }: Sessi
       router,
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, { ...settings, spares }),
+      spawn: commandWall(settings, env),
       now: Date.now,
       owner: thisProcess(),
       children: { live: settings.config.sandbox.live, idleMs: settings.config.sandbox.idleMs },

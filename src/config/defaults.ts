@@ -53,6 +53,13 @@ export const DEFAULT_CONFIG: Config = {
   "autoForget": {
     "afterQueries": null,
   },
+  "shell": {
+    "enabled": false,
+    "allow": [],
+    "deny": [],
+    "network": false,
+    "read": [],
+  },
   "extensions": {
     "allow": null,
     "deny": [],

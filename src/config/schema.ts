@@ -75,6 +75,17 @@ export const ConfigSchema = z.strictObject({
       "A query begins without variables that have no comment and that so many queries did not define; null keeps all",
     ),
   }).prefault({}),
+  shell: z.strictObject({
+    enabled: z.boolean().default(false).describe("Whether blocks may run commands in the workspace, by shell.run"),
+    allow: z.array(z.string().min(1)).default([]).describe(
+      "Commands that may run, * for any text; where there are some, no other one may",
+    ),
+    deny: z.array(z.string().min(1)).default([]).describe("Commands that may not run, * for any text"),
+    network: z.boolean().default(false).describe("Whether commands get TCP, to anywhere; else no network at all"),
+    read: z.array(z.string().startsWith("/")).default([]).describe(
+      "Folders and files beside the system's and the workspace that commands may read and run",
+    ),
+  }).prefault({}),
   extensions: z.strictObject({
     allow: z.array(z.string()).nullable().default(null).describe(
       "Namespaces of the extensions to load, and no other; null loads every one that is found and trusted",

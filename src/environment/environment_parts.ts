@@ -1,4 +1,5 @@
 import type { ExtensionSource } from "../extension/lazy_registry.ts";
+import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
@@ -20,5 +21,7 @@ export interface EnvironmentParts {
       "functions" | "untimed" | "constants" | "grants" | "globals" | "workspace" | "onCall" | "signal"
     >,
   ) => Promise<Sandbox>;
+  /** Runs a program behind the wall around processes; extensions have it as `env.spawn`. */
+  readonly spawn?: (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
   readonly now: () => number;
 }

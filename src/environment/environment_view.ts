@@ -1,17 +1,20 @@
 import type { EnvironmentView } from "../extension/spec.ts";
+import type { Spawn } from "../extension/spawned.ts";
 import type { Branch, Store } from "../persistence/store.ts";
+import type { EnvironmentParts } from "./environment_parts.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { StoredHistory } from "./stored_history.ts";
 
 /** What an extension sees of an environment; calls to models only where there is a call that can be given up. */
 export function environmentView(
-  { envId, branch, depth, parentIterationId, iterationId, store }: {
+  { envId, branch, depth, parentIterationId, iterationId, store, spawn }: {
     readonly envId: string;
     readonly branch: Branch;
     readonly depth: number;
     readonly parentIterationId?: string;
     readonly iterationId: string | null;
     readonly store: Store;
+    readonly spawn?: EnvironmentParts["spawn"];
   },
   { scope, signal }: { readonly scope: QueryScope | null; readonly signal: AbortSignal | undefined },
 ): EnvironmentView {
@@ -22,10 +25,24 @@ export function environmentView(
   const own = { signal: signal ?? scope.signal };
   const view = { ...base, ...own, maxIterations: scope.budget(), currentIterationId: iterationId };
   const { subcalls } = scope;
-  if (!subcalls || !signal) return view;
+  if (!signal) return view;
+  const programs = spawn ? { spawn: bound(spawn, { workspace, signal }) } : {};
+  if (!subcalls) return { ...view, ...programs };
   return {
     ...view,
+    ...programs,
     ask: (prompt, options) => subcalls.ask(prompt, { ...options, ...own }),
     runChild: (task, options) => subcalls.runChild(task, { ...options, ...own }),
+  };
+}
+
+/** Programs of one call: in its workspace, and ended with it. */
+function bound(
+  spawn: NonNullable<EnvironmentParts["spawn"]>,
+  { workspace, signal }: { readonly workspace: string; readonly signal: AbortSignal },
+): Spawn {
+  return (argv, options = {}) => {
+    const own = options.signal ? AbortSignal.any([options.signal, signal]) : signal;
+    return spawn(workspace, argv, { ...options, signal: own });
   };
 }

@@ -27,7 +27,7 @@ export interface QuerySettings {
 }
 
 /** What a query is built from; all of it belongs to the caller. */
-export interface QueryParts extends Pick<EnvironmentParts, "registry" | "openSandbox"> {
+export interface QueryParts extends Pick<EnvironmentParts, "registry" | "openSandbox" | "spawn"> {
   readonly environment: Environment;
   readonly store: Store;
   readonly router: ModelCalls;
