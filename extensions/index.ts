@@ -3,13 +3,13 @@
 
 /** Shipped extensions: name to literal `import()`, so that they are compiled in and loaded only when wanted. */
 export const shipped = {
+  fs: () => import("./fs/mod.ts"),
+  shell: () => import("./shell/mod.ts"),
+  rlm: () => import("./rlm/mod.ts"),
   debug: () => import("./debug/mod.ts"),
   history: () => import("./history/mod.ts"),
   memo: () => import("./memo/mod.ts"),
   skills: () => import("./skills/mod.ts"),
-  fs: () => import("./fs/mod.ts"),
-  shell: () => import("./shell/mod.ts"),
-  rlm: () => import("./rlm/mod.ts"),
 };
 
 /** What of a described one depends on the conversation. */
@@ -22,6 +22,92 @@ export const live = {
 
 /** What the static ones give a query, so that it can begin before they are loaded. */
 export const described = {
+  "fs": {
+    "namespace": "vis.fs",
+    "version": "0.1.0",
+    "functions": [
+      "fs.readFile",
+      "fs.readFiles",
+      "fs.glob",
+      "fs.grep",
+      "fs.listFiles",
+      "fs.edit",
+      "fs.writeFile",
+      "fs.stat"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\nfs.stat(path): {path, type, size, modified} | null  // Null if missing.",
+    "docs": {
+      "fs": "Reads, searches and changes the files of the workspace.\n[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\nfs.stat(path): {path, type, size, modified} | null  // Null if missing.",
+      "fs.readFile": "fs.readFile(path: string, options?: {from?: number, to?: number, numbers?: boolean}): Promise<string>\nText up to 1 MB, or lines from..to.\ne.g. await fs.readFile(\"src/app.ts\")\ne.g. await fs.readFile(\"big.log\", {from: 1, to: 200, numbers: true})",
+      "fs.readFiles": "fs.readFiles(paths: string | string[], options?: {from?: number, to?: number, numbers?: boolean}): Promise<{path, text?, error?}[]>\nPaths or globs.\ne.g. await fs.readFiles([\"README.md\", \"src/**/*.ts\"])",
+      "fs.glob": "fs.glob(patterns: string | string[], options?: {limit?: number, all?: boolean}): Promise<string[]>\nPaths; !pattern excludes.\ne.g. await fs.glob([\"**/*.ts\", \"!**/*_test.ts\"])",
+      "fs.grep": "fs.grep(pattern: string, where?: string | {path?: string | string[], glob?: string | string[], ignoreCase?: boolean, literal?: boolean, context?: number, limit?: number, all?: boolean}): Promise<{path, line, text, before?, after?}[]>\nLines that match an RE2 pattern; past 500, a last one with line 0 says how many.\ne.g. await fs.grep(\"parse_\", \"src\")\ne.g. await fs.grep(\"todo|fixme\", {glob: \"*.ts\", ignoreCase: true, context: 2})",
+      "fs.listFiles": "fs.listFiles(folder?: string, options?: {depth?: number, all?: boolean}): Promise<{path, type: \"file\"|\"dir\"|\"link\", size?}[]>\nDepth 2.\ne.g. await fs.listFiles(\"src\", {depth: 1})",
+      "fs.edit": "fs.edit(path: string | {path: string, old: string, new: string, all?: boolean}[], edits?: {old: string, new: string, all?: boolean} | {old: string, new: string, all?: boolean}[]): Promise<{path, bytes, diff}>\nReplaces text that occurs once (or all); all files or none.\ne.g. await fs.edit(\"src/app.ts\", {old: \"retries = 3\", new: \"retries = 5\"})\ne.g. await fs.edit([{path: \"a.ts\", old: \"x\", new: \"y\"}, {path: \"b.ts\", old: \"x\", new: \"y\", all: true}])",
+      "fs.writeFile": "fs.writeFile(path: string, text: string): Promise<{path, bytes, diff}>\nCreates or replaces.\ne.g. await fs.writeFile(\"notes.md\", \"# Notes\\n\")",
+      "fs.stat": "fs.stat(path: string): Promise<{path, type, size, modified} | null>\nNull if missing.\ne.g. await fs.stat(\"package.json\")"
+    }
+  },
+  "shell": {
+    "namespace": "vis.shell",
+    "version": "0.1.0",
+    "functions": [
+      "shell.run"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: shell → vis.ext.shell]\nCommands in cwd: tests, builds, git. They may write in cwd and $TMPDIR only, see no home folder; nothing goes on after the call. A failed command is a result: look at code.\nshell.run(command: string|string[], {timeoutMs?, cwd?, input?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code",
+    "docs": {
+      "shell": "Runs commands in the workspace, confined by the kernel.\n[namespace: shell → vis.ext.shell]\nCommands in cwd: tests, builds, git. They may write in cwd and $TMPDIR only, see no home folder; nothing goes on after the call. A failed command is a result: look at code.\nshell.run(command: string|string[], {timeoutMs?, cwd?, input?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code",
+      "shell.run": "shell.run(command: string | string[], options?: {timeoutMs?: number, cwd?: string, input?: string, maxBytes?: number}): Promise<{code, signal, stdout, stderr, ms, timedOut, truncated}>\nRuns sh -c, or a list without a shell.\ne.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code\ne.g. await shell.run([\"git\", \"log\", \"-5\"])"
+    }
+  },
+  "rlm": {
+    "namespace": "vis.rlm",
+    "version": "0.1.0",
+    "functions": [
+      "rlm.ask",
+      "rlm.askAll",
+      "rlm.run",
+      "rlm.runAll",
+      "rlm.mapChunks",
+      "rlm.reduceChunks",
+      "rlm.chunk"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: rlm → vis.ext.rlm]\nModels, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).\nrlm.ask(prompt, {model?, system?}): string  // One call.\nrlm.askAll(prompts: string[], {model?, system?}): (string | {error})[]  // In parallel.\nrlm.run(task, {vars?: string[], model?, maxIterations?}): string  // A child with its own code and copies of vars.\ndoc(rlm.runAll) shows more: runAll, mapChunks, reduceChunks, chunk",
+    "docs": {
+      "rlm": "Asks models out of code: plain calls, and child queries with a sandbox of their own.\n[namespace: rlm → vis.ext.rlm]\nModels, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).\nrlm.ask(prompt, {model?, system?}): string  // One call.\nrlm.askAll(prompts: string[], {model?, system?}): (string | {error})[]  // In parallel.\nrlm.run(task, {vars?: string[], model?, maxIterations?}): string  // A child with its own code and copies of vars.\ndoc(rlm.runAll) shows more: runAll, mapChunks, reduceChunks, chunk",
+      "rlm.ask": "rlm.ask(prompt: string, options?: {model?: string, system?: string}): Promise<string>\nOne call.\ne.g. await rlm.ask(prompt)",
+      "rlm.askAll": "rlm.askAll(prompts: string[], options?: {model?: string, system?: string}): Promise<(string | {error})[]>\nIn parallel.\ne.g. await rlm.askAll(prompts)",
+      "rlm.run": "rlm.run(task: string, options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<string>\nA child with its own code and copies of vars.\ne.g. await rlm.run(task)",
+      "rlm.runAll": "rlm.runAll(tasks: (string | {vars?: string[], model?: string, maxIterations?: number, task: string})[], options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<(string | {error})[]>\nChildren in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.\ne.g. await rlm.runAll([{task: \"Sum up a\", vars: [\"a\"]}, {task: \"Sum up b\", vars: [\"b\"]}])",
+      "rlm.mapChunks": "rlm.mapChunks(text: string | string[], instruction: string, options?: {size?: number, overlap?: number, model?: string, system?: string}): Promise<(string | {error})[]>\nAsks the instruction of each chunk of a text, or of each text of a list; order kept.\ne.g. await rlm.mapChunks(report, \"List every person named here, one per line; nothing else.\")",
+      "rlm.reduceChunks": "rlm.reduceChunks(texts: unknown[], instruction: string, options?: {size?: number, model?: string, system?: string}): Promise<string>\nMerges texts into one by the instruction, in as many rounds as it takes.\ne.g. await rlm.reduceChunks(summaries, \"Merge these summaries into one of ten sentences.\")",
+      "rlm.chunk": "rlm.chunk(text: string, options?: {size?: number, overlap?: number}): Promise<string[]>\nPieces of at most size characters (100000), cut at line ends or blanks where there are some.\ne.g. await rlm.chunk(log, {size: 20000})"
+    }
+  },
   "debug": {
     "namespace": "vis.debug",
     "version": "0.1.0",
@@ -127,91 +213,5 @@ export const described = {
       "skills.list": "skills.list(): Promise<{name, description}[]>\nAll skills.\ne.g. await skills.list()"
     },
     "quiet": true
-  },
-  "fs": {
-    "namespace": "vis.fs",
-    "version": "0.1.0",
-    "functions": [
-      "fs.readFile",
-      "fs.readFiles",
-      "fs.glob",
-      "fs.grep",
-      "fs.listFiles",
-      "fs.edit",
-      "fs.writeFile",
-      "fs.stat"
-    ],
-    "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
-    "globals": [],
-    "block": "[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\nfs.stat(path): {path, type, size, modified} | null  // Null if missing.",
-    "docs": {
-      "fs": "Reads, searches and changes the files of the workspace.\n[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\nfs.stat(path): {path, type, size, modified} | null  // Null if missing.",
-      "fs.readFile": "fs.readFile(path: string, options?: {from?: number, to?: number, numbers?: boolean}): Promise<string>\nText up to 1 MB, or lines from..to.\ne.g. await fs.readFile(\"src/app.ts\")\ne.g. await fs.readFile(\"big.log\", {from: 1, to: 200, numbers: true})",
-      "fs.readFiles": "fs.readFiles(paths: string | string[], options?: {from?: number, to?: number, numbers?: boolean}): Promise<{path, text?, error?}[]>\nPaths or globs.\ne.g. await fs.readFiles([\"README.md\", \"src/**/*.ts\"])",
-      "fs.glob": "fs.glob(patterns: string | string[], options?: {limit?: number, all?: boolean}): Promise<string[]>\nPaths; !pattern excludes.\ne.g. await fs.glob([\"**/*.ts\", \"!**/*_test.ts\"])",
-      "fs.grep": "fs.grep(pattern: string, where?: string | {path?: string | string[], glob?: string | string[], ignoreCase?: boolean, literal?: boolean, context?: number, limit?: number, all?: boolean}): Promise<{path, line, text, before?, after?}[]>\nLines that match an RE2 pattern; past 500, a last one with line 0 says how many.\ne.g. await fs.grep(\"parse_\", \"src\")\ne.g. await fs.grep(\"todo|fixme\", {glob: \"*.ts\", ignoreCase: true, context: 2})",
-      "fs.listFiles": "fs.listFiles(folder?: string, options?: {depth?: number, all?: boolean}): Promise<{path, type: \"file\"|\"dir\"|\"link\", size?}[]>\nDepth 2.\ne.g. await fs.listFiles(\"src\", {depth: 1})",
-      "fs.edit": "fs.edit(path: string | {path: string, old: string, new: string, all?: boolean}[], edits?: {old: string, new: string, all?: boolean} | {old: string, new: string, all?: boolean}[]): Promise<{path, bytes, diff}>\nReplaces text that occurs once (or all); all files or none.\ne.g. await fs.edit(\"src/app.ts\", {old: \"retries = 3\", new: \"retries = 5\"})\ne.g. await fs.edit([{path: \"a.ts\", old: \"x\", new: \"y\"}, {path: \"b.ts\", old: \"x\", new: \"y\", all: true}])",
-      "fs.writeFile": "fs.writeFile(path: string, text: string): Promise<{path, bytes, diff}>\nCreates or replaces.\ne.g. await fs.writeFile(\"notes.md\", \"# Notes\\n\")",
-      "fs.stat": "fs.stat(path: string): Promise<{path, type, size, modified} | null>\nNull if missing.\ne.g. await fs.stat(\"package.json\")"
-    }
-  },
-  "shell": {
-    "namespace": "vis.shell",
-    "version": "0.1.0",
-    "functions": [
-      "shell.run"
-    ],
-    "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
-    "globals": [],
-    "block": "[namespace: shell → vis.ext.shell]\nCommands in cwd: tests, builds, git. They may write in cwd and $TMPDIR only, see no home folder; nothing goes on after the call. A failed command is a result: look at code.\nshell.run(command: string|string[], {timeoutMs?, cwd?, input?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code",
-    "docs": {
-      "shell": "Runs commands in the workspace, confined by the kernel.\n[namespace: shell → vis.ext.shell]\nCommands in cwd: tests, builds, git. They may write in cwd and $TMPDIR only, see no home folder; nothing goes on after the call. A failed command is a result: look at code.\nshell.run(command: string|string[], {timeoutMs?, cwd?, input?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code",
-      "shell.run": "shell.run(command: string | string[], options?: {timeoutMs?: number, cwd?: string, input?: string, maxBytes?: number}): Promise<{code, signal, stdout, stderr, ms, timedOut, truncated}>\nRuns sh -c, or a list without a shell.\ne.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code\ne.g. await shell.run([\"git\", \"log\", \"-5\"])"
-    }
-  },
-  "rlm": {
-    "namespace": "vis.rlm",
-    "version": "0.1.0",
-    "functions": [
-      "rlm.ask",
-      "rlm.askAll",
-      "rlm.run",
-      "rlm.runAll",
-      "rlm.mapChunks",
-      "rlm.reduceChunks",
-      "rlm.chunk"
-    ],
-    "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
-    "globals": [],
-    "block": "[namespace: rlm → vis.ext.rlm]\nModels, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).\nrlm.ask(prompt, {model?, system?}): string  // One call.\nrlm.askAll(prompts: string[], {model?, system?}): (string | {error})[]  // In parallel.\nrlm.run(task, {vars?: string[], model?, maxIterations?}): string  // A child with its own code and copies of vars.\ndoc(rlm.runAll) shows more: runAll, mapChunks, reduceChunks, chunk",
-    "docs": {
-      "rlm": "Asks models out of code: plain calls, and child queries with a sandbox of their own.\n[namespace: rlm → vis.ext.rlm]\nModels, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).\nrlm.ask(prompt, {model?, system?}): string  // One call.\nrlm.askAll(prompts: string[], {model?, system?}): (string | {error})[]  // In parallel.\nrlm.run(task, {vars?: string[], model?, maxIterations?}): string  // A child with its own code and copies of vars.\ndoc(rlm.runAll) shows more: runAll, mapChunks, reduceChunks, chunk",
-      "rlm.ask": "rlm.ask(prompt: string, options?: {model?: string, system?: string}): Promise<string>\nOne call.\ne.g. await rlm.ask(prompt)",
-      "rlm.askAll": "rlm.askAll(prompts: string[], options?: {model?: string, system?: string}): Promise<(string | {error})[]>\nIn parallel.\ne.g. await rlm.askAll(prompts)",
-      "rlm.run": "rlm.run(task: string, options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<string>\nA child with its own code and copies of vars.\ne.g. await rlm.run(task)",
-      "rlm.runAll": "rlm.runAll(tasks: (string | {vars?: string[], model?: string, maxIterations?: number, task: string})[], options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<(string | {error})[]>\nChildren in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.\ne.g. await rlm.runAll([{task: \"Sum up a\", vars: [\"a\"]}, {task: \"Sum up b\", vars: [\"b\"]}])",
-      "rlm.mapChunks": "rlm.mapChunks(text: string | string[], instruction: string, options?: {size?: number, overlap?: number, model?: string, system?: string}): Promise<(string | {error})[]>\nAsks the instruction of each chunk of a text, or of each text of a list; order kept.\ne.g. await rlm.mapChunks(report, \"List every person named here, one per line; nothing else.\")",
-      "rlm.reduceChunks": "rlm.reduceChunks(texts: unknown[], instruction: string, options?: {size?: number, model?: string, system?: string}): Promise<string>\nMerges texts into one by the instruction, in as many rounds as it takes.\ne.g. await rlm.reduceChunks(summaries, \"Merge these summaries into one of ten sentences.\")",
-      "rlm.chunk": "rlm.chunk(text: string, options?: {size?: number, overlap?: number}): Promise<string[]>\nPieces of at most size characters (100000), cut at line ends or blanks where there are some.\ne.g. await rlm.chunk(log, {size: 20000})"
-    }
   }
 };

@@ -60,6 +60,7 @@ async function grouped(names: readonly ShippedName[]) {
     const module: { readonly default: Extension } = await import(new URL(`${one.name}/mod.ts`, FOLDER).href);
     return { ...one, extension: module.default };
   }));
+  all.sort((a, b) => Number(a.live !== null) - Number(b.live !== null)); // what is the same everywhere stands first
   const groups = Map.groupBy(all, ({ extension }) => extension.group);
   return [...groups.values()].flatMap((group) =>
     [...Map.groupBy(group, ({ extension }) => extension.subgroup).values()].flat()

@@ -1,4 +1,5 @@
 import type { SearchFilter, SearchHit } from "./archive.ts";
+import type { SentMessage } from "./sent_message.ts";
 
 export interface PastConversation {
   readonly id: string;
@@ -23,7 +24,10 @@ export interface PastIteration {
   readonly number: number;
   readonly status: string;
   readonly thinking: string;
+  /** What the model took. */
+  readonly modelMs: number;
   readonly blocks: readonly {
+    readonly ms: number;
     readonly code: string;
     readonly ok: boolean;
     readonly result: string;
@@ -50,6 +54,8 @@ export interface HistoryReader {
   /** Oldest first. */
   queries(conversationId: string): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
+  /** The messages that an iteration (1-based) was asked with, null where there is none. */
+  sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
   /** The ones defined last first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
   /** The value of a version (1-based, the newest by default): data as data, functions and classes as their source, what

@@ -1,6 +1,7 @@
 import type { SearchFilter, SearchHit } from "../domain/archive.ts";
 import { UsageError } from "../domain/errors.ts";
 import type * as history from "../domain/history_reader.ts";
+import type { SentMessage } from "../domain/sent_message.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import { valueOf } from "./history.ts";
 
@@ -36,15 +37,20 @@ export class StoredHistory implements history.HistoryReader {
   async iterations(queryId: string): Promise<readonly history.PastIteration[]> {
     if (await this.#store.query(queryId) === null) throw new UsageError(`Cannot find query: ${queryId}`);
     const found = await this.#store.iterations(queryId);
-    return found.map(({ iterationId: id, position, status, thinking, blocks }) => ({
+    return found.map(({ iterationId: id, position, status, thinking, traces, blocks }) => ({
       id,
       number: position + 1,
       status,
       thinking,
-      blocks: blocks.map(({ code, result: { ok, preview: result, stdout, error } }) => (
-        { code, ok, result, stdout, error: error === null ? null : `${error.name}: ${error.message}` }
+      modelMs: traces.reduce((total, { ms }) => total + ms, 0),
+      blocks: blocks.map(({ code, result: { ok, ms, preview: result, stdout, error } }) => (
+        { code, ms, ok, result, stdout, error: error === null ? null : `${error.name}: ${error.message}` }
       )),
     }));
+  }
+
+  async sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null> {
+    return await this.#store.sentMessages(queryId, iteration - 1);
   }
 
   async variables(conversationId: string): Promise<readonly history.PastVariable[]> {

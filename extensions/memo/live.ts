@@ -1,0 +1,31 @@
+/** What of the extension depends on the conversation; loads little. */
+import type { EnvironmentView } from "@vis/extension";
+import { type Note, readNotes } from "./notes.ts";
+
+/** Every call of a query carries them; the newest are shown. */
+const MAX_CHARS = 2_000;
+
+const live = {
+  /** A child query has its task and nothing before it. */
+  activate: ({ home, depth }: EnvironmentView): boolean => typeof home === "string" && depth === 0,
+  /** Nothing before there is a note. */
+  prompt: async (env: EnvironmentView): Promise<string> => {
+    const [project, user] = await Promise.all([readNotes(env, "project"), readNotes(env, "user")]);
+    if (project.length + user.length === 0) return "";
+    return [
+      "Notes of earlier conversations; keep what later ones must know with memo.add(text), drop with memo.remove(id).",
+      ...section("project", project),
+      ...section("user", user),
+    ].join("\n");
+  },
+};
+export default live;
+
+function section(scope: string, notes: readonly Note[]): readonly string[] {
+  if (notes.length === 0) return [];
+  let length = 0;
+  const lines = notes.map(({ id, text }) => `- [${id}] ${text}`).reverse()
+    .filter((line) => (length += line.length + 1) <= MAX_CHARS / 2).reverse();
+  const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
+  return [`${scope}${more}:`, ...lines];
+}

@@ -1,0 +1,76 @@
+import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import live from "./live.ts";
+import { addNote, MAX_TEXT, readNotes, removeNote, type Scope } from "./notes.ts";
+
+const text = z.string().min(1).max(MAX_TEXT);
+
+export default defineExtension({
+  namespace: "vis.memo",
+  alias: { ns: "vis.ext.memo", alias: "memo" },
+  doc: "Notes that outlive conversations, of this project and of the user.",
+  group: "memory",
+  version: "0.1.0",
+  author: "Vis",
+  license: "Apache-2.0",
+  activate: live.activate,
+  prompt: live.prompt,
+  shown: 0,
+  symbols: [
+    fn(
+      "add",
+      (env: EnvironmentView, note: string, options?: { readonly scope?: Scope }) =>
+        addNote(env, { text: note, scope: options?.scope ?? "project" }),
+      {
+        doc: "Keeps a note for later conversations, of the project unless scope is user.",
+        args: z.tuple([
+          text.describe("text"),
+          z.strictObject({ scope: z.enum(["project", "user"]).optional() }).optional(),
+        ]),
+        returns: "{id, text, at}",
+        examples: ['await memo.add("Tests run with: make check")'],
+      },
+    ),
+    fn("list", (env: EnvironmentView) => listNotes(env), {
+      doc: "All notes, oldest first.",
+      args: z.tuple([]),
+      returns: "{id, scope, text, at}[]",
+    }),
+    fn("remove", (env: EnvironmentView, id: string) => removeNote(env, id), {
+      doc: "Whether there was such a note.",
+      args: z.tuple([z.string().min(1).describe("id")]),
+      returns: "boolean",
+    }),
+  ],
+  cli: [
+    {
+      name: "memo",
+      doc: "Keeps a note for later conversations in this workspace, or with --user in all of them.",
+      args: z.object({ text, user: z.boolean().optional() }),
+      run: async ({ text, user }: { readonly text: string; readonly user?: boolean }, context) => {
+        const { id } = await addNote(context, { text, scope: user ? "user" : "project" });
+        context.print(`Kept as ${id}\n`);
+      },
+    },
+    {
+      name: "memos",
+      doc: "Lists the notes; --remove ID deletes one.",
+      args: z.object({ remove: z.string().optional() }),
+      run: async ({ remove }: { readonly remove?: string }, context) => {
+        if (remove !== undefined) {
+          const removed = await removeNote(context, remove);
+          context.print(removed ? `Removed ${remove}\n` : `There is no note ${remove}\n`);
+          return removed ? 0 : 1;
+        }
+        for (const { id, scope, text } of await listNotes(context)) context.print(`${id}  ${scope}  ${text}\n`);
+      },
+    },
+  ],
+});
+
+async function listNotes(place: { readonly home?: string | null; readonly workspace: string }) {
+  const scopes = ["project", "user"] as const;
+  const lists = await Promise.all(
+    scopes.map(async (scope) => (await readNotes(place, scope)).map((note) => ({ ...note, scope }))),
+  );
+  return lists.flat();
+}

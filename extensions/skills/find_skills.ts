@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { projectFile } from "./project_file.ts";
+
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+  /** Folder of its SKILL.md. */
+  readonly folder: string;
+}
+
+const MAX_SKILLS = 100;
+const MAX_HEAD = 4_000;
+const PLACES = [".vis/skills", ".claude/skills", "skills"];
+
+/** Skills of the project, then the user's own ones that have other names; by name. */
+export async function findSkills(
+  { workspace, home = null }: { readonly workspace: string; readonly home?: string | null },
+): Promise<readonly Skill[]> {
+  const roots = [...PLACES.map((place) => join(workspace, place)), ...(home === null ? [] : [join(home, "skills")])];
+  const lists = await Promise.all(roots.map(skillsIn));
+  const found = new Map<string, Skill>();
+  for (const skill of lists.flat()) if (!found.has(skill.name)) found.set(skill.name, skill);
+  return [...found.values()].sort((a, b) => a.name < b.name ? -1 : 1).slice(0, MAX_SKILLS);
+}
+
+async function skillsIn(root: string): Promise<readonly Skill[]> {
+  const names: string[] = [];
+  try {
+    for await (const { name, isDirectory } of Deno.readDir(root)) if (isDirectory) names.push(name);
+  } catch {
+    return [];
+  }
+  const skills = await Promise.all(
+    names.sort().slice(0, MAX_SKILLS).map(async (name) => {
+      const folder = join(root, name);
+      const file = await projectFile(folder, { path: "SKILL.md", maxChars: MAX_HEAD });
+      return file === null ? null : skillOf(file.text, { name, folder });
+    }),
+  );
+  return skills.filter((skill) => skill !== null);
+}
+
+/** Name and description stand in the lines between the first two `---`. */
+function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | null {
+  const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
+  if (head === undefined) return null;
+  const own = field(head, "name");
+  const description = field(head, "description");
+  if (description === "") return null;
+  return { name: /^[\w.-]{1,64}$/.test(own) ? own : name, description: oneLine(description, 300), folder };
+}
+
+/** A value on the line of its key, quoted or not, or on the indented lines below. */
+function field(head: string, key: string): string {
+  const lines = head.split(/\r?\n/);
+  const at = lines.findIndex((line) => line.startsWith(`${key}:`));
+  if (at < 0) return "";
+  const first = (lines[at] ?? "").slice(key.length + 1).trim();
+  const rest: string[] = [];
+  for (const line of lines.slice(at + 1)) {
+    if (!/^\s+\S/.test(line)) break;
+    rest.push(line.trim());
+  }
+  const text = /^[>|][-+]?$/.test(first) ? rest.join(" ") : [first, ...rest].join(" ");
+  return text.replace(/^(["'])(.*)\1$/s, "$2").trim();
+}
+
+function oneLine(text: string, max: number): string {
+  const line = text.replace(/\s+/g, " ");
+  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+}

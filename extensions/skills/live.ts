@@ -1,0 +1,52 @@
+/** What of the extension depends on the conversation; loads little. */
+import type { EnvironmentView } from "@vis/extension";
+import { findSkills, type Skill } from "./find_skills.ts";
+import { projectFile } from "./project_file.ts";
+
+const FILES = ["AGENTS.md", "CLAUDE.md"];
+/** Of each file. Every call of a query carries it. */
+const MAX_CHARS = 6_000;
+const MAX_LIST = 2_000;
+
+interface Found {
+  readonly notes: readonly string[];
+  readonly skills: readonly Skill[];
+}
+
+async function find({ workspace, home = null }: EnvironmentView): Promise<Found> {
+  const [files, skills] = await Promise.all([
+    Promise.all(FILES.map((path) => projectFile(workspace, { path, maxChars: MAX_CHARS }))),
+    findSkills({ workspace, home }),
+  ]);
+  const notes: string[] = [];
+  const seen = new Set<string>();
+  for (const [at, file] of files.entries()) {
+    if (!file || file.text === "" || seen.has(file.text)) continue; // one is often a link to the other
+    seen.add(file.text);
+    const name = FILES[at] ?? "";
+    notes.push(`${name} of the project:\n${file.text}${file.cut ? `\n[cut here; the rest is in ${name}]` : ""}`);
+  }
+  return { notes, skills };
+}
+
+const live = {
+  /** A child query has its task and nothing before it. */
+  activate: async (env: EnvironmentView): Promise<boolean> => {
+    if (env.depth > 0) return false;
+    const { notes, skills } = await find(env);
+    return notes.length + skills.length > 0;
+  },
+  prompt: async (env: EnvironmentView): Promise<string> => {
+    const { notes, skills } = await find(env);
+    return [...(skills.length > 0 ? [listOf(skills)] : []), ...notes].join("\n");
+  },
+};
+export default live;
+
+function listOf(skills: readonly Skill[]): string {
+  let length = 0;
+  const lines = skills.map(({ name, description }) => `- ${name}: ${description}`)
+    .filter((line) => (length += line.length + 1) <= MAX_LIST);
+  const more = skills.length > lines.length ? [`${skills.length - lines.length} more: skills.list()`] : [];
+  return ["Read a skill before you do what it is for, skills.read(name):", ...lines, ...more].join("\n");
+}

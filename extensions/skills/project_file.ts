@@ -1,0 +1,26 @@
+import { join, sep } from "node:path";
+
+/** Text of a file below a folder, cut to `maxChars`; null where there is none, or where its links lead outside: a
+ * repository may be anybody's. */
+export async function projectFile(
+  root: string,
+  { path, maxChars }: { readonly path: string; readonly maxChars: number },
+): Promise<{ readonly text: string; readonly cut: boolean } | null> {
+  try {
+    const top = await Deno.realPath(root);
+    const real = await Deno.realPath(join(top, path));
+    if (!real.startsWith(top + sep) || !(await Deno.stat(real)).isFile) return null;
+    using file = await Deno.open(real);
+    // A character is at most four bytes, and at least one.
+    const bytes = new Uint8Array(maxChars * 4 + 1);
+    let length = 0;
+    for (let read = await file.read(bytes); read !== null; read = await file.read(bytes.subarray(length))) {
+      length += read;
+      if (length === bytes.length) break;
+    }
+    const text = new TextDecoder().decode(bytes.subarray(0, length));
+    return { text: [...text.slice(0, maxChars + 1)].slice(0, maxChars).join("").trim(), cut: text.length > maxChars };
+  } catch {
+    return null;
+  }
+}
