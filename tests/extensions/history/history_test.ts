@@ -62,7 +62,7 @@ Deno.test("history reads conversations, queries, iterations and variables", asyn
   assert.deepEqual([query?.id, query?.request, query?.answer], [queryId, "Where is the marmalade?", "On the shelf"]);
   const [iteration]: { number: number; blocks: unknown[] }[] = await call("iterations", queryId);
   assert.deepEqual([iteration?.number, iteration?.blocks], [1, [
-    { code: "const jar = find()", ok: true, result: "orange marmalade", stdout: "found\n", error: null },
+    { code: "const jar = find()", ms: 0, ok: true, result: "orange marmalade", stdout: "found\n", error: null },
   ]]);
   const variables: { name: string; versions: number }[] = await call("variables", conversationId.slice(0, 13));
   assert.deepEqual(variables.map(({ name, versions }) => `${name} ${versions}`).sort(), ["jar 1", "spread 1"]);
