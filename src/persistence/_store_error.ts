@@ -1,4 +1,4 @@
-import { StoreError, type StoreErrorKind } from "../domain/errors.ts";
+import { BusyError, StoreError, type StoreErrorKind, UsageError } from "../domain/errors.ts";
 import { isBusy } from "./_is_busy.ts";
 
 /** What went wrong and what mends it, by the first pattern that fits the text of an SQLite or system error. */
@@ -29,9 +29,12 @@ const RULES: readonly (readonly [RegExp, StoreErrorKind, string])[] = [
   [/disk I\/O error|EIO/, "unavailable", "the disk failed to read or write, check it and try again"],
 ];
 
+/** What they say may repeat what a user gave. */
+const OURS = [StoreError, UsageError, BusyError] as const;
+
 /** The error as `StoreError` with path and mend, or unchanged when the database did not cause it. */
 export function toStoreError(error: unknown, location: string): unknown {
-  if (!(error instanceof Error) || error instanceof StoreError) return error;
+  if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = (kind: StoreErrorKind, mend: string): StoreError =>
     new StoreError(`Cannot use database ${location}: ${mend}`, kind, { cause: error });
   if (isBusy(error)) return say("busy", "another process is writing to it, try again when that has finished");

@@ -1,4 +1,5 @@
 import type { Store } from "../../src/persistence/store.ts";
+import { storeArchiveCases } from "./store_archive.ts";
 import { storeChildCases } from "./store_children.ts";
 import { storeLeaseCases } from "./store_leases.ts";
 import { storeForkCases } from "./store_forks.ts";
@@ -29,6 +30,7 @@ export function storeSuite(
     ...storeSearchCases,
     ...storeChildCases,
     ...storeForkCases,
+    ...storeArchiveCases,
     ...storeLeaseCases,
     ...storeExtrasCases,
     ...storePropertyCases,

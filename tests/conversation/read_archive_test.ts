@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { archiveText } from "../../src/conversation/archive_text.ts";
+import { readArchive } from "../../src/conversation/read_archive.ts";
+import { readRecording } from "../../src/conversation/read_recording.ts";
+import type { ConversationArchive } from "../../src/domain/conversation_archive.ts";
+import { UsageError } from "../../src/domain/errors.ts";
+import { valueOf } from "../../src/environment/history.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import type { Store } from "../../src/persistence/store.ts";
+import { readAll, richConversation } from "../conformance/store_archive.ts";
+
+async function archiveOf(store: Store): Promise<string> {
+  const { conversationId } = await richConversation(store);
+  return [...archiveText(await store.exportConversation(conversationId))].join("");
+}
+
+Deno.test("readArchive() refuses what is no archive, another version and a damaged one, and says which", async () => {
+  const store = await openStore({ path: ":memory:" });
+  const text = await archiveOf(store);
+  await store.close();
+  const changed = (change: (archive: ConversationArchive) => void): string => {
+    const archive: ConversationArchive = JSON.parse(text);
+    change(archive);
+    return JSON.stringify(archive);
+  };
+  const cases: readonly [string, RegExp][] = [
+    ["", /it is no JSON/],
+    [text.slice(0, -100), /it is no JSON/],
+    ["[]", /no file of vis conversations export/],
+    ['{"format":"other","version":1}', /no file of vis conversations export/],
+    [text.replace('"version": 1', '"version": 2'), /its version is 2, this Vis reads 1: update Vis/],
+    [text.replace('"version": 1', '"version": 0'), /its version is 0, this Vis reads 1$/],
+    ["[".repeat(200_000), /it is no JSON|nests too deep/],
+    [changed((a) => void (a.tables.iteration[0]!.position = -1)), /damaged at tables\/iteration\/0\/position/],
+    [changed((a) => Object.assign(a.tables, { extra: [] })), /damaged at tables: .*extra/],
+    [changed((a) => Object.assign(a.tables.queryState[0]!, { status: "running" })), /queryState\/0\/status/],
+    [
+      changed((a) => Object.assign(a.contents.find((one) => "text" in one)!, { text: "other" })),
+      /was changed: its hash is another/,
+    ],
+    [changed((a) => void a.contents.splice(0, 3)), /is missing/],
+    [changed((a) => void (a.tables.expressionSoul[0]!.name = "a b")), /expressionSoul\/0\/name/],
+    [changed((a) => variable(a).result = { base64: "AAAA" }), /value of row .* cannot be decoded/],
+    [changed((a) => void (a.tables.iteration[0]!.llmUserPrompt = "{}")), /the messages of row/],
+    [changed((a) => void (a.tables.querySoul[0]!.metadata.answerSchema = "{")), /the answer schema of row/],
+    [changed((a) => fork(a).metadata.fork!.queryId = a.tables.queryState.at(-1)!.id), /leaves its parent at a place/],
+    [changed((a) => void (fork(a).parentStateId = null)), /has no fitting fork/],
+    [changed((a) => void (fork(a).version = 0)), /leaves its parent at a place/],
+    [changed(childOfItself), /has no end of parents/],
+  ];
+  for (const [bad, why] of cases) {
+    assert.throws(() => readArchive(bad), (error: Error) => {
+      assert.ok(error instanceof UsageError, String(error));
+      assert.match(error.message, why);
+      return true;
+    });
+  }
+});
+
+const variable = ({ tables }: ConversationArchive) =>
+  tables.expressionState.find(({ metadata }) => "kind" in metadata && metadata.kind === "data" && !metadata.large)!;
+const fork = ({ tables }: ConversationArchive) => tables.conversationState.find(({ parentStateId }) => parentStateId)!;
+
+function childOfItself({ tables }: ConversationArchive): void {
+  const [child] = tables.childBranch;
+  const query = tables.querySoul.find(({ conversationStateId }) => conversationStateId === child!.conversationStateId)!;
+  const run = tables.queryState.find(({ querySoulId }) => querySoulId === query.id)!;
+  child!.iterationId = tables.iteration.find(({ queryStateId }) => queryStateId === run.id)!.id;
+}
+
+const HOSTILE: readonly unknown[] = [
+  null,
+  "",
+  "x\u0000\ud800",
+  -1,
+  1e300,
+  true,
+  [],
+  {},
+  { toString: 1 },
+  "__proto__",
+  "sha256:" + "0".repeat(64),
+  { content: "0".repeat(64) },
+];
+
+/** Every place in a value, by path. */
+function places(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+  if (typeof value !== "object" || value === null) return [path];
+  const entries = Array.isArray(value) ? value.map((item, at) => [at, item] as const) : Object.entries(value);
+  return [path, ...entries.flatMap(([key, item]) => places(item, [...path, key]))];
+}
+
+function replaced(value: unknown, [key, ...rest]: readonly (string | number)[], now: unknown): unknown {
+  if (key === undefined) return now;
+  const copy: Record<string | number, unknown> = Array.isArray(value) ? [...value] as never : { ...value as object };
+  copy[key] = replaced(copy[key], rest, now);
+  return copy;
+}
+
+Deno.test("an archive with anything changed is refused without a trace, or is one that all readers understand", async () => {
+  const store = await openStore({ path: ":memory:" });
+  const archive: unknown = JSON.parse(await archiveOf(store));
+  const all = places(archive);
+  let imported = 0, refused = 0;
+  const before = (await store.listConversations({ limit: 9999 })).length;
+  const change = fc.tuple(fc.nat(all.length - 1), fc.oneof(fc.constantFrom(...HOSTILE), fc.jsonValue()));
+  await fc.assert(
+    fc.asyncProperty(change, async ([at, value]) => {
+      const text = JSON.stringify(replaced(archive, all[at]!, value));
+      try {
+        const { conversationId } = await store.importConversation(readArchive(text), { workspace: "/mine" });
+        imported++;
+        for (const branch of await store.branches(conversationId)) {
+          await readAll(store, branch.branchId);
+          await readRecording(store, branch);
+          for (const image of await store.liveImages(branch.branchId)) valueOf(image);
+        }
+        await store.exportConversation(conversationId);
+      } catch (error) {
+        assert.ok(error instanceof UsageError, `${all[at]} = ${JSON.stringify(value)}: ${(error as Error).stack}`);
+        refused++;
+      }
+      assert.equal((await store.listConversations({ limit: 9999 })).length, before + imported);
+    }),
+    { numRuns: 150 },
+  );
+  assert.ok(imported > 0 && refused > 0, `${imported} imported, ${refused} refused`);
+  assert.deepEqual(await store.check(), []);
+  await store.close();
+});
+
+Deno.test("archiveText() holds nothing that commands a terminal, and reads back as the same", async () => {
+  const store = await openStore({ path: ":memory:" });
+  const { branchId, conversationId } = await richConversation(store);
+  await store.setTitle(branchId, "\x1b[2J\u202e\u009b\u2028 title");
+  const archive = await store.exportConversation(conversationId);
+  const text = [...archiveText(archive)].join("");
+  // deno-lint-ignore no-control-regex
+  assert.ok(!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/.test(text));
+  assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(archive)));
+  await store.close();
+});
