@@ -1,0 +1,19 @@
+/** `config`: settings of its own, in `extensions.config["example.config"]` of the configuration. */
+import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+
+const Config = z.strictObject({ greeting: z.string().min(1).default("Hello") });
+
+export default defineExtension({
+  namespace: "example.config",
+  alias: { ns: "vis.ext.greeter", alias: "greeter" },
+  doc: "Greets as it is configured.",
+  version: "1.0.0",
+  config: Config,
+  symbols: [
+    fn("greet", ({ config }: EnvironmentView, name: string) => `${Config.parse(config).greeting}, ${name}`, {
+      doc: "A greeting.",
+      args: z.tuple([z.string().describe("name")]),
+      returns: "string",
+    }),
+  ],
+});

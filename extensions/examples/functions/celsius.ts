@@ -1,0 +1,3 @@
+export function celsius(fahrenheit: number): number {
+  return Math.round((fahrenheit - 32) * 50 / 9) / 10;
+}

@@ -1,0 +1,20 @@
+/** A function, a constant and a prompt: the least that is useful. */
+import { defineExtension, fn, value, z } from "@vis/extension";
+import { celsius } from "./celsius.ts";
+
+export default defineExtension({
+  namespace: "example.functions",
+  alias: { ns: "vis.ext.weather", alias: "weather" },
+  doc: "Converts temperatures.",
+  version: "1.0.0",
+  prompt: "Temperatures in reports are in Fahrenheit.",
+  symbols: [
+    fn("celsius", (_env, fahrenheit: number) => celsius(fahrenheit), {
+      doc: "Degrees Celsius, one digit.",
+      args: z.tuple([z.number().describe("fahrenheit")]),
+      returns: "number",
+      examples: ["await weather.celsius(98.6)"],
+    }),
+    value("freezing", 32, { doc: "Where water freezes, in Fahrenheit." }),
+  ],
+});

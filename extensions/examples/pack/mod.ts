@@ -1,0 +1,29 @@
+/** A pack: brings other extensions into the conversation that asks for them, from its next query on. */
+import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+
+const alarm = defineExtension({
+  namespace: "example.pack.alarm",
+  alias: { ns: "vis.ext.alarm", alias: "alarm" },
+  doc: "Part of the pack.",
+  version: "1.0.0",
+  symbols: [fn("ring", () => "ring", { doc: "Rings.", args: z.tuple([]), returns: "string" })],
+});
+
+export default defineExtension({
+  namespace: "example.pack",
+  alias: { ns: "vis.ext.pack", alias: "pack" },
+  doc: "A pack of extensions.",
+  version: "1.0.0",
+  symbols: [
+    fn("open", async ({ register, load }: EnvironmentView, refs: string[]) => {
+      register?.(alarm);
+      const names = [];
+      for (const ref of refs) names.push((await load?.(ref))?.namespace);
+      return [alarm.namespace, ...names];
+    }, {
+      doc: "Adds the alarm, and extensions by namespace or folder; gives their namespaces.",
+      args: z.tuple([z.array(z.string()).describe("refs")]),
+      returns: "string[]",
+    }),
+  ],
+});
