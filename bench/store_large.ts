@@ -17,16 +17,23 @@ export async function storeLarge(): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-large-" });
   try {
     const path = join(folder, "large.db");
-    const { branchId, early, late } = await build(path);
+    const { branchId, early, beside, late } = await build(path);
     const opened = await openings(path, branchId);
     const { listed, words } = await readings(path);
     const backup = await backupWhileWriting(folder, { megabytes: BACKUP_MB });
-    const ratio = median(late) / median(early);
+    const ratio = (to: readonly number[]): number => median(late) / median(to);
     return [
       { what: "resume: store, variables, images, queries", way: "part", unit: "ms", samples: opened, bar: 300 },
       ...Object.entries(words).map(([what, samples]): Figure => ({ what, way: "part", unit: "ms", samples, bar: 20 })),
       { what: "writing one iteration near 10 000", way: "part", unit: "ms", samples: late, bar: 2 },
-      { what: "one iteration near 10 000 ÷ near 10", way: "part", unit: "×", samples: [ratio], bar: 1.1 },
+      {
+        what: "÷ one near 10 of another conversation there",
+        way: "part",
+        unit: "×",
+        samples: [ratio(beside)],
+        bar: 1.1,
+      },
+      { what: "÷ one near 10 in a new database", way: "part", unit: "×", samples: [ratio(early)], bar: 1.1 },
       { what: "1000 conversations listed", way: "part", unit: "ms", samples: listed, bar: 20 },
       ...backup,
     ];
@@ -43,27 +50,31 @@ async function build(path: string) {
   }
   const large = await LargeConversation.begin(store);
   for (let at = 0; at < ITERATIONS; at++) await large.iterate();
-  const { late, early } = await alternating(path, large);
+  const times = await alternating(path, { store, large });
   const { branchId } = large;
   await large.end();
   await store.close();
-  return { branchId, early, late };
+  return { branchId, ...times };
 }
 
-/** Iterations of the large conversation in turn with those of new databases, so that both see the same machine. */
-async function alternating(path: string, large: LargeConversation) {
-  const late: number[] = [], early: number[] = [];
+/** Iterations of the large conversation in turn with those of new ones in the same database and in new databases, so that
+ * all see the same machine. */
+async function alternating(path: string, { store: same, large }: { store: Store; large: LargeConversation }) {
+  const late: number[] = [], early: number[] = [], beside: number[] = [];
   for (let round = 0; round < 30; round++) {
     const store = await openStore({ path: `${path}-${round}` });
     const small = await LargeConversation.begin(store);
+    const other = await LargeConversation.begin(same);
     for (let at = 0; at < 20; at++) {
-      const ms = await timed(() => small.iterate());
-      if (at >= 5) early.push(ms);
+      const ms = [await timed(() => small.iterate()), await timed(() => other.iterate())] as const;
+      if (at >= 5) early.push(ms[0]);
+      if (at >= 5) beside.push(ms[1]);
       late.push(await timed(() => large.iterate()));
     }
+    await other.end();
     await store.close();
   }
-  return { late, early };
+  return { late, early, beside };
 }
 
 /** What opening an environment reads. */

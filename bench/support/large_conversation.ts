@@ -24,7 +24,7 @@ export class LargeConversation {
   #queryId: string;
   #count = 0;
 
-  private constructor(store: Store, ids: { readonly branchId: string; readonly queryId: string }) {
+  protected constructor(store: Store, ids: { readonly branchId: string; readonly queryId: string }) {
     this.#store = store;
     this.branchId = ids.branchId;
     this.#queryId = ids.queryId;
