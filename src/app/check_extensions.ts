@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { ExtensionCheck } from "../domain/extension_report.ts";
-import type { FoundFolder } from "../extension/discover.ts";
+import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import { buildRegistry, type ShippedParts } from "./extension_source.ts";
 import type { Settings } from "./settings.ts";
@@ -20,8 +20,13 @@ export async function checkExtensions(
   folder: FoundFolder,
   { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
 ): Promise<readonly ExtensionCheck[]> {
-  const { registry, loaded, skipped, folders } = await buildRegistry(settings, parts, { folders: [folder] });
-  const own = loaded.filter(({ namespace }) => folders.has(namespace));
+  const { registry, loaded, skipped, folders } = await buildRegistry(settings, parts, {
+    folders: [
+      ...(await discoverFolders(settings)).filter(({ place, path }) => place === "home" && path !== folder.path),
+      folder,
+    ],
+  });
+  const own = loaded.filter(({ namespace }) => folders.get(namespace) === folder);
   const failed = skipped.filter((one) => one.folder === folder || own.some(({ namespace }) => namespace === one.name));
   const view = { envId: "check", conversationId: "check", depth: 0, workspace: settings.workspace };
   const active = await registry.activate(view);

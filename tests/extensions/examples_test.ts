@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { loadShipped } from "../../src/extension/loader.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import { optionsIn, withFolder, write } from "../extension/_folders.ts";
+import { recordingLog, VIEW } from "../extension/_sample.ts";
+
+const EXAMPLES = fileURLToPath(new URL("../../extensions/examples/", import.meta.url));
+
+/** All examples, loaded as a user's own, in a registry. */
+async function examplesIn(folder: string) {
+  const { log } = recordingLog();
+  const names = (await Array.fromAsync(Deno.readDir(EXAMPLES))).map(({ name }) => name).sort();
+  const folders = names.map((name) => ({ place: "home" as const, path: join(EXAMPLES, name) }));
+  const report = await loadShipped({}, { log, folders, folderOptions: optionsIn(folder) });
+  const config = { "example.config": { greeting: "Welcome" } };
+  const load = () => Promise.resolve(report.loaded[0] ?? assert.fail());
+  const registry = new ExtensionRegistry({ log, config, load });
+  for (const extension of report.loaded) registry.register(extension);
+  return { registry, names, ...report };
+}
+
+Deno.test("each example loads as TypeScript from its folder", () =>
+  withFolder(async (folder) => {
+    const { loaded, skipped, names } = await examplesIn(folder);
+    assert.deepEqual(skipped, []);
+    assert.deepEqual(loaded.map(({ namespace }) => namespace).sort(), names.map((name) => `example.${name}`));
+  }));
+
+Deno.test("each example does what it shows", () =>
+  withFolder(async (folder) => {
+    const { registry, loaded } = await examplesIn(folder);
+    const workspace = await write(join(folder, "ws"), { Makefile: "all: x\nclean:\n" });
+    const env = { ...VIEW, workspace };
+    const options = { env, signal: new AbortController().signal };
+    const active = await registry.activate(env);
+    const call = (name: string, ...args: unknown[]) => active.call(name, args, options);
+    assert.equal(await call("weather.celsius", 98.6), 37);
+    assert.equal(active.constants["weather.freezing"], 32);
+    assert.deepEqual(await call("make.targets"), ["all", "clean"]);
+    assert.ok(!(await registry.activate(VIEW)).functions.includes("make.targets"));
+    assert.deepEqual(await call("stock.count", " Apples "), { name: "apple", count: 3 });
+    await assert.rejects(call("stock.count", "fig"), { message: "Cannot count fig: it is not sold here" });
+    assert.deepEqual([active.globals, active.grants.read], [["Deno.readTextFile"], ["."]]);
+    assert.equal(await call("greeter.greet", "Ada"), "Welcome, Ada");
+    const order = active.list.map(({ namespace }) => namespace);
+    assert.ok(order.indexOf("example.functions") < order.indexOf("example.requires"));
+    const slow = {
+      code: "",
+      preview: "",
+      stdout: "",
+      stderr: "",
+      executionTimeMs: 12_000,
+      timedOut: false,
+      repaired: false,
+    };
+    const facts = { environment: env, iteration: 1, currentMaxIterations: 4, prevIteration: 0, userVarCount: 0 };
+    const [nudge] = active.nudges;
+    assert.equal(
+      await nudge?.nudge({ ...facts, prevExpressions: [slow] }),
+      "A block took 12 s: work on a sample first",
+    );
+    assert.equal(await nudge?.nudge({ ...facts, prevExpressions: null }), null);
+    const printed: string[] = [];
+    const [command] = loaded.find(({ namespace }) => namespace === "example.cli")?.cli ?? [];
+    const context = { print: (text: string) => void printed.push(text), workspace, home: null, config: undefined };
+    await command?.run({ text: "hi", times: 2 }, context);
+    assert.deepEqual(printed, ["HI!\n", "HI!\n"]);
+  }));
+
+Deno.test("the pack brings an extension into one conversation, from the next query on", () =>
+  withFolder(async (folder) => {
+    const { registry } = await examplesIn(folder);
+    const signal = new AbortController().signal;
+    const first = await registry.activate(VIEW);
+    const opened = await first.call("pack.open", [["example.activate"]], { env: VIEW, signal });
+    assert.deepEqual(opened, ["example.pack.alarm", "example.activate"]);
+    assert.ok(!first.functions.includes("alarm.ring"));
+    const second = await registry.activate(VIEW);
+    assert.equal(await second.call("alarm.ring", [], { env: VIEW, signal }), "ring");
+    assert.ok(!(await registry.activate({ ...VIEW, envId: "other" })).functions.includes("alarm.ring"));
+    registry.release(VIEW.envId);
+    assert.ok(!(await registry.activate(VIEW)).functions.includes("alarm.ring"));
+  }));
