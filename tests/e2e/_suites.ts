@@ -7,6 +7,7 @@ import type { Launcher } from "./_launcher.ts";
 import { providersSuite } from "./providers_suite.ts";
 import { repliesSuite } from "./replies_suite.ts";
 import { runSuite } from "./run_suite.ts";
+import { serveSuite } from "./serve_suite.ts";
 
 /** Everything that holds for both ways of running the program. */
 export const suites: readonly ((launcher: Launcher) => void)[] = [
@@ -18,4 +19,5 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   badInputSuite,
   providersSuite,
   givenSuite,
+  serveSuite,
 ];

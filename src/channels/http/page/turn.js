@@ -180,7 +180,7 @@ export class Turn {
 }
 
 function resultNode({ ok, preview, stdout, stderr, error, ms, outcome }) {
-  const text = [stdout, error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview, stderr]
+  const text = [stdout.trimEnd(), error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview, stderr]
     .filter((part) => part.trim() !== "").join("\n").slice(0, MAX_SHOWN);
   const mark = element("span", { class: "mark", text: ok ? "✓" : "✗", "aria-label": ok ? "succeeded" : outcome });
   const body = element("pre", { tabindex: 0, text: text || "(no value)" });
