@@ -26,7 +26,7 @@ function queryLines(query: RecordedQuery): string[] {
     ...quotedOrFenced(pageText(text)),
     ...images.flatMap((image) => [
       ">",
-      `> Image: ${image.kind === "url" ? code(image.url) : `${image.mediaType}, ${image.bytes.length} bytes`}`,
+      `> Image: ${image.kind === "url" ? code(image.url) : `${inline(image.mediaType)}, ${image.bytes.length} bytes`}`,
     ]),
     ...(context === null ? [] : [">", `> Context: ${code(context.label)}`]),
     ...iterations.flatMap((iteration) => ["", ...iterationLines(iteration)]),

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { exportMarkdown } from "../../src/conversation/export_markdown.ts";
+import { hostileRecording, recordedQuery, recording } from "./_recordings.ts";
+
+/** The lines outside quotes and fences. */
+function ownLines(text: string): string[] {
+  const own: string[] = [];
+  let fence = "";
+  for (const line of text.split("\n")) {
+    const [mark = ""] = /^`{3,}/.exec(line) ?? [];
+    if (fence === "" && mark !== "") fence = mark;
+    else if (fence !== "") fence = line === fence ? "" : fence;
+    else if (!line.startsWith(">") && line !== "") own.push(line);
+  }
+  assert.equal(fence, "", "a fence is left open");
+  return own;
+}
+
+Deno.test("exportMarkdown() reads as text: requests, thinking, code, results, answers", () => {
+  const text = exportMarkdown(recording([recordedQuery()]), { branches: ["└ one"] });
+  assert.deepEqual(ownLines(text), [
+    "# A title",
+    "Conversation `01a2`, 1970-01-01 00:00 UTC, workspace `/work`",
+    "## Query 1",
+    "### Iteration 1 · executed",
+    "Thinking:",
+    "✓ value (3 ms)",
+    "result:",
+    "### Answer",
+    "*answered (high confidence) · 1 iteration · 1.5 s · 0 in + 0 out tokens · $0.5000*",
+  ]);
+  for (const part of ["> How many?", "```ts\n1 + 1\n```", "> **2** of them", "└ one"]) {
+    assert.ok(text.includes(part), part);
+  }
+});
+
+Deno.test("exportMarkdown() lets no stored text out of its quote or fence, and loads no image", () => {
+  const text = exportMarkdown(hostileRecording());
+  const own = ownLines(text);
+  assert.equal(own.filter((line) => /^#+ (Query|heading)/.test(line)).length, 2);
+  for (const line of own) {
+    assert.ok(!/(?<!\\)<[a-z/]/.test(line.replace(/(`+).*?\1/g, "")), line);
+    assert.ok(!/(?<!\\)!\[/.test(line), line);
+  }
+  for (const line of text.split("\n").filter((line) => /^> !?\[x\]/.test(line))) assert.fail(line);
+  // deno-lint-ignore no-control-regex
+  assert.ok(!/[\u0000-\u0008\u000b-\u001f\u202a-\u202e]/.test(text) && text.isWellFormed());
+});
