@@ -1,3 +1,4 @@
+import { SandboxGone } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
@@ -180,13 +181,19 @@ export class Environment {
     if (!this.index.get(template.trim()) && !template.includes("{{")) {
       return { ok: true, from: "literal", text: template };
     }
-    const { sandbox, failed } = await this.#session.readyFor(template);
-    return failed === null ? await sandbox.render(template, options) : { ok: false, reason: failed };
+    try {
+      return await this.#session.use(template, async (sandbox, failed) => {
+        return failed === null ? await sandbox.render(template, options) : { ok: false, reason: failed };
+      });
+    } catch (error) {
+      if (!(error instanceof SandboxGone)) throw error;
+      return { ok: false, reason: `Cannot resolve the answer: ${error.why}` };
+    }
   }
 
-  /** The value of a variable through the codec; rejects with RangeError over `maxBytes`. */
+  /** Its value through the codec; rejects with RangeError over `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
-    return await (await this.#session.readyFor(name)).sandbox.read(name, options);
+    return await this.#session.use(name, (sandbox) => sandbox.read(name, options));
   }
 
   /** Sets a system variable in the index and in a living child: whatever runs next sees it. One that starts gets it. */

@@ -53,8 +53,21 @@ export class SandboxSession {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;
     if (living) return Promise.resolve(living);
-    this.#opening ??= this.#open().finally(() => this.#opening = null);
+    this.#opening ??= this.#openAgain().finally(() => this.#opening = null);
     return this.#opening;
+  }
+
+  /** Work that runs no block, in the child with the large texts that the code names, and once more in another child where
+   * it ends meanwhile. Rejects with `SandboxGone` when that one ends as well. */
+  async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
+    for (let time = 1;; time++) {
+      const { sandbox, failed } = await this.readyFor(code);
+      try {
+        return await work(sandbox, failed);
+      } catch (error) {
+        if (!(error instanceof SandboxGone) || time > 1) throw error;
+      }
+    }
   }
 
   /** The child, with the large texts that the code names; `failed` says which one it has no room for. */
@@ -82,7 +95,7 @@ export class SandboxSession {
       else this.#unloaded.set(name, large);
     }
     await this.settled();
-    await this.living?.restore(images.filter(({ large }) => large === undefined));
+    await this.living?.restore(images.filter(({ large }) => large === undefined)).catch(unlessGone);
   }
 
   /** Makes a version the current one; a large text when a block names it. */
@@ -112,7 +125,7 @@ export class SandboxSession {
       this.#unsaved.set(name, null);
       this.#unloaded.delete(name);
     }
-    await this.living?.forget(names);
+    await this.living?.forget(names).catch(unlessGone);
   }
 
   /** A version that is not stored yet. */
@@ -141,6 +154,16 @@ export class SandboxSession {
   async close(): Promise<void> {
     this.#closed = true;
     await this.stop();
+  }
+
+  /** A child that is killed while it starts is worth another one. */
+  async #openAgain(): Promise<Sandbox> {
+    try {
+      return await this.#open();
+    } catch (error) {
+      if (!(error instanceof SandboxGone) || this.#start.signal.aborted) throw error;
+      return await this.#open();
+    }
   }
 
   async #open(): Promise<Sandbox> {
@@ -175,6 +198,11 @@ export class SandboxSession {
     await sandbox.close();
     throw new Cancelled("Conversation closed");
   }
+}
+
+/** The next child gets what this one did not. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof SandboxGone)) throw error;
 }
 
 function lostOf(reports: readonly RestoreReport[], images: readonly VariableImage[]): LostVariable[] {

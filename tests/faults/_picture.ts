@@ -12,6 +12,7 @@ export interface Picture {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Finished iterations in order. */
   readonly history: readonly unknown[];
+  readonly outcomes: readonly unknown[];
   /** Requests and answers of the queries that ended with one. */
   readonly answers: readonly unknown[];
   /** Calls of what was finished, and all iterations that a budget paid for. */
@@ -42,8 +43,8 @@ export async function pictureOf(
     const all = perQuery.flat();
     const cut = all.filter(({ status }) => status === "interrupted");
     cut.forEach(assertCut);
+    const whole = all.filter(({ status }) => status !== "interrupted");
     const ended = queries.filter(({ status }) => status === "done");
-    // An inherited count would hide a call that was counted twice or not at all.
     for (const { queryId, usage } of queries) {
       const calls = await callsOf(store, queryId);
       assert.deepEqual([usage.calls, usage.input], [calls, calls * CALL.input], "usage of a query is that of its rows");
@@ -52,7 +53,8 @@ export async function pictureOf(
     const calls = queries.reduce((sum, { usage }) => sum + usage.calls, 0);
     const picture: Picture = {
       variables: await variablesOf(store, branchId),
-      history: all.filter(({ status }) => status !== "interrupted").map(finished),
+      history: whole.map(finished),
+      outcomes: whole.map(({ metadata }) => metadata.outcome),
       answers: ended.map(({ text, answer, answerType, confidence, reason, notes }) => (
         { text, answer, answerType, confidence, reason, notes }
       )),

@@ -36,7 +36,7 @@ export const STEPS: readonly KillStep[] = [
   },
   {
     blocks: ["await restoreVar('note', 1)", "await restoreVar('tmp'); rows.push({ name: 'c', n: tmp.length })"],
-    final: "{{missing}} is refused",
+    final: "{{total}} {{missing}}",
   },
   { blocks: ["total = sum(rows)", "big += 'end'"], final: "second {{total}}" },
 
