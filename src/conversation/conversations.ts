@@ -10,7 +10,6 @@ import type { QueryResult } from "../domain/query_result.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/id.ts";
-import { varHistory } from "../environment/history.ts";
 import type { GivenSource } from "../environment/given_source.ts";
 import { readGiven } from "../environment/read_given.ts";
 import type { Branch, BranchNode, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
@@ -125,11 +124,6 @@ export class Conversations {
 
   async variables(branch: Branch): Promise<readonly VariableHead[]> {
     return await this.#store.variables(branch.branchId);
-  }
-
-  /** Every stored version of a variable, oldest first; none where there is no such variable. */
-  async variableHistory(branch: Branch, name: string) {
-    return await varHistory(this.#store, { branchId: branch.branchId, name });
   }
 
   /** Runs one query. Rejects with `UsageError` for an empty or oversized request, a schema that is none

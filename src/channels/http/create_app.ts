@@ -14,6 +14,7 @@ import { pageFile } from "./page_file.ts";
 import { Problem, problemOf } from "./problem.ts";
 import { queryRoutes } from "./query_routes.ts";
 import { readCall } from "./read_call.ts";
+import { recordRoutes } from "./record_routes.ts";
 import type { Route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 import { SECURE_HEADERS } from "./secure_headers.ts";
@@ -71,6 +72,7 @@ function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
     ...conversationRoutes({ parts, runs }),
     ...messageRoutes({ parts, runs }),
     ...queryRoutes(parts),
+    ...recordRoutes(parts),
     ...openAiRoutes({ parts, runs }),
     ...healthRoutes({ parts, runs }),
   ];

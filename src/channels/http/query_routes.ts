@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { Conversations } from "../../conversation/conversations.ts";
+import type { ShownVersion } from "../../conversation/records.ts";
+import { UsageError } from "../../domain/errors.ts";
 import { readable } from "../../domain/readable.ts";
 import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
@@ -16,7 +18,7 @@ type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 /** What queries did: iterations, the messages they were asked with, variables and their versions. */
 export function queryRoutes(parts: HttpParts): readonly Route[] {
-  return [iterations(parts), sentMessages(parts), variables(parts), variable(parts)];
+  return [iterations(parts), sentMessages(parts), variables(parts), variable(parts), difference(parts)];
 }
 
 function iterations({ conversations }: HttpParts): Route {
@@ -86,7 +88,8 @@ function variable({ conversations }: HttpParts): Route {
     method: "get",
     path: `${BASE}/variables/{name}`,
     operation: "getVariableHistory",
-    summary: "The versions of a variable, oldest first",
+    query: schema.VersionsQuery,
+    summary: "The newest versions of a variable, oldest first",
     tag: "variables",
     answers: {
       200: {
@@ -94,18 +97,45 @@ function variable({ conversations }: HttpParts): Route {
         schema: z.object({ name: z.string(), items: z.array(schema.VersionSchema) }),
       },
     },
-    handle: async ({ params }) => {
+    handle: async ({ params, query: { newest } }) => {
       const name = params["name"] ?? "";
       const conversation = await findConversation(conversations, params["id"]);
-      const versions = await conversations.variableHistory(conversation, name);
-      if (versions.length === 0) {
-        throw new Problem(`Cannot find variable: ${name.slice(0, 100)}`, { kind: "not-found" });
-      }
-      const items = versions.map(({ value, ...rest }) => {
-        const text = readable(value);
-        return { ...rest, value: text.slice(0, VALUE_CHARS), chars: text.length };
-      });
-      return jsonResponse({ name, items });
+      const versions = await found(name, () => conversations.records.versions(conversation, { name, newest }));
+      return jsonResponse({ name, items: versions.map(shownVersion) });
     },
   });
+}
+
+function shownVersion({ version, kind, shape, reason, code, createdAt, shown }: ShownVersion) {
+  const text = shown === null ? null : readable(shown.value);
+  const value = text?.slice(0, VALUE_CHARS) ?? null;
+  return { ...{ version, kind, shape, reason, code, createdAt }, value, chars: text?.length ?? null };
+}
+
+function difference({ conversations }: HttpParts): Route {
+  return route({
+    method: "get",
+    path: `${BASE}/variables/{name}/diff`,
+    operation: "getVariableDiff",
+    summary: "How two versions of a variable differ",
+    tag: "variables",
+    query: schema.DiffQuery,
+    answers: { 200: { description: "The difference", schema: z.object({ diff: z.unknown() }) } },
+    handle: async ({ params, query: { from, to } }) => {
+      const name = params["name"] ?? "";
+      const conversation = await findConversation(conversations, params["id"]);
+      const diff = await found(name, () => conversations.records.diff(conversation, { name, from, to }));
+      return jsonResponse({ diff });
+    },
+  });
+}
+
+/** What is not there is not the fault of how it was asked for. */
+async function found<T>(name: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new Problem(`Cannot find variable or version: ${name.slice(0, 100)}`, { kind: "not-found" });
+  }
 }

@@ -66,6 +66,36 @@ export const PageQuery = z.object({
 
 export const NewConversationBody = z.strictObject({ title: z.string().max(1000).default("New conversation") });
 
+export const RenameBody = z.strictObject({ title: z.string().min(1).max(1000) });
+
+export const ExportQuery = z.object({ format: z.enum(["json", "md"]).default("json") });
+
+export const SearchQuery = z.object({
+  q: z.string().min(1).max(1000),
+  conversation: z.string().optional(),
+  kind: z.enum(["request", "code", "answer"]).optional(),
+  since: z.coerce.number().int().optional(),
+  until: z.coerce.number().int().optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(20),
+});
+
+export const SearchHitSchema = z.object({
+  kind: z.enum(["request", "code", "answer"]),
+  snippet: z.string(),
+  conversationId: z.string(),
+  branchId: z.string(),
+  title: z.string(),
+  queryId: z.string(),
+  at: time,
+}).loose();
+
+export const VersionsQuery = z.object({ newest: z.coerce.number().int().min(1).max(1000).default(50) });
+
+export const DiffQuery = z.object({
+  from: z.coerce.number().int().min(1),
+  to: z.coerce.number().int().min(1),
+});
+
 export const ForkBody = z.strictObject({
   queryId: id,
   iteration: z.number().int().min(0).optional().describe(
@@ -125,8 +155,11 @@ export const VariableSchema = z.object({
 
 export const VersionSchema = z.object({
   version: z.number().int(),
-  value: z.string().describe("As text, at most as long as chars says"),
-  chars: z.number().int().describe("Of the whole value"),
+  kind: z.string(),
+  shape: z.string(),
+  reason: z.string(),
+  value: z.string().nullable().describe("As text, at most its first 20000 characters; null where it is too large"),
+  chars: z.number().int().nullable().describe("Of the whole value"),
   code: z.string(),
   createdAt: time,
 });

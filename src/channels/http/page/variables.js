@@ -29,12 +29,12 @@ function row(conversation, { name, kind, versions, scope, summary, reason }) {
   });
 }
 
-function version({ version, value, chars, code, createdAt }) {
-  const cut = chars > value.length ? ` · the first ${value.length} of ${chars} characters` : "";
+function version({ version, value, chars, shape, reason, code, createdAt }) {
+  const cut = value !== null && chars > value.length ? ` · the first ${value.length} of ${chars} characters` : "";
   return element("section", {
     children: [
       element("h3", { text: `v${version} · ${new Date(createdAt).toLocaleString()}${cut}` }),
-      element("pre", { tabindex: 0, text: value }),
+      element("pre", { tabindex: 0, text: reason || (value ?? shape) }),
       ...(code ? [element("pre", { class: "made", tabindex: 0, text: code })] : []),
     ],
   });
