@@ -90,9 +90,10 @@ Deno.test("childProgram() gives the child the reading of its bundles and FFI, an
 Deno.test("childProgram() says what to do where the bundles are missing", async () => {
   const folder = Deno.makeTempDirSync();
   try {
-    const source = new URL("../../src/sandbox/program.ts", import.meta.url);
-    Deno.mkdirSync(`${folder}/src/sandbox`, { recursive: true });
-    Deno.copyFileSync(source, `${folder}/src/sandbox/program.ts`);
+    Deno.mkdirSync(`${folder}/src/sandbox/exec`, { recursive: true });
+    for (const file of ["src/sandbox/program.ts", "src/sandbox/exec/exec_policy.ts"]) {
+      Deno.copyFileSync(new URL(`../../${file}`, import.meta.url), `${folder}/${file}`);
+    }
     const { childProgram: elsewhere } = await import(`file://${folder}/src/sandbox/program.ts`);
     assert.throws(() => elsewhere({ memoryBytes: 1, allPermissions: false }), /run bin\/deno task build/);
   } finally {
