@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { ROOT } from "../scripts/_project.ts";
 import { evaluation } from "./eval/evaluation.ts";
+import { extensions } from "./extensions.ts";
 import { launch } from "./launch.ts";
 import { memory } from "./memory.ts";
 import { requestSize } from "./request_size.ts";
@@ -26,6 +27,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   sandbox_spare: sandboxSpare,
   sandbox_compute: sandboxCompute,
   store,
+  extensions,
   store_large: storeLarge,
   eval: evaluation,
 };

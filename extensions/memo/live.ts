@@ -1,6 +1,6 @@
 /** What of the extension depends on the conversation; loads little. */
 import type { EnvironmentView } from "@vis/extension";
-import { type Note, readNotes } from "./notes.ts";
+import type { Note } from "./notes.ts";
 
 /** Every call of a query carries them; the newest are shown. */
 const MAX_CHARS = 2_000;
@@ -10,6 +10,8 @@ const live = {
   activate: ({ home, depth }: EnvironmentView): boolean => typeof home === "string" && depth === 0,
   /** Nothing before there is a note. */
   prompt: async (env: EnvironmentView): Promise<string> => {
+    if (!await Deno.stat(`${env.home}/memo`).then(() => true, () => false)) return "";
+    const { readNotes } = await import("./notes.ts");
     const [project, user] = await Promise.all([readNotes(env, "project"), readNotes(env, "user")]);
     if (project.length + user.length === 0) return "";
     return [

@@ -1,6 +1,3 @@
-import { createHash } from "node:crypto";
-import { dirname, join } from "node:path";
-
 export type Scope = "project" | "user";
 export interface Note {
   readonly id: string;
@@ -20,7 +17,7 @@ export interface NotePlace {
 
 /** Notes of a scope, oldest first; none where there is no file. Rejects for a file that holds no notes. */
 export async function readNotes(place: NotePlace, scope: Scope): Promise<readonly Note[]> {
-  const file = fileOf(place, scope);
+  const file = await fileOf(place, scope);
   if (file === null) return [];
   let text: string;
   try {
@@ -67,9 +64,9 @@ async function change<T>(
   scope: Scope,
   work: (notes: readonly Note[]) => { readonly notes: readonly Note[]; readonly result: T },
 ): Promise<T> {
-  const file = fileOf(place, scope);
+  const file = await fileOf(place, scope);
   if (file === null) throw new Error("Cannot keep notes: Vis has no folder of its own here, set VIS_HOME");
-  await Deno.mkdir(dirname(file), { recursive: true });
+  await Deno.mkdir(`${place.home}/memo`, { recursive: true });
   using lock = await Deno.open(`${file}.lock`, { create: true, write: true });
   await lock.lock(true);
   const { notes, result } = work(await readNotes(place, scope));
@@ -80,10 +77,12 @@ async function change<T>(
   return result;
 }
 
-function fileOf({ home = null, workspace }: NotePlace, scope: Scope): string | null {
+async function fileOf({ home = null, workspace }: NotePlace, scope: Scope): Promise<string | null> {
   if (home === null) return null;
-  if (scope === "user") return join(home, "memo", "user.json");
-  return join(home, "memo", `${createHash("sha256").update(workspace).digest("hex").slice(0, 32)}.json`);
+  if (scope === "user") return `${home}/memo/user.json`;
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));
+  const name = [...new Uint8Array(hash, 0, 16)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `${home}/memo/${name}.json`;
 }
 
 function parsed(text: string, file: string): readonly Note[] {

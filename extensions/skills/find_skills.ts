@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { projectFile } from "./project_file.ts";
 
 export interface Skill {
@@ -16,7 +15,7 @@ const PLACES = [".vis/skills", ".claude/skills", "skills"];
 export async function findSkills(
   { workspace, home = null }: { readonly workspace: string; readonly home?: string | null },
 ): Promise<readonly Skill[]> {
-  const roots = [...PLACES.map((place) => join(workspace, place)), ...(home === null ? [] : [join(home, "skills")])];
+  const roots = [...PLACES.map((place) => `${workspace}/${place}`), ...(home === null ? [] : [`${home}/skills`])];
   const lists = await Promise.all(roots.map(skillsIn));
   const found = new Map<string, Skill>();
   for (const skill of lists.flat()) if (!found.has(skill.name)) found.set(skill.name, skill);
@@ -32,7 +31,7 @@ async function skillsIn(root: string): Promise<readonly Skill[]> {
   }
   const skills = await Promise.all(
     names.sort().slice(0, MAX_SKILLS).map(async (name) => {
-      const folder = join(root, name);
+      const folder = `${root}/${name}`;
       const file = await projectFile(folder, { path: "SKILL.md", maxChars: MAX_HEAD });
       return file === null ? null : skillOf(file.text, { name, folder });
     }),

@@ -13,7 +13,16 @@ interface Found {
   readonly skills: readonly Skill[];
 }
 
-async function find({ workspace, home = null }: EnvironmentView): Promise<Found> {
+/** `activate` and `prompt` of one query are asked with one view: the files are read once. */
+const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
+
+function find(env: EnvironmentView): Promise<Found> {
+  const found = FOUND.get(env) ?? search(env);
+  FOUND.set(env, found);
+  return found;
+}
+
+async function search({ workspace, home = null }: EnvironmentView): Promise<Found> {
   const [files, skills] = await Promise.all([
     Promise.all(FILES.map((path) => projectFile(workspace, { path, maxChars: MAX_CHARS }))),
     findSkills({ workspace, home }),
@@ -38,6 +47,7 @@ const live = {
   },
   prompt: async (env: EnvironmentView): Promise<string> => {
     const { notes, skills } = await find(env);
+    FOUND.delete(env);
     return [...(skills.length > 0 ? [listOf(skills)] : []), ...notes].join("\n");
   },
 };

@@ -1,5 +1,3 @@
-import { join, sep } from "node:path";
-
 /** Text of a file below a folder, cut to `maxChars`; null where there is none, or where its links lead outside: a
  * repository may be anybody's. */
 export async function projectFile(
@@ -8,8 +6,10 @@ export async function projectFile(
 ): Promise<{ readonly text: string; readonly cut: boolean } | null> {
   try {
     const top = await Deno.realPath(root);
-    const real = await Deno.realPath(join(top, path));
-    if (!real.startsWith(top + sep) || !(await Deno.stat(real)).isFile) return null;
+    const real = await Deno.realPath(`${top}/${path}`);
+    if (!real.startsWith(`${top}${Deno.build.os === "windows" ? "\\" : "/"}`) || !(await Deno.stat(real)).isFile) {
+      return null;
+    }
     using file = await Deno.open(real);
     // A character is at most four bytes, and at least one.
     const bytes = new Uint8Array(maxChars * 4 + 1);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { described, shipped } from "../../extensions/index.ts";
-import { describe, extensionsModule, shippedNames } from "../../scripts/gen_extensions.ts";
+import { describe, describeLive, extensionsModule, shippedNames } from "../../scripts/gen_extensions.ts";
 import { LazyRegistry } from "../../src/extension/lazy_registry.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { type Extension, value } from "../../src/extension/spec.ts";
@@ -96,4 +96,54 @@ Deno.test("extensions/index.ts is what the generator makes, and static extension
     const extension = (await shipped[name as keyof typeof shipped]()).default;
     assert.deepEqual(await describe(extension, elsewhere), described[name as keyof typeof described]);
   }
+});
+
+Deno.test("LazyRegistry with live parts says what the registry says, and leaves out what is not active or throws", async () => {
+  for (const shown of [0, 2]) {
+    for (const said of ["", "Now: $& and $1"]) {
+      const parts = { activate: () => true, prompt: () => said };
+      const extension = sample({ ...parts, namespace: "test.a", shown, symbols: [twice(() => 1)] });
+      const registry = new LazyRegistry({
+        described: [await describeLive(extension)],
+        live: { "test.a": () => Promise.resolve({ default: parts }) },
+        load: () => assert.fail(),
+        soon: () => {},
+      });
+      const real = new ExtensionRegistry({ log: recordingLog().log });
+      real.register(extension);
+      const [lazy, full] = [await registry.activate(VIEW), await real.activate(VIEW)];
+      assert.deepEqual([lazy.blocks, lazy.functions, lazy.doc("a"), lazy.doc("a.twice")], [
+        full.blocks,
+        full.functions,
+        full.doc("a"),
+        full.doc("a.twice"),
+      ]);
+    }
+  }
+  const { log, entries } = recordingLog();
+  const gone = await describeLive(sample({ namespace: "test.gone", symbols: [twice(() => 1)] }));
+  const registry = (activate: () => boolean) =>
+    new LazyRegistry({
+      described: [gone],
+      live: { "test.gone": () => Promise.resolve({ default: { activate, prompt: () => "" } }) },
+      load: () => assert.fail(),
+      soon: () => {},
+      log,
+    });
+  assert.deepEqual((await registry(() => false).activate(VIEW)).functions, []);
+  const throwing = registry(() => {
+    throw new Error("no");
+  });
+  assert.deepEqual((await throwing.activate(VIEW)).list, []);
+  assert.deepEqual(entries.map(({ level, event, data }) => [level, event, data["ext"]]), [
+    ["error", "extension.failed", "test.gone"],
+  ]);
+});
+
+Deno.test("LazyRegistry is the registry once that is loaded: what an environment registered is there", async () => {
+  const { registry } = await lazyOf(extensions());
+  const first = await registry.activate(VIEW);
+  await first.call("a.twice", [1], options);
+  const later = await registry.activate(VIEW);
+  assert.deepEqual(later.blocks, first.blocks);
 });

@@ -82,6 +82,27 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
     { globals: ["Deno.env.get"], allow: { env: ["A=B"] } },
     /allow\.env\.A=B is no name of a variable/,
   ],
+  ["a config that is no schema", { config: {} }, /config must be a zod type/],
+  [
+    "a command with blanks",
+    { cli: [{ name: "a b", doc: "A.", run: () => 0 }] },
+    /cli\.a b\.name must look like "reindex"/,
+  ],
+  ["a command that does nothing", { cli: [{ name: "a", doc: "A." }] }, /cli\.a\.run/],
+  [
+    "args of a command that are no object",
+    { cli: [{ name: "a", doc: "A.", args: tuple, run: () => 0 }] },
+    /cli\.a\.args/,
+  ],
+  [
+    "a command twice",
+    { cli: [1, 2].map(() => ({ name: "a", doc: "A.", run: () => 0 })) },
+    /cli\.a is defined twice/,
+  ],
+  ["an activate that is none", { activate: true }, /activate must be a function/],
+  ["a nudge that is none", { nudge: "x" }, /nudge must be a function/],
+  ["a group that is blank", { group: " " }, /group must not be blank/],
+  ["a shown below zero", { shown: -1 }, /shown/],
 ];
 
 for (const [what, fields, expected] of REFUSED) {

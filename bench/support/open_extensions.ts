@@ -1,0 +1,17 @@
+/** Run by bench/extensions.ts in a new process: what the shipped extensions add to a launch and to opening a
+ * conversation, in milliseconds. The argument is the workspace. */
+import { extensionSource } from "../../src/app/extension_source.ts";
+import { DEFAULT_CONFIG } from "../../src/config/defaults.ts";
+
+const [workspace = ""] = Deno.args;
+const view = { envId: "e", conversationId: "c", depth: 0, workspace };
+const settings = { config: DEFAULT_CONFIG, home: `${workspace}/home`, workspace };
+const start = performance.now();
+const index = await import("../../extensions/index.ts");
+const { source } = await extensionSource(settings, index);
+const launched = performance.now();
+const active = await source.activate(view);
+const opened = performance.now();
+const sizes = new TextEncoder().encode(active.blocks.join("\n\n")).length;
+console.log(JSON.stringify({ launch: launched - start, open: opened - launched, bytes: sizes }));
+Deno.exit(0);

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import skills from "../../../extensions/skills/mod.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { withFolder, write } from "../../extension/_folders.ts";
+import { recordingLog, VIEW } from "../../extension/_sample.ts";
+
+function skillText(name: string, description: string): string {
+  return `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\nDo it.\n`;
+}
+
+async function activeIn(workspace: string, home: string | null = null) {
+  const registry = new ExtensionRegistry({ log: recordingLog().log, home });
+  registry.register(skills);
+  const env = { ...VIEW, workspace };
+  const active = await registry.activate(env);
+  const call = (name: string, ...args: unknown[]) =>
+    active.call(`skills.${name}`, args, { env, signal: new AbortController().signal });
+  return { block: active.blocks[0] ?? "", functions: active.functions, call };
+}
+
+Deno.test("skills says nothing and has no function where there is nothing", () =>
+  withFolder(async (folder) => {
+    const { block, functions } = await activeIn(folder, join(folder, "home"));
+    assert.deepEqual([block, functions], ["", []]);
+  }));
+
+Deno.test("skills: AGENTS.md and CLAUDE.md stand in the prompt, cut, and once where they are the same", () =>
+  withFolder(async (folder) => {
+    await write(folder, { "AGENTS.md": "Use tabs.", "CLAUDE.md": "Be brief." });
+    assert.match(
+      (await activeIn(folder)).block,
+      /AGENTS\.md of the project:\nUse tabs\.\nCLAUDE\.md of .*\nBe brief\./,
+    );
+    await write(folder, { "CLAUDE.md": "Use tabs.\n", "AGENTS.md": "Use tabs." });
+    assert.doesNotMatch((await activeIn(folder)).block, /CLAUDE/);
+    await write(folder, { "AGENTS.md": "é".repeat(50_000) });
+    const { block } = await activeIn(folder);
+    assert.match(block, /\[cut here; the rest is in AGENTS\.md\]/);
+    assert.ok(block.length < 7_000, `${block.length}`);
+  }));
+
+Deno.test("skills are listed by name and description, and read on demand", () =>
+  withFolder(async (folder) => {
+    await write(folder, {
+      ".vis/skills/release/SKILL.md": skillText("release", '"How to: release"'),
+      ".vis/skills/release/notes/steps.md": "1. tag",
+      ".claude/skills/folded/SKILL.md": "---\nname: folded\ndescription: >\n  Two\n  lines\n---\n",
+      ".vis/skills/none/SKILL.md": "# no head",
+      "home/skills/release/SKILL.md": skillText("release", "The user's own"),
+      "home/skills/mine/SKILL.md": skillText("mine", "Mine"),
+    });
+    const { block, call } = await activeIn(folder, join(folder, "home"));
+    assert.match(block, /- folded: Two lines\n- mine: Mine\n- release: How to: release\n/);
+    assert.doesNotMatch(block, /Do it/);
+    assert.match(String(await call("read", "release")), /# release\nDo it\./);
+    assert.equal(await call("read", "release", "notes/steps.md"), "1. tag");
+    await assert.rejects(call("read", "gone"), { message: "Cannot read skill gone: there are folded, mine, release" });
+    assert.equal((await call("list") as unknown[]).length, 3);
+  }));
+
+Deno.test("skills: nothing outside is read, by no link and no path", () =>
+  withFolder(async (folder) => {
+    await write(folder, { "secret": "SECRET", "ws/.vis/skills/a/SKILL.md": skillText("a", "A") });
+    const ws = join(folder, "ws");
+    await Deno.symlink(join(folder, "secret"), join(ws, "AGENTS.md"));
+    await Deno.symlink(join(folder, "secret"), join(ws, ".vis/skills/a/link.md"));
+    await Deno.symlink(folder, join(ws, ".vis/skills/b"));
+    const { block, call } = await activeIn(ws);
+    assert.doesNotMatch(block, /SECRET/);
+    for (const path of ["link.md", "../../../../secret", join(folder, "secret"), "."]) {
+      await assert.rejects(call("read", "a", path), /it is not in its folder/, path);
+    }
+  }));
