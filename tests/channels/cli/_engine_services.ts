@@ -1,0 +1,18 @@
+import type { OpenRequest, Services } from "../../../src/channels/channel.ts";
+import type { Engine } from "../../helpers/engine.ts";
+import { type FakeIo, fakeIo, fakeServices } from "./_fakes.ts";
+
+/** Services that open an engine, with what was asked of them. */
+export function engineServices(
+  engine: Engine,
+): { readonly io: FakeIo; readonly services: Services; readonly requests: OpenRequest[] } {
+  const requests: OpenRequest[] = [];
+  const session = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const services = fakeServices({
+    open: (request) => {
+      requests.push(request);
+      return Promise.resolve({ ...session, conversations: engine.conversations, close: () => Promise.resolve() });
+    },
+  });
+  return { io: fakeIo(), services, requests };
+}
