@@ -42,14 +42,23 @@ async function fromFile(path: string): Promise<ServerToken> {
     if (error instanceof ConfigError) throw error;
     if (!(error instanceof Deno.errors.NotFound)) throw unusable(path, error);
   }
+  return await make(path);
+}
+
+/** Whole under its name at once: another start reads all of it or makes its own. */
+async function make(path: string): Promise<ServerToken> {
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
   try {
     const token = randomBytes(32).toString("base64url");
     await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await Deno.writeTextFile(path, `${token}\n`, { createNew: true, mode: 0o600 });
+    await Deno.writeTextFile(draft, `${token}\n`, { createNew: true, mode: 0o600 });
+    await Deno.link(draft, path);
     return { token, from: path, notes: [] };
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return await read(path); // another start was faster
     throw unusable(path, error);
+  } finally {
+    await Deno.remove(draft).catch(() => {});
   }
 }
 

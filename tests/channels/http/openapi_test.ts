@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { startRig } from "./_rig.ts";
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly security?: readonly unknown[];
+  readonly requestBody?: unknown;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+Deno.test("openApi() describes every route that answers, once, with its parameters and its errors", async () => {
+  await using rig = await startRig([]);
+  const document = await (await rig.ask("/openapi.json")).json();
+  assert.equal(document.openapi, "3.1.0");
+  const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation }))
+  );
+  assert.ok(operations.length >= 20);
+  const ids = operations.map(({ operationId }) => operationId);
+  assert.equal(new Set(ids).size, ids.length);
+  for (const { path, method, parameters, responses, summary, requestBody } of operations) {
+    const named = parameters.filter((one) => one.in === "path").map(({ name }) => name);
+    assert.deepEqual(named, [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name), path);
+    assert.ok(summary.length > 5 && "default" in responses, path);
+    if (["get", "delete"].includes(method)) assert.equal(requestBody, undefined);
+    const response = await rig.ask(path.replace(/\{\w+\}/g, "01234567-none"), { method: method.toUpperCase() });
+    assert.notEqual(response.status, 405, `${method} ${path}`);
+    assert.ok(response.status < 500, `${method} ${path}`);
+    await response.body?.cancel();
+  }
+});
+
+Deno.test("openApi() resolves every reference and says which routes are open", async () => {
+  await using rig = await startRig([]);
+  const text = await (await rig.ask("/openapi.json")).text();
+  const document = JSON.parse(text);
+  for (const [, name = ""] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) {
+    assert.ok(name in document.components.schemas, name);
+  }
+  assert.ok(!/"\$ref":"#\/(?!components)/.test(text), "no reference into a schema of its own");
+  assert.deepEqual(document.paths["/healthz"].get.security, []);
+  assert.equal(document.paths["/api/v1"].get.security, undefined);
+});
+
+Deno.test("createApp() names the methods that a place has", async () => {
+  await using rig = await startRig([]);
+  const response = await rig.ask("/api/v1/conversations", { method: "PUT" });
+  assert.deepEqual([response.status, response.headers.get("allow")], [405, "GET, POST"]);
+  assert.equal((await response.json()).type, "urn:vis:problem:method-not-allowed");
+});

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { PAGE_FILES } from "../../../src/channels/http/page/files.ts";
+
+const scripts = Object.entries(PAGE_FILES).filter(([name]) => name.endsWith(".js"));
+
+Deno.test("PAGE_FILES is all of the folder, and small", async () => {
+  const folder = new URL("../../../src/channels/http/page/", import.meta.url);
+  const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
+  assert.deepEqual(Object.keys(PAGE_FILES).toSorted(), names.filter((name) => name !== "files.ts").toSorted());
+  const bytes = Object.values(PAGE_FILES).reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+  assert.ok(bytes < 150_000, `${bytes} bytes`);
+});
+
+Deno.test("PAGE_FILES has no way to turn text into markup or code", () => {
+  assert.ok(scripts.length > 5);
+  const ways =
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\b|new Function|setHTML/;
+  for (const [name, text] of scripts) assert.doesNotMatch(text, ways, name);
+});
+
+Deno.test("PAGE_FILES loads its own files alone, and nothing inline", () => {
+  const html = PAGE_FILES["index.html"] ?? "";
+  assert.doesNotMatch(html, /<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|javascript:/i);
+  for (const [, target = ""] of html.matchAll(/(?:src|href)="([^"#]+)"/g)) {
+    assert.ok(target.startsWith("/assets/") && target.slice(8) in PAGE_FILES, target);
+  }
+  for (const [name, text] of scripts) {
+    for (const [, target = ""] of text.matchAll(/from "([^"]+)"/g)) {
+      assert.ok(target.startsWith("./") && target.slice(2) in PAGE_FILES, `${name}: ${target}`);
+    }
+  }
+  assert.doesNotMatch(PAGE_FILES["style.css"] ?? "", /url\(|@import/);
+});
