@@ -1,0 +1,36 @@
+/** Sends turns to one conversation of a database that other processes use too:
+ * `deno run -A turns_main.ts DATABASE WORKSPACE COUNT`. Waits for a line on stdin, then a line per turn with its
+ * status and answer. */
+import { isAlive } from "../../src/app/process_owner.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import { startEngine } from "./engine.ts";
+import { replyJson } from "./scripted_provider.ts";
+
+const [path = "", workspace = "", count = "1"] = Deno.args;
+const say = (line: string): Promise<number> => Deno.stdout.write(new TextEncoder().encode(`${line}\n`));
+const heard = (): Promise<number | null> => Deno.stdin.read(new Uint8Array(64));
+
+const store = await openStore({ path, isAlive });
+await say(`swept ${await store.sweepLost(isAlive)}`);
+const replies = Array.from(
+  { length: 2 * Number(count) },
+  (_, at) =>
+    at % 2 === 0
+      ? replyJson([`var list = [...(typeof list === "undefined" ? [] : list), ${at / 2}]`, "list.length"])
+      : replyJson("const last = list.at(-1)", { final: "{{last}}" }),
+);
+const engine = await startEngine(replies, { store, workspace });
+await say("ready");
+await heard();
+for (let turn = 0; turn < Number(count); turn++) {
+  try {
+    const { status, answer } = await engine.conversations.send(engine.branch, `turn ${turn}`, {
+      signal: new AbortController().signal,
+      emit: () => {},
+    });
+    await say(`${status} ${answer}`);
+  } catch (error) {
+    await say(`${error instanceof Error ? error.name : error}`);
+  }
+}
+await engine.close();
