@@ -20,7 +20,7 @@ export async function openExisting(path: string, action: string): Promise<Existi
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
     throw error;
   });
-  if (found === null) throw new UsageError(`Cannot ${action} ${path}: there is no database yet`);
+  if (found === null) throw new UsageError(`Cannot ${action} ${path}: there is no such file`);
   if (!found.isFile()) throw new UsageError(`Cannot ${action} ${path}: it is not a regular file`);
   const db = new DatabaseSync(path, { timeout: WAIT_MS, enableForeignKeyConstraints: true });
   try {

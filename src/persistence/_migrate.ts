@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { chmod, open, rename, rm } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../domain/errors.ts";
+import { copyDatabase } from "./_copy_database.ts";
 import { isBusy } from "./_is_busy.ts";
 
 export interface MigrationFile {
@@ -97,15 +98,12 @@ function holdsData(db: DatabaseSync): boolean {
 async function keepCopy(path: string, version: number): Promise<void> {
   const target = `${path}.before-V${version}`;
   const partial = `${target}.partial`;
-  await rm(partial, { force: true });
-  await (await open(partial, "a", 0o600)).close();
   const reader = new DatabaseSync(path, { readOnly: true });
   try {
-    reader.prepare("VACUUM INTO ?").run(partial);
+    await copyDatabase(reader, partial);
   } finally {
     reader.close();
   }
-  await chmod(partial, 0o600);
   await rename(partial, target);
 }
 

@@ -1,21 +1,34 @@
-import { stat } from "node:fs/promises";
+import { chmod, open, rename, rm, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { VacuumReport } from "../domain/database_care.ts";
 import { notAlone, openAlone } from "./_alone.ts";
 import { openExisting } from "./_existing_database.ts";
+import { rebuild } from "./_rebuild.ts";
 
-/** `DatabaseCare.vacuum`. It writes the file anew, for which a turn elsewhere could not wait. */
+/** As in a restore: who waits for the lock on the old file opens the path again. */
+const NEWCOMER_MS = 120;
+
+/** `DatabaseCare.vacuum`: the file is written anew beside the old one and takes its place when it holds the same. */
 export async function vacuumDatabase(path: string): Promise<VacuumReport> {
   const start = performance.now();
   (await openExisting(path, "vacuum")).db.close();
   const db = openAlone(path);
   if (db === null) throw notAlone("vacuum", path);
+  const partial = `${path}.vacuuming`;
   try {
+    db.exec("BEGIN EXCLUSIVE");
     const { size: bytesBefore } = await stat(path);
-    db.exec("INSERT INTO search (search) VALUES ('optimize')");
-    db.exec("VACUUM");
-    const { size: bytesAfter } = await stat(path);
-    return { bytesBefore, bytesAfter, ms: performance.now() - start };
+    await rm(partial, { force: true });
+    await (await open(partial, "wx", 0o600)).close();
+    rebuild(db, partial);
+    const file = await open(partial, "r+");
+    await file.sync().finally(() => file.close());
+    await chmod(partial, 0o600);
+    await rename(partial, path);
+    await sleep(NEWCOMER_MS);
+    return { bytesBefore, bytesAfter: (await stat(path)).size, ms: performance.now() - start };
   } finally {
+    for (const end of ["", "-journal"]) await rm(`${partial}${end}`, { force: true });
     db.close();
   }
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { migrations } from "../../migrations/mod.ts";
+import { PERMISSIONS } from "../../scripts/flags.ts";
 import { migrate } from "../../src/persistence/_migrate.ts";
 import { SqliteStore } from "../../src/persistence/_sqlite_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
@@ -177,6 +178,20 @@ for (let from = 1; from < migrations.length; from++) {
     });
   });
 }
+
+Deno.test("a migration that keeps a copy, and all care, need no more than the permissions of the program", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const old = new DatabaseSync(path);
+    await migrate(old, migrations.slice(0, 1), { path, now: () => 1 });
+    old.exec("INSERT INTO conversation_soul VALUES ('c', '{}', 1)");
+    old.close();
+    const main = fileURLToPath(new URL("_care_main.ts", import.meta.url));
+    const args = ["run", "--no-prompt", "--no-lock", "--no-check", ...PERMISSIONS, main, path, join(folder, "copy.db")];
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
+    assert.equal(new TextDecoder().decode(stdout), "migrated\n[]\n", new TextDecoder().decode(stderr));
+    assert.ok((await readdir(folder)).includes("vis.db.before-V2"));
+  });
+});
 
 Deno.test("a backup of a newer Vis, of another program or of nothing is told apart", async () => {
   await withDatabasePath(async (path, folder) => {

@@ -72,7 +72,7 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
     await writeFile(target, "mine");
     await assert.rejects(new SqliteCare({ path }).backup(join(folder, "x.db")), {
       name: "UsageError",
-      message: `Cannot back up ${path}: there is no database yet`,
+      message: `Cannot back up ${path}: there is no such file`,
     });
     await (await openStore({ path })).close();
     await assert.rejects(new SqliteCare({ path }).backup(target), {
@@ -353,6 +353,33 @@ Deno.test("prune() deletes log rows of that age", async () => {
     using db = new DatabaseSync(path);
     assert.deepEqual(db.prepare("SELECT event FROM log").all().map(({ event }) => event), ["young"]);
     assert.equal(db.prepare("SELECT count(*) AS n FROM content").get()?.n, 0);
+  });
+});
+
+Deno.test("vacuum() keeps every row, value and hit, in a file of the same rights", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const { store, care } = await opened(path);
+    const { branchId, queryId } = await filled(store, "alpha");
+    const gone = await filled(store, "gone");
+    await store.log({ level: "info", event: "kept", data: { text: "x".repeat(3000) }, queryId });
+    const read = async (from: Store) => [
+      await from.iterations(queryId),
+      await from.liveImages(branchId),
+      await from.search("alpha", { limit: 50 }),
+      await from.logs({ limit: 50 }),
+    ];
+    await store.deleteConversation(gone.conversationId);
+    const before = await read(store);
+    await store.close();
+    await care.vacuum();
+    assert.deepEqual(await readdir(folder), ["vis.db"]);
+    if (Deno.build.os !== "windows") assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.deepEqual((await care.check()).problems, []);
+    const again = await openStore({ path });
+    assert.deepEqual(await read(again), before);
+    await begun(again, { text: "alpha again" });
+    assert.equal((await again.search("alpha again", { limit: 1 })).length, 1);
+    await again.close();
   });
 });
 
