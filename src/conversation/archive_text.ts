@@ -1,4 +1,5 @@
-import { type ConversationArchive, MAX_ARCHIVE_BYTES } from "../domain/conversation_archive.ts";
+import { MAX_ARCHIVE_BYTES } from "../domain/archive_limits.ts";
+import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import { UsageError } from "../domain/errors.ts";
 import { visibleText } from "../domain/visible_text.ts";
 

@@ -3,8 +3,6 @@ import { SYSTEM_VARIABLES } from "./variable.ts";
 
 export const ARCHIVE_FORMAT = "vis conversation";
 export const ARCHIVE_VERSION = 1;
-/** Largest file in bytes, both ways: one text of it must fit into memory. */
-export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
 
 const HASH = /^[0-9a-f]{64}$/;
 const REFERENCE = /^sha256:[0-9a-f]{64}$/;

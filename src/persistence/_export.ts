@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Kysely } from "kysely";
-import { type ConversationArchive, MAX_ARCHIVE_BYTES } from "../domain/conversation_archive.ts";
+import { MAX_ARCHIVE_BYTES } from "../domain/archive_limits.ts";
+import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import { UsageError } from "../domain/errors.ts";
 import {
   ARCHIVE_TABLES,

@@ -1,11 +1,10 @@
 import { mkdtemp, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Session } from "../channel.ts";
 import type { Conversation } from "../../conversation/conversations.ts";
-import { MAX_ARCHIVE_BYTES } from "../../domain/conversation_archive.ts";
+import { MAX_ARCHIVE_BYTES } from "../../domain/archive_limits.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { visibleText } from "../../domain/visible_text.ts";
-import type { Io, Services } from "../channel.ts";
+import type { Io, Services, Session } from "../channel.ts";
 import { browse } from "./_browse.ts";
 import { branchLines } from "./branch_lines.ts";
 
