@@ -1,55 +1,13 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
 import type { Store } from "../../src/persistence/store.ts";
-import { begun, block, image, iterate, newQuery, queryEnd, utf8 } from "../conformance/store_fixtures.ts";
+import { begun } from "../conformance/store_fixtures.ts";
+import { encodings, filled, opened } from "./_filled.ts";
 import { withDatabasePath } from "./_temp_database.ts";
-
-const DAY = 86_400_000;
-const NOW = 1_800_000_000_000;
-
-/** Bytes that no difference makes smaller, the same for the same seed. */
-function noise(seed: string, length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length);
-  for (let at = 0; at < length; at += 32) {
-    const hash = createHash("sha256").update(`${seed} ${at}`).digest();
-    bytes.set(hash.subarray(0, length - at), at);
-  }
-  return bytes;
-}
-
-/** A finished query with raw, chunked and delta content; its variables begin with `name`. */
-async function filled(store: Store, name: string) {
-  const ids = await begun(store, { text: `find ${name}` });
-  const list = "entry of a list, ".repeat(900);
-  for (let position = 0; position < 3; position++) {
-    const saved = [
-      image(`${name}Big`, { bytes: noise(`${name} ${position}`, 200_000) }),
-      image(`${name}List`, { bytes: utf8(list + `${name} ${position}`) }),
-    ];
-    const made = block(`const ${name}${position} = ${position}`, {
-      saved,
-      result: { stdout: `${name} out `.repeat(500) },
-    });
-    await iterate(store, { queryId: ids.queryId, position, blocks: [made] });
-  }
-  await store.endQuery(ids.queryId, queryEnd({ answer: `answer of ${name} `.repeat(200) }));
-  return ids;
-}
-
-async function opened(path: string, now: () => number = () => NOW): Promise<{ store: Store; care: SqliteCare }> {
-  return { store: await openStore({ path, now }), care: new SqliteCare({ path, now }) };
-}
-
-function encodings(path: string): Record<string, number> {
-  using db = new DatabaseSync(path);
-  const rows = db.prepare("SELECT encoding, count(*) AS n FROM content GROUP BY 1").all();
-  return Object.fromEntries(rows.map(({ encoding, n }) => [String(encoding), Number(n)]));
-}
 
 Deno.test("backup() copies what is there while the database is open, for the user alone", async () => {
   await withDatabasePath(async (path, folder) => {
@@ -247,112 +205,6 @@ Deno.test("stats() counts rows and bytes, and names the largest conversations fi
     assert.ok((first?.bytes ?? 0) > 3 * 200_000 && (second?.bytes ?? -1) >= 0);
     assert.ok(stats.walBytes > 0 && stats.fileBytes > 0);
     await store.close();
-  });
-});
-
-Deno.test("prune() deletes what is idle with its content, and nothing that others refer to", async () => {
-  await withDatabasePath(async (path) => {
-    let time = NOW - 90 * DAY;
-    const { store, care } = await opened(path, () => time);
-    const old = await filled(store, "alpha");
-    time = NOW - 10 * DAY;
-    const young = await filled(store, "omega");
-    time = NOW;
-    const images = await store.liveImages(young.branchId);
-    await store.close();
-    const dry = await care.prune({ before: NOW - 30 * DAY, dryRun: true });
-    assert.deepEqual(dry.conversations.map(({ conversationId }) => conversationId), [old.conversationId]);
-    assert.deepEqual([dry.dryRun, dry.conversations[0]?.queries, dry.conversations[0]?.lastActivity], [
-      true,
-      1,
-      NOW - 90 * DAY,
-    ]);
-    const done = await care.prune({ before: NOW - 30 * DAY, dryRun: false });
-    assert.equal(done.conversations.length, 1);
-    assert.ok(done.contents > 5 && done.contentBytes > 600_000 && done.everything, JSON.stringify(done));
-    assert.deepEqual(await care.check().then(({ problems, unused }) => [problems, unused]), [[], 0]);
-    const again = await openStore({ path });
-    assert.equal(await again.query(old.queryId), null);
-    assert.deepEqual(await again.liveImages(young.branchId), images);
-    assert.equal((await again.search("alpha", { limit: 5 })).length, 0);
-    assert.ok((await again.search("omega", { limit: 5 })).length > 0);
-    await again.close();
-    const before = (await stat(path)).size;
-    const { bytesAfter } = await care.vacuum();
-    assert.ok(bytesAfter < before - 500_000 && bytesAfter === (await stat(path)).size);
-  });
-});
-
-Deno.test("prune() keeps a conversation in which a query runs, and one whose branch is younger", async () => {
-  await withDatabasePath(async (path) => {
-    let time = NOW - 90 * DAY;
-    const { store, care } = await opened(path, () => time);
-    const running = await begun(store);
-    const idle = await filled(store, "alpha");
-    const forked = await filled(store, "forked");
-    time = NOW;
-    await store.fork({ queryId: forked.queryId, position: null });
-    await care.prune({ before: NOW - 30 * DAY, dryRun: false });
-    assert.ok(await store.query(running.queryId));
-    assert.ok(await store.query(forked.queryId));
-    assert.equal(await store.query(idle.queryId), null);
-    await store.close();
-  });
-});
-
-Deno.test("prune() beside another process keeps content of the last day, which may be about to be named", async () => {
-  await withDatabasePath(async (path) => {
-    let time = NOW - 90 * DAY;
-    const { store, care } = await opened(path, () => time);
-    await filled(store, "alpha");
-    time = NOW - 60 * DAY;
-    const kept = await filled(store, "kept");
-    await store.beginQuery(newQuery(kept.branchId, "still here"));
-    time = NOW;
-    async function* pieces() {
-      yield utf8("a large context that no row names yet ".repeat(100));
-    }
-    const large = await store.putLarge(pieces());
-    const report = await care.prune({ before: NOW - 70 * DAY, dryRun: false });
-    assert.equal(report.everything, false);
-    assert.ok(report.contents > 0, JSON.stringify(report));
-    assert.equal((await Array.fromAsync(store.largePieces(large))).length, 1);
-    assert.equal((await store.liveImages(kept.branchId)).length, 2);
-    assert.deepEqual((await care.check()).problems, []);
-    await store.close();
-    assert.ok((await care.prune({ before: 0, dryRun: false })).contents > 0);
-    assert.deepEqual(await care.check().then(({ problems, unused }) => [problems, unused]), [[], 0]);
-  });
-});
-
-Deno.test("prune() keeps images of a request, which only JSON names", async () => {
-  await withDatabasePath(async (path) => {
-    const { store, care } = await opened(path);
-    const { branchId } = await begun(store);
-    const images = Array.from({ length: 20 }, (_, at) => (
-      { kind: "bytes", mediaType: "image/png", bytes: noise(`${at}`, 3000) } as const
-    ));
-    const queryId = await store.beginQuery(newQuery(branchId, "look", { images, answerSchema: "{}".padEnd(5000) }));
-    await store.close();
-    await care.prune({ before: 0, dryRun: false });
-    const again = await openStore({ path });
-    assert.deepEqual((await again.queryExtras(queryId)).images, images);
-    await again.close();
-  });
-});
-
-Deno.test("prune() deletes log rows of that age", async () => {
-  await withDatabasePath(async (path) => {
-    let time = NOW - 90 * DAY;
-    const { store, care } = await opened(path, () => time);
-    await store.log({ level: "info", event: "old", data: { text: "x".repeat(5000) } });
-    time = NOW;
-    await store.log({ level: "info", event: "young", data: {} });
-    await store.close();
-    assert.equal((await care.prune({ before: NOW - DAY, dryRun: false })).logRows, 1);
-    using db = new DatabaseSync(path);
-    assert.deepEqual(db.prepare("SELECT event FROM log").all().map(({ event }) => event), ["young"]);
-    assert.equal(db.prepare("SELECT count(*) AS n FROM content").get()?.n, 0);
   });
 });
 
