@@ -1,6 +1,6 @@
 import type { Spawned } from "../extension/spawned.ts";
 import { EXEC_FAILED, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
-import { execProgram } from "../sandbox/program.ts";
+import type { ChildProgram } from "../sandbox/program.ts";
 import { CappedOutput } from "./_capped_output.ts";
 import type { Reaper } from "./_reaper.ts";
 import { SIGNALS } from "./_signals.ts";
@@ -16,6 +16,7 @@ const OOM_SCORE = "800";
 const DRAIN_MS = 2_000;
 
 export interface ConfinedProcessOptions {
+  readonly launcher: ChildProgram;
   readonly policy: ExecPolicy;
   readonly cwd: string;
   readonly input: string | null;
@@ -37,8 +38,7 @@ export class ConfinedProcess {
   constructor(argv: readonly string[], options: ConfinedProcessOptions) {
     this.#options = options;
     this.#name = argv[0] ?? "";
-    const { policy, cwd, input, maxBytes } = options;
-    const { path, args } = execProgram();
+    const { policy, cwd, input, maxBytes, launcher: { path, args } } = options;
     this.#process = new Deno.Command(path, {
       args: [...args, JSON.stringify(policy), ...argv],
       cwd,

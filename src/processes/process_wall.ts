@@ -2,6 +2,7 @@ import { tmpdir } from "node:os";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
+import { type ChildProgram, execProgram } from "../sandbox/program.ts";
 import { ConfinedProcess } from "./_confined_process.ts";
 import { FileGuard } from "./_file_guard.ts";
 import { deviceNodes, realPath, systemPaths } from "./_open_paths.ts";
@@ -33,6 +34,8 @@ export interface ProcessWallOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the temporary folders of programs are made. */
   readonly temporary?: string;
+  /** What becomes the program; this build's own unless a test names another. */
+  readonly launcher?: ChildProgram;
 }
 
 interface Machine {
@@ -85,7 +88,8 @@ export class ProcessWall {
         network: this.#options.network,
         limits: { ...limits(), tag },
       };
-      const process = new ConfinedProcess(argv, { policy, cwd, input, maxBytes, reaper: machine.reaper });
+      const launcher = this.#options.launcher ?? execProgram();
+      const process = new ConfinedProcess(argv, { launcher, policy, cwd, input, maxBytes, reaper: machine.reaper });
       return await process.run({ timeoutMs, signal, leave });
     } finally {
       await leave();

@@ -1,0 +1,207 @@
+import type { Place } from "./_place.ts";
+import { SECRET } from "./_place.ts";
+
+/** What came of a command, confined or not. */
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+}
+
+export interface Attack {
+  readonly name: string;
+  readonly command: (place: Place) => string;
+  /** Whether it had its effect. */
+  readonly got: (outcome: Outcome, place: Place) => boolean;
+  /** Whether it works without the wall on every machine. */
+  readonly control: boolean;
+}
+
+const attack = (
+  name: string,
+  command: (place: Place) => string,
+  got: Attack["got"],
+  { control = true } = {},
+): Attack => ({ name, command, got, control });
+
+const shown = ({ stdout }: Outcome): boolean => stdout.includes(SECRET);
+const made = (path: string): Attack["got"] => (_outcome, place) => place.read(path) !== null;
+const printed = ({ stdout }: Outcome): boolean => stdout.includes("got it");
+const perl = (code: string): string => `/usr/bin/perl -e '${code}'`;
+const socketOf = (family: number, type: number): string =>
+  perl(`print "got it" if syscall(41, ${family}, ${type}, 0) >= 0`);
+const HOOK = "#!/bin/sh\n", CONFIG = "[core]\n\tbare = false\n";
+
+function ended(place: Place): boolean {
+  try {
+    const stat = Deno.readTextFileSync(`/proc/${place.victim.pid}/stat`);
+    return /^\d+ \(.*\) [ZX] /.test(stat);
+  } catch {
+    return true;
+  }
+}
+
+/** Whether a process with this in its command line lives; it is ended. */
+function lives(mark: string): boolean {
+  let found = false;
+  for (const { name } of Deno.readDirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      if (Deno.readTextFileSync(`/proc/${name}/cmdline`) !== `sleep\0${mark}\0`) continue;
+      found = true;
+      Deno.kill(Number(name), "SIGKILL");
+    } catch { /* ended meanwhile */ }
+  }
+  return found;
+}
+
+const FILES: readonly Attack[] = [
+  attack("writes a file outside", (p) => `echo x > ${p.outside}/new`, made("outside/new")),
+  attack(
+    "changes a file outside",
+    (p) => `echo more >> ${p.outside}/secret`,
+    (_, p) => p.read("outside/secret") !== SECRET,
+  ),
+  attack(
+    "empties a file outside",
+    (p) => perl(`truncate("${p.outside}/secret", 0)`),
+    (_, p) => p.read("outside/secret") === "",
+  ),
+  attack("removes a file outside", (p) => `rm -f ${p.outside}/secret`, (_, p) => p.read("outside/secret") === null),
+  attack("renames a file out", (p) => `echo x > a; mv a ${p.outside}/a`, made("outside/a")),
+  attack("renames a file in", (p) => `mv ${p.outside}/secret taken`, made("workspace/taken")),
+  attack("links a file of others into the workspace", (p) => `ln ${p.outside}/secret hard; cat hard`, shown),
+  attack("makes a folder outside", (p) => `mkdir ${p.outside}/d && echo x > ${p.outside}/d/f`, made("outside/d/f")),
+  attack("reads the home folder", (p) => `cat ${p.home}/secret`, shown),
+  attack("lists the home folder", (p) => `ls -a ${p.home}`, ({ stdout }) => stdout.includes("secret")),
+  attack("reads Vis's folder", (p) => `cat ${p.visHome}/secret`, shown),
+  attack("reads a file of others", (p) => `cat ${p.outside}/secret`, shown),
+  attack("reads through a link of the workspace", () => "cat link", shown),
+  attack(
+    "writes through a link of the workspace",
+    () => "echo x >> link",
+    (_, p) => p.read("outside/secret") !== SECRET,
+  ),
+  attack("reads through a link that it makes", (p) => `ln -s ${p.home} h; cat h/secret`, shown),
+  attack("reads by ..", () => "cat ../home/secret", shown),
+  attack(
+    "runs a program that it may not read",
+    (p) => `cp /bin/cat ${p.outside}/cat 2>/dev/null; ${p.outside}/cat link`,
+    shown,
+  ),
+  attack("makes a device", () => "mknod zero c 1 5 && head -c 1 zero > /dev/null && echo got it", printed, {
+    control: false,
+  }),
+  attack("gives a file the set-user bit", () => "cp /bin/true s; chmod u+s s; [ -u s ] && echo got it", printed),
+  attack(
+    "makes a file with the set-user bit",
+    () => perl(`use Fcntl; sysopen(F, "s", O_CREAT|O_WRONLY, 04755); print "got it" if (stat "s")[2] & 04000`),
+    printed,
+  ),
+];
+
+const REPOSITORY: readonly Attack[] = [
+  attack("leaves a hook", () => "echo evil > .git/hooks/post-checkout", made("workspace/.git/hooks/post-checkout")),
+  attack(
+    "changes a hook",
+    () => "echo evil >> .git/hooks/pre-push",
+    (_, p) => p.read("workspace/.git/hooks/pre-push") !== HOOK,
+  ),
+  attack(
+    "names a command in .git/config",
+    () => "echo evil >> .git/config",
+    (_, p) => p.read("workspace/.git/config") !== CONFIG,
+  ),
+  attack(
+    "puts another folder in the place of the hooks",
+    () => "mkdir evil; echo evil > evil/pre-push; rm -r .git/hooks; ln -s ../evil .git/hooks",
+    (_, p) => p.read("workspace/.git/hooks/pre-push") !== HOOK,
+  ),
+  attack(
+    "puts another repository in its place",
+    () => "mv .git old; mkdir evil; echo evil > evil/config; ln -s evil .git",
+    (_, p) => p.read("workspace/.git/config") === "evil\n",
+  ),
+  attack(
+    "settles for a submodule",
+    () => "mkdir -p .git/modules/a; echo evil > .git/modules/a/config",
+    made("workspace/.git/modules/a/config"),
+  ),
+  attack(
+    "changes .vis",
+    () => "echo evil > .vis/config.jsonc",
+    (_, p) => p.read("workspace/.vis/config.jsonc") !== "{}\n",
+  ),
+  attack(
+    "adds to .vis",
+    () => "mkdir -p .vis/extensions/e; echo evil > .vis/extensions/e/mod.ts",
+    made("workspace/.vis/extensions/e/mod.ts"),
+  ),
+];
+
+const PROCESSES: readonly Attack[] = [
+  attack("reads Vis's environment", () => `cat /proc/${Deno.pid}/environ`, ({ stdout }) => stdout !== ""),
+  attack("reads the environment of another process", (p) => `cat /proc/${p.victim.pid}/environ`, shown),
+  attack("goes by the root of another process", (p) => `cat /proc/${p.victim.pid}/root${p.home}/secret`, shown),
+  attack("goes by the folder of another process", (p) => `ls /proc/${Deno.pid}/cwd/`, ({ stdout }) => stdout !== ""),
+  attack("gets a variable of Vis", () => "env", shown, { control: false }),
+  attack("signals another process", (p) => `kill -9 ${p.victim.pid}; sleep 0.05`, (_, p) => ended(p)),
+  attack(
+    "signals a thread of another process",
+    (p) => `${perl(`syscall(200, ${p.victim.pid}, 9)`)}; sleep 0.05`,
+    (_, p) => ended(p),
+  ),
+  attack(
+    "traces another process",
+    (p) => perl(`print "got it" if syscall(101, 0x4206, ${p.victim.pid}, 0, 0) == 0`),
+    printed,
+  ),
+  attack(
+    "limits another process",
+    (p) => `prlimit --pid ${p.victim.pid} --nofile=7:7`,
+    (_, p) => /Max open files +7 /.test(Deno.readTextFileSync(`/proc/${p.victim.pid}/limits`)),
+  ),
+  attack("makes a user namespace", () => "unshare -U true && echo got it", printed, { control: false }),
+  attack("makes a mount namespace", () => "unshare -m true && echo got it", printed, { control: false }),
+  attack("asks for keys", () => perl(`print "got it" if syscall(250, 0, -3, 1) >= 0`), printed, { control: false }),
+  attack("makes an io_uring", () => perl(`$p = "\\0" x 120; print "got it" if syscall(425, 1, $p) >= 0`), printed, {
+    control: false,
+  }),
+  attack("gives a file to another user", () => "echo x > f; chown 12345 f && echo got it", printed, {
+    control: Deno.uid() === 0,
+  }),
+  attack("stays in the background", () => "sleep 901.1 > /dev/null 2>&1 & sleep 0.05", () => lives("901.1")),
+  attack("stays by nohup", () => "nohup sleep 902.1 > /dev/null 2>&1 & sleep 0.1", () => lives("902.1")),
+  attack(
+    "stays in a session of its own",
+    () => "setsid sleep 903.1 > /dev/null 2>&1 & sleep 0.05",
+    () => lives("903.1"),
+  ),
+  attack(
+    "stays by a double fork",
+    () => "(setsid sh -c 'setsid sleep 904.1 > /dev/null 2>&1 &' &) ; sleep 0.05",
+    () => lives("904.1"),
+  ),
+  attack(
+    "stays under another mark",
+    () =>
+      "setsid sh -c 'prlimit --pid 0 --msgqueue=1:1 2>/dev/null; ulimit -q 1; exec sleep 905.1' > /dev/null 2>&1 & sleep 0.05",
+    () => lives("905.1"),
+  ),
+  attack("types into a terminal", () => perl(`$x = "x"; ioctl(STDIN, 0x5412, $x); print "got it" if $! != 1`), printed),
+  attack("has a terminal", () => "[ -e /dev/tty ] && : < /dev/tty && echo got it", printed, { control: false }),
+];
+
+const SOCKETS: readonly Attack[] = [
+  attack("makes a TCP socket", () => socketOf(2, 1), printed),
+  attack("makes a UDP socket", () => socketOf(2, 2), printed),
+  attack("makes a UDP socket of IPv6", () => socketOf(10, 2), printed, { control: false }),
+  attack("makes a unix socket", () => socketOf(1, 1), printed),
+  attack("makes a netlink socket", () => socketOf(16, 3), printed, { control: false }),
+  attack("makes a packet socket", () => socketOf(17, 3), printed, { control: false }),
+  attack("makes a raw socket", () => socketOf(2, 3), printed, { control: false }),
+  attack("makes a vsock socket", () => socketOf(40, 1), printed, { control: false }),
+  attack("makes a socket of the kernel's ciphers", () => socketOf(38, 5), printed, { control: false }),
+];
+
+/** Attacks by their effect, on files, repositories, processes and sockets. */
+export const ATTACKS: readonly Attack[] = [...FILES, ...REPOSITORY, ...PROCESSES, ...SOCKETS];

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import type { ChildProgram } from "../../src/sandbox/program.ts";
+import { type Attack, ATTACKS, type Outcome } from "./_attacks.ts";
+import { place } from "./_place.ts";
+
+/** Every attack behind the wall. */
+export function attacksSuite(
+  { name, missing, launcher }: {
+    readonly name: string;
+    readonly missing: string;
+    readonly launcher: () => Promise<ChildProgram | undefined>;
+  },
+): void {
+  for (const attack of ATTACKS) {
+    Deno.test(`ProcessWall ${name}: a command that ${attack.name} does not`, { ignore: missing !== "" }, async () => {
+      const program = await launcher();
+      await place(async (there) => {
+        const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", attack.command(there)], {
+          timeoutMs: 20_000,
+        });
+        assert.equal(attack.got(outcome, there), false, JSON.stringify(outcome));
+      }, program ? { launcher: program } : {});
+    });
+  }
+}
+
+/** The same without the wall: an attack that does nothing then proves nothing. */
+export function controlsSuite({ missing }: { readonly missing: string }): void {
+  for (const attack of ATTACKS.filter(({ control }) => control)) {
+    Deno.test(`without a wall: a command that ${attack.name} does`, { ignore: missing !== "" }, async () => {
+      await place(async (there) => {
+        assert.equal(attack.got(await unconfined(attack, { ...there }), there), true);
+      });
+    });
+  }
+}
+
+async function unconfined(attack: Attack, there: Parameters<Attack["command"]>[0]): Promise<Outcome> {
+  const { code, stdout } = await new Deno.Command("/bin/sh", {
+    args: ["-c", attack.command(there)],
+    cwd: there.workspace,
+    stdin: "null",
+  }).output();
+  return { code, stdout: new TextDecoder().decode(stdout) };
+}

@@ -1,0 +1,69 @@
+import { join } from "node:path";
+import { ProcessWall, type ProcessWallOptions } from "../../src/processes/process_wall.ts";
+
+export const missing = Deno.build.os === "linux" && Deno.build.arch === "x86_64" ? "" : "needs Linux on x86-64";
+export const SECRET = "the-secret-of-the-user";
+
+/** A workspace, a home folder, Vis's own and a folder of somebody else, beside each other. */
+export interface Place {
+  readonly root: string;
+  readonly workspace: string;
+  readonly home: string;
+  readonly visHome: string;
+  readonly outside: string;
+  readonly wall: ProcessWall;
+  /** A process of the same user that does nothing, with the secret in its environment. */
+  readonly victim: Deno.ChildProcess;
+  read(path: string): string | null;
+}
+
+export async function place(
+  test: (place: Place) => Promise<void>,
+  options: Partial<ProcessWallOptions> = {},
+): Promise<void> {
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-wall-test-" }));
+  const at = (name: string): string => join(root, name);
+  for (const name of ["workspace/.git/hooks", "workspace/.vis", "home/.vis", "outside", "temporary"]) {
+    await Deno.mkdir(at(name), { recursive: true });
+  }
+  for (const path of ["home/secret", "home/.vis/secret", "outside/secret"]) await Deno.writeTextFile(at(path), SECRET);
+  await Deno.writeTextFile(at("workspace/.git/config"), "[core]\n\tbare = false\n");
+  await Deno.writeTextFile(at("workspace/.git/HEAD"), "ref: refs/heads/main\n");
+  await Deno.writeTextFile(at("workspace/.git/hooks/pre-push"), "#!/bin/sh\n", { mode: 0o755 });
+  await Deno.writeTextFile(at("workspace/.vis/config.jsonc"), "{}\n");
+  await Deno.symlink(at("outside/secret"), at("workspace/link"));
+  const victim = new Deno.Command("/bin/sleep", { args: ["60"], env: { TOKEN: SECRET }, stdout: "null" }).spawn();
+  const wall = new ProcessWall({
+    private: { home: at("home"), visHome: at("home/.vis") },
+    read: [],
+    network: false,
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin", TOKEN: SECRET, LD_PRELOAD: "/no/such.so" },
+    temporary: at("temporary"),
+    ...options,
+  });
+  const read = (path: string): string | null => {
+    try {
+      return Deno.readTextFileSync(at(path));
+    } catch {
+      return null;
+    }
+  };
+  try {
+    await test({
+      root,
+      workspace: at("workspace"),
+      home: at("home"),
+      visHome: at("home/.vis"),
+      outside: at("outside"),
+      wall,
+      victim,
+      read,
+    });
+  } finally {
+    try {
+      victim.kill("SIGKILL");
+    } catch { /* an attack got it */ }
+    await victim.status;
+    await Deno.remove(root, { recursive: true });
+  }
+}
