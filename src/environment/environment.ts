@@ -10,7 +10,8 @@ import type { EnvironmentParts } from "./environment_parts.ts";
 import { environmentView } from "./environment_view.ts";
 import { findVersion } from "./history.ts";
 import { lostNames } from "./lost_names.ts";
-import { lostNote, notRestored } from "./lost_note.ts";
+import { notRestored } from "./lost_note.ts";
+import { LostNotes } from "./lost_notes.ts";
 import { type Fork, forkVariables } from "./fork_variables.ts";
 import type { GivenVariable } from "./given_variable.ts";
 import { namesOf } from "./named_in_code.ts";
@@ -33,9 +34,7 @@ export class Environment {
   /** Until it settles, host calls wait; null where nothing has to be stored first. */
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
-  readonly #notes: string[] = [];
-  /** Lost variables that the model was told of. */
-  readonly #told = new Set<string>();
+  readonly #lost = new LostNotes();
   /** What the running query was given and no iteration has stored yet. */
   readonly #given: GivenVariable[] = [];
   #givenTexts: readonly string[] = [];
@@ -96,9 +95,11 @@ export class Environment {
     if (this.#scope === null) await this.#session.stop();
   }
 
-  async endQuery(): Promise<void> {
+  /** `unstored`: what its last blocks did could not be stored, and is undone. */
+  async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
+    if (unstored) await this.#undo();
     this.#givenTexts = [];
     await this.#session.living?.endQuery().catch(() => {});
   }
@@ -127,9 +128,8 @@ export class Environment {
   /** The iteration has a row: what refers to it can be stored. */
   async iterationBegun(iterationId: string): Promise<void> {
     this.#iterationId = iterationId;
-    const given = this.#given.splice(0);
-    if (given.length === 0) return;
-    await this.store.giveVariables({ branchId: this.branch.branchId, iterationId }, given.map(({ image }) => image));
+    const images = this.#given.splice(0).map(({ image }) => image);
+    if (images.length > 0) await this.store.giveVariables({ branchId: this.branch.branchId, iterationId }, images);
   }
 
   /** These variables for a child query, as they are now. Throws `HostCallError` for one that cannot be handed on. */
@@ -168,7 +168,7 @@ export class Environment {
     this.#session.remember(restored.map(({ image }) => image));
     const saved = [...report.saved, ...restored.flatMap(({ image, older }) => older ? [image] : [])];
     for (const image of saved) {
-      this.#told.delete(image.name);
+      this.#lost.defined(image.name);
       this.index.saved(image, block.code);
       this.#scopes.defined(image.name);
     }
@@ -208,6 +208,10 @@ export class Environment {
     return { forgotten: [...this.#scopes.forgotten], live: [...this.#scopes.live] };
   }
 
+  get forgottenNow(): ReadonlySet<string> {
+    return this.#scopes.forgotten;
+  }
+
   /** The iteration is stored with its scopes. */
   iterationStored(): void {
     this.#session.stored();
@@ -215,7 +219,7 @@ export class Environment {
   }
 
   /** Notes for the model since the last call: lost variables and the like. */
-  readonly takeNotes = (): readonly string[] => this.#notes.splice(0);
+  readonly takeNotes = (): readonly string[] => this.#lost.take();
 
   async close(): Promise<void> {
     await this.#session.close();
@@ -279,21 +283,18 @@ export class Environment {
     return { name, version: found.version };
   }
 
-  #lose(lost: readonly LostVariable[]): void {
-    for (const one of lost) {
-      this.index.lost(one.name, one.reason);
-      if (this.#told.has(one.name)) continue;
-      this.#told.add(one.name);
-      this.#notes.push(lostNote(one, this.index.get(one.name)?.code ?? ""));
-    }
-    this.#parts.log.warn("variables_lost", {
-      conversationId: this.branch.conversationId,
-      names: lost.map((l) => l.name),
-    });
+  /** Goes back to what the store has, so that no variable lives here alone. */
+  async #undo(): Promise<void> {
+    await this.#session.reset();
+    this.#scopes.stored();
+    this.index.replace(await this.store.variables(this.branch.branchId));
+    await this.give(this.#given.splice(0));
   }
 
-  /** Names that were forgotten since the last stored iteration. */
-  get forgottenNow(): ReadonlySet<string> {
-    return this.#scopes.forgotten;
+  #lose(lost: readonly LostVariable[]): void {
+    for (const { name, reason } of lost) this.index.lost(name, reason);
+    this.#lost.add(lost, (name) => this.index.get(name)?.code ?? "");
+    const { conversationId } = this.branch;
+    this.#parts.log.warn("variables_lost", { conversationId, names: lost.map(({ name }) => name) });
   }
 }

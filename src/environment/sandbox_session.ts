@@ -138,6 +138,13 @@ export class SandboxSession {
     this.#unsaved.clear();
   }
 
+  /** Ends the child and forgets what is not stored. */
+  async reset(): Promise<void> {
+    await this.stop();
+    this.#unsaved.clear();
+    this.#unloaded.clear();
+  }
+
   /** Resolves when no start is under way. */
   async settled(): Promise<void> {
     await this.#opening?.catch(() => {});

@@ -16,6 +16,13 @@ export class VariableIndex {
     for (const head of heads.toReversed()) this.#heads.set(head.name, head);
   }
 
+  /** Begins again with these, newest first. */
+  replace(heads: readonly VariableHead[]): void {
+    this.#heads.clear();
+    for (const head of heads.toReversed()) this.#heads.set(head.name, head);
+    this.#revision++;
+  }
+
   get revision(): number {
     return this.#revision;
   }

@@ -50,12 +50,14 @@ export async function runQuery(
     emitter.send({ type, result });
     return result;
   };
+  let unstored = false;
   try {
     const facts = { ledger, subcalls, state, queryId, emitter, begun: started, signal: options.signal, extras };
     const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
     return await end(await new QueryLoop(prepared).run());
   } catch (error) {
     if (error instanceof Cancelled) return await end("cancelled");
+    unstored = !(error instanceof ConfigError);
     if (error instanceof ConfigError) state.failed(error.message, { call: false });
     await end(error instanceof ConfigError ? "configuration" : "defect").catch(() => {});
     if (!(error instanceof ConfigError) && !(error instanceof StoreError)) {
@@ -63,7 +65,10 @@ export async function runQuery(
     }
     throw error;
   } finally {
-    await parts.environment.endQuery();
+    // Where the store cannot even be read, what it threw before is what the caller gets.
+    await parts.environment.endQuery({ unstored }).catch((error: unknown) => {
+      parts.log.error("environment_not_undone", { queryId, error: String(error) });
+    });
   }
 }
 

@@ -73,6 +73,7 @@ Deno.test("a disk that is full when the row is to be stored ends the query with 
     assert.deepEqual((await store.variables(engine.branch.branchId)).map(({ name }) => name), []);
     full = false;
     assert.equal((await engine.ask("again")).answer, "made.txt");
+    assert.equal(engine.context(1).match(/^.*made.*$/gm), null, "the index has nothing that the store has not");
   });
 });
 
@@ -85,12 +86,15 @@ Deno.test("a query whose end could not be stored is ended when the next one begi
       endIteration: (id, end) => full ? Promise.reject(FULL) : own.endIteration(id, end),
       endQuery: (id, end) => full ? Promise.reject(FULL) : own.endQuery(id, end),
     }));
-    const replies = [replyJson("const a = 1", { thinking: "paid" }), replyJson("const b = 2", { final: "{{b}}" })];
+    const replies = [
+      replyJson("const a = 1", { thinking: "paid" }),
+      replyJson("const b = typeof a", { final: "{{b}}" }),
+    ];
     await using engine = await startEngine(replies, { store, workspace });
     await assert.rejects(engine.ask("first"), (error) => error === FULL);
     assert.equal((await store.queries(engine.branch.branchId))[0]?.running, true);
     full = false;
-    assert.equal((await engine.ask("second")).answer, "2");
+    assert.equal((await engine.ask("second")).answer, "undefined");
     assert.match(engine.context(1), /It ended while this block ran[\s\S]*const a = 1/);
     const queries = await store.queries(engine.branch.branchId);
     assert.deepEqual(queries.map(({ running, status }) => [running, status]), [[false, "interrupted"], [
