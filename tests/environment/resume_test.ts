@@ -217,11 +217,11 @@ Deno.test("varHistory(), varDiff() and restoreVar() of every kind", async () => 
     ]
   ) assert.ok(history.includes(part), `${part} in ${history}`);
   const changes = [
-    /^-? *1\n?[^]*\+ {2}2/m,
+    /^d v1 → v2: 1 change\n\+ \[1\]: 2/m,
     /-function f\(\) \{ return 1 \}\n\+\(\) => 2/,
     /"n": 1[^]*\+.*"n": 5/,
-    /"x": 9/,
-    /-null\n\+7/,
+    /~ x: 1 → 9/,
+    /~ value: null → 7/,
   ];
   changes.forEach((change, i) => assert.match(rest[i] ?? "", change));
   assert.deepEqual(rest.slice(5, 9), names.slice(0, 4).map((name) => `{ name: "${name}", version: 1 }`));
