@@ -61,7 +61,9 @@ function brokenExtensionWall({ from, to }: Import): string | undefined {
     return to.startsWith("extensions/") ? "src/ never imports extensions/: the loader does, by URL" : undefined;
   }
   if (from === SHIPPED_INDEX) {
-    return /^extensions\/[^/]+\/mod\.ts$/.test(to) ? undefined : `${from} may only import extensions/<name>/mod.ts`;
+    return /^extensions\/[^/]+\/(?:mod|live)\.ts$/.test(to)
+      ? undefined
+      : `${from} may only import mod.ts and live.ts of extensions/<name>/`;
   }
   const own = from.split("/").slice(0, 2).join("/") + "/";
   return to === "src/extension/spec.ts" || to.startsWith(own)
