@@ -33,10 +33,13 @@ const KEYS: Readonly<Record<HookName, string>> = {
 export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   const { now } = invocation;
   const start = now();
-  note(invocation, "info", { phase: "start" });
+  note(invocation, "debug", { phase: "start" });
   try {
     const result = await pipeline(invocation);
-    note(invocation, "info", { phase: "end", ms: since(start, now) });
+    const ms = since(start, now);
+    note(invocation, "debug", { phase: "end", ms });
+    const { log, extension, symbol } = invocation;
+    log.call?.({ ext: extension.namespace, sym: symbol.name, ms, ...scopeOf(invocation) });
     return result;
   } catch (error) {
     note(invocation, "warn", { phase: "throw", ms: since(start, now), error: messageOf(error) });
@@ -152,12 +155,15 @@ function asHostCallError(error: unknown, { extension, symbol, env }: Invocation)
 
 function note(
   { log, extension, symbol, env }: Invocation,
-  level: keyof Log,
+  level: "debug" | "info" | "warn",
   data: { readonly phase: string; readonly ms?: number; readonly error?: string },
 ): void {
+  log[level]("extension.call", { ext: extension.namespace, sym: symbol.name, ...data, ...scopeOf({ env }) });
+}
+
+function scopeOf({ env }: Pick<Invocation, "env">) {
   const { conversationId, currentIterationId: iterationId } = env;
-  const scope = { conversationId, ...(iterationId ? { iterationId } : {}) };
-  log[level]("extension.call", { ext: extension.namespace, sym: symbol.name, ...data, ...scope });
+  return { conversationId, ...(iterationId ? { iterationId } : {}) };
 }
 
 function messageOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import type { LogEntry } from "../domain/log_entry.ts";
+import type { FinishedCall } from "./finished_call.ts";
 
 export interface LogQueueOptions {
   /** Stores a batch; what it rejects with is ignored. */
@@ -50,11 +51,7 @@ export class LogQueue {
   }
 
   /** A successful call of an extension's function. */
-  addCall(
-    { ext, sym, ms, ...scope }:
-      & { readonly ext: string; readonly sym: string; readonly ms: number }
-      & Pick<LogEntry, "conversationId" | "iterationId">,
-  ): void {
+  addCall({ ext, sym, ms, ...scope }: FinishedCall): void {
     const key = `${scope.iterationId} ${scope.conversationId} ${ext} ${sym}`;
     const known = this.#calls.get(key);
     if (known) {

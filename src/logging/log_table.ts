@@ -1,5 +1,6 @@
 import { configureSync, getConfig, type LogRecord } from "@logtape/logtape";
 import type { LogEntry } from "../domain/log_entry.ts";
+import { QUEUES } from "./_queues.ts";
 import { LogQueue, type LogQueueOptions } from "./log_queue.ts";
 
 export interface LogTable {
@@ -11,6 +12,7 @@ export interface LogTable {
  * `conversationId`, `queryId` and `iterationId` becomes its scope. */
 export function startLogTable(options: LogQueueOptions): LogTable {
   const queue = new LogQueue(options);
+  QUEUES.add(queue);
   const name = `table ${crypto.randomUUID()}`;
   const sink = (record: LogRecord): void => store(queue, record);
   const { sinks = {}, loggers = [], ...rest } = getConfig() ?? {};
@@ -22,6 +24,7 @@ export function startLogTable(options: LogQueueOptions): LogTable {
   configureSync({ ...rest, sinks: rows, loggers: others.length > 0 ? [...others, own] : [meta, own], reset: true });
   return {
     close: async () => {
+      QUEUES.delete(queue);
       const { sinks: left = {}, loggers: now = [], ...more } = getConfig() ?? {};
       const without = now.map((logger) => ({ ...logger, sinks: (logger.sinks ?? []).filter((one) => one !== name) }));
       const kept = Object.fromEntries(Object.entries(left).filter(([one]) => one !== name));
@@ -54,9 +57,5 @@ function store(queue: LogQueue, { level, category, rawMessage, properties }: Log
     ...(typeof queryId === "string" ? { queryId } : {}),
     ...(typeof iterationId === "string" ? { iterationId } : {}),
   };
-  if (event === "extension.call" && data["phase"] === "start") return;
-  if (event === "extension.call" && data["phase"] === "end") {
-    return queue.addCall({ ext: String(data["ext"]), sym: String(data["sym"]), ms: Number(data["ms"]), ...scope });
-  }
   queue.add({ level: LEVELS[level], event, data: { category: category.join("."), ...data }, ...scope });
 }

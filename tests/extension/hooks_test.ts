@@ -218,12 +218,12 @@ Deno.test("errors: a call that was aborted says so", async () => {
   );
 });
 
-Deno.test("log: start and end info, hooks debug, a throw and onError warn, each with ms where it took time", async () => {
+Deno.test("log: start, hooks and end debug, a throw and onError warn, each with ms where it took time", async () => {
   const hooks = { before: () => ({}), after: () => ({}) };
   const good = invoke({ hooks });
   await good.promise;
   const phases = good.entries.map(({ level, data }) => `${level} ${data["phase"]}`);
-  assert.deepEqual(phases, ["info start", "debug before", "debug after", "info end"]);
+  assert.deepEqual(phases, ["debug start", "debug before", "debug after", "debug end"]);
   assert.deepEqual(good.entries.at(-1)?.data, {
     ext: "test.sample",
     sym: "twice",
@@ -234,5 +234,5 @@ Deno.test("log: start and end info, hooks debug, a throw and onError warn, each 
   const bad = invoke({ run: failing, hooks: { onError: () => ({}) } });
   await assert.rejects(bad.promise);
   const said = bad.entries.map(({ level, data }) => `${level} ${data["phase"]}`);
-  assert.deepEqual(said, ["info start", "warn onError", "debug onError", "warn throw"]);
+  assert.deepEqual(said, ["debug start", "warn onError", "debug onError", "warn throw"]);
 });

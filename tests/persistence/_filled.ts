@@ -19,7 +19,7 @@ export function noise(seed: string, length: number): Uint8Array<ArrayBuffer> {
 }
 
 /** A finished query with raw, chunked and delta content; its variables begin with `name`. */
-export async function filled(store: Store, name: string) {
+export async function filled(store: Store, name: string): Promise<Awaited<ReturnType<typeof begun>>> {
   const ids = await begun(store, { text: `find ${name}` });
   const list = "entry of a list, ".repeat(900);
   for (let position = 0; position < 3; position++) {

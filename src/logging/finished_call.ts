@@ -1,0 +1,8 @@
+import type { LogEntry } from "../domain/log_entry.ts";
+
+/** A call of an extension's function that succeeded. */
+export interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> {
+  readonly ext: string;
+  readonly sym: string;
+  readonly ms: number;
+}
