@@ -11,9 +11,9 @@ import type { HttpParts } from "./http_parts.ts";
 import { Idempotency } from "./idempotency.ts";
 import { jsonResponse } from "./json_response.ts";
 import { type Call, type Route, route } from "./route.ts";
-import type { Run } from "./run.ts";
 import type { Runs } from "./runs.ts";
 import * as schema from "./schemas.ts";
+import { resultOf } from "./stored_events.ts";
 
 const BASE = "/api/v1/conversations/{id}";
 const KEY_HEADER = {
@@ -21,7 +21,8 @@ const KEY_HEADER = {
 };
 
 type Message = z.infer<typeof schema.MessageBody>;
-type Sent = { readonly run: Run; readonly queryId: string } | null;
+/** What a request began; null where a running query was told. The run itself is not held: a key is kept for a day. */
+type Sent = { readonly queryId: string } | null;
 
 interface Given {
   readonly parts: HttpParts;
@@ -58,7 +59,8 @@ function send({ parts, runs }: Given, once: Idempotency<Sent>): Route {
       const work = () => begin(call.body, { parts, runs, conversation });
       const sent = await once.once(call.headers.get("idempotency-key"), { scope, body: call.bodyText, work });
       if (sent === null) return jsonResponse({ steered: true }, { status: 202 });
-      return await answer(sent.run, { call, parts, cancelOnDisconnect: call.body.cancelOnDisconnect });
+      const { cancelOnDisconnect } = call.body;
+      return await answer(sent.queryId, { call, parts, runs, conversation, cancelOnDisconnect });
     },
   });
 }
@@ -72,13 +74,17 @@ async function begin(
   const given = optionsOf(body);
   await conversations.check(given);
   if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
-  return await runs.begin(conversation.conversationId, (options) =>
-    conversations.send(conversation, body.request, {
-      ...options,
-      ...given,
-      label: "http",
-      refuseWhenBusy: body.whenBusy === "refuse",
-    }));
+  const { queryId } = await runs.begin(
+    conversation.conversationId,
+    (options) =>
+      conversations.send(conversation, body.request, {
+        ...options,
+        ...given,
+        label: "http",
+        refuseWhenBusy: body.whenBusy === "refuse",
+      }),
+  );
+  return { queryId };
 }
 
 function optionsOf(
@@ -92,16 +98,22 @@ function optionsOf(
   };
 }
 
-/** The result, or the stream of events, of a run. */
+/** The result, or the stream of events, of a query; from rows where its run is not known any more. */
 async function answer(
-  run: Run,
-  { call, parts, cancelOnDisconnect = false }: {
+  queryId: string,
+  { call, parts, runs, conversation, cancelOnDisconnect = false }: Given & {
     readonly call: Pick<Call, "headers">;
-    readonly parts: HttpParts;
+    readonly conversation: Conversation;
     readonly cancelOnDisconnect?: boolean;
   },
 ): Promise<Response> {
-  if (!wantsEvents(call.headers)) return jsonResponse(await run.ended satisfies QueryResult);
+  const run = runs.byQuery(queryId);
+  if (run && !wantsEvents(call.headers)) return jsonResponse(await run.ended satisfies QueryResult);
+  if (!run) {
+    const query = await findQuery(parts.conversations, { conversation, queryId });
+    if (!wantsEvents(call.headers)) return jsonResponse(resultOf(query));
+    return eventStream(followTexts(query, { parts, run, lastId: "" }), parts.limits);
+  }
   const after = Number(/^\d{1,9}$/.exec(call.headers.get("last-event-id") ?? "")?.[0] ?? 0);
   return eventStream(runTexts(run, after), {
     heartbeatMs: parts.limits.heartbeatMs,
@@ -130,14 +142,15 @@ function retry({ parts, runs }: Given, once: Idempotency<Sent>): Route {
       const work = async (): Promise<Sent> => {
         await findQuery(conversations, { conversation, queryId });
         const more = maxIterations === undefined ? {} : { maxIterations };
-        return await runs.begin(
+        const begun = await runs.begin(
           conversation.conversationId,
           (options) => conversations.retry(queryId, { ...options, ...more }),
         );
+        return { queryId: begun.queryId };
       };
       const scope = `retry ${conversation.branchId}`;
       const sent = await once.once(call.headers.get("idempotency-key"), { scope, body: call.bodyText, work });
-      return sent === null ? jsonResponse({}) : await answer(sent.run, { call, parts });
+      return await answer(sent?.queryId ?? "", { call, parts, runs, conversation });
     },
   });
 }

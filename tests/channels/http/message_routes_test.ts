@@ -227,3 +227,15 @@ Deno.test("messages: two conversations run side by side", async () => {
   }));
   assert.deepEqual(answers.toSorted(), ["a", "b"]);
 });
+
+Deno.test("messages: a key is answered from rows once its run is forgotten", async () => {
+  const more = Array.from({ length: 101 }, (_, at) => final(`answer ${at}`));
+  await using rig = await startRig([final("the first one"), ...more]);
+  const [id, other] = [await rig.conversation(), await rig.conversation()];
+  const key = { "idempotency-key": "k" };
+  const first = await (await rig.post(messages(id), { request: "x" }, key)).json();
+  for (const _ of more) await (await rig.post(messages(other), { request: "y" })).text();
+  assert.deepEqual(await (await rig.post(messages(id), { request: "x" }, key)).json(), first);
+  const events = await allEvents(await rig.post(messages(id), { request: "x" }, { ...key, ...SSE }));
+  assert.deepEqual([events[0]?.id, events.at(-1)?.event], ["r1", "final"]);
+});

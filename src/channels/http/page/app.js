@@ -1,5 +1,6 @@
-import { dropToken, inApi, json, keepToken, Refused, takeToken } from "./api.js";
+import { dropToken, inApi, json, keepToken, Refused, request, takeToken } from "./api.js";
 import { byId, element } from "./dom.js";
+import { search } from "./search.js";
 import { Thread } from "./thread.js";
 import { showVariables } from "./variables.js";
 
@@ -10,7 +11,7 @@ const thread = new Thread({
   opened: ({ title, branchId = null }) => {
     document.title = `${title} · Vis`;
     byId("title").textContent = title;
-    byId("variables").hidden = branchId === null;
+    for (const id of ["variables", "rename", "delete"]) byId(id).hidden = branchId === null;
     showSide(false);
     renderList();
   },
@@ -123,6 +124,28 @@ function fresh() {
   byId("request").focus();
 }
 
+async function rename() {
+  const title = prompt("Title", byId("title").textContent)?.trim();
+  if (!title) return;
+  const kept = await json(inApi("conversations", thread.id), { method: "PATCH", body: { title } });
+  byId("title").textContent = kept.title;
+  await loadList();
+}
+
+async function remove() {
+  if (!confirm(`Delete "${byId("title").textContent}" with all its branches?`)) return;
+  await request(inApi("conversations", thread.id), { method: "DELETE" });
+  fresh();
+  await loadList();
+}
+
+function onFilterKey(event) {
+  const words = byId("filter").value.trim();
+  if (event.key !== "Enter" || words === "") return;
+  event.preventDefault(); // or it would press the button that closes what it opens
+  void search(words);
+}
+
 function onKey(event) {
   const command = event.ctrlKey || event.metaKey;
   if (event.key === "Escape" && !byId("viewer").open && thread.running) void guarded(() => thread.cancel());
@@ -154,6 +177,9 @@ function listen() {
   byId("new").addEventListener("click", fresh);
   byId("more").addEventListener("click", () => void guarded(loadMore));
   byId("filter").addEventListener("input", renderList);
+  byId("filter").addEventListener("keydown", onFilterKey);
+  byId("rename").addEventListener("click", () => void guarded(rename));
+  byId("delete").addEventListener("click", () => void guarded(remove));
   byId("menu").addEventListener("click", () => showSide(!byId("side").classList.contains("open")));
   byId("theme").addEventListener("click", toggleTheme);
   byId("variables").addEventListener("click", () => void showVariables(thread.id));

@@ -4,6 +4,7 @@ import dom from "./dom.js" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
 import index from "./index.html" with { type: "text" };
 import markdown from "./markdown.js" with { type: "text" };
+import search from "./search.js" with { type: "text" };
 import stream from "./stream.js" with { type: "text" };
 import style from "./style.css" with { type: "text" };
 import thread from "./thread.js" with { type: "text" };
@@ -19,6 +20,7 @@ export const PAGE_FILES: Readonly<Record<string, string>> = {
   "icon.svg": icon,
   "index.html": index,
   "markdown.js": markdown,
+  "search.js": search,
   "stream.js": stream,
   "style.css": style,
   "thread.js": thread,

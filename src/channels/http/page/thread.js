@@ -52,6 +52,7 @@ export class Thread {
     const ended = items.filter(({ queryId }) => queryId !== facts.running);
     this.#node.replaceChildren();
     this.#fill(ended, { before: ended.length });
+    if (items.length === 0) this.#node.append(element("p", { class: "wait", text: "Nothing was asked here yet" }));
     this.#end();
     const running = items.find(({ queryId }) => queryId === facts.running);
     if (running) await this.#follow(running.text, { queryId: running.queryId });
@@ -106,6 +107,7 @@ export class Thread {
     const shown = this.#shown;
     const turn = new Turn(text, this.#options());
     turn.begin();
+    this.#node.querySelector(".wait")?.remove();
     this.#node.append(turn.node);
     this.#end();
     this.#busy(true);
