@@ -23,6 +23,9 @@ export interface NewestRow extends VersionRow {
   readonly scope: VariableHead["scope"];
 }
 
+/** Where a version was made: branch, query, run, iteration, row. Clocks that jump do not disorder it. */
+type Place = readonly (number | string)[];
+
 /** The newest version that a branch with this lineage shows of each variable, newest first: its own, else that of the
  * nearest ancestor as of the fork. */
 export async function newestVariables(
@@ -30,18 +33,28 @@ export async function newestVariables(
   { lineage, names }: { readonly lineage: readonly Segment[]; readonly names?: readonly string[] },
 ): Promise<readonly NewestRow[]> {
   const scopes = new Map<string, VariableHead["scope"]>();
-  const found = new Map<string, NewestRow & { readonly id: string }>();
-  for (const segment of lineage) {
+  const found = new Map<string, NewestRow & { readonly place: Place }>();
+  for (const [depth, segment] of lineage.entries()) {
     for (const row of await newestOf(db, { segment, names })) {
       const name = row.name ?? "";
       const { scope = "live", before = 0 } = fromJson<VariableSoulMetadata>(row.soulMetadata);
       if (!scopes.has(name)) scopes.set(name, scope);
       const { version, id, createdAt } = row;
       if (version === null || id === null || createdAt === null || found.has(name)) continue;
-      found.set(name, { ...row, id, createdAt, number: before + version + 1, scope: scopes.get(name) ?? scope });
+      const { queryAt, queryId, run, position } = row;
+      const place: Place = [-depth, queryAt ?? 0, queryId ?? "", run ?? 0, position ?? 0, id];
+      found.set(name, { ...row, place, createdAt, number: before + version + 1, scope: scopes.get(name) ?? scope });
     }
   }
-  return [...found.values()].sort((a, b) => b.createdAt - a.createdAt || (b.id < a.id ? -1 : 1));
+  return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  for (const [at, one] of a.entries()) {
+    const other = b[at] ?? 0;
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
 }
 
 /** Versions of one variable that such a branch shows, newest first, at most `limit` of them. */
@@ -86,8 +99,12 @@ async function newestOf(
             .orderBy("e.version", "desc").limit(1),
         )
       ))
+    .leftJoin("iteration as t", "t.id", "e.iterationId")
+    .leftJoin("queryState as r", "r.id", "t.queryStateId")
+    .leftJoin("querySoul as w", "w.id", "r.querySoulId")
     .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.id", "e.version"])
     .select(["e.expr", "e.result", "e.metadata", "e.createdAt"])
+    .select(["w.createdAt as queryAt", "w.id as queryId", "r.version as run", "t.position"])
     .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var");
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
 }

@@ -40,7 +40,7 @@ export async function runQuery(
     const reason = reasonOf(why, run);
     await subcalls.close();
     const { conversationId } = parts.environment.branch;
-    const result = compose(reason, { ...run, conversationId, ms: parts.now() - started });
+    const result = compose(reason, { ...run, conversationId, ms: Math.max(0, parts.now() - started) });
     const { value: _inAnswer, ...stored } = result;
     await parts.store.endQuery(queryId, stored);
     const { status, iterations, ms } = result;
