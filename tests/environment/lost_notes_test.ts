@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { LostNotes } from "../../src/environment/lost_notes.ts";
+
+Deno.test("LostNotes tells of a variable once, and again after it had a new version", () => {
+  const notes = new LostNotes();
+  const lost = [{ name: "hold", reason: "a closure", statement: "" }];
+  notes.add(lost, () => "const hold = make()");
+  assert.deepEqual(notes.take(), ["Variable hold could not be restored: a closure; made by: const hold = make()"]);
+  notes.add(lost, () => "");
+  assert.deepEqual(notes.take(), []);
+  notes.defined("hold");
+  notes.add(lost, () => "");
+  assert.equal(notes.take().length, 1);
+});

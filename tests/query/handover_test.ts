@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { handoverOf } from "../../src/query/handover.ts";
+
+const TURN = { text: "count", thinkings: [], answer: "It ended", status: "interrupted" } as const;
+
+Deno.test("handoverOf() tells of images, and of blocks that were cut, clipped", () => {
+  assert.equal(handoverOf(null), null);
+  assert.deepEqual(handoverOf(TURN), { request: "count", thinkings: [], answer: "It ended" });
+  assert.match(handoverOf({ ...TURN, images: 2 })?.request ?? "", /with 2 images/);
+  const one = handoverOf({ ...TURN, pending: ["await fs.writeFile('a', 'b')"] })?.answer ?? "";
+  assert.match(one, /^It ended\nIt ended while this block ran\. .* may have happened:\n\[1\] await fs\.writeFile/);
+  const many = handoverOf({ ...TURN, pending: Array.from({ length: 9 }, () => "x".repeat(1000)) })?.answer ?? "";
+  assert.ok(many.includes("these 9 blocks") && many.length < 2000, `${many.length}`);
+});
