@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { run } from "../../../extensions/shell/run.ts";
+import { refusedBy } from "../../../extensions/shell/rules.ts";
+import type { EnvironmentView } from "../../../src/extension/spec.ts";
+
+const RESULT = { code: 1, signal: null, stdout: "", stderr: "", ms: 1, timedOut: false, truncated: false };
+
+function view(config: unknown, asked: unknown[]): EnvironmentView {
+  return {
+    envId: "e",
+    conversationId: "c",
+    depth: 0,
+    workspace: "/w",
+    config,
+    spawn: (argv, options) => {
+      asked.push([argv, options]);
+      return Promise.resolve({ ...RESULT, notes: [] });
+    },
+  };
+}
+
+Deno.test("shell.run() runs a text by a shell, a list as it is, and gives failures as results", async () => {
+  const asked: unknown[] = [];
+  assert.deepEqual(await run(view(undefined, asked), "npm test", { timeoutMs: 5 }), RESULT);
+  await run(view(undefined, asked), ["git", "log"]);
+  assert.deepEqual(asked, [[["/bin/sh", "-c", "npm test"], { timeoutMs: 5 }], [["git", "log"], {}]]);
+  const { spawn: _, ...nothing } = view(undefined, asked);
+  await assert.rejects(run(nothing, "true"), /no wall/);
+});
+
+Deno.test("shell.run() refuses by shell.deny and shell.allow before anything runs", async () => {
+  const asked: unknown[] = [];
+  const rules = { allow: ["npm *", "git status"], deny: ["npm publish*"] };
+  await assert.rejects(
+    run(view(rules, asked), "npm publish"),
+    /Cannot run "npm publish": shell.deny has "npm publish\*"/,
+  );
+  await assert.rejects(run(view(rules, asked), ["git", "push"]), /shell.allow has only "npm \*", "git status"/);
+  assert.deepEqual(asked, []);
+  await run(view(rules, asked), "npm  test && git status");
+  assert.equal(asked.length, 1);
+});
+
+Deno.test("refusedBy() looks at each part of a command line", () => {
+  const deny = { allow: [], deny: ["curl *", "rm -rf *"] };
+  for (
+    const command of [
+      "curl x",
+      "a; curl x",
+      "a && curl x",
+      "a | curl",
+      "$(curl x)",
+      "`curl x`",
+      "a\ncurl x",
+      "(rm  -rf /)",
+    ]
+  ) {
+    assert.notEqual(refusedBy(deny, command), null, command);
+  }
+  assert.equal(refusedBy(deny, "curly x"), null);
+  assert.equal(refusedBy(undefined, "curl x"), null);
+  const allow = { allow: ["deno test*"], deny: [] };
+  assert.equal(refusedBy(allow, "deno test -A"), null);
+  assert.notEqual(refusedBy(allow, "deno test; ls"), null);
+  assert.equal(refusedBy({ allow: ["a*b*c"], deny: [] }, `a${"b".repeat(100_000)}c`), null);
+});

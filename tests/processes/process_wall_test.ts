@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { missing, place, SECRET } from "./_place.ts";
+
+const ignore = missing !== "";
+const sh = (command: string): string[] => ["/bin/sh", "-c", command];
+
+Deno.test("ProcessWall.spawn() gives outputs, code and signal", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const failed = await wall.spawn(workspace, sh("echo out; echo err >&2; exit 3"));
+    assert.deepEqual(
+      [failed.code, failed.signal, failed.stdout, failed.stderr, failed.timedOut, failed.truncated, failed.notes],
+      [3, null, "out\n", "err\n", false, false, []],
+    );
+    const killed = await wall.spawn(workspace, sh("kill -TERM $$"));
+    assert.deepEqual([killed.code, killed.signal], [143, "SIGTERM"]);
+    const piped = await wall.spawn(workspace, ["cat"], { input: "a\nb" });
+    assert.equal(piped.stdout, "a\nb");
+    // A pipe that breaks ends a program, as everywhere: the runtime ignores that signal.
+    assert.equal((await wall.spawn(workspace, sh("yes | head -n 1"))).stdout, "y\n");
+  });
+});
+
+Deno.test("ProcessWall.spawn() lets a program work in its workspace and its temporary folder", { ignore }, async () => {
+  await place(async ({ wall, workspace, root, read }) => {
+    const command =
+      "mkdir -p a/b && echo x > a/b/c && mv a/b d && echo y > $TMPDIR/f && cat $TMPDIR/f d/c && ls /etc > l";
+    const { stdout, stderr, notes } = await wall.spawn(workspace, sh(command));
+    assert.deepEqual([stdout, stderr, notes], ["y\nx\n", "", []]);
+    assert.ok((read("workspace/l") ?? "").length > 0);
+    assert.deepEqual([...Deno.readDirSync(`${root}/temporary`)], []);
+    const inner = await wall.spawn(workspace, ["pwd"], { cwd: "d" });
+    assert.equal(inner.stdout, `${workspace}/d\n`);
+  });
+});
+
+Deno.test("ProcessWall.spawn() gives a short list of variables and those that are asked for", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const { stdout } = await wall.spawn(workspace, ["env"], { env: { ASKED: "1" } });
+    const names = stdout.trim().split("\n").map((line) => line.split("=")[0]).sort();
+    assert.deepEqual(names, ["ASKED", "HOME", "LANG", "PATH", "TERM", "TMPDIR"]);
+  });
+});
+
+Deno.test("ProcessWall.spawn() ends a program and its children at its time limit", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const begun = performance.now();
+    const result = await wall.spawn(workspace, sh("echo begun; setsid sleep 30 & sleep 30"), { timeoutMs: 300 });
+    assert.deepEqual([result.timedOut, result.signal, result.stdout], [true, "SIGKILL", "begun\n"]);
+    assert.ok(performance.now() - begun < 5_000);
+  });
+});
+
+Deno.test("ProcessWall.spawn() rejects with the reason of its signal", { ignore }, async () => {
+  await place(async ({ wall, workspace, read }) => {
+    const signal = AbortSignal.timeout(250);
+    await assert.rejects(wall.spawn(workspace, sh("sleep 1; echo x > late"), { signal }), { name: "TimeoutError" });
+    assert.equal(read("workspace/late"), null);
+    await assert.rejects(wall.spawn(workspace, ["true"], { signal: AbortSignal.abort(new Error("Over")) }), /Over/);
+  });
+});
+
+Deno.test("ProcessWall.spawn() keeps begin and end of a flood", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const before = Deno.memoryUsage().rss;
+    const flood = "echo begin; head -c 100000000 /dev/zero; echo end";
+    const { stdout, truncated } = await wall.spawn(workspace, sh(flood), { maxBytes: 1000 });
+    assert.ok(truncated && stdout.length < 1100);
+    assert.match(stdout, /^begin\n\0+\n\[\d+ bytes left out\]\n\0+end\n$/);
+    assert.ok(Deno.memoryUsage().rss - before < 80 << 20);
+  });
+});
+
+Deno.test("ProcessWall.spawn() bounds a fork bomb", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const bomb = "f() { sleep 20 & f | f; }; f";
+    const result = await wall.spawn(workspace, sh(bomb), { timeoutMs: 5_000 });
+    assert.ok(
+      result.signal === "SIGKILL" || result.code !== 0 || result.notes.length > 0,
+      JSON.stringify(result.notes),
+    );
+    const left = await new Deno.Command("/bin/sh", { args: ["-c", "ps -e -o args= | grep -c '^sleep 20$'"] }).output();
+    assert.equal(new TextDecoder().decode(left.stdout).trim(), "0");
+  });
+});
+
+Deno.test("ProcessWall.spawn() refuses folders that are not the program's", { ignore }, async () => {
+  await place(async ({ wall, workspace, home, visHome, outside }) => {
+    await Deno.symlink(outside, `${workspace}/out`);
+    for (const cwd of ["..", "out", outside]) {
+      await assert.rejects(wall.spawn(workspace, ["true"], { cwd }), /outside the workspace/);
+    }
+    await assert.rejects(wall.spawn(workspace, ["true"], { cwd: "nowhere" }), /no such folder/);
+    await assert.rejects(wall.spawn(home, ["true"]), /would open/);
+    await assert.rejects(wall.spawn(visHome, ["true"]), /Vis keeps its own|would open/);
+  });
+});
+
+Deno.test(
+  "ProcessWall.spawn() refuses what is no program, and never runs it without the wall",
+  { ignore },
+  async () => {
+    await place(async ({ wall, workspace }) => {
+      await assert.rejects(wall.spawn(workspace, ["no-such-program"]), /Cannot run no-such-program: it is not there/);
+      await assert.rejects(wall.spawn(workspace, []), /there is none/);
+      await assert.rejects(wall.spawn(workspace, ["a\0b"]), /NUL/);
+      await assert.rejects(wall.spawn(workspace, ["true"], { timeoutMs: 0 }), /Cannot run a command for 0 ms/);
+    });
+  },
+);
+
+Deno.test(
+  "ProcessWall.spawn() reads what it was told to, and nothing that would open the home folder",
+  { ignore },
+  async () => {
+    await place(async ({ workspace, home, root, outside }) => {
+      await place(async ({ wall }) => {
+        assert.equal((await wall.spawn(workspace, ["cat", `${outside}/secret`])).stdout, SECRET);
+        assert.notEqual((await wall.spawn(workspace, ["touch", `${outside}/new`])).code, 0);
+      }, { read: [outside] });
+      for (const path of [home, root, "/", "relative", `${root}/nothing`]) {
+        await place(
+          async ({ wall }) => await assert.rejects(wall.spawn(workspace, ["true"]), /Cannot run commands/),
+          { read: [path], private: { home, visHome: `${home}/.vis` } },
+        );
+      }
+    });
+  },
+);
+
+Deno.test("ProcessWall.spawn() with network gives TCP and nothing else", { ignore }, async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const served = listener.accept().then(async (connection) => {
+    await connection.write(new TextEncoder().encode("hello"));
+    connection.close();
+  });
+  await place(async ({ wall, workspace }) => {
+    const port = listener.addr.port;
+    const code = `use IO::Socket::INET; $s = IO::Socket::INET->new("127.0.0.1:${port}") or die; print <$s>`;
+    assert.equal((await wall.spawn(workspace, ["/usr/bin/perl", "-e", code])).stdout, "hello");
+    await served;
+    for (const [family, type, protocol] of [[2, 2, 0], [10, 2, 0], [1, 1, 0], [16, 3, 0], [2, 1, 262], [2, 3, 6]]) {
+      const probe = `print syscall(41, ${family}, ${type}, ${protocol})`;
+      assert.equal((await wall.spawn(workspace, ["/usr/bin/perl", "-e", probe])).stdout, "-1");
+    }
+  }, { network: true });
+  listener.close();
+});
+
+Deno.test(
+  "ProcessWall.spawn() puts guarded files back when the last of several programs has ended",
+  { ignore },
+  async () => {
+    await place(async ({ wall, workspace, read }) => {
+      const [first, second] = await Promise.all([
+        wall.spawn(workspace, sh("echo evil > .git/config; echo evil > .vis/new")),
+        wall.spawn(workspace, sh("sleep 0.3; echo evil >> .git/hooks/pre-push")),
+      ]);
+      assert.deepEqual(first.notes, []);
+      assert.match(second.notes.join(), /Put back.*\.git\/config, \.git\/hooks, \.vis$/);
+      assert.equal(read("workspace/.git/config"), "[core]\n\tbare = false\n");
+      assert.equal(read("workspace/.vis/new"), null);
+      const mode = (await Deno.stat(`${workspace}/.git/hooks/pre-push`)).mode ?? 0;
+      assert.equal(mode & 0o777, 0o755);
+    });
+  },
+);
+
+Deno.test("ProcessWall.spawn() leaves the programs of other calls alone", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const long = wall.spawn(workspace, sh("(setsid sleep 0.6; echo x > alive) & sleep 0.9; cat alive"));
+    await wall.spawn(workspace, sh("setsid sleep 30 &"));
+    assert.equal((await long).stdout, "x\n");
+  });
+});
