@@ -16,7 +16,7 @@ import { type Fork, forkVariables } from "./fork_variables.ts";
 import type { GivenVariable } from "./given_variable.ts";
 import { namesOf } from "./named_in_code.ts";
 import type { QueryScope } from "./query_scope.ts";
-import { realmParts } from "./realm_parts.ts";
+import { boundText, realmParts } from "./realm_parts.ts";
 import { ScopeChanges } from "./scope_changes.ts";
 import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
 import { VariableIndex } from "./variable_index.ts";
@@ -75,7 +75,7 @@ export class Environment {
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view());
-    const bound = JSON.stringify([active.functions, active.grants, active.globals, Object.keys(active.constants)]);
+    const bound = boundText(active);
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
     this.#active = active;

@@ -17,3 +17,11 @@ export function realmParts(
     globals: active?.globals ?? [],
   };
 }
+
+/** What a child was given, as text: where it changes, another child is needed. Functions are called by their names. */
+export function boundText({ functions, grants, globals, constants }: ActiveExtensions): string {
+  return JSON.stringify([functions, grants, globals, constants], (_key, value: unknown) => {
+    if (typeof value === "bigint") return `${value}n`;
+    return value instanceof Map || value instanceof Set ? [...value] : value;
+  });
+}
