@@ -1,4 +1,4 @@
-import type { Archive, LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
+import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
 import type { BlockResult } from "../domain/block_result.ts";
 import type { ConversationCare } from "../domain/conversation_care.ts";
 import type { Image } from "../domain/image.ts";
