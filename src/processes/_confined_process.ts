@@ -8,8 +8,8 @@ import { SIGNALS } from "./_signals.ts";
 const READ_BYTES = 64 << 10;
 /** Nothing of ours; the folder that cannot be made keeps the runtime from a cache. */
 const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
-const WATCH_MS = 50;
-const MOST_PROCESSES = 1024;
+const WATCH_MS = 20;
+const MOST_PROCESSES = 512;
 /** It is what is ended first where memory runs out. */
 const OOM_SCORE = "800";
 /** Pipes that somebody holds open after the end: nobody can, but nothing may wait for them for good. */
@@ -111,7 +111,8 @@ export class ConfinedProcess {
     const { reaper, policy: { limits } } = this.#options;
     const atStart = runningTasks();
     return setInterval(() => {
-      if (runningTasks() - atStart < MOST_PROCESSES || reaper.count(limits.tag) < MOST_PROCESSES) return;
+      if (runningTasks() - atStart < MOST_PROCESSES) return;
+      if (reaper.count(limits.tag) < MOST_PROCESSES) return reaper.goOn(limits.tag);
       this.#notes.push(`Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`);
       kill();
     }, WATCH_MS);

@@ -32,9 +32,21 @@ export class Reaper {
     this.#running.set(tag, pid);
   }
 
-  /** How many processes carry the tag. */
+  /** How many processes a program has. Its group stands still meanwhile: counting a fork bomb would take for ever. */
   count(tag: number): number {
-    return descendants(Deno.pid).filter(({ pid, ended }) => !ended && tagOf(pid) === tag).length;
+    const leader = this.#running.get(tag);
+    if (leader === undefined) return 0;
+    signal(-leader, "SIGSTOP");
+    const found = descendants(Deno.pid).filter(({ pid, session, ended }) =>
+      !ended && (session === leader || tagOf(pid) === tag)
+    );
+    return found.length;
+  }
+
+  /** Lets a program go on that was counted. */
+  goOn(tag: number): void {
+    const leader = this.#running.get(tag);
+    if (leader !== undefined) signal(-leader, "SIGCONT");
   }
 
   /** Kills the program and whatever it started; what it waits for is its own end, which the runtime sees. */
@@ -43,7 +55,9 @@ export class Reaper {
     if (pid === undefined) return;
     signal(-pid);
     signal(pid);
-    for (const one of descendants(Deno.pid)) if (!one.ended && tagOf(one.pid) === tag) signal(one.pid);
+    for (const one of descendants(Deno.pid)) {
+      if (!one.ended && one.session !== pid && tagOf(one.pid) === tag) signal(one.pid);
+    }
   }
 
   /** The program has ended: kills and buries all that is left of it, and all that belongs to no running one. Returns
@@ -83,8 +97,8 @@ export class Reaper {
   }
 }
 
-function signal(pid: number): void {
+function signal(pid: number, name: Deno.Signal = "SIGKILL"): void {
   try {
-    Deno.kill(pid, "SIGKILL");
+    Deno.kill(pid, name);
   } catch { /* ended already */ }
 }
