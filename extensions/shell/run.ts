@@ -9,7 +9,11 @@ export interface RunOptions {
 }
 
 /** Runs a command; one that fails is a result. Throws where a rule refuses it, and where none can run. */
-export async function run(env: EnvironmentView, command: string | readonly string[], options: RunOptions = {}) {
+export async function run(
+  env: EnvironmentView,
+  command: string | readonly string[],
+  options: RunOptions = {},
+): Promise<unknown> {
   if (!env.spawn) throw new Error("Cannot run commands here: this conversation has no wall for them");
   const argv = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
   const refusal = refusedBy(env.config as Rules | undefined, command);

@@ -19,7 +19,7 @@ export class GuardedFiles {
   readonly #gitImage: FileImage;
   readonly #images: ReadonlyMap<string, FileImage>;
 
-  private constructor(
+  protected constructor(
     workspace: string,
     state: { git: "folder" | "other" | null; gitImage: FileImage; images: ReadonlyMap<string, FileImage> },
   ) {

@@ -142,7 +142,7 @@ const PROCESSES: readonly Attack[] = [
   attack("reads Vis's environment", () => `cat /proc/${Deno.pid}/environ`, ({ stdout }) => stdout !== ""),
   attack("reads the environment of another process", (p) => `cat /proc/${p.victim.pid}/environ`, shown),
   attack("goes by the root of another process", (p) => `cat /proc/${p.victim.pid}/root${p.home}/secret`, shown),
-  attack("goes by the folder of another process", (p) => `ls /proc/${Deno.pid}/cwd/`, ({ stdout }) => stdout !== ""),
+  attack("goes by the folder of another process", () => `ls /proc/${Deno.pid}/cwd/`, ({ stdout }) => stdout !== ""),
   attack("gets a variable of Vis", () => "env", shown, { control: false }),
   attack("signals another process", (p) => `kill -9 ${p.victim.pid}; sleep 0.05`, (_, p) => ended(p)),
   attack(
