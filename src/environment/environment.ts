@@ -28,6 +28,8 @@ export class Environment {
   readonly branch: Branch;
   readonly store: Store;
   readonly index: VariableIndex;
+  /** 0 for a query of the user. */
+  readonly depth: number;
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
@@ -46,6 +48,7 @@ export class Environment {
   protected constructor(parts: EnvironmentParts, index: VariableIndex) {
     this.#parts = parts;
     this.branch = parts.branch;
+    this.depth = parts.depth ?? 0;
     this.store = parts.store;
     this.index = index;
     this.#scopes = new ScopeChanges(index);
@@ -102,11 +105,6 @@ export class Environment {
     if (unstored) await this.#undo();
     this.#givenTexts = [];
     await this.#session.living?.endQuery().catch(() => {});
-  }
-
-  /** 0 for a query of the user. */
-  get depth(): number {
-    return this.#parts.depth ?? 0;
   }
 
   /** Row of the running iteration; null before the first one. */
@@ -222,6 +220,7 @@ export class Environment {
   readonly takeNotes = (): readonly string[] => this.#lost.take();
 
   async close(): Promise<void> {
+    this.#parts.registry.release?.(this.envId);
     await this.#session.close();
   }
 

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { Environment } from "../../src/environment/environment.ts";
+import { createLog } from "../../src/logging/log.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
@@ -166,4 +169,21 @@ Deno.test("Environment keeps a block's variables when a later block kills the ch
   ], { settings: { deadlines: { defaultMs: 300, minMs: 100, maxMs: 300 } } });
   await engine.ask("x");
   assert.equal(shown(engine).at(-1), '"1,2,3"');
+});
+
+Deno.test("Environment.close() gives back what extensions registered for it", async () => {
+  const store = await openStore({ path: ":memory:" });
+  const released: string[] = [];
+  const never = (): never => assert.fail("not needed");
+  const environment = await Environment.open({
+    store,
+    branch: await store.createConversation({ title: "T", channel: "test", workspace: "/w" }),
+    registry: { activate: never, release: (id) => released.push(id) },
+    openSandbox: never,
+    log: createLog("test"),
+    now: Date.now,
+  });
+  await environment.close();
+  assert.deepEqual(released, [environment.envId]);
+  await store.close();
 });
