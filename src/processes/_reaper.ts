@@ -4,6 +4,8 @@ import { descendants, type ProcessFacts, tagOf } from "./_process_table.ts";
 const PR_SET_CHILD_SUBREAPER = 36, WAIT4 = 61, WNOHANG = 1n; // x86-64
 /** Below the kernel's default of 819 200, so that a process with a lower limit is one of ours. */
 const FIRST_TAG = 600_000, LAST_TAG = 800_000;
+/** Tags of one wall where several share a process. */
+const SHARE = 500;
 const ROUNDS = 400, PAUSE_MS = 5;
 
 /** Ends what confined programs leave behind. The process becomes the parent of every orphan below it, so that none gets
@@ -12,10 +14,15 @@ export class Reaper {
   readonly #libc = new Libc();
   /** Of the programs that run: their tags and the processes that the runtime itself waits for. */
   readonly #running = new Map<number, number>();
-  #next = FIRST_TAG;
+  readonly #first: number;
+  readonly #last: number;
+  #next: number;
 
-  /** Throws Error where orphans cannot be had. */
-  constructor() {
+  /** Throws Error where orphans cannot be had. `shared`: other tags than its own may belong to another wall. */
+  constructor({ shared }: { readonly shared: boolean }) {
+    const share = Math.floor(Math.random() * (LAST_TAG - FIRST_TAG) / SHARE);
+    this.#first = this.#next = shared ? FIRST_TAG + share * SHARE : FIRST_TAG;
+    this.#last = shared ? this.#first + SHARE : LAST_TAG;
     if (this.#libc.prctl(PR_SET_CHILD_SUBREAPER, 1n) !== 0) {
       throw new Error(`Cannot become the parent of orphans: errno ${this.#libc.errno()}`);
     }
@@ -24,7 +31,7 @@ export class Reaper {
   /** A tag for a program that is about to start. */
   newTag(): number {
     const tag = this.#next;
-    this.#next = tag + 1 < LAST_TAG ? tag + 1 : FIRST_TAG;
+    this.#next = tag + 1 < this.#last ? tag + 1 : this.#first;
     return this.#running.has(tag) ? this.newTag() : tag;
   }
 
@@ -87,7 +94,8 @@ export class Reaper {
     return descendants(Deno.pid).filter(({ pid }) => {
       if (running.has(pid)) return false;
       const tag = tagOf(pid);
-      return tag !== null && tag < LAST_TAG && !this.#running.has(tag);
+      if (tag === null || this.#running.has(tag)) return false;
+      return tag < FIRST_TAG || (tag >= this.#first && tag < this.#last);
     });
   }
 

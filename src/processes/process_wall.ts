@@ -34,6 +34,8 @@ export interface ProcessWallOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the temporary folders of programs are made. */
   readonly temporary?: string;
+  /** In tests: other walls of the same process run programs at the same time, which this one leaves alone. */
+  readonly shared?: boolean;
   /** What becomes the program; this build's own unless a test names another. */
   readonly launcher?: ChildProgram;
 }
@@ -109,7 +111,7 @@ export class ProcessWall {
     if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") {
       throw new Error(`Cannot run commands: the wall around them is for Linux on x86-64, this is ${Deno.build.target}`);
     }
-    const reaper = new Reaper();
+    const reaper = new Reaper({ shared: this.#options.shared ?? false });
     const folders = await realFolders(this.#options.private);
     const named = await Promise.all(this.#options.read.map(namedPath));
     refusePrivate(named, folders);
