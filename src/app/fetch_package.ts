@@ -1,21 +1,21 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { UsageError } from "../domain/errors.ts";
+import { readBounded } from "../domain/read_bounded.ts";
 import { readTar } from "../extension/read_tar.ts";
 import type { Environment } from "./settings.ts";
 
-const REGISTRY = "https://registry.npmjs.org";
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string() }) });
 
-/** Files of a package of the npm registry (`npm:name@version`, the newest where no version is named), checked against
+/** Files of a package of npm's registry (`npm:name@version`, the newest where no version is named), checked against
  * the hash that the registry tells. Its dependencies are not fetched, and nothing of it is run. */
 export async function fetchPackage(ref: string, env: Environment): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) throw new UsageError(`Cannot add ${ref}: it is no package, such as npm:vis-search@1.0.0`);
-  const registry = (env["npm_config_registry"] || REGISTRY).replace(/\/$/, "");
-  const facts = Version.safeParse(JSON.parse(new TextDecoder().decode(await get(`${registry}/${name}/${version}`))));
+  const registry = (env["npm_config_registry"] || await askNpm()).replace(/\/+$/, "");
+  const facts = Version.safeParse(parsed(await get(`${registry}/${name.replace("/", "%2f")}/${version}`)));
   if (!facts.success) throw new UsageError(`Cannot add ${ref}: the registry did not tell where it is`);
   const { tarball, integrity } = facts.data.dist;
   const bytes = await get(tarball);
@@ -24,6 +24,23 @@ export async function fetchPackage(ref: string, env: Environment): Promise<Reado
     throw new UsageError(`Cannot add ${ref}: its content is not what the registry tells`);
   }
   return await readTar(bytes);
+}
+
+/** The registry that npm uses for this user. */
+async function askNpm(): Promise<string> {
+  const npm = new Deno.Command("npm", { args: ["config", "get", "registry"], stdin: "null", stderr: "null" });
+  const answer = await npm.output().catch(() => null);
+  const address = answer?.success ? new TextDecoder().decode(answer.stdout).trim() : "";
+  if (URL.canParse(address)) return address;
+  throw new UsageError("Cannot find a registry: npm does not name one; set npm_config_registry to its address");
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return null;
+  }
 }
 
 async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -37,12 +54,8 @@ async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
     await response.body?.cancel();
     throw new UsageError(`Cannot fetch ${url}: status ${response.status}`);
   }
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  for await (const part of response.body) {
-    length += part.length;
-    if (length > MAX_BYTES) throw new UsageError(`Cannot fetch ${url}: over ${MAX_BYTES / 1024 / 1024} MiB`);
-    parts.push(part);
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
+  return await readBounded(response.body, {
+    maxBytes: MAX_BYTES,
+    tooLarge: () => new UsageError(`Cannot fetch ${url}: over ${MAX_BYTES / 1024 / 1024} MiB`),
+  });
 }

@@ -37,4 +37,3 @@ export interface VariableImage {
 }
 
 export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema"] as const;
-export type SystemVariable = typeof SYSTEM_VARIABLES[number];

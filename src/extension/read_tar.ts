@@ -1,3 +1,5 @@
+import { readBounded } from "../domain/read_bounded.ts";
+
 const BLOCK = 512;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 2_000;
@@ -44,21 +46,10 @@ function unwrapped(files: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, 
 }
 
 async function unzipped(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  for await (const part of stream) {
-    length += part.length;
-    if (length > MAX_BYTES) throw refused(`it unpacks to more than ${MAX_BYTES / 1024 / 1024} MiB`);
-    parts.push(part);
-  }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return await readBounded(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")), {
+    maxBytes: MAX_BYTES,
+    tooLarge: () => refused(`it unpacks to more than ${MAX_BYTES / 1024 / 1024} MiB`),
+  });
 }
 
 function textOf(header: Uint8Array, start: number, length: number): string {

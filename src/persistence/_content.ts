@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
+import { joinBytes } from "../domain/join_bytes.ts";
 import { chunks } from "./_chunker.ts";
 import { applyDelta, deltaOf } from "./_delta.ts";
 import { stepsOf } from "./_delta_steps.ts";
@@ -144,14 +145,8 @@ export class Content {
   async #join(lists: ReadonlyMap<string, readonly string[]>): Promise<void> {
     for (const [hash, pieces] of lists) {
       const rows = new Map((await this.#rows([...new Set(pieces)])).map((row) => [row.hash, row.bytes]));
-      const parts = pieces.map((piece) => rows.get(piece) ?? new Uint8Array());
-      const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-      let offset = 0;
-      for (const part of parts) {
-        whole.set(part, offset);
-        offset += part.length;
-      }
-      if (rows.size === new Set(pieces).size) this.#known.set(hash, whole);
+      const parts = pieces.flatMap((piece) => rows.get(piece) ?? []);
+      if (parts.length === pieces.length) this.#known.set(hash, joinBytes(parts));
     }
   }
 

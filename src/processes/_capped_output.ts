@@ -1,3 +1,5 @@
+import { joinBytes } from "../domain/join_bytes.ts";
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Keeps the begin and the end of an output, and counts what lies between: a flood takes no memory. */
@@ -39,24 +41,14 @@ export class CappedOutput {
     const gap = this.#dropped > 0
       ? new TextEncoder().encode(`\n[${this.#dropped} bytes left out]\n`)
       : new Uint8Array();
-    return new TextDecoder().decode(joined([...this.#head, gap, ...this.#tail]));
+    return new TextDecoder().decode(joinBytes([...this.#head, gap, ...this.#tail]));
   }
 
   #trim(): void {
-    const all = joined(this.#tail);
+    const all = joinBytes(this.#tail);
     const kept = all.subarray(Math.max(0, all.length - this.#half));
     this.#dropped += all.length - kept.length;
     this.#tail = [kept];
     this.#tailBytes = kept.length;
   }
-}
-
-function joined(parts: readonly Bytes[]): Bytes {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

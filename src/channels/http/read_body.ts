@@ -1,3 +1,4 @@
+import { joinBytes } from "../../domain/join_bytes.ts";
 import { bodyTooLarge } from "./guard.ts";
 import type { HttpLimits } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
@@ -41,7 +42,7 @@ async function readAll(
       if (step === "late") {
         throw new Problem("Cannot read the body: it took too long to arrive", { kind: "timeout", headers: CLOSE });
       }
-      if (step.done) return joined(parts, size);
+      if (step.done) return joinBytes(parts);
       size += step.value.length;
       if (size > bodyBytes) throw bodyTooLarge(bodyBytes);
       parts.push(step.value);
@@ -53,14 +54,4 @@ async function readAll(
   } finally {
     clearTimeout(timer);
   }
-}
-
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

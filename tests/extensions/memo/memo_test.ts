@@ -11,7 +11,7 @@ interface Note {
   readonly text: string;
 }
 
-async function activeIn(home: string | null, workspace = "/work/a") {
+async function activeIn(home: string | null, workspace = "/projects/a") {
   const registry = new ExtensionRegistry({ log: recordingLog().log, home });
   registry.register(memo);
   const env = { ...VIEW, workspace };
@@ -39,7 +39,7 @@ Deno.test("memo keeps notes of a project and of the user over conversations", ()
       again.block,
       new RegExp(`project:\\n- \\[${note.id}\\] Tests run with: make check\\nuser:\\n.*French`),
     );
-    const elsewhere = await activeIn(home, "/work/b");
+    const elsewhere = await activeIn(home, "/projects/b");
     assert.doesNotMatch(elsewhere.block, /make check/);
     assert.match(elsewhere.block, /French/);
     assert.equal(await again.call("remove", note.id), true);
@@ -76,7 +76,7 @@ Deno.test("memo is bounded: length, number, prompt; and says what it cannot read
 Deno.test("vis memo and vis memos keep, list and remove", () =>
   withFolder(async (home) => {
     const out: string[] = [];
-    const context = { print: (text: string) => void out.push(text), workspace: "/work/a", home, config: undefined };
+    const context = { print: (text: string) => void out.push(text), workspace: "/projects/a", home, config: undefined };
     const [add, list] = memo.cli ?? [];
     await add?.run({ text: "Use tabs", user: true }, context);
     const [, id = ""] = /Kept as (\w+)/.exec(out[0] ?? "") ?? [];
