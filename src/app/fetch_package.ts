@@ -28,11 +28,14 @@ export async function fetchPackage(ref: string, env: Environment): Promise<Reado
 
 /** The registry that npm uses for this user. */
 async function askNpm(): Promise<string> {
-  const npm = new Deno.Command("npm", { args: ["config", "get", "registry"], stdin: "null", stderr: "null" });
-  const answer = await npm.output().catch(() => null);
-  const address = answer?.success ? new TextDecoder().decode(answer.stdout).trim() : "";
+  const address = await npmSetting("registry").catch(() => "");
   if (URL.canParse(address)) return address;
   throw new UsageError("Cannot find a registry: npm does not name one; set npm_config_registry to its address");
+}
+
+async function npmSetting(name: string): Promise<string> {
+  const npm = new Deno.Command("npm", { args: ["config", "get", name], stdin: "null", stderr: "null" });
+  return new TextDecoder().decode((await npm.output()).stdout).trim();
 }
 
 function parsed(bytes: Uint8Array): unknown {
@@ -44,18 +47,17 @@ function parsed(bytes: Uint8Array): unknown {
 }
 
 async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
-  let response: Response;
   try {
-    response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (response.ok && response.body) {
+      return await readBounded(response.body, {
+        maxBytes: MAX_BYTES,
+        tooLarge: () => new Error(`Over ${MAX_BYTES / 1024 / 1024} MiB`),
+      });
+    }
+    await response.body?.cancel();
+    throw new Error(`Status ${response.status}`);
   } catch (error) {
     throw new UsageError(`Cannot fetch ${url}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!response.ok || !response.body) {
-    await response.body?.cancel();
-    throw new UsageError(`Cannot fetch ${url}: status ${response.status}`);
-  }
-  return await readBounded(response.body, {
-    maxBytes: MAX_BYTES,
-    tooLarge: () => new UsageError(`Cannot fetch ${url}: over ${MAX_BYTES / 1024 / 1024} MiB`),
-  });
 }
