@@ -3,6 +3,7 @@ import { checkImages } from "../domain/check_images.ts";
 import { oneLine } from "../domain/clip.ts";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { Image } from "../domain/image.ts";
+import type { IterationRange } from "../domain/iteration_range.ts";
 import type { NewFork } from "../domain/new_fork.ts";
 import type { Recording } from "../domain/recording.ts";
 import type { Emit } from "../domain/query_event.ts";
@@ -99,8 +100,8 @@ export class Conversations {
     return await this.#store.queries(branch.branchId);
   }
 
-  async iterations(queryId: string): Promise<readonly StoredIteration[]> {
-    return await this.#store.iterations(queryId);
+  async iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]> {
+    return await this.#store.iterations(queryId, range);
   }
 
   /** Everything that its queries did. */

@@ -1,5 +1,6 @@
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import type { ImportReport } from "../domain/conversation_care.ts";
+import type { Dependency } from "../domain/dependency.ts";
 import { oneLine } from "../domain/clip.ts";
 import { HostCallError, UsageError } from "../domain/errors.ts";
 import type { BranchPoint } from "../domain/new_fork.ts";
@@ -52,6 +53,11 @@ export class Records {
   /** Newest first, system ones included. */
   async variables(branch: Branch, at?: BranchPoint): Promise<readonly VariableHead[]> {
     return await this.#store.variables(branch.branchId, at);
+  }
+
+  /** Which variables were made by reading which. */
+  async dependencies(branch: Branch): Promise<readonly Dependency[]> {
+    return await this.#store.dependencies(branch.branchId);
   }
 
   /** The newest versions of a variable, oldest first. Throws `UsageError` where there is none of that name. */

@@ -148,8 +148,9 @@ export class Environment {
     return environmentView(facts, { scope: this.#scope, signal });
   }
 
-  get extensions(): readonly { readonly namespace: string; readonly version: string }[] {
-    return this.#active?.list ?? [];
+  /** What is active, null before the first query. */
+  get active(): Pick<ActiveExtensions, "list" | "grants"> | null {
+    return this.#active;
   }
 
   /** Walls of the living child, null where none lives. */

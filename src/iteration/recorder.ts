@@ -72,6 +72,7 @@ export class Recorder {
         outcome,
         notes: executed.notes,
         walls: environment.walls,
+        grants: environment.active?.grants ?? null,
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },
     });
@@ -109,8 +110,9 @@ export class Recorder {
       traces,
       modelMs: ms,
       metadata: {
-        extensions: this.#frame.environment.extensions,
+        extensions: this.#frame.environment.active?.list ?? [],
         requestBytes,
+        costUsd: this.#asked.costUsd,
         budget: this.#input.context.budget,
         last: this.#input.last,
       },

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { IterationRange } from "../domain/iteration_range.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { storedBlock } from "./_block_row.ts";
 import { Content } from "./_content.ts";
@@ -7,8 +8,14 @@ import type { Schema } from "./_schema.ts";
 import { loadValues, variableImage, type VariableMetadata } from "./_variable_row.ts";
 import type { StoredBlock, StoredIteration } from "./store.ts";
 
+const ALL: IterationRange = { after: -1, limit: Number.MAX_SAFE_INTEGER };
+
 /** The iterations of a query with their blocks, in order. Run it in a transaction, so that all is of one moment. */
-export async function readIterations(db: Kysely<Schema>, queryId: string): Promise<readonly StoredIteration[]> {
+export async function readIterations(
+  db: Kysely<Schema>,
+  queryId: string,
+  { after, limit }: IterationRange = ALL,
+): Promise<readonly StoredIteration[]> {
   const rows = await db.selectFrom("iteration")
     .select([
       "id",
@@ -22,12 +29,12 @@ export async function readIterations(db: Kysely<Schema>, queryId: string): Promi
       "metadata",
       "createdAt",
     ])
-    .where("queryStateId", "=", queryId).orderBy("position").execute();
+    .where("queryStateId", "=", queryId).where("position", ">", after).orderBy("position").limit(limit).execute();
   const content = new Content(db);
   await content.load(
     rows.flatMap((row) => [row.llmThinking, row.llmResponse, row.llmError, row.llmTraces, row.metadata]),
   );
-  const blocks = await readBlocks(content, queryId);
+  const blocks = await readBlocks(content, { queryId, after, until: rows.at(-1)?.position ?? after });
   return rows.map((row) => ({
     iterationId: row.id,
     queryId: row.queryStateId,
@@ -49,13 +56,16 @@ function tracesOf(text: string): StoredIteration["traces"] {
 }
 
 /** By iteration. */
-async function readBlocks(content: Content, queryId: string): Promise<ReadonlyMap<string, readonly StoredBlock[]>> {
+async function readBlocks(
+  content: Content,
+  { queryId, after, until }: { readonly queryId: string; readonly after: number; readonly until: number },
+): Promise<ReadonlyMap<string, readonly StoredBlock[]>> {
   const rows = await content.db.selectFrom("iteration as i")
     .innerJoin("expressionState as e", "e.iterationId", "i.id")
     .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
     .select(["e.id", "e.iterationId", "e.expr", "e.result", "e.error", "e.stdout", "e.stderr", "e.durationMs"])
     .select(["e.metadata", "s.kind", "s.name"])
-    .where("i.queryStateId", "=", queryId).execute();
+    .where("i.queryStateId", "=", queryId).where("i.position", ">", after).where("i.position", "<=", until).execute();
   await loadValues(content, rows);
   await content.load(rows.flatMap((row) => [row.error, row.stdout, row.stderr]));
   const saved = new Map<string, { readonly order: number; readonly image: VariableImage }[]>();

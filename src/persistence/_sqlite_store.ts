@@ -1,6 +1,8 @@
 import { Kysely, sql } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
 import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
+import type { Dependency } from "../domain/dependency.ts";
+import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import type { ImportReport, Turn } from "../domain/conversation_care.ts";
@@ -11,6 +13,7 @@ import type { VariableImage } from "../domain/variable.ts";
 import { Children } from "./_children.ts";
 import { CareOfConversations } from "./_conversation_care.ts";
 import { Conversations } from "./_conversations.ts";
+import { readDependencies } from "./_dependencies.ts";
 import { createFork } from "./_forks.ts";
 import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
@@ -142,9 +145,9 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => readSentMessages(this.#db, { queryId, position }));
   }
 
-  iterations(queryId: string): Promise<readonly store.StoredIteration[]> {
+  iterations(queryId: string, range?: IterationRange): Promise<readonly store.StoredIteration[]> {
     return this.#guard(() =>
-      this.#db.transaction().setAccessMode("read only").execute((tx) => readIterations(tx, queryId))
+      this.#db.transaction().setAccessMode("read only").execute((tx) => readIterations(tx, queryId, range))
     );
   }
 
@@ -229,6 +232,10 @@ export class SqliteStore implements store.Store {
     options: { readonly newest?: number; readonly at?: BranchPoint } = {},
   ): Promise<readonly store.VariableVersion[]> {
     return this.#guard(() => this.#variables.versions(branchId, { name, ...options }));
+  }
+
+  dependencies(branchId: string): Promise<readonly Dependency[]> {
+    return this.#guard(() => readDependencies(this.#db, branchId));
   }
 
   setScope(...[branchId, names, scope]: Parameters<store.Store["setScope"]>): Promise<void> {

@@ -1,7 +1,9 @@
 import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
 import type { BlockResult } from "../domain/block_result.ts";
 import type { ConversationCare } from "../domain/conversation_care.ts";
+import type { Dependency } from "../domain/dependency.ts";
 import type { Image } from "../domain/image.ts";
+import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { NewConversation } from "../domain/new_conversation.ts";
@@ -251,7 +253,7 @@ export interface Store extends ConversationCare {
     iteration: Omit<NewIteration, "response" | "blocks">,
     end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
   ): Promise<string>;
-  iterations(queryId: string): Promise<readonly StoredIteration[]>;
+  iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]>;
   /** The messages that the iteration in this row (0-based) was asked with, null where there is none. */
   sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null>;
 
@@ -274,6 +276,8 @@ export interface Store extends ConversationCare {
 
   /** Every variable of the branch, newest first, system ones included; `at` a moment of it as a fork would see them. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
+  /** Which variables of the branch the blocks that made a variable have read. */
+  dependencies(branchId: string): Promise<readonly Dependency[]>;
   /** Newest versions of the live user variables, in the order in which they must be restored. */
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
   /** Oldest first, all of them or the `newest` ones; empty when there is none of that name. */

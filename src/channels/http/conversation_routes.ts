@@ -92,12 +92,21 @@ function queries({ parts: { conversations } }: Given): Route {
     operation: "listQueries",
     summary: "What was asked and answered, oldest first",
     tag: "conversations",
+    query: schema.QueriesQuery,
     answers: {
-      200: { description: "All queries of the branch", schema: z.object({ items: z.array(schema.QuerySchema) }) },
+      200: {
+        description: "Queries of the branch",
+        schema: z.object({
+          items: z.array(schema.QuerySchema),
+          before: z.number().int().describe("How many come before these; what before must be for them"),
+        }),
+      },
     },
-    handle: async ({ params }) => {
+    handle: async ({ params, query: { before, limit } }) => {
       const conversation = await findConversation(conversations, params["id"]);
-      return jsonResponse({ items: await conversations.queries(conversation) });
+      const found = (await conversations.queries(conversation)).slice(0, before);
+      const from = Math.max(0, found.length - limit);
+      return jsonResponse({ items: found.slice(from), before: from });
     },
   });
 }

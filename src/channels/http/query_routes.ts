@@ -18,7 +18,7 @@ type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 /** What queries did: iterations, the messages they were asked with, variables and their versions. */
 export function queryRoutes(parts: HttpParts): readonly Route[] {
-  return [iterations(parts), sentMessages(parts), variables(parts), variable(parts), difference(parts)];
+  return [iterations(parts), sentMessages(parts), variables(parts), variable(parts), difference(parts), graph(parts)];
 }
 
 function iterations({ conversations }: HttpParts): Route {
@@ -26,15 +26,24 @@ function iterations({ conversations }: HttpParts): Route {
     method: "get",
     path: `${BASE}/queries/{queryId}/iterations`,
     operation: "listIterations",
-    summary: "The iterations of a query with their blocks and results",
+    summary: "The iterations of a query with their blocks and results, in order",
     tag: "queries",
+    query: schema.IterationsQuery,
     answers: {
-      200: { description: "All iterations", schema: z.object({ items: z.array(schema.IterationSchema) }) },
+      200: {
+        description: "A page",
+        schema: z.object({
+          items: z.array(schema.IterationSchema),
+          next: z.number().int().nullable().describe("What after must be for the next page, null at the end"),
+        }),
+      },
     },
-    handle: async ({ params }) => {
+    handle: async ({ params, query: { after, limit } }) => {
       const conversation = await findConversation(conversations, params["id"]);
       const { queryId } = await findQuery(conversations, { conversation, queryId: params["queryId"] });
-      return jsonResponse({ items: (await conversations.iterations(queryId)).map(shownIteration) });
+      const found = await conversations.iterations(queryId, { after: after - 1, limit: limit + 1 });
+      const items = found.slice(0, limit).map(shownIteration);
+      return jsonResponse({ items, next: found.length > limit ? items.at(-1)?.iteration ?? null : null });
     },
   });
 }
@@ -126,6 +135,29 @@ function difference({ conversations }: HttpParts): Route {
       const conversation = await findConversation(conversations, params["id"]);
       const diff = await found(name, () => conversations.records.diff(conversation, { name, from, to }));
       return jsonResponse({ diff });
+    },
+  });
+}
+
+function graph({ conversations }: HttpParts): Route {
+  return route({
+    method: "get",
+    path: `${BASE}/graph`,
+    operation: "getGraph",
+    summary: "The variables of the branch and which of them were made from which",
+    tag: "variables",
+    answers: { 200: { description: "The graph", schema: schema.GraphSchema } },
+    handle: async ({ params }) => {
+      const conversation = await findConversation(conversations, params["id"]);
+      const heads = await conversations.variables(conversation);
+      const names = new Set(heads.map(({ name }) => name));
+      const edges = await conversations.records.dependencies(conversation);
+      return jsonResponse({
+        nodes: heads.map(({ name, kind, scope, versions, summary }) => {
+          return { name, kind, scope, versions, shape: summary.shape };
+        }),
+        edges: edges.filter(({ name, reads }) => names.has(name) && names.has(reads)),
+      });
     },
   });
 }

@@ -91,6 +91,27 @@ export const SearchHitSchema = z.object({
 
 export const VersionsQuery = z.object({ newest: z.coerce.number().int().min(1).max(1000).default(50) });
 
+export const IterationsQuery = z.object({
+  after: z.coerce.number().int().min(0).default(0).describe("Those that come after this one (1-based)"),
+  limit: z.coerce.number().int().min(1).max(1000).default(1000),
+});
+
+export const QueriesQuery = z.object({
+  before: z.coerce.number().int().min(0).optional().describe("The first so many; all of them where left out"),
+  limit: z.coerce.number().int().min(1).max(10_000).default(10_000).describe("The newest of those"),
+});
+
+export const GraphSchema = z.object({
+  nodes: z.array(z.object({
+    name: z.string(),
+    kind: z.string(),
+    scope: z.enum(["live", "forgotten", "system"]),
+    versions: z.number().int(),
+    shape: z.string(),
+  })),
+  edges: z.array(z.object({ name: z.string(), reads: z.string() })),
+}).describe("Variables, and for each what the blocks that made it have read");
+
 export const DiffQuery = z.object({
   from: z.coerce.number().int().min(1),
   to: z.coerce.number().int().min(1),
