@@ -10,6 +10,7 @@ import {
 import { clip } from "../domain/clip.ts";
 import { UsageError } from "../domain/errors.ts";
 import { decode } from "../sandbox/codec.ts";
+import { withScopeChanges } from "./_old_scopes.ts";
 
 type Tables = ConversationArchive["tables"];
 type State = Tables["expressionState"][number];
@@ -43,7 +44,7 @@ function parsed(text: string): ConversationArchive {
   }
   if (version !== ARCHIVE_VERSION) throw refused(`its version is ${version}, this Vis reads ${ARCHIVE_VERSION}`);
   const archive = conversationArchive.safeParse(given);
-  if (archive.success) return archive.data;
+  if (archive.success) return withScopeChanges(archive.data);
   const [issue] = archive.error.issues;
   const place = issue === undefined
     ? ""

@@ -230,6 +230,14 @@ const tables = z.strictObject({
     metadata: z.object({ iteration: id.optional() }),
     createdAt: time,
   })),
+  /** In order. Files of before have none: there the metadata of a variable names its scope. */
+  scopeChange: z.array(z.strictObject({
+    expressionSoulId: id,
+    queryStateId: id.nullable(),
+    position: z.int().min(-1).max(1e9),
+    scope: z.enum(["live", "forgotten"]),
+    createdAt: time,
+  })).default([]),
   childBranch: z.array(z.strictObject({
     conversationStateId: id,
     iterationId: id,

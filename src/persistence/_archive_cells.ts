@@ -31,6 +31,7 @@ export const ARCHIVE_TABLES = {
   expressionSoul: { plainJson: ["metadata"] },
   expressionState: { texts: ["stdout", "stderr"], json: ["metadata"], bytes: ["result"], jsonBytes: ["error"] },
   expressionDependency: { plainJson: ["metadata"] },
+  scopeChange: {},
   childBranch: {},
   subCall: { texts: ["prompt", "reply", "error"], plainJson: ["usage"] },
 } as const satisfies Readonly<Record<string, CellKinds>>;

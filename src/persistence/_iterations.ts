@@ -55,7 +55,8 @@ export class Iterations {
       await content.load([row.metadata]);
       const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
       const now = this.#now();
-      await writeResults(content, { ...end, branchId: row.branchId, iterationId, now });
+      const { branchId, queryId, position } = row;
+      await writeResults(content, { ...end, branchId, queryId, position, iterationId, now });
       const changes = {
         status: end.status,
         llmError: end.error === null ? null : await content.putText(end.error),
@@ -68,7 +69,7 @@ export class Iterations {
         build: () => tx.updateTable("iteration").set(changes).where("id", "=", iterationId),
         parameters: [...Object.values(changes), iterationId],
       });
-      await changeQueryMetadata(tx, { queryId: row.queryId, change: () => end.totals });
+      await changeQueryMetadata(tx, { queryId, change: () => end.totals });
     });
   }
 
@@ -87,8 +88,9 @@ export class Iterations {
         createdAt: now,
         finishedAt: now,
       });
-      const { branchId } = await branchOf(tx, iteration.queryId);
-      await writeResults(content, { ...end, blocks: [], branchId, iterationId: row.id, now });
+      const { queryId, position } = iteration;
+      const { branchId } = await branchOf(tx, queryId);
+      await writeResults(content, { ...end, blocks: [], branchId, queryId, position, iterationId: row.id, now });
       await count(tx, { ...iteration, totals: end.totals });
       return row.id;
     });
@@ -130,7 +132,7 @@ async function runningIteration(tx: Kysely<Schema>, iterationId: string) {
     build: () =>
       tx.selectFrom("iteration as i")
         .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select(["i.status", "i.metadata", "s.id as queryId", "q.conversationStateId as branchId"])
+        .select(["i.status", "i.metadata", "i.position", "s.id as queryId", "q.conversationStateId as branchId"])
         .where("i.id", "=", iterationId),
     parameters: [iterationId],
   });
@@ -148,9 +150,12 @@ async function branchOf(tx: Kysely<Schema>, queryId: string): Promise<{ readonly
 /** Blocks, variables, system variables and edges. */
 async function writeResults(
   content: Content,
-  results: WriterFacts & Pick<IterationEnd, "blocks" | "system" | "scopes">,
+  results:
+    & WriterFacts
+    & Pick<NewIteration, "queryId" | "position">
+    & Pick<IterationEnd, "blocks" | "system" | "scopes">,
 ): Promise<void> {
-  const { blocks, system, branchId, iterationId, now } = results;
+  const { blocks, system, branchId, iterationId, queryId, position, now } = results;
   const { live, forgotten } = results.scopes ?? { live: [], forgotten: [] };
   const facts = { branchId, iterationId, now };
   const variables = new VariableWriter(content, facts);
@@ -166,8 +171,7 @@ async function writeResults(
     await variables.edges(block);
   }
   for (const { name, text } of system) await variables.systemVersion(name, text);
-  await variables.scope(live, "live");
-  await variables.scope(forgotten, "forgotten");
+  await variables.scopes({ live, forgotten }, { queryId, position });
 }
 
 async function writeBlock(

@@ -70,12 +70,14 @@ export function isShownRun<D extends Joined>(
   return eb.or([eb.and([newest, before]), ...(until.position < 0 ? [] : [eb("s.id", "=", until.queryId)])]);
 }
 
-/** Iterations that a segment shows; `i` is `iteration`. */
-export function isShownIteration<D extends Joined & { i: Schema["iteration"] }>(
+type Positioned = { readonly i: { readonly position: number } };
+
+/** Iterations that a segment shows; `i` is `iteration`, or another table with the position of one in the run `s`. */
+export function isShownIteration<D extends Joined & Positioned>(
   on: ExpressionBuilder<D, "q" | "s" | "i">,
   segment: Segment,
 ): Condition {
-  const eb = on as unknown as ExpressionBuilder<Joined & { i: Schema["iteration"] }, "q" | "s" | "i">;
+  const eb = on as unknown as ExpressionBuilder<Joined & Positioned, "q" | "s" | "i">;
   const shown = isShownRun(eb, segment);
   const { until } = segment;
   if (until === null) return shown;

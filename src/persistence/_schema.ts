@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /** The tables of the migrations in camel case; `SqliteDialect` translates the names both ways. */
 export interface Schema {
   readonly content: {
@@ -98,6 +100,14 @@ export interface Schema {
     stderr: string | null;
     durationMs: number | null;
     metadata: string | null;
+    createdAt: number;
+  };
+  readonly scopeChange: {
+    id: Generated<number>;
+    expressionSoulId: string;
+    queryStateId: string | null;
+    position: number;
+    scope: "live" | "forgotten";
     createdAt: number;
   };
   readonly childBranch: { conversationStateId: string; iterationId: string; depth: number; createdAt: number };

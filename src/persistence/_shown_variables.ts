@@ -6,7 +6,8 @@ import type { VariableHead } from "./store.ts";
 
 /** `expression_soul.metadata` of a variable. */
 export interface VariableSoulMetadata {
-  readonly scope: VariableHead["scope"];
+  /** Of a system variable, which has no other. What the others have follows from versions and `scope_change`. */
+  readonly scope?: "system";
   /** The soul in an ancestor that it goes on from, and how many versions that one had. */
   readonly inheritedFrom?: string;
   readonly before?: number;
@@ -23,11 +24,12 @@ export interface NewestRow extends VersionRow {
   readonly scope: VariableHead["scope"];
 }
 
-/** Where a version was made: branch, query, run, iteration, row. Clocks that jump do not disorder it. */
+/** Where something happened: branch, query, run, iteration, row. Clocks that jump do not disorder it. */
 type Place = readonly (number | string)[];
+type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
-/** The newest version that a branch with this lineage shows of each variable, newest first: its own, else that of the
- * nearest ancestor as of the fork. */
+/** The newest version that a branch with this lineage shows of each variable, newest first, and its scope: its own, else
+ * that of the nearest ancestor as of the fork. */
 export async function newestVariables(
   db: Kysely<Schema>,
   { lineage, names }: { readonly lineage: readonly Segment[]; readonly names?: readonly string[] },
@@ -37,16 +39,30 @@ export async function newestVariables(
   for (const [depth, segment] of lineage.entries()) {
     for (const row of await newestOf(db, { segment, names })) {
       const name = row.name ?? "";
-      const { scope = "live", before = 0 } = fromJson<VariableSoulMetadata>(row.soulMetadata);
-      if (!scopes.has(name)) scopes.set(name, scope);
+      const { scope: system, before = 0 } = fromJson<VariableSoulMetadata>(row.soulMetadata);
+      const scope = system ?? scopeOf(row);
+      if (scope && !scopes.has(name)) scopes.set(name, scope);
       const { version, id, createdAt } = row;
       if (version === null || id === null || createdAt === null || found.has(name)) continue;
-      const { queryAt, queryId, run, position } = row;
-      const place: Place = [-depth, queryAt ?? 0, queryId ?? "", run ?? 0, position ?? 0, id];
-      found.set(name, { ...row, place, createdAt, number: before + version + 1, scope: scopes.get(name) ?? scope });
+      const place: Place = [-depth, ...versionPlace(row), id];
+      found.set(name, { ...row, place, createdAt, number: before + version + 1, scope: scopes.get(name) ?? "live" });
     }
   }
   return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
+}
+
+/** What the segment itself says: the newer one of the last version, which makes live, and the last change. A change is
+ * stored with the end of its iteration, after all versions. */
+function scopeOf(row: FoundRow): VariableHead["scope"] | null {
+  const { change, changeAt, changeQueryId, changeRun, changePosition } = row;
+  if (change === null) return row.id === null ? null : "live";
+  if (row.id === null) return change;
+  const changed: Place = [changeAt ?? 0, changeQueryId ?? "", changeRun ?? 0, changePosition ?? -1];
+  return comparePlaces(versionPlace(row), changed) > 0 ? "live" : change;
+}
+
+function versionPlace({ queryAt, queryId, run, position }: FoundRow): Place {
+  return [queryAt ?? 0, queryId ?? "", run ?? 0, position ?? 0];
 }
 
 function comparePlaces(a: Place, b: Place): number {
@@ -84,7 +100,7 @@ export async function shownVersions(
   return found;
 }
 
-/** Every variable of one segment, with its newest version where the segment shows one. */
+/** Every variable of one segment, with its newest version and its newest change of scope where the segment shows one. */
 async function newestOf(
   db: Kysely<Schema>,
   { segment, names }: { readonly segment: Segment; readonly names?: readonly string[] | undefined },
@@ -104,9 +120,24 @@ async function newestOf(
     .leftJoin("querySoul as w", "w.id", "r.querySoulId")
     .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.id", "e.version"])
     .select(["e.expr", "e.result", "e.metadata", "e.createdAt"])
+    .leftJoin("scopeChange as k", (join) => join.on((on) => on("k.id", "=", newestChange(db, segment))))
+    .leftJoin("queryState as kr", "kr.id", "k.queryStateId")
+    .leftJoin("querySoul as kw", "kw.id", "kr.querySoulId")
     .select(["w.createdAt as queryAt", "w.id as queryId", "r.version as run", "t.position"])
+    .select(["k.scope as change", "kw.createdAt as changeAt", "kw.id as changeQueryId"])
+    .select(["kr.version as changeRun", "k.position as changePosition"])
     .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var");
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
+}
+
+/** Of the variable `v`. */
+function newestChange(db: Kysely<Schema>, segment: Segment) {
+  return db.selectFrom("scopeChange as i")
+    .leftJoin("queryState as s", "s.id", "i.queryStateId")
+    .leftJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select("i.id").where("i.expressionSoulId", "=", sql.ref<string>("v.id"))
+    .where((on) => on.or([on("i.queryStateId", "is", null), isShownIteration(on, segment)]))
+    .orderBy("i.id", "desc").limit(1);
 }
 
 function shownStates(db: Kysely<Schema>, segment: Segment) {

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
+import { SYSTEM_VARIABLES } from "../domain/variable.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
@@ -7,10 +8,13 @@ import { readLineage } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
 import { newestVariables, type VariableSoulMetadata } from "./_shown_variables.ts";
 
+/** Up to so many names the text of the query is kept: one for each number of names. */
+const KEPT_TEXTS = 20;
+const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
+
 export interface Soul {
   readonly id: string;
   readonly metadata: VariableSoulMetadata;
-  readonly scope: VariableSoulMetadata["scope"];
   /** Of the next row. */
   version: number;
   /** Of the newest row, also one of an ancestor. */
@@ -35,9 +39,8 @@ export class VariableSouls {
     const wanted = [...new Set(names)].filter((name) => !this.#souls.has(name));
     if (wanted.length === 0) return;
     for (const { id, name, metadata, newest, result } of await this.#ownOf(wanted)) {
-      const facts = fromJson<VariableSoulMetadata>(metadata);
-      const { scope = "live" } = facts;
-      const soul = { id, metadata: { ...facts, scope }, scope, version: (newest ?? -1) + 1, result, own: true };
+      const facts: VariableSoulMetadata = fromJson<VariableSoulMetadata>(metadata);
+      const soul = { id, metadata: facts, version: (newest ?? -1) + 1, result, own: true };
       if (name !== null) this.#souls.set(name, soul);
     }
     const others = wanted.filter((name) => !this.#souls.has(name));
@@ -48,27 +51,17 @@ export class VariableSouls {
     return this.#souls.get(name);
   }
 
-  /** The branch's own soul of a name with this scope; made where there is none. */
-  async withScope(name: string, scope: VariableSoulMetadata["scope"]): Promise<Soul> {
+  /** The branch's own soul of a name; made where there is none. */
+  async own(name: string): Promise<Soul> {
     const known = this.#souls.get(name);
-    if (known?.own && known.scope === scope) return known;
-    const soul = known?.own ? await this.#changed(known, scope) : await this.#made(name, { known, scope });
+    if (known?.own) return known;
+    const soul = await this.#made(name, known);
     this.#souls.set(name, soul);
     return soul;
   }
 
-  async #changed(soul: Soul, scope: VariableSoulMetadata["scope"]): Promise<Soul> {
-    const metadata = { ...soul.metadata, scope };
-    await this.#db.updateTable("expressionSoul").set({ metadata: toJson(metadata) }).where("id", "=", soul.id)
-      .execute();
-    return { ...soul, metadata, scope };
-  }
-
-  async #made(
-    name: string,
-    { known, scope }: { readonly known: Soul | undefined; readonly scope: VariableSoulMetadata["scope"] },
-  ): Promise<Soul> {
-    const metadata = { ...known?.metadata, scope };
+  async #made(name: string, known: Soul | undefined): Promise<Soul> {
+    const metadata: VariableSoulMetadata = { ...known?.metadata, ...(SYSTEM.has(name) ? { scope: "system" } : {}) };
     const id = newId();
     await insertRow(this.#db, "expressionSoul", {
       id,
@@ -76,39 +69,38 @@ export class VariableSouls {
       kind: "var",
       stateMode: "stateful",
       name,
-      metadata: toJson(metadata),
+      metadata: toJson({ ...metadata }),
       createdAt: this.#at.now,
     });
-    return { id, metadata, scope, version: 0, result: known?.result ?? null, own: true };
+    return { id, metadata, version: 0, result: known?.result ?? null, own: true };
   }
 
   async #ownOf(names: readonly string[]) {
     const { branchId } = this.#at;
-    return await compiledRows(this.#db, {
-      name: `souls of ${names.length} names`,
-      build: () =>
-        this.#db.selectFrom("expressionSoul as s")
-          .select((s) => [
-            "s.id",
-            "s.name",
-            "s.metadata",
-            s.selectFrom("expressionState as e").select((e) => e.fn.max("e.version").as("newest"))
-              .whereRef("e.expressionSoulId", "=", "s.id").as("newest"),
-            s.selectFrom("expressionState as r").select("r.result")
-              .whereRef("r.expressionSoulId", "=", "s.id").orderBy("r.version", "desc").limit(1).as("result"),
-          ])
-          .where("s.conversationStateId", "=", branchId).where("s.name", "in", names),
-      parameters: [1, branchId, ...names],
-    });
+    const build = () =>
+      this.#db.selectFrom("expressionSoul as s")
+        .select((s) => [
+          "s.id",
+          "s.name",
+          "s.metadata",
+          s.selectFrom("expressionState as e").select((e) => e.fn.max("e.version").as("newest"))
+            .whereRef("e.expressionSoulId", "=", "s.id").as("newest"),
+          s.selectFrom("expressionState as r").select("r.result")
+            .whereRef("r.expressionSoulId", "=", "s.id").orderBy("r.version", "desc").limit(1).as("result"),
+        ])
+        .where("s.conversationStateId", "=", branchId).where("s.name", "in", names);
+    if (names.length > KEPT_TEXTS) return await build().execute();
+    const parameters = [1, branchId, ...names];
+    return await compiledRows(this.#db, { name: `souls of ${names.length} names`, build, parameters });
   }
 
   async #inherit(names: readonly string[]): Promise<void> {
     const { branchId } = this.#at;
     const lineage = await readLineage(this.#db, branchId);
     if (lineage.length === 1) return;
-    for (const { name, soulId, number, scope, result } of await newestVariables(this.#db, { lineage, names })) {
-      const metadata = { scope, inheritedFrom: soulId, before: number };
-      if (name !== null) this.#souls.set(name, { id: "", metadata, scope, version: 0, result, own: false });
+    for (const { name, soulId, number, result } of await newestVariables(this.#db, { lineage, names })) {
+      const metadata = { inheritedFrom: soulId, before: number };
+      if (name !== null) this.#souls.set(name, { id: "", metadata, version: 0, result, own: false });
     }
   }
 }

@@ -1,9 +1,10 @@
 import { newId } from "../domain/id.ts";
-import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
+import type { VariableImage } from "../domain/variable.ts";
 import type { Content } from "./_content.ts";
 import { insertRow } from "./_insert_row.ts";
 import { toJson } from "./_json.ts";
-import type { StoredBlock } from "./store.ts";
+import { type Moment, writeScopes } from "./_scope_changes.ts";
+import type { IterationEnd, StoredBlock } from "./store.ts";
 import { type Soul, VariableSouls } from "./_variable_souls.ts";
 import { systemCells, variableCells } from "./_variable_row.ts";
 
@@ -14,8 +15,6 @@ export interface WriterFacts {
   readonly iterationId: string;
   readonly now: number;
 }
-
-const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
 /** Writes the variable versions of one iteration and the edges between variables, in the transaction of `content`. */
 export class VariableWriter {
@@ -39,7 +38,7 @@ export class VariableWriter {
     for (const [order, image] of saved.entries()) {
       const before = this.#souls.get(image.name)?.result ?? null;
       const cells = await variableCells(this.#content, { image, block, order, before });
-      await this.#insert(await this.#live(image.name), cells);
+      await this.#insert(await this.#souls.own(image.name), cells);
     }
   }
 
@@ -48,25 +47,24 @@ export class VariableWriter {
     await this.prepare(images.map(({ name }) => name));
     for (const [order, image] of images.entries()) {
       const cells = await variableCells(this.#content, { image, block: null, order, before: null });
-      await this.#insert(await this.#live(image.name), { ...cells, result: image.large ?? cells.result });
+      await this.#insert(await this.#souls.own(image.name), { ...cells, result: image.large ?? cells.result });
     }
   }
 
   /** Versions whose cells stand in another branch. */
   async copied(rows: readonly { readonly name: string; readonly cells: Cells }[]): Promise<void> {
-    for (const { name, cells } of rows) await this.#insert(await this.#live(name), cells);
+    for (const { name, cells } of rows) await this.#insert(await this.#souls.own(name), cells);
   }
 
   async systemVersion(name: string, text: string): Promise<void> {
-    await this.#insert(await this.#live(name), await systemCells(this.#content, text));
+    await this.#insert(await this.#souls.own(name), await systemCells(this.#content, text));
   }
 
-  /** System variables and unknown names are passed over. */
-  async scope(names: readonly string[], scope: "live" | "forgotten"): Promise<void> {
-    for (const name of names) {
-      const soul = this.#souls.get(name);
-      if (soul && soul.scope !== "system") await this.#souls.withScope(name, scope);
-    }
+  /** Changes of scope after all that an iteration stored. System variables and unknown names are passed over. */
+  async scopes({ live, forgotten }: NonNullable<IterationEnd["scopes"]>, at: Moment): Promise<void> {
+    const facts = { db: this.#content.db, souls: this.#souls, at, now: this.#facts.now };
+    await writeScopes(live, { ...facts, scope: "live" });
+    await writeScopes(forgotten, { ...facts, scope: "forgotten" });
   }
 
   /** An edge from each variable that the block defined or changed to each that it read. */
@@ -87,7 +85,7 @@ export class VariableWriter {
   /** An edge has its ends in its branch: an inherited variable gets a soul there. */
   async #soulOf(name: string): Promise<string | undefined> {
     const soul = this.#souls.get(name);
-    return soul && (await this.#souls.withScope(name, soul.scope)).id;
+    return soul && (await this.#souls.own(name)).id;
   }
 
   async #insertEdges(pairs: Map<string, readonly [string, string]>): Promise<void> {
@@ -108,11 +106,6 @@ export class VariableWriter {
         createdAt: this.#facts.now,
       });
     }
-  }
-
-  /** The soul of a name; made where there is none, and live again where it was forgotten. */
-  async #live(name: string): Promise<Soul> {
-    return await this.#souls.withScope(name, SYSTEM.includes(name) ? "system" : "live");
   }
 
   async #insert(soul: Soul, cells: Cells): Promise<void> {

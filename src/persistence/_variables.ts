@@ -8,6 +8,7 @@ import { fromJson } from "./_json.ts";
 import { readLineage, readLineageAt, type Segment } from "./_lineage.ts";
 import { restoreOrder } from "./_restore_order.ts";
 import type { Schema } from "./_schema.ts";
+import { newestMoment, writeScopes } from "./_scope_changes.ts";
 import { newestVariables, shownVersions } from "./_shown_variables.ts";
 import { VariableSouls } from "./_variable_souls.ts";
 import { loadValues, variableImage, type VariableMetadata } from "./_variable_row.ts";
@@ -87,10 +88,8 @@ export class Variables {
     return this.#db.transaction().execute(async (tx) => {
       const souls = new VariableSouls(tx, { branchId, now: this.#now() });
       await souls.prepare(names);
-      for (const name of names) {
-        const soul = souls.get(name);
-        if (soul && soul.scope !== "system") await souls.withScope(name, scope);
-      }
+      const at = await newestMoment(tx, branchId);
+      await writeScopes(names, { db: tx, souls, at, scope, now: this.#now() });
     });
   }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Branch, Store } from "../../src/persistence/store.ts";
+import type { Branch, IterationEnd, Store } from "../../src/persistence/store.ts";
 import { begun, block, image, iterate, newQuery, queryEnd, utf8 } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 
@@ -112,6 +112,64 @@ export const storeForkCases: readonly StoreCase[] = [
       await iterate(store, { queryId, position: 0, blocks: [defines("a", "8")] });
       assert.deepEqual(await values(store, fork.branchId), { a: "8", b: "3", c: "4" });
       assert.equal((await store.variableVersions(fork.branchId, "a")).at(-1)?.version, 5);
+    },
+  },
+  {
+    name: "scopes are those of the moment: before and after a forget, a restore and a definition, in forks too",
+    async run(store) {
+      const { queryId: first, branchId } = await begun(store);
+      const step = (queryId: string, position: number, fields: Partial<IterationEnd>, blocks = [block("1")]) =>
+        iterate(store, { queryId, position, blocks, ...fields });
+      await step(first, 0, {}, [defines("a", "1"), defines("b", "1")]);
+      await step(first, 1, { scopes: { forgotten: ["a", "b", "unknown"], live: [] } });
+      await step(first, 2, { scopes: { forgotten: [], live: ["a"] } });
+      await step(first, 3, { scopes: { forgotten: ["a"], live: [] } }, [defines("a", "2")]);
+      await step(first, 4, {}, [defines("a", "3"), defines("b", "3")]);
+      await store.endQuery(first, queryEnd());
+      const second = await store.beginQuery(newQuery(branchId, "second"));
+      await store.setScope(branchId, ["b"], "forgotten"); // as an automatic forget before its first iteration
+      await step(second, 0, {});
+      await store.endQuery(second, queryEnd());
+      const moments: readonly [string, number | null, Record<string, string>][] = [
+        [first, 0, { a: "1", b: "1" }],
+        [first, 1, {}],
+        [first, 2, { a: "1" }],
+        [first, 3, {}],
+        [first, 4, { a: "3", b: "3" }],
+        [second, -1, { a: "3", b: "3" }],
+        [second, 0, { a: "3" }],
+        [second, null, { a: "3" }],
+      ];
+      for (const [queryId, position, live] of moments) {
+        const at = { queryId, position };
+        const scopes = (await store.variables(branchId, at)).filter(({ scope }) => scope === "live");
+        assert.deepEqual(scopes.map(({ name }) => name).sort(), Object.keys(live), JSON.stringify(at));
+        const images = await store.liveImages(branchId, at);
+        const shown = images.map(({ name, bytes }) => [name, new TextDecoder().decode(bytes)]);
+        assert.deepEqual(Object.fromEntries(shown), live, JSON.stringify(at));
+        const fork = await store.fork(at);
+        assert.deepEqual(await values(store, fork.branchId), live, `fork at ${JSON.stringify(at)}`);
+      }
+      assert.deepEqual(await values(store, branchId), { a: "3" });
+    },
+  },
+  {
+    name: "a forget in the parent after a fork is not seen by the fork, nor one of a run that was replaced",
+    async run(store) {
+      const { branchId, second } = await history(store);
+      const fork = await store.fork({ queryId: second, position: null });
+      const own = await store.beginQuery(newQuery(fork.branchId, "own"));
+      // An edge gives `a` a soul in the fork, which says nothing of its scope.
+      await iterate(store, { queryId: own, position: 0, blocks: [{ ...defines("d", "9"), reads: ["a"] }] });
+      const third = await store.beginQuery(newQuery(branchId, "third"));
+      await iterate(store, { queryId: third, position: 0, blocks: [], scopes: { forgotten: ["a", "b"], live: [] } });
+      await store.endQuery(third, queryEnd());
+      assert.deepEqual(await values(store, branchId), { c: "4" });
+      assert.deepEqual(await values(store, fork.branchId), { a: "4", b: "3", c: "4", d: "9" });
+      await store.beginQuery(newQuery(branchId, "third", { retryOf: third }));
+      assert.deepEqual(await values(store, branchId), { a: "4", b: "3", c: "4" });
+      const later = await store.fork({ queryId: third, position: 0 });
+      assert.deepEqual(await values(store, later.branchId), { c: "4" });
     },
   },
   {

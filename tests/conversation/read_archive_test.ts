@@ -15,6 +15,25 @@ async function archiveOf(store: Store): Promise<string> {
   return [...archiveText(await store.exportConversation(conversationId))].join("");
 }
 
+Deno.test("readArchive() takes a file of before scopes had a history: what was forgotten then stays forgotten", async () => {
+  const store = await openStore({ path: ":memory:" });
+  const archive: ConversationArchive = JSON.parse(await archiveOf(store));
+  const { scopeChange, ...tables } = archive.tables;
+  assert.deepEqual(scopeChange.map(({ scope }) => scope), ["forgotten"]);
+  const expressionSoul = tables.expressionSoul.map((soul) => ({
+    ...soul,
+    metadata: soul.kind === "var" && soul.metadata.scope === undefined
+      ? { ...soul.metadata, scope: soul.id === scopeChange[0]?.expressionSoulId ? "forgotten" : "live" }
+      : soul.metadata,
+  }));
+  const read = readArchive(JSON.stringify({ ...archive, tables: { ...tables, expressionSoul } }));
+  assert.deepEqual(read.tables.scopeChange.map(({ createdAt: _at, ...change }) => change), [
+    (({ createdAt: _at, ...change }) => change)(scopeChange[0]!),
+  ]);
+  assert.deepEqual(read.tables.expressionSoul, archive.tables.expressionSoul);
+  await store.close();
+});
+
 Deno.test("readArchive() refuses what is no archive, another version and a damaged one, and says which", async () => {
   const store = await openStore({ path: ":memory:" });
   const text = await archiveOf(store);

@@ -147,6 +147,13 @@ Deno.test("turns go on while another connection makes backups, and each backup i
   });
 });
 
+/** Until V3 the metadata of a variable named its scope. */
+const VARIABLES_OF_V2 = [["gone", "forgotten"], ["here", "live"], ["$query", "system"]].map(([name, scope]) =>
+  `INSERT INTO expression_soul VALUES ('${name}', '00000000-b', 'var', 'stateful', '${name}', '{"scope":"${scope}"}', 3);
+   INSERT INTO expression_state (id, expression_soul_id, iteration_id, version, result, metadata, created_at)
+     VALUES ('v${name}', '${name}', 'i', 0, x'00', '{"kind":"data","block":"x","order":0}', 3);`
+).join("\n");
+
 for (let from = 1; from < migrations.length; from++) {
   Deno.test(`a database of schema V${from} with data is brought to the newest, and a copy is kept`, async () => {
     await withDatabasePath(async (path, folder) => {
@@ -161,7 +168,8 @@ for (let from = 1; from < migrations.length; from++) {
           VALUES ('i', 'r', 0, 'done', '{}', 3, 4);
         INSERT INTO expression_soul VALUES ('e', '00000000-b', 'call', 'stateless', NULL, '{}', 3);
         INSERT INTO expression_state (id, expression_soul_id, iteration_id, version, expr, metadata, created_at)
-          VALUES ('x', 'e', 'i', 0, 'look(1)', '{"index":0,"outcome":"none"}', 3);`);
+          VALUES ('x', 'e', 'i', 0, 'look(1)', '{"index":0,"outcome":"none"}', 3);
+        ${from < 3 ? VARIABLES_OF_V2 : ""}`);
       old.close();
       const store = await openStore({ path });
       assert.deepEqual((await store.queries("00000000-b")).map(({ text, answer }) => [text, answer]), [
@@ -169,6 +177,11 @@ for (let from = 1; from < migrations.length; from++) {
       ]);
       assert.deepEqual((await store.iterations("r"))[0]?.blocks.map(({ code }) => code), ["look(1)"]);
       assert.equal((await store.search("shelf", { limit: 1 }))[0]?.kind, "answer");
+      if (from < 3) {
+        const scopes = (await store.variables("00000000-b")).map(({ name, scope }) => [name, scope]).sort();
+        assert.deepEqual(scopes, [["$query", "system"], ["gone", "forgotten"], ["here", "live"]]);
+        assert.deepEqual((await store.liveImages("00000000-b")).map(({ name }) => name), ["here"]);
+      }
       await store.close();
       assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
       const copies = (await readdir(folder)).filter((name) => name.includes(".before-V"));
