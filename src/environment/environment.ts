@@ -7,6 +7,7 @@ import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from
 import { builtinSource } from "./builtin_source.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
+import { ConversationPrograms } from "./conversation_programs.ts";
 import { environmentView } from "./environment_view.ts";
 import { findVersion } from "./history.ts";
 import { lostNames } from "./lost_names.ts";
@@ -37,6 +38,7 @@ export class Environment {
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new LostNotes();
+  readonly #programs = new ConversationPrograms();
   /** What the running query was given and no iteration has stored yet. */
   readonly #given: GivenVariable[] = [];
   #givenTexts: readonly string[] = [];
@@ -145,7 +147,7 @@ export class Environment {
   /** The view that extensions get, with the keys of the running query. */
   view(signal?: AbortSignal): EnvironmentView {
     const facts = { ...this.#parts, envId: this.envId, depth: this.depth, iterationId: this.#iterationId };
-    return environmentView(facts, { scope: this.#scope, signal });
+    return environmentView(facts, { scope: this.#scope, signal, programs: this.#programs });
   }
 
   /** What is active, null before the first query. */
@@ -176,13 +178,11 @@ export class Environment {
     return { ...report, result: { ...report.result, lost }, saved };
   }
 
-  async render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
-    if (!this.index.get(template.trim()) && !template.includes("{{")) {
-      return { ok: true, from: "literal", text: template };
-    }
+  async render(text: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
+    if (!this.index.get(text.trim()) && !text.includes("{{")) return { ok: true, from: "literal", text };
     try {
-      return await this.#session.use(template, async (sandbox, failed) => {
-        return failed === null ? await sandbox.render(template, options) : { ok: false, reason: failed };
+      return await this.#session.use(text, async (sandbox, failed) => {
+        return failed === null ? await sandbox.render(text, options) : { ok: false, reason: failed };
       });
     } catch (error) {
       if (!(error instanceof SandboxGone)) throw error;
@@ -222,7 +222,7 @@ export class Environment {
 
   async close(): Promise<void> {
     this.#parts.registry.release?.(this.envId);
-    await this.#session.close();
+    await Promise.all([this.#session.close(), this.#programs.close()]);
   }
 
   #openSandbox(signal: AbortSignal): Promise<Sandbox> {

@@ -1,6 +1,6 @@
 import type { EnvironmentView } from "../extension/spec.ts";
-import type { Spawn } from "../extension/spawned.ts";
 import type { Branch, Store } from "../persistence/store.ts";
+import type { ConversationPrograms } from "./conversation_programs.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { StoredHistory } from "./stored_history.ts";
@@ -16,7 +16,11 @@ export function environmentView(
     readonly store: Store;
     readonly spawn?: EnvironmentParts["spawn"];
   },
-  { scope, signal }: { readonly scope: QueryScope | null; readonly signal: AbortSignal | undefined },
+  { scope, signal, programs }: {
+    readonly scope: QueryScope | null;
+    readonly signal: AbortSignal | undefined;
+    readonly programs: ConversationPrograms;
+  },
 ): EnvironmentView {
   const { conversationId, workspace } = branch;
   const parent = parentIterationId === undefined ? {} : { parentIterationId };
@@ -26,23 +30,12 @@ export function environmentView(
   const view = { ...base, ...own, maxIterations: scope.budget(), currentIterationId: iterationId };
   const { subcalls } = scope;
   if (!signal) return view;
-  const programs = spawn ? { spawn: bound(spawn, { workspace, signal }) } : {};
-  if (!subcalls) return { ...view, ...programs };
+  const started = spawn ? { spawn: programs.bind(spawn, { workspace, signal }) } : {};
+  if (!subcalls) return { ...view, ...started };
   return {
     ...view,
-    ...programs,
+    ...started,
     ask: (prompt, options) => subcalls.ask(prompt, { ...options, ...own }),
     runChild: (task, options) => subcalls.runChild(task, { ...options, ...own }),
-  };
-}
-
-/** Programs of one call: in its workspace, and ended with it. */
-function bound(
-  spawn: NonNullable<EnvironmentParts["spawn"]>,
-  { workspace, signal }: { readonly workspace: string; readonly signal: AbortSignal },
-): Spawn {
-  return (argv, options = {}) => {
-    const own = options.signal ? AbortSignal.any([options.signal, signal]) : signal;
-    return spawn(workspace, argv, { ...options, signal: own });
   };
 }

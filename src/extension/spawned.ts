@@ -4,14 +4,26 @@ export interface SpawnOptions {
   readonly cwd?: string;
   /** Beside the few variables that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty where absent. */
-  readonly input?: string;
+  /** Standard input; empty where absent. A stream is read as the program takes it, and ends its input with its end. */
+  readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
   /** 120 000 where absent. Everything that the program started ends with it. */
   readonly timeoutMs?: number;
   /** Of each of the two outputs: its begin and its end are kept. 1 MiB where absent. */
   readonly maxBytes?: number;
   /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
+  /** Asks the program to end by SIGTERM, makes it end two seconds later; `spawn` resolves with how it ended. */
+  readonly stop?: AbortSignal;
+  /** Outputs as they come, beside what the result keeps of them. Must not throw. The bytes are the callee's. */
+  readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
+  /** The call where absent: the program ends with it. With the conversation it goes on until that is closed. */
+  readonly lifetime?: "call" | "conversation";
+  /** Absolute paths that the program may change, in place of the workspace; its temporary folder it may in any case. */
+  readonly write?: readonly string[];
+  /** Absolute paths beside the usual ones that it may read and run. */
+  readonly read?: readonly string[];
+  /** False: no network, whatever the configuration gives commands. */
+  readonly network?: false;
 }
 
 /** How a program ended. One that failed is a result; `spawn` rejects only where none ran. */

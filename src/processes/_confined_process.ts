@@ -1,4 +1,4 @@
-import type { Spawned } from "../extension/spawned.ts";
+import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { EXEC_FAILED, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { ChildProgram } from "../sandbox/program.ts";
 import { CappedOutput } from "./_capped_output.ts";
@@ -14,13 +14,16 @@ const MOST_PROCESSES = 512;
 const OOM_SCORE = "800";
 /** Pipes that somebody holds open after the end: nobody can, but nothing may wait for them for good. */
 const DRAIN_MS = 2_000;
+/** Between being asked to end and being made to. */
+const GRACE_MS = 2_000;
 
 export interface ConfinedProcessOptions {
   readonly launcher: ChildProgram;
   readonly policy: ExecPolicy;
   readonly cwd: string;
-  readonly input: string | null;
+  readonly input: NonNullable<SpawnOptions["input"]> | null;
   readonly maxBytes: number;
+  readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
   readonly reaper: Reaper;
 }
 
@@ -34,6 +37,7 @@ export class ConfinedProcess {
   readonly #stderr: CappedOutput;
   readonly #notes: string[] = [];
   #timedOut = false;
+  #grace: ReturnType<typeof setTimeout> | undefined;
 
   constructor(argv: readonly string[], options: ConfinedProcessOptions) {
     this.#options = options;
@@ -56,9 +60,10 @@ export class ConfinedProcess {
 
   /** `leave` is called when nothing runs any longer; the paths that it gives go into the notes. */
   async run(
-    { timeoutMs, signal, leave }: {
+    { timeoutMs, signal, stop, leave }: {
       readonly timeoutMs: number;
       readonly signal: AbortSignal | undefined;
+      readonly stop: AbortSignal | undefined;
       readonly leave: () => Promise<readonly string[]>;
     },
   ): Promise<Spawned> {
@@ -69,16 +74,18 @@ export class ConfinedProcess {
       kill();
     }, timeoutMs);
     const watch = this.#watchCount(kill);
-    signal?.addEventListener("abort", kill);
-    if (signal?.aborted) kill();
+    const unheard = [heard(signal, kill), heard(stop, () => this.#askToEnd(kill))];
     const outputs = this.#readOutputs();
     void this.#writeInput();
     const status = await this.#process.status;
     clearTimeout(timer);
+    clearTimeout(this.#grace);
     clearInterval(watch);
-    signal?.removeEventListener("abort", kill);
+    unheard.forEach((end) => end());
     const left = await reaper.ended(tag);
-    if (left > 0 && !this.#timedOut) this.#notes.push(`${left} processes that were left running were ended`);
+    if (left > 0 && !this.#timedOut && !stop?.aborted) {
+      this.#notes.push(`${left} processes that were left running were ended`);
+    }
     await outputs();
     const repaired = await leave();
     if (repaired.length > 0) {
@@ -106,6 +113,11 @@ export class ConfinedProcess {
     };
   }
 
+  #askToEnd(kill: () => void): void {
+    this.#options.reaper.askToEnd(this.#options.policy.limits.tag);
+    this.#grace = setTimeout(kill, GRACE_MS);
+  }
+
   /** Root is not held by the limit of processes, and before a user reaches it others of the same user may. */
   #watchCount(kill: () => void): ReturnType<typeof setInterval> {
     const { reaper, policy: { limits } } = this.#options;
@@ -121,6 +133,7 @@ export class ConfinedProcess {
   async #writeInput(): Promise<void> {
     const { input } = this.#options;
     if (input === null) return;
+    if (typeof input !== "string") return await input.pipeTo(this.#process.stdin).catch(() => {});
     const writer = this.#process.stdin.getWriter();
     // A program need not read its input to its end.
     await writer.write(new TextEncoder().encode(input)).catch(() => {});
@@ -129,12 +142,16 @@ export class ConfinedProcess {
 
   /** Reads both outputs; what it returns waits for their ends. */
   #readOutputs(): () => Promise<void> {
-    const readers = ([[this.#process.stdout, this.#stdout], [this.#process.stderr, this.#stderr]] as const).map(
-      ([stream, into]) => {
-        const reader = stream.getReader({ mode: "byob" });
-        return { reader, done: readAll(reader, into).catch(() => {}) };
-      },
-    );
+    const { onOutput } = this.#options;
+    const outputs = [["stdout", this.#stdout], ["stderr", this.#stderr]] as const;
+    const readers = outputs.map(([name, into]) => {
+      const reader = this.#process[name].getReader({ mode: "byob" });
+      const take = (chunk: Uint8Array<ArrayBuffer>): void => {
+        into.push(chunk);
+        onOutput?.(name, chunk.slice());
+      };
+      return { reader, done: readAll(reader, take).catch(() => {}) };
+    });
     return async () => {
       const timer = setTimeout(() => readers.forEach(({ reader }) => void reader.cancel().catch(() => {})), DRAIN_MS);
       await Promise.all(readers.map(({ done }) => done));
@@ -143,11 +160,21 @@ export class ConfinedProcess {
   }
 }
 
-async function readAll(reader: ReadableStreamBYOBReader, into: CappedOutput): Promise<void> {
+async function readAll(
+  reader: ReadableStreamBYOBReader,
+  take: (chunk: Uint8Array<ArrayBuffer>) => void,
+): Promise<void> {
   let { value: chunk } = await reader.read(new Uint8Array(READ_BYTES));
   for (; chunk && chunk.length > 0; { value: chunk } = await reader.read(new Uint8Array(chunk.buffer))) {
-    into.push(chunk);
+    take(chunk);
   }
+}
+
+/** Calls `then` when the signal aborts, at once where it has; what it returns ends that. */
+function heard(signal: AbortSignal | undefined, then: () => void): () => void {
+  signal?.addEventListener("abort", then);
+  if (signal?.aborted) then();
+  return () => signal?.removeEventListener("abort", then);
 }
 
 /** Of the whole machine: the cheapest thing to ask. */

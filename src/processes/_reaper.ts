@@ -56,6 +56,12 @@ export class Reaper {
     if (leader !== undefined) signal(-leader, "SIGCONT");
   }
 
+  /** Asks the program and those of its group to end. */
+  askToEnd(tag: number): void {
+    const leader = this.#running.get(tag);
+    if (leader !== undefined) signal(-leader, "SIGTERM");
+  }
+
   /** Kills the program and whatever it started; what it waits for is its own end, which the runtime sees. */
   kill(tag: number): void {
     const pid = this.#running.get(tag);

@@ -22,6 +22,8 @@ const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** Processes that a program may have beside all that run when it starts. */
 const MORE_PROCESSES = 1024;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** Of a program that may change nothing in the workspace. */
+const NOTHING_TO_GUARD = Promise.resolve(() => Promise.resolve<readonly string[]>([]));
 /** Taken from the environment of Vis; everything else that a program gets is said here. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
@@ -64,16 +66,17 @@ export class ProcessWall {
    * the signal's reason where that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
-    const { signal, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null } = options;
+    const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
     signal?.throwIfAborted();
     const machine = await this.#ready();
     const cwd = await commandFolder(workspace, options.cwd ?? ".");
-    const own = [{ path: workspace, folder: true }];
-    refusePrivate(own, machine.folders);
+    const own = await ownPaths(workspace, options);
+    refusePrivate([...own.read, ...own.write], machine.folders);
     const folder = await Deno.realPath(
       await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
     );
-    const leave = await this.#guard.enter(workspace).catch(async (error: unknown) => {
+    const changes = own.write.some(({ path }) => holds(workspace, path));
+    const leave = await (changes ? this.#guard.enter(workspace) : NOTHING_TO_GUARD).catch(async (error: unknown) => {
       await Deno.remove(folder, { recursive: true });
       throw error;
     });
@@ -83,16 +86,17 @@ export class ProcessWall {
         token: crypto.randomUUID(),
         parentPid: Deno.pid,
         env: { ...this.#environment(folder), PATH: machine.path, ...options.env },
-        read: machine.read,
+        read: [...machine.read, ...own.read],
         list: ["/etc"],
-        write: [...own, { path: folder, folder: true }],
+        write: [...own.write, { path: folder, folder: true }],
         devices: machine.devices,
-        network: this.#options.network,
+        network: this.#options.network && options.network !== false,
         limits: { ...limits(), tag },
       };
       const launcher = this.#options.launcher ?? execProgram();
-      const process = new ConfinedProcess(argv, { launcher, policy, cwd, input, maxBytes, reaper: machine.reaper });
-      return await process.run({ timeoutMs, signal, leave });
+      const { reaper } = machine;
+      const process = new ConfinedProcess(argv, { launcher, policy, cwd, input, maxBytes, onOutput, reaper });
+      return await process.run({ timeoutMs, signal, stop, leave });
     } finally {
       await leave();
       await Deno.remove(folder, { recursive: true }).catch(() => {}); // what a program locked stays in the temporary folder
@@ -152,6 +156,20 @@ function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env =
   if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
     throw new RangeError(`Cannot keep ${maxBytes} bytes of a command's output: the limit is ${LARGEST_BYTES}`);
   }
+}
+
+/** What a program may read and change beside what all may. Throws Error for a path that is not there. */
+async function ownPaths(workspace: string, { read = [], write = [workspace] }: SpawnOptions) {
+  const real = async (path: string): Promise<GrantedPath> => {
+    const found = path.startsWith("/") ? await realPath(path) : null;
+    if (found) return found;
+    throw new Error(`Cannot run a command with ${path}: it is no absolute path of something that is there`);
+  };
+  const [reads, writes] = await Promise.all([
+    Promise.all([workspace, ...read].map(real)),
+    Promise.all(write.map(real)),
+  ]);
+  return { read: reads, write: writes };
 }
 
 async function namedPath(path: string): Promise<GrantedPath> {

@@ -35,6 +35,8 @@ export interface EngineOptions {
   readonly now?: () => number;
   readonly workspace?: string;
   readonly openSandbox?: typeof openSandbox;
+  /** A wall around programs; `env.spawn` is absent without. */
+  readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly limits?: Partial<SandboxLimits>;
   readonly children?: NonNullable<ConversationParts["children"]>;
 }
@@ -72,6 +74,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     router: new Router({ routes: [route, ...options.routes ?? []] }),
     log,
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
+    ...(options.spawn ? { spawn: options.spawn } : {}),
     now: options.now ?? Date.now,
     owner: thisProcess(),
     ...(options.children ? { children: options.children } : {}),
