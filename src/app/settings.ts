@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import type { OpenRequest } from "../channels/channel.ts";
+import type { ConfigFile, ProjectFile } from "../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
 
@@ -17,20 +18,22 @@ export interface Settings extends LoadedConfig {
 /** Throws `ConfigError` for settings and `UsageError` for a workspace that cannot be used. */
 export async function readSettings(request: OpenRequest, env: Environment): Promise<Settings> {
   const home = visHome(env);
-  const loaded = await loadConfig({
-    file: home === null ? null : await configFile(join(home, "config.jsonc")),
-    env,
-    flags: { model: request.model, provider: request.provider, maxIterations: request.maxIterations },
-  });
+  const workspace = await realFolder(request.cwd ?? Deno.cwd());
+  const [file, project] = await Promise.all([
+    home === null ? null : readConfigFile(join(home, "config.jsonc")),
+    projectFile({ home, workspace }),
+  ]);
+  const loaded = await loadConfig({ file, project, env, flags: request });
   const told = request.db ?? env["VIS_DB"];
   const database = told === ":memory:" ? told : told ? resolve(told) : home && join(home, "vis.db");
   if (database === null) {
     throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
   }
-  return { ...loaded, home, database, workspace: await realFolder(request.cwd ?? Deno.cwd()) };
+  return { ...loaded, home, database, workspace };
 }
 
-function visHome(env: Environment): string | null {
+/** `$VIS_HOME`, or what stands for it. */
+export function visHome(env: Environment): string | null {
   if (env["VIS_HOME"]) return resolve(env["VIS_HOME"]);
   const appData = Deno.build.os === "windows" ? env["APPDATA"] : undefined;
   if (appData) return join(appData, "vis");
@@ -38,13 +41,28 @@ function visHome(env: Environment): string | null {
   return home ? join(home, ".vis") : null;
 }
 
-async function configFile(path: string): Promise<{ readonly path: string; readonly text: string } | null> {
+export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   try {
     return { path, text: await Deno.readTextFile(path) };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
     throw new ConfigError(`Cannot read ${path}: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+/** Null where there is none, and where the workspace is the folder that the home is in. */
+async function projectFile(
+  { home, workspace }: Pick<Settings, "home" | "workspace">,
+): Promise<ProjectFile | null> {
+  const folder = join(workspace, ".vis");
+  if (folder === home || home !== null && folder === await Deno.realPath(home).catch(() => home)) return null;
+  const file = await readConfigFile(join(folder, "config.jsonc"));
+  if (file === null) return null;
+  const trusted = async (): Promise<boolean> => {
+    const { ConfigTrust } = await import("./config_trust.ts");
+    return await new ConfigTrust(home).has(file);
+  };
+  return { ...file, trusted, userPath: home === null ? null : join(home, "config.jsonc") };
 }
 
 async function realFolder(path: string): Promise<string> {

@@ -11,6 +11,14 @@ export interface OpenRequest {
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
   readonly maxIterations?: number | undefined;
+  /** Most a query may cost in US dollars. */
+  readonly maxCostUsd?: number | undefined;
+  /** Longest a query may take. */
+  readonly timeoutMs?: number | undefined;
+  /** In place of what the model asks for each iteration. */
+  readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
+  /** Names of extensions to leave out, besides those that the configuration denies. */
+  readonly noExtension?: readonly string[] | undefined;
   /** A query follows at once: its sandbox starts beside everything else. */
   readonly soon?: boolean | undefined;
   /** Folders of extensions to load besides; one that cannot be loaded is an error. */
@@ -58,6 +66,18 @@ export interface RunningServer {
   /** What an operator should know. */
   readonly notes: readonly string[];
   /** Lets running queries end, cancels those that take too long, and closes everything. */
+  close(): Promise<void>;
+}
+
+/** A client of a protocol on stdin and stdout: nothing else may be written there. */
+export interface SpeakRequest extends OpenRequest {
+  readonly protocol: "mcp" | "acp";
+}
+
+export interface Peer {
+  /** The client closed its end. */
+  readonly ended: Promise<void>;
+  /** Cancels what runs for the client and closes everything. */
   close(): Promise<void>;
 }
 
@@ -130,6 +150,8 @@ export interface Services {
   open(request: OpenRequest): Promise<Session>;
   /** Rejects as `open`, and with `ConfigError` where the address or the token cannot be used. */
   serve(request: ServeRequest): Promise<RunningServer>;
+  /** Rejects as `open`. */
+  speak(request: SpeakRequest): Promise<Peer>;
   doctor(request: OpenRequest): Promise<readonly CheckResult[]>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;

@@ -1,24 +1,33 @@
-import { oneLine } from "../domain/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { DEFAULT_CONFIG } from "./defaults.ts";
+import { type ConfigFile, type ConfigLayer, mergeLayers, type ProjectFile } from "./layers.ts";
 import type { Config } from "./schema.ts";
 
-/** What the environment and the flags say; undefined where they say nothing. Flags win over the environment, which
- * wins over the file. */
+/** What the files, the environment and the flags say; undefined or null where they say nothing. Flags win over the
+ * environment, which wins over the project's file, which wins over the user's. */
 export interface ConfigSources {
-  /** Text of `$VIS_HOME/config.jsonc`, null where there is none. */
-  readonly file: { readonly path: string; readonly text: string } | null;
+  /** `$VIS_HOME/config.jsonc` */
+  readonly file: ConfigFile | null;
+  /** `.vis/config.jsonc` of the workspace. */
+  readonly project?: ProjectFile | null;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly flags: {
-    readonly model?: string | undefined;
-    readonly provider?: string | undefined;
-    readonly maxIterations?: number | undefined;
-  };
+  readonly flags: ConfigFlags;
+}
+
+export interface ConfigFlags {
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly maxIterations?: number | undefined;
+  readonly maxCostUsd?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly noExtension?: readonly string[] | undefined;
 }
 
 /** Settings and the key, which is no setting: it is never printed, stored or logged. */
 export interface LoadedConfig {
   readonly config: Config;
+  /** Who says what, in rising order. */
+  readonly layers: readonly ConfigLayer[];
   readonly apiKey: string | null;
   /** A variable of the environment, where keys have their usual names; null where it is empty or not set. */
   readonly variable: (name: string) => string | null;
@@ -26,67 +35,74 @@ export interface LoadedConfig {
 
 /** Joins the layers and checks the result; throws `ConfigError` that names the key and the layer. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
-  const { file, env, flags } = sources;
-  const base = file ? await readFile(file) : DEFAULT_CONFIG;
-  const config: Config = {
-    ...base,
-    model: nonEmpty(flags.model) ?? nonEmpty(env["VIS_MODEL"]) ?? base.model,
-    provider: nonEmpty(flags.provider) ?? nonEmpty(env["VIS_PROVIDER"]) ?? base.provider,
-    baseUrl: baseUrl(nonEmpty(env["VIS_BASE_URL"])) ?? base.baseUrl,
-    budget: { ...base.budget, iterations: flags.maxIterations ?? base.budget.iterations },
-  };
+  const { env, flags } = sources;
   const variable = (name: string): string | null => nonEmpty(env[name]) ?? null;
-  return { config, apiKey: variable("VIS_API_KEY") ?? variable("OPENAI_API_KEY"), variable };
+  const layers = [
+    { layer: "default", values: DEFAULT_CONFIG, where: () => "" } as const,
+    ...await fileLayers(sources),
+    environmentLayer(variable),
+    flagsLayer(flags),
+  ];
+  // Only what the files say can be wrong: without them the schema, which costs a start 20 ms, is not needed.
+  const config = layers.length === 3
+    ? mergeLayers(layers) as Config
+    : (await import("./check_config.ts")).checkConfig(mergeLayers(layers), "the configuration");
+  return { config, layers, apiKey: variable("VIS_API_KEY") ?? variable("OPENAI_API_KEY"), variable };
 }
 
-/** The schema is loaded only for a file: it costs a start 20 ms. */
-async function readFile(file: { readonly path: string; readonly text: string }): Promise<Config> {
-  const { ConfigSchema } = await import("./schema.ts");
-  const parsed = ConfigSchema.safeParse(parseFile(file));
-  if (parsed.success) return distinct(parsed.data, file.path);
-  const issue = parsed.error.issues[0];
-  if (issue?.code === "unrecognized_keys") {
-    const { unknownKey } = await import("./_unknown_key.ts");
-    const key = issue.keys[0] ?? "";
-    const path = [...issue.path, key].join(".");
-    throw new ConfigError(`Cannot use ${file.path}: ${path}: ${unknownKey(key, issue.path)}`);
-  }
-  throw new ConfigError(
-    `Cannot use ${file.path}: ${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is wrong"}`,
-  );
+async function fileLayers({ file, project = null }: ConfigSources): Promise<readonly ConfigLayer[]> {
+  if (file === null && project === null) return [];
+  const { fileLayer } = await import("./file_layer.ts");
+  return [
+    ...file === null ? [] : [await fileLayer("user", file)],
+    ...project === null ? [] : [await fileLayer("project", project)],
+  ];
 }
 
-/** Two providers of one name could not be told apart. */
-function distinct(config: Config, path: string): Config {
-  const names = config.providers.map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice === undefined) return config;
-  throw new ConfigError(`Cannot use ${path}: providers: two of them are named ${twice}`);
+function environmentLayer(variable: (name: string) => string | null): ConfigLayer {
+  const names: Readonly<Record<string, string>> = {
+    model: "VIS_MODEL",
+    provider: "VIS_PROVIDER",
+    baseUrl: "VIS_BASE_URL",
+  };
+  const said = Object.entries(names).flatMap(([key, name]) => {
+    const text = variable(name);
+    return text === null ? [] : [[key, key === "baseUrl" ? httpUrl(text) : text]];
+  });
+  return { layer: "environment", values: Object.fromEntries(said), where: (key) => names[key] ?? "" };
 }
+
+function flagsLayer(flags: ConfigFlags): ConfigLayer {
+  const { maxIterations, maxCostUsd, timeoutMs, noExtension = [] } = flags;
+  const model = nonEmpty(flags.model), provider = nonEmpty(flags.provider);
+  const budget = {
+    ...maxIterations === undefined ? {} : { iterations: maxIterations },
+    ...maxCostUsd === undefined ? {} : { costUsd: maxCostUsd },
+    ...timeoutMs === undefined ? {} : { wallMs: timeoutMs },
+  };
+  const values = {
+    ...model === undefined ? {} : { model },
+    ...provider === undefined ? {} : { provider },
+    ...Object.keys(budget).length === 0 ? {} : { budget },
+    ...noExtension.length === 0 ? {} : { extensions: { deny: noExtension } },
+  };
+  return { layer: "flags", values, where: (key) => FLAGS[key] ?? "" };
+}
+
+const FLAGS: Readonly<Record<string, string>> = {
+  model: "--model",
+  provider: "--provider",
+  "budget.iterations": "--max-iterations",
+  "budget.costUsd": "--max-cost",
+  "budget.wallMs": "--timeout",
+  "extensions.deny": "--no-extension",
+};
 
 function nonEmpty(text: string | undefined): string | undefined {
   return text?.trim() ? text.trim() : undefined;
 }
 
-function baseUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+function httpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new ConfigError(`Cannot use VIS_BASE_URL: ${text} is not an http or https URL (http://127.0.0.1:8080/v1)`);
-}
-
-function parseFile(file: { readonly path: string; readonly text: string }): unknown {
-  try {
-    return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`Cannot read ${file.path}: ${oneLine(why, 300)}`);
-  }
-}
-
-/** Blanks out comments and trailing commas outside strings, so that positions in errors stay right. */
-function stripComments(text: string): string {
-  const blank = (found: string): string => found.replace(/[^\n]/g, " ");
-  return text
-    .replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (found) => found[0] === '"' ? found : blank(found))
-    .replace(/"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g, (found) => found[0] === '"' ? found : " ");
 }

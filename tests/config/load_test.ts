@@ -163,3 +163,75 @@ Deno.test("loadConfig() accepts only http and https for VIS_BASE_URL", async () 
     assert.match(await refusal(sources(JSON.stringify({ baseUrl: url }))), /baseUrl/);
   }
 });
+
+const PROJECT = "/work/.vis/config.jsonc";
+
+function withProject(text: string, rest: Partial<ConfigSources> & { readonly trusted?: boolean } = {}): ConfigSources {
+  const { trusted = false, ...more } = rest;
+  const project = { path: PROJECT, text, userPath: "/home/c/config.jsonc", trusted: () => Promise.resolve(trusted) };
+  return { ...sources(null), project, ...more };
+}
+
+Deno.test("loadConfig() takes the harmless keys of a project, above the user's and below the environment's", async () => {
+  const text = '{ "model": "p", "budget": { "iterations": 6 }, "context": { "attempts": 3 }, "autoForget": {} }';
+  const file = { path: "u", text: '{ "model": "u", "budget": { "iterations": 9, "tokens": 5 } }' };
+  const { config } = await loadConfig(withProject(text, { file }));
+  assert.deepEqual([config.model, config.budget.iterations, config.budget.tokens], ["p", 6, 5]);
+  assert.deepEqual([config.context.attempts, config.context.indexRows], [3, 150]);
+  const { config: above } = await loadConfig(withProject(text, { file, env: { VIS_MODEL: "e" } }));
+  assert.equal(above.model, "e");
+});
+
+Deno.test("loadConfig() refuses every other key of a project, with the reason and the place for it", async () => {
+  const cases: [string, string][] = [
+    ['{ "baseUrl": "http://evil" }', "baseUrl"],
+    ['{ "provider": "demo" }', "provider"],
+    ['{ "providers": [] }', "providers"],
+    ['{ "shell": { "enabled": true } }', "shell.enabled"],
+    ['{ "shell": { "deny": [], "allow": ["x"] } }', "shell.allow"],
+    ['{ "extensions": { "allow": null } }', "extensions.allow"],
+    ['{ "extensions": { "config": {} } }', "extensions.config"],
+    ['{ "sandbox": { "launcher": ["sh"] } }', "sandbox"],
+    ['{ "server": { "host": "0.0.0.0" } }', "server"],
+    ['{ "budget": { "ceiling": 9 } }', "budget.ceiling"],
+  ];
+  for (const [text, key] of cases) {
+    const message = await refusal(withProject(text));
+    assert.ok(message.startsWith(`Cannot use ${PROJECT}: ${key}: A project may not set it`), message);
+    assert.match(message, /put it into \/home\/c\/config\.jsonc, or run vis config trust$/);
+  }
+  const both = await refusal(withProject('{ "baseUrl": "http://a", "model": "m", "server": {} }'));
+  assert.match(both, /: baseUrl \(as server\): A project/);
+  assert.match(await refusal(withProject('{ "modle": "m" }')), /: modle: There is no such key; is model meant$/);
+  assert.match(
+    await refusal(withProject('{ "context": { "atempts": 1 } }')),
+    /context\.atempts: .* is attempts meant$/,
+  );
+});
+
+Deno.test("loadConfig() takes any key of a project that the user trusts, and still checks it", async () => {
+  const { config } = await loadConfig(withProject('{ "shell": { "enabled": true } }', { trusted: true }));
+  assert.equal(config.shell.enabled, true);
+  assert.match(await refusal(withProject('{ "shell": { "enabled": 1 } }', { trusted: true })), /shell\.enabled/);
+});
+
+Deno.test("loadConfig() lets no layer take back what another one denies", async () => {
+  const file = { path: "u", text: '{ "extensions": { "deny": ["web"] }, "shell": { "deny": ["rm *"] } }' };
+  const project = '{ "extensions": { "deny": [] }, "shell": { "deny": ["git push*"] } }';
+  const { config } = await loadConfig(withProject(project, { file, flags: { noExtension: ["fs", "web"] } }));
+  assert.deepEqual(config.extensions.deny, ["web", "fs"]);
+  assert.deepEqual(config.shell.deny, ["rm *", "git push*"]);
+});
+
+Deno.test("loadConfig() takes limits of one query from the flags", async () => {
+  const flags = { maxCostUsd: 0.5, timeoutMs: 60_000, noExtension: [] };
+  const { config, layers } = await loadConfig(sources('{ "budget": { "costUsd": 3, "tokens": 9 } }', { flags }));
+  assert.deepEqual([config.budget.costUsd, config.budget.wallMs, config.budget.tokens], [0.5, 60_000, 9]);
+  assert.equal(layers.at(-1)?.where("budget.costUsd"), "--max-cost");
+});
+
+Deno.test("loadConfig() passes over the $schema of a file, which is for editors", async () => {
+  const text = '{ "$schema": "./config.schema.json", "model": "m" }';
+  assert.equal((await loadConfig(sources(text))).config.model, "m");
+  assert.equal((await loadConfig(withProject(text))).config.model, "m");
+});

@@ -8,11 +8,18 @@ Deno.test("nearestName() finds what was probably meant", () => {
     ["Anthropic", "anthropic"],
     ["opnai", "openai"],
     ["open-router", "openrouter"],
-    ["zia", null],
+    ["zia", "zai"],
+    ["zxy", null],
     ["zay", "zai"],
     ["acme", null],
     ["", null],
   ];
   for (const [asked, meant] of cases) assert.equal(nearestName(asked, names), meant, asked);
   assert.equal(nearestName("x", []), null);
+});
+
+Deno.test("nearestName() takes two letters in the wrong order for one mistake", () => {
+  assert.equal(nearestName("modle", ["model", "mode"]), "model");
+  assert.equal(nearestName("rnu", ["run", "undo"]), "run");
+  assert.equal(nearestName("ab", ["cd", "dc"]), null);
 });

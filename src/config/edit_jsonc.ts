@@ -1,0 +1,120 @@
+import { afterBlanks, type JsoncMember, type JsoncNode, jsoncTree } from "./_jsonc_tree.ts";
+
+interface Place {
+  readonly text: string;
+  readonly node: JsoncNode;
+  /** Of the line that the node begins in. */
+  readonly indent: string;
+}
+
+/** The text with a value at a path, everything else as it was: comments, order, commas. The text is one that `parseJsonc`
+ * accepts, or blank. Throws `RangeError` where the path leads into what is no object or past the end of a list. */
+export function setInJsonc(
+  text: string,
+  { path, value }: { readonly path: readonly string[]; readonly value: unknown },
+): string {
+  if (text.trim() === "") return `${written(nested(path, value), "")}\n`;
+  const { place, rest } = deepest(text, path);
+  const { node, indent } = place;
+  const [key, ...below] = rest;
+  if (key === undefined) return splice(text, { start: node.start, end: node.end, with: written(value, indent) });
+  if (node.kind === "scalar" || node.kind === "array" && Number(key) !== node.members.length) {
+    throw new RangeError(
+      `Cannot set ${path.join(".")}: there is nothing at ${path.slice(0, -below.length - 1).join(".")} to put it into`,
+    );
+  }
+  return insert(place, { key, value: nested(below, value) });
+}
+
+/** The text without what is at a path; the same text where there is nothing. A comment on the same line goes with it. */
+export function removeFromJsonc(text: string, path: readonly string[]): string {
+  if (text.trim() === "" || path.length === 0) return text;
+  const { place, rest } = deepest(text, path.slice(0, -1));
+  const at = rest.length > 0 ? -1 : place.node.members.findLastIndex(({ key }) => key === path.at(-1));
+  const member = place.node.members[at];
+  return member === undefined ? text : cutOut(place, { member, before: place.node.members[at - 1] });
+}
+
+/** As far as the path leads. */
+function deepest(text: string, path: readonly string[]): { readonly place: Place; readonly rest: readonly string[] } {
+  let node = jsoncTree(text);
+  let indent = indentAt(text, node.start);
+  for (const [at, step] of path.entries()) {
+    const member = node.members.findLast(({ key }) => key === step);
+    if (member === undefined) return { place: { text, node, indent }, rest: path.slice(at) };
+    node = member.value;
+    indent = indentAt(text, member.start);
+  }
+  return { place: { text, node, indent }, rest: [] };
+}
+
+function insert(
+  { text, node, indent }: Place,
+  { key, value }: { readonly key: string; readonly value: unknown },
+): string {
+  const first = node.members[0], last = node.members.at(-1);
+  const spread = first === undefined || text.slice(node.start, first.start).includes("\n");
+  const inner = first && spread ? indentAt(text, first.start) : `${indent}  `;
+  const name = node.kind === "object" ? `${JSON.stringify(key)}: ` : "";
+  const member = `${name}${written(value, spread ? inner : indent)}`;
+  if (last === undefined) {
+    const content = text.slice(node.start + 1, node.end - 1).trimEnd();
+    const line = content === "" ? `\n${inner}${member}\n${indent}` : `${content}\n${inner}${member}\n${indent}`;
+    return splice(text, { start: node.start + 1, end: node.end - 1, with: line });
+  }
+  if (!spread) {
+    const at = last.comma === null ? last.value.end : last.comma + 1;
+    return splice(text, { start: at, end: at, with: last.comma === null ? `, ${member}` : ` ${member},` });
+  }
+  const trailing = last.comma === null ? "" : ",";
+  const after = lineRest(text, (last.comma ?? last.value.end - 1) + 1);
+  const added = splice(text, { start: after, end: after, with: `\n${inner}${member}${trailing}` });
+  return last.comma === null ? splice(added, { start: last.value.end, end: last.value.end, with: "," }) : added;
+}
+
+/** With its comma; the one before it goes where it was the last without a trailing comma. */
+function cutOut(
+  { text, node }: Place,
+  { member, before }: { readonly member: JsoncMember; readonly before: JsoncMember | undefined },
+): string {
+  const isLast = node.members.at(-1) === member;
+  const lineStart = text.lastIndexOf("\n", member.start - 1) + 1;
+  let end = member.comma === null ? member.value.end : member.comma + 1;
+  const rest = lineRest(text, end);
+  const alone = text.slice(lineStart, member.start).trim() === "" && (text[rest] ?? "\n") === "\n";
+  let start = member.start;
+  if (alone) [start, end] = [Math.max(0, lineStart - 1), rest];
+  else if (!isLast) end = afterBlanks(text, end);
+  else if (before) start = before.comma === null ? before.value.end : before.comma + 1;
+  const cut = splice(text, { start, end, with: "" });
+  if (!isLast || member.comma !== null || before?.comma == null) return cut;
+  return splice(cut, { start: before.comma, end: before.comma + 1, with: "" });
+}
+
+/** The place behind blanks and comments that end on the same line. */
+function lineRest(text: string, from: number): number {
+  const rest = /[^\S\n]*(?:\/\*[^\n]*?\*\/[^\S\n]*)*(?:\/\/[^\n]*)?/y;
+  rest.lastIndex = from;
+  const found = rest.exec(text)?.[0] ?? "";
+  return from + found.trimEnd().length;
+}
+
+function indentAt(text: string, at: number): string {
+  const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
+  return /^[^\S\n]*/.exec(line)?.[0].replace("\ufeff", "") ?? "";
+}
+
+function nested(path: readonly string[], value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+}
+
+function written(value: unknown, indent: string): string {
+  const text = JSON.stringify(value, null, 2).replaceAll("\n", `\n${indent}`);
+  if (!Array.isArray(value) || value.some((one) => typeof one === "object" && one !== null)) return text;
+  const flat = `[${value.map((one) => JSON.stringify(one)).join(", ")}]`;
+  return flat.length <= 80 ? flat : text;
+}
+
+function splice(text: string, { start, end, with: put }: { start: number; end: number; with: string }): string {
+  return `${text.slice(0, start)}${put}${text.slice(end)}`;
+}

@@ -1,0 +1,27 @@
+import { ConfigError } from "../domain/errors.ts";
+import { checkConfig } from "./check_config.ts";
+import type { ConfigFile, ConfigLayer, ProjectFile } from "./layers.ts";
+import { parseJsonc } from "./parse_jsonc.ts";
+import { refusedKeys } from "./refused_keys.ts";
+
+/** What a file says. Throws `ConfigError` that names the file and the key: of a value that cannot be used, and of a key
+ * that a project may not set. */
+export async function fileLayer(layer: "user" | "project", file: ConfigFile | ProjectFile): Promise<ConfigLayer> {
+  const values = parseJsonc(file);
+  checkConfig(values, file.path);
+  if ("trusted" in file) await checkProject(values, file);
+  const { $schema: _forEditors, ...said } = { $schema: undefined, ...Object(values) };
+  return { layer, values: said, where: () => file.path };
+}
+
+async function checkProject(values: unknown, { path, userPath, trusted }: ProjectFile): Promise<void> {
+  const refused = refusedKeys(values);
+  const [key] = refused;
+  if (key === undefined || await trusted()) return;
+  const others = refused.length > 1 ? ` (as ${refused.slice(1).join(", ")})` : "";
+  const own = userPath ?? "the user's own config.jsonc";
+  throw new ConfigError(
+    `Cannot use ${path}: ${key}${others}: A project may not set it, since blocks can write this file; ` +
+      `put it into ${own}, or run vis config trust`,
+  );
+}

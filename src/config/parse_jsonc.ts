@@ -1,0 +1,20 @@
+import { oneLine } from "../domain/clip.ts";
+import { ConfigError } from "../domain/errors.ts";
+
+/** The value of a file in JSON with comments and trailing commas; throws `ConfigError` that names the file. */
+export function parseJsonc(file: { readonly path: string; readonly text: string }): unknown {
+  try {
+    return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`Cannot read ${file.path}: ${oneLine(why, 300)}`);
+  }
+}
+
+/** Blanks out comments and trailing commas outside strings, so that positions in errors stay right. */
+function stripComments(text: string): string {
+  const blank = (found: string): string => found.replace(/[^\n]/g, " ");
+  return text
+    .replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (found) => found[0] === '"' ? found : blank(found))
+    .replace(/"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g, (found) => found[0] === '"' ? found : " ");
+}
