@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { newId } from "../../domain/id.ts";
 import { conversationRoutes } from "./conversation_routes.ts";
+import { Door } from "./door.ts";
 import { guard } from "./guard.ts";
 import { healthRoutes } from "./health_routes.ts";
 import type { HttpParts } from "./http_parts.ts";
@@ -15,10 +16,11 @@ import { Problem, problemOf } from "./problem.ts";
 import { queryRoutes } from "./query_routes.ts";
 import { readCall } from "./read_call.ts";
 import { recordRoutes } from "./record_routes.ts";
+import { requireScope, scopeOf } from "./require_scope.ts";
 import type { Route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 import { SECURE_HEADERS } from "./secure_headers.ts";
-import { TokenCheck } from "./token_check.ts";
+import type { TokenGrant } from "./token_grant.ts";
 
 export interface AppParts {
   readonly parts: HttpParts;
@@ -28,26 +30,38 @@ export interface AppParts {
 }
 
 interface Env {
-  Variables: { requestId: string };
+  Bindings: { remote: string };
+  Variables: { requestId: string; caller: TokenGrant };
 }
+
+/** Whoever asks for what needs no token. */
+const ANYONE: TokenGrant = {
+  name: "",
+  digest: new Uint8Array(),
+  scope: "read",
+  expiresAt: null,
+  quota: { queriesPerDay: null, costUsdPerDay: null, concurrent: null },
+};
 
 /** What needs no token: it tells nothing of any conversation. */
 const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|favicon\.ico$)/;
 
-/** Everything between a request and its response. It never rejects. */
-export function createApp(given: AppParts): (request: Request) => Promise<Response> {
+/** Everything between a request and its response; `remote` is the other end of its connection. It never rejects. */
+export function createApp(given: AppParts): (request: Request, remote: string) => Promise<Response> {
   const { parts, runs, hosts } = given;
   const app = new Hono<Env>();
-  const token = new TokenCheck(parts.token);
+  const door = new Door(parts);
   app.use(async (c, next) => {
     const begun = parts.now();
     c.set("requestId", requestIdOf(c.req.raw));
+    c.set("caller", ANYONE);
     await next();
     finish(c, { parts, begun });
   });
   app.use(async (c, next) => {
     guard(c.req.raw, { limits: parts.limits, hosts });
-    if (!OPEN.test(c.req.path) && !token.holds(c.req.raw.headers.get("authorization"))) throw unauthorized();
+    const address = door.knock(c.req.raw.headers, c.env.remote);
+    if (!OPEN.test(c.req.path)) c.set("caller", await door.enter(c.req.raw.headers, address));
     await next();
   });
   const routes = apiRoutes(parts, runs);
@@ -63,7 +77,7 @@ export function createApp(given: AppParts): (request: Request) => Promise<Respon
   }
   app.notFound((c) => failed(c, { error: new Problem("Cannot find this address", { kind: "not-found" }), parts }));
   app.onError((error, c) => failed(c, { error, parts }));
-  return async (request) => await app.fetch(request);
+  return async (request, remote) => await app.fetch(request, { remote });
 }
 
 function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
@@ -80,7 +94,9 @@ function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
 
 function add(app: Hono<Env>, { route, parts }: { readonly route: Route; readonly parts: HttpParts }): void {
   app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
-    const facts = { params: c.req.param(), requestId: c.get("requestId"), limits: parts.limits };
+    const caller = c.get("caller");
+    if (caller !== ANYONE) requireScope(scopeOf(route), caller);
+    const facts = { params: c.req.param(), requestId: c.get("requestId"), caller, limits: parts.limits };
     return await route.handle(await readCall(c.req.raw, { route, ...facts }));
   });
 }
@@ -93,14 +109,6 @@ function notAllowed(methods: readonly string[]): never {
   const headers = { allow: methods.join(", ") };
   throw new Problem(`Cannot use this method: ${methods.join(" and ")} may be used`, {
     kind: "method-not-allowed",
-    headers,
-  });
-}
-
-function unauthorized(): Problem {
-  const headers = { "www-authenticate": 'Bearer realm="vis"' };
-  return new Problem("Cannot serve without a valid token: send Authorization: Bearer", {
-    kind: "unauthorized",
     headers,
   });
 }
@@ -137,6 +145,7 @@ function finish(c: Context<Env>, { parts, begun }: { readonly parts: HttpParts; 
   // The path alone: a query may hold what no log should.
   parts.log.info("request", {
     requestId,
+    token: c.get("caller").name,
     method,
     path: path.slice(0, 200),
     status: c.res.status,

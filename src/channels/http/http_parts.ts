@@ -1,6 +1,8 @@
 import type { Conversations } from "../../conversation/conversations.ts";
 import type { Log } from "../../logging/log.ts";
 import type { ProviderAdmin } from "../channel.ts";
+import type { Rate } from "./rate_limit.ts";
+import type { TokenSource } from "./token_grant.ts";
 
 /** What the HTTP channel works with. Whoever gives it closes it, after the server. */
 export interface HttpParts {
@@ -14,10 +16,12 @@ export interface HttpParts {
   readonly admin: Pick<ProviderAdmin, "models">;
   readonly log: Log;
   readonly now: () => number;
-  /** Every request that reaches a conversation must carry it. */
-  readonly token: string;
+  /** Every request that reaches a conversation must carry one of them. */
+  readonly tokens: TokenSource;
   /** Names besides its own address under which the server is reached. */
   readonly hosts: readonly string[];
+  /** Addresses of reverse proxies, which say in X-Forwarded-For whom they ask for. */
+  readonly proxies: readonly string[];
   readonly limits: HttpLimits;
 }
 
@@ -32,4 +36,9 @@ export interface HttpLimits {
   readonly shutdownMs: number;
   /** Between signs of life on a stream. */
   readonly heartbeatMs: number;
+  /** Requests with one token, and from one address. */
+  readonly perToken: Rate;
+  readonly perAddress: Rate;
+  /** Wrong tokens from one address. */
+  readonly wrongTokens: Rate;
 }

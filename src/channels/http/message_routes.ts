@@ -56,7 +56,7 @@ function send({ parts, runs }: Given, once: Idempotency<Sent>): Route {
     handle: async (call) => {
       const conversation = await findConversation(parts.conversations, call.params["id"]);
       const scope = `send ${conversation.branchId}`;
-      const work = () => begin(call.body, { parts, runs, conversation });
+      const work = () => begin(call, { parts, runs, conversation });
       const sent = await once.once(call.headers.get("idempotency-key"), { scope, body: call.bodyText, work });
       if (sent === null) return jsonResponse({ steered: true }, { status: 202 });
       const { cancelOnDisconnect } = call.body;
@@ -67,22 +67,17 @@ function send({ parts, runs }: Given, once: Idempotency<Sent>): Route {
 
 /** Null where the running query was told. */
 async function begin(
-  body: Message,
+  { body, caller }: Pick<Call<Message>, "body" | "caller">,
   { parts, runs, conversation }: Given & { readonly conversation: Conversation },
 ): Promise<Sent> {
   const { conversations } = parts;
   const given = optionsOf(body);
   await conversations.check(given);
   if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
+  const more = { ...given, label: "http", refuseWhenBusy: body.whenBusy === "refuse" };
   const { queryId } = await runs.begin(
-    conversation.conversationId,
-    (options) =>
-      conversations.send(conversation, body.request, {
-        ...options,
-        ...given,
-        label: "http",
-        refuseWhenBusy: body.whenBusy === "refuse",
-      }),
+    (options) => conversations.send(conversation, body.request, { ...options, ...more }),
+    { conversationId: conversation.conversationId, caller },
   );
   return { queryId };
 }
@@ -143,8 +138,8 @@ function retry({ parts, runs }: Given, once: Idempotency<Sent>): Route {
         await findQuery(conversations, { conversation, queryId });
         const more = maxIterations === undefined ? {} : { maxIterations };
         const begun = await runs.begin(
-          conversation.conversationId,
           (options) => conversations.retry(queryId, { ...options, ...more }),
+          { conversationId: conversation.conversationId, caller: call.caller },
         );
         return { queryId: begun.queryId };
       };

@@ -4,10 +4,20 @@ import type { Problem, ProblemKind } from "./problem.ts";
 const TYPES: Partial<Record<ProblemKind, string>> = {
   unauthorized: "authentication_error",
   forbidden: "permission_error",
+  "insufficient-scope": "permission_error",
+  "rate-limited": "requests",
+  quota: "insufficient_quota",
   conflict: "conflict_error",
   unavailable: "server_error",
   provider: "server_error",
   defect: "server_error",
+};
+
+/** Where OpenAI has a name of its own. */
+const CODES: Partial<Record<ProblemKind, string>> = {
+  unauthorized: "invalid_api_key",
+  "rate-limited": "rate_limit_exceeded",
+  quota: "insufficient_quota",
 };
 
 /** The object that OpenAI's clients read errors from. */
@@ -16,7 +26,7 @@ export function openAiErrorBody(
 ): { readonly error: Readonly<Record<string, unknown>> } {
   const { kind, message, facts } = problem;
   const param = facts.errors?.[0]?.path || null;
-  const code = kind === "unauthorized" ? "invalid_api_key" : kind.replaceAll("-", "_");
+  const code = CODES[kind] ?? kind.replaceAll("-", "_");
   return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
 }
 
@@ -26,7 +36,9 @@ export function openAiError(problem: Problem): Response {
     headers: {
       ...problem.facts.headers,
       // What was begun here is not to be begun again by a client of its own accord.
-      ...(problem.status >= 500 || problem.status === 409 ? { "x-should-retry": "false" } : {}),
+      ...(problem.status >= 500 || problem.status === 409 || problem.kind === "quota"
+        ? { "x-should-retry": "false" }
+        : {}),
     },
   });
 }

@@ -94,9 +94,9 @@ function chatCompletions({ parts, runs }: Given): Route {
       }
       const conversation = await conversationOf(id, { parts, title: request });
       const { run, queryId } = await runs.begin(
-        conversation.conversationId,
         (options) =>
           conversations.send(conversation, request, { ...options, ...given, label: "openai", refuseWhenBusy: true }),
+        { conversationId: conversation.conversationId, caller: call.caller },
       );
       const facts = { queryId, model: body.model, at: parts.now() };
       const headers = { [CONVERSATION]: conversation.branchId };

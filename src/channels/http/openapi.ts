@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { scopeOf } from "./require_scope.ts";
 import type { Answer, Route } from "./route.ts";
 import { ProblemSchema } from "./schemas.ts";
 
@@ -35,7 +36,7 @@ function operation(route: Route): Json {
     operationId,
     summary,
     tags: [tag],
-    ...(isOpen ? { security: [] } : {}),
+    ...(isOpen ? { security: [] } : { "x-vis-scope": scopeOf(route) }),
     parameters: parameters(route),
     ...(body
       ? { requestBody: { required: true, content: { "application/json": { schema: schemaOf(body, "input") } } } }

@@ -10,10 +10,8 @@ const MAX_DEPTH = 200;
 /** A request as its route's handler gets it. Throws `Problem` for one that its schemas refuse. */
 export async function readCall(
   request: Request,
-  { route, params, requestId, limits }: {
+  { route, limits, ...facts }: Pick<Call, "params" | "requestId" | "caller"> & {
     readonly route: Pick<Route, "body" | "query">;
-    readonly params: Readonly<Record<string, string>>;
-    readonly requestId: string;
     readonly limits: HttpLimits;
   },
 ): Promise<Call> {
@@ -22,7 +20,7 @@ export async function readCall(
   const bodyText = route.body ? await readBody(request, limits) : "";
   const value = route.body ? parsed(bodyText) : undefined;
   const body = checked(route.body, { value, what: "the body" });
-  return { params, body, bodyText, query, headers: request.headers, requestId };
+  return { ...facts, body, bodyText, query, headers: request.headers };
 }
 
 function parsed(text: string): unknown {

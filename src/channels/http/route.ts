@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Scope, TokenGrant } from "./token_grant.ts";
 
 export type Method = "get" | "post" | "patch" | "delete";
 
@@ -11,6 +12,8 @@ export interface Call<B = unknown, Q = unknown> {
   readonly query: Q;
   readonly headers: Headers;
   readonly requestId: string;
+  /** Whose token came with it. */
+  readonly caller: TokenGrant;
 }
 
 /** One answer as OpenAPI describes it. */
@@ -29,6 +32,8 @@ export interface Route<B = unknown, Q = unknown> {
   readonly operation: string;
   readonly summary: string;
   readonly tag: string;
+  /** What the token must be for; reading where the method is GET, else writing. */
+  readonly scope?: Scope;
   readonly body?: z.ZodType<B>;
   readonly query?: z.ZodType<Q>;
   /** Names of request headers to what they do. */

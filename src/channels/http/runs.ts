@@ -1,5 +1,7 @@
 import { Run } from "./run.ts";
 import { Problem } from "./problem.ts";
+import type { Quotas } from "./quotas.ts";
+import type { TokenGrant } from "./token_grant.ts";
 
 /** Runs that have ended and can still be followed from where a client lost them. */
 const KEPT_RUNS = 100;
@@ -8,7 +10,12 @@ const KEPT_RUNS = 100;
 export class Runs {
   readonly #byQuery = new Map<string, Run>();
   readonly #running = new Set<Run>();
+  readonly #quotas: Quotas;
   #closing = false;
+
+  constructor(quotas: Quotas) {
+    this.#quotas = quotas;
+  }
 
   get closing(): boolean {
     return this.#closing;
@@ -18,14 +25,26 @@ export class Runs {
     return this.#running.size;
   }
 
-  /** Begins a run and waits for its first event. Rejects as `Conversations.send` where nothing was begun. */
-  async begin(...given: ConstructorParameters<typeof Run>): Promise<{ readonly run: Run; readonly queryId: string }> {
+  /** Begins a run, on the caller's account, and waits for its first event. Rejects as `Conversations.send` where nothing
+   * was begun, and with `Problem` (429) where the caller's quota is used up. */
+  async begin(
+    send: ConstructorParameters<typeof Run>[1],
+    { conversationId, caller }: { readonly conversationId: string; readonly caller: TokenGrant },
+  ): Promise<{ readonly run: Run; readonly queryId: string }> {
     if (this.#closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
-    const run = new Run(...given);
+    const lease = this.#quotas.begin(caller);
+    const run = new Run(conversationId, send);
     this.#running.add(run);
     const gone = (): void => void this.#running.delete(run);
-    run.ended.then(gone, gone);
-    const { queryId } = await run.started;
+    const { queryId } = await run.started.catch((error: unknown) => {
+      gone();
+      lease.undo();
+      throw error;
+    });
+    run.ended.catch(() => null).then((result) => {
+      gone();
+      lease.end(result);
+    });
     this.#byQuery.set(queryId, run);
     this.#forget();
     return { run, queryId };

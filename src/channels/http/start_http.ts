@@ -1,6 +1,7 @@
 import { ConfigError } from "../../domain/errors.ts";
 import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./http_parts.ts";
+import { Quotas } from "./quotas.ts";
 import { Runs } from "./runs.ts";
 
 /** Clients that do not read what is sent to them are left after this. */
@@ -15,7 +16,7 @@ export interface HttpServer {
 
 /** Listens. Throws `ConfigError` where the address cannot be had. */
 export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
-  const runs = new Runs();
+  const runs = new Runs(new Quotas(parts.now));
   const hosts = new Set<string>();
   const abort = new AbortController();
   /** Requests whose response is still on its way. */
@@ -27,10 +28,10 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     signal: abort.signal,
     onListen: () => {},
     onError: () => new Response(null, { status: 500 }),
-  }, async (request, { completed }) => {
+  }, async (request, { completed, remoteAddr }) => {
     const done = completed.catch(() => {}).then(() => void open.delete(done));
     open.add(done);
-    return await answer(request);
+    return await answer(request, remoteAddr.hostname);
   });
   const { port } = server.addr;
   for (const name of namesOf(at.host, port, parts.hosts)) hosts.add(name);

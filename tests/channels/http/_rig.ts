@@ -1,5 +1,7 @@
 import type { HttpLimits } from "../../../src/channels/http/http_parts.ts";
+import { oneToken } from "../../../src/channels/http/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
+import type { Quota, TokenSource } from "../../../src/channels/http/token_grant.ts";
 import type { QueryEvent } from "../../../src/domain/query_event.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
@@ -32,7 +34,12 @@ export const LIMITS: HttpLimits = {
   urlBytes: 4_096,
   shutdownMs: 50,
   heartbeatMs: 15_000,
+  perToken: { perMinute: 1e9, burst: 1e9 },
+  perAddress: { perMinute: 1e9, burst: 1e9 },
+  wrongTokens: { perMinute: 1e9, burst: 1e9 },
 };
+
+export const NO_QUOTA: Quota = { queriesPerDay: null, costUsdPerDay: null, concurrent: null };
 
 const MODELS = [{ provider: "scripted", source: "config" as const, detail: "", models: [] }];
 
@@ -42,6 +49,9 @@ export async function startRig(
   options: {
     readonly limits?: Partial<HttpLimits>;
     readonly hosts?: readonly string[];
+    readonly proxies?: readonly string[];
+    readonly tokens?: TokenSource;
+    readonly now?: () => number;
     readonly engine?: EngineOptions;
   } = {},
 ): Promise<Rig> {
@@ -57,9 +67,10 @@ export async function startRig(
     version: "1.2.3",
     admin: { models: () => Promise.resolve(MODELS) },
     log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") },
-    now: Date.now,
-    token: TOKEN,
+    now: options.now ?? Date.now,
+    tokens: options.tokens ?? oneToken(TOKEN, NO_QUOTA),
     hosts: options.hosts ?? [],
+    proxies: options.proxies ?? [],
     limits: { ...LIMITS, ...options.limits },
   }, { host: "127.0.0.1", port: 0 });
   const closed = { done: false };

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { oneToken } from "../../../src/channels/http/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { allEvents, SSE, sseEvents, startRig, TOKEN } from "./_rig.ts";
+import { allEvents, LIMITS, NO_QUOTA, SSE, sseEvents, startRig, TOKEN } from "./_rig.ts";
 
 const final = (answer: string): string => replyJson([], { final: answer });
 /** The model thinks until it is cancelled. */
@@ -43,11 +44,19 @@ Deno.test("startHttp() says which address it cannot have", async () => {
   const { port } = new URL(rig.url);
   const parts = {
     conversations: rig.engine.conversations,
-    ...{ workspace: "/", provider: "p", model: "m", version: "1", token: TOKEN, hosts: [] },
+    ...{
+      workspace: "/",
+      provider: "p",
+      model: "m",
+      version: "1",
+      tokens: oneToken(TOKEN, NO_QUOTA),
+      hosts: [],
+      proxies: [],
+    },
     admin: { models: () => Promise.resolve([]) },
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     now: Date.now,
-    limits: { bodyBytes: 1, bodyMs: 1, headerBytes: 1, urlBytes: 1, shutdownMs: 0, heartbeatMs: 1 },
+    limits: LIMITS,
   };
   assert.throws(() => startHttp(parts, { host: "127.0.0.1", port: Number(port) }), {
     name: "ConfigError",

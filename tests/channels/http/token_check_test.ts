@@ -1,11 +1,27 @@
 import assert from "node:assert/strict";
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Problem } from "../../../src/channels/http/problem.ts";
 import { TokenCheck } from "../../../src/channels/http/token_check.ts";
+import type { TokenGrant } from "../../../src/channels/http/token_grant.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { startRig, TOKEN } from "./_rig.ts";
+import { NO_QUOTA, startRig, TOKEN } from "./_rig.ts";
 
-Deno.test("TokenCheck holds() takes the token as a bearer and nothing else", () => {
-  const check = new TokenCheck(TOKEN);
-  for (const good of [`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `Bearer  ${TOKEN} `]) assert.ok(check.holds(good), good);
+const grant = (token: string, more: Partial<TokenGrant> = {}): TokenGrant => ({
+  name: token,
+  digest: createHash("sha256").update(token).digest(),
+  scope: "admin",
+  expiresAt: null,
+  quota: NO_QUOTA,
+  ...more,
+});
+
+const source = (...grants: readonly TokenGrant[]) => ({ grants: () => Promise.resolve(grants) });
+
+Deno.test("TokenCheck find() takes a token as a bearer and nothing else", async () => {
+  const check = new TokenCheck(source(grant("other-token-0123456789"), grant(TOKEN)), { now: Date.now });
+  for (const good of [`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `Bearer  ${TOKEN} `]) {
+    assert.equal((await check.find(good)).name, TOKEN, good);
+  }
   const bad = [
     null,
     "",
@@ -19,8 +35,40 @@ Deno.test("TokenCheck holds() takes the token as a bearer and nothing else", () 
     `Bearer ${TOKEN} ${TOKEN}`,
     `Bearer x${TOKEN}`,
     `Bearer ${"a".repeat(10_000)}`,
+    `Bearer ${createHash("sha256").update(TOKEN).digest("hex")}`,
   ];
-  for (const one of bad) assert.ok(!check.holds(one), String(one));
+  for (const one of bad) await assert.rejects(check.find(one), { status: 401 }, String(one));
+});
+
+Deno.test("TokenCheck find() refuses an empty token even where the digest of nothing is in the list", async () => {
+  await assert.rejects(new TokenCheck(source(grant("")), { now: Date.now }).find("Bearer "), { status: 401 });
+});
+
+Deno.test("TokenCheck find() an expired token is refused from its moment on, and is told so", async () => {
+  const clock = { now: 999 };
+  const check = new TokenCheck(source(grant(TOKEN, { expiresAt: 1_000 })), { now: () => clock.now });
+  assert.equal((await check.find(`Bearer ${TOKEN}`)).name, TOKEN);
+  clock.now = 1_000;
+  await assert.rejects(check.find(`Bearer ${TOKEN}`), (error) => {
+    assert.ok(error instanceof Problem);
+    assert.equal(error.message, "Cannot serve this token: it has expired");
+    assert.match(error.facts.headers?.["www-authenticate"] ?? "", /error="invalid_token"/);
+    return true;
+  });
+});
+
+Deno.test("TokenCheck find() compares digests of one length with every token, whatever is given and whichever holds", async () => {
+  const names = ["first-token-0123456789", "second-token-0123456789", "third-token-0123456789"];
+  for (const given of [...names, "", "x", "first-token-012345678X", "a".repeat(512)]) {
+    const lengths: number[] = [];
+    const equal = (a: Uint8Array, b: Uint8Array): boolean => {
+      lengths.push(a.length, b.length);
+      return timingSafeEqual(a, b);
+    };
+    const check = new TokenCheck(source(...names.map((name) => grant(name))), { now: Date.now, equal });
+    await check.find(`Bearer ${given}`).catch(() => {});
+    assert.deepEqual(lengths, [32, 32, 32, 32, 32, 32], given);
+  }
 });
 
 const CLOSED = [

@@ -1,0 +1,27 @@
+/** The address that a request comes from: what a known proxy says, else the other end of the connection. Addresses of one
+ * IPv6 network (/64) count as one, since whoever has one has all of them. */
+export function clientAddress(
+  headers: Headers,
+  { remote, proxies }: { readonly remote: string; readonly proxies: readonly string[] },
+): string {
+  const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
+  let address = plain(remote);
+  // From the nearest one on: what stands before the first unknown address may be invented.
+  for (const before of forwarded.toReversed()) {
+    if (!proxies.includes(address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
+    address = before;
+  }
+  return address.includes(":") ? network(address) : address;
+}
+
+function plain(address: string): string {
+  return address.toLowerCase().replace(/^\[(.*)\]$/, "$1").replace(/^::ffff:(?=\d+\.)/, "");
+}
+
+function network(address: string): string {
+  const [head = "", tail = ""] = address.split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === "" ? [] : tail.split(":");
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
+}

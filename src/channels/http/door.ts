@@ -1,0 +1,41 @@
+import { clientAddress } from "./client_address.ts";
+import type { HttpParts } from "./http_parts.ts";
+import { Problem } from "./problem.ts";
+import { RateLimit } from "./rate_limit.ts";
+import { TokenCheck } from "./token_check.ts";
+import type { TokenGrant } from "./token_grant.ts";
+
+/** Who may come in, and how often. */
+export class Door {
+  readonly #proxies: readonly string[];
+  readonly #tokens: TokenCheck;
+  readonly #perAddress: RateLimit;
+  readonly #perToken: RateLimit;
+  readonly #wrongTokens: RateLimit;
+
+  constructor({ tokens, proxies, limits, now }: Pick<HttpParts, "tokens" | "proxies" | "limits" | "now">) {
+    this.#proxies = proxies;
+    this.#tokens = new TokenCheck(tokens, { now });
+    this.#perAddress = new RateLimit(limits.perAddress, now);
+    this.#perToken = new RateLimit(limits.perToken, now);
+    this.#wrongTokens = new RateLimit(limits.wrongTokens, now);
+  }
+
+  /** The address that asks. Throws `Problem` (429) where it asks too often. */
+  knock(headers: Headers, remote: string): string {
+    const address = clientAddress(headers, { remote, proxies: this.#proxies });
+    this.#perAddress.take(address, "address");
+    return address;
+  }
+
+  /** Throws `Problem`: 401 without a valid token, 429 for one that asks too often and for too many wrong ones. A valid
+   * token is served whatever others of the address have tried. */
+  async enter(headers: Headers, address: string): Promise<TokenGrant> {
+    const grant = await this.#tokens.find(headers.get("authorization")).catch((error: unknown) => {
+      if (error instanceof Problem && headers.has("authorization")) this.#wrongTokens.take(address, "address");
+      throw error;
+    });
+    this.#perToken.take(grant.name, "token");
+    return grant;
+  }
+}
