@@ -26,6 +26,10 @@ function services(extensions: Extensions): Services {
       const { serve } = await import("./app/serve.ts");
       return await serve(request, { env: environment(), version: versionFacts(), ...extensions });
     },
+    speak: async (request) => {
+      const { speak } = await import("./app/speak.ts");
+      return await speak(request, { env: environment(), version: versionFacts(), ...extensions });
+    },
     doctor: async (request) => {
       const { doctor } = await import("./app/doctor.ts");
       return await doctor(request, { env: environment(), ...extensions });

@@ -29,7 +29,7 @@ export interface Wall {
   readonly types?: readonly string[];
 }
 
-const CHANNELS = ["cli", "http", "tui", "telegram"];
+const CHANNELS = ["cli", "http", "tui", "telegram", "mcp", "acp"];
 
 /** Walls that a rank cannot say. The first that fits a file holds for it, in place of the ranks. */
 export const WALLS: readonly Wall[] = [
@@ -68,6 +68,8 @@ export const OWNERS: Readonly<Record<string, string>> = {
   "commander": "src/channels/cli/",
   "picocolors": "src/channels/cli/",
   "@earendil-works/pi-tui": "src/channels/tui/",
+  "@modelcontextprotocol/server": "src/channels/mcp/",
+  "@agentclientprotocol/": "src/channels/acp/",
   "@ai-sdk/": "src/providers/",
   "acorn": "src/sandbox/child/",
   "sucrase": "src/sandbox/child/",

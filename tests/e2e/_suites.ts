@@ -4,6 +4,7 @@ import { continueSuite } from "./continue_suite.ts";
 import { endSuite } from "./end_suite.ts";
 import { givenSuite } from "./given_suite.ts";
 import type { Launcher } from "./_launcher.ts";
+import { protocolsSuite } from "./protocols_suite.ts";
 import { providersSuite } from "./providers_suite.ts";
 import { repliesSuite } from "./replies_suite.ts";
 import { runSuite } from "./run_suite.ts";
@@ -20,4 +21,5 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   providersSuite,
   givenSuite,
   serveSuite,
+  protocolsSuite,
 ];

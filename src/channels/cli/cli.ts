@@ -7,6 +7,7 @@ import { addDb } from "./_add_db.ts";
 import { addSearch } from "./_add_search.ts";
 import { addProviders } from "./_add_providers.ts";
 import { addVars } from "./_add_vars.ts";
+import { addProtocols } from "./_add_protocols.ts";
 import { addServe } from "./_add_serve.ts";
 import { describeError } from "./exit_code.ts";
 import type { RunFlags } from "./run_command.ts";
@@ -93,6 +94,7 @@ function build(context: Context): Command {
   addPrompt(program, context);
   addVars(program, context);
   addServe(program, context);
+  addProtocols(program, context);
   addDb(program, context);
   addExtensions(program, context);
   addSearch(program, context);

@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+import type { Io, OpenRequest, Services } from "../channel.ts";
+
+interface Context {
+  readonly services: Services;
+  readonly io: Io;
+  finish(code: number): void;
+}
+
+/** `vis mcp` and `vis acp`: Vis for programs that start it and speak a protocol on its stdin and stdout. */
+export function addProtocols(program: Command, context: Context): void {
+  add(program, {
+    ...context,
+    protocol: "mcp",
+    doc: "serve this agent to an MCP client on stdin and stdout: ask, continue, search, variables",
+    examples: MCP,
+  });
+}
+
+function add(
+  program: Command,
+  { services, io, finish, protocol, doc, examples }: Context & {
+    readonly protocol: "mcp" | "acp";
+    readonly doc: string;
+    readonly examples: string;
+  },
+): void {
+  program.command(protocol)
+    .description(doc)
+    .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
+    .option("--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)")
+    .option("--db <path>", "database file, or :memory: (VIS_DB)")
+    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .addHelpText("after", examples)
+    .action(async (flags: OpenRequest) => {
+      const { speakCommand } = await import("./speak_command.ts");
+      finish(await speakCommand({ services, io, flags: { ...flags, protocol } }));
+    });
+}
+
+const MCP = `
+Clients are told of it in their own settings, most of them in this form:
+  { "mcpServers": { "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/of/project"] } } }
+
+Messages go to stdout, everything else to stderr. It ends when the client closes its end.`;

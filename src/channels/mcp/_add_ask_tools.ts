@@ -1,0 +1,104 @@
+import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { Conversation } from "../../conversation/conversations.ts";
+import type { QueryEvent } from "../../domain/query_event.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
+import { findConversation, type McpParts, told } from "./_tool_parts.ts";
+
+const HINTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const;
+
+const wanted = {
+  request: z.string().min(1).describe("What Vis is to do or to answer, in plain words"),
+  maxIterations: z.number().int().min(1).optional().describe("Iterations it may use; the configured number by default"),
+  schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema that the answer must satisfy"),
+};
+const Ask = z.strictObject(wanted);
+const Continue = z.strictObject({
+  conversation: z.string().optional().describe("Id of a conversation; the newest of the workspace by default"),
+  ...wanted,
+});
+
+const Answer = z.object({
+  status: z.enum(["done", "error", "interrupted"]),
+  reason: z.string(),
+  answer: z.string(),
+  value: z.unknown().optional().describe("The answer as data, where a schema was given"),
+  conversation: z.string(),
+  query: z.string(),
+  iterations: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  costUsd: z.number().nullable(),
+});
+
+/** Tools that run a query: `ask` in a new conversation, `continue` in one that is there. */
+export function addAskTools(server: McpServer, parts: McpParts): void {
+  server.registerTool("ask", {
+    title: "Ask Vis",
+    description: "Gives Vis, an agent that works in its own workspace by writing and running code, a task in a new " +
+      "conversation, and waits for the answer.",
+    inputSchema: Ask,
+    outputSchema: Answer,
+    annotations: HINTS,
+  }, async ({ request, ...given }, context) => {
+    const { conversations, workspace } = parts;
+    const branch = await conversations.create({ title: request, channel: "mcp", workspace });
+    return await answered(request, { parts, branch, given, context });
+  });
+  server.registerTool("continue", {
+    title: "Go on with a conversation of Vis",
+    description: "Gives Vis the next request of a conversation. Variables and everything said before are still there.",
+    inputSchema: Continue,
+    outputSchema: Answer,
+    annotations: HINTS,
+  }, async ({ request, conversation, ...given }, context) => {
+    const branch = await findConversation(conversation, parts);
+    return await answered(request, { parts, branch, given, context });
+  });
+}
+
+interface Asked {
+  readonly parts: McpParts;
+  readonly branch: Conversation;
+  readonly given: { readonly maxIterations?: number | undefined; readonly schema?: object | undefined };
+  readonly context: ServerContext;
+}
+
+async function answered(request: string, { parts, branch, given, context }: Asked) {
+  const { maxIterations, schema } = given;
+  const result = await parts.conversations.send(branch, request, {
+    signal: context.mcpReq.signal,
+    emit: progress(context),
+    refuseWhenBusy: true,
+    ...(maxIterations === undefined ? {} : { maxIterations }),
+    ...(schema === undefined ? {} : { responseSchema: schema }),
+  });
+  return { ...told(facts(result), result.answer), isError: result.status !== "done" };
+}
+
+function facts({ status, reason, answer, value, conversationId, queryId, iterations, usage, costUsd }: QueryResult) {
+  return {
+    status,
+    reason,
+    answer,
+    ...(value === undefined ? {} : { value }),
+    conversation: conversationId,
+    query: queryId,
+    iterations,
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    costUsd,
+  };
+}
+
+/** Tells a client that asked for progress of each iteration of the query itself. */
+function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
+  const token = mcpReq._meta?.progressToken;
+  if (token === undefined) return () => {};
+  return (event) => {
+    if (event.type !== "iteration_finished" || event.parentQueryId !== undefined) return;
+    const message = `Iteration ${event.iteration}: ${event.reason ?? event.outcome}`;
+    const params = { progressToken: token, progress: event.iteration ?? 0, message };
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client has left
+  };
+}

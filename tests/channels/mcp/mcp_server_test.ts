@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { withClient } from "./_connected.ts";
+
+const final = (answer: string) => replyJson([], { final: answer });
+const textOf = (result: { readonly content?: unknown }) => (result.content as { readonly text: string }[])[0]?.text;
+
+Deno.test("mcpServer() says who it is and what its tools take, read and give", () =>
+  withClient([], async (client) => {
+    assert.deepEqual(client.getServerVersion(), { name: "vis", title: "Vis", version: "1.2.3" });
+    const { tools } = await client.listTools();
+    assert.deepEqual(tools.map(({ name, annotations }) => `${name} ${annotations?.readOnlyHint}`), [
+      "ask false",
+      "continue false",
+      "search true",
+      "conversations true",
+      "variables true",
+    ]);
+    for (const { name, inputSchema, outputSchema, description } of tools) {
+      assert.equal(inputSchema.additionalProperties, false, name);
+      assert.equal(outputSchema?.type, "object", name);
+      assert.ok((description ?? "").length > 20, name);
+    }
+  }));
+
+Deno.test("ask begins a conversation, continue goes on in it, search and variables find what it did", () =>
+  withClient(
+    [replyJson("const kept = { a: 40 + 2 }"), final("It is {{kept.a}}"), final("still {{kept.a}}")],
+    async (client, engine) => {
+      const asked = await client.callTool({ name: "ask", arguments: { request: "Work out the kept number" } });
+      assert.deepEqual([asked.isError, textOf(asked)], [false, "It is 42"]);
+      const { conversation, iterations, status } = asked.structuredContent as Record<string, unknown>;
+      assert.deepEqual([iterations, status], [2, "done"]);
+      assert.notEqual(conversation, engine.branch.conversationId);
+      const next = await client.callTool({ name: "continue", arguments: { request: "And now?", conversation } });
+      assert.equal(textOf(next), "still 42");
+      const { variables } = (await client.callTool({ name: "variables", arguments: { conversation, name: "kept" } }))
+        .structuredContent as { readonly variables: Record<string, unknown>[] };
+      assert.deepEqual(variables.map(({ name, version, value, code }) => [name, version, value, code]), [
+        ["kept", 1, '{\n  "a": 42\n}', "const kept = { a: 40 + 2 }"],
+      ]);
+      const all = (await client.callTool({ name: "variables", arguments: {} }))
+        .structuredContent as typeof variables[0];
+      assert.equal(all?.["conversation"], conversation, "the newest conversation of the workspace");
+      const found = await client.callTool({ name: "search", arguments: { text: "kept number", kind: "request" } });
+      const { hits } = found.structuredContent as { readonly hits: Record<string, unknown>[] };
+      assert.deepEqual(hits.map(({ kind, conversation: id, snippet }) => [kind, id, snippet]), [
+        ["request", conversation, "Work out the [kept] [number]"],
+      ]);
+      const listed = await client.callTool({ name: "conversations", arguments: { limit: 1 } });
+      const { conversations } = listed.structuredContent as { readonly conversations: Record<string, unknown>[] };
+      assert.deepEqual(conversations.map(({ conversation: id, queries, title }) => [id, queries, title]), [
+        [conversation, 2, "Work out the kept number"],
+      ]);
+    },
+  ));
+
+Deno.test("ask gives the answer as data where a schema asks for it", () => {
+  const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+  return withClient([replyJson([], { final: '{"n":7}' })], async (client) => {
+    const asked = await client.callTool({ name: "ask", arguments: { request: "x", schema } });
+    assert.deepEqual((asked.structuredContent as Record<string, unknown>)["value"], { n: 7 });
+  });
+});
+
+Deno.test("continue tells of iterations where the client asked for progress", () =>
+  withClient([replyJson("1 + 1"), final("2")], async (client, { branch }) => {
+    const heard: unknown[] = [];
+    await client.callTool({ name: "continue", arguments: { request: "x", conversation: branch.conversationId } }, {
+      onprogress: ({ progress, message }) => void heard.push([progress, message]),
+    });
+    assert.deepEqual(heard, [[1, "Iteration 1: executed"], [2, "Iteration 2: final"]]);
+  }));
+
+Deno.test("a call that the client cancels ends its query", () =>
+  withClient([replyJson("await new Promise(() => {})")], async (client, engine) => {
+    const controller = new AbortController();
+    const call = client.callTool({ name: "ask", arguments: { request: "x" } }, { signal: controller.signal });
+    const rejected = assert.rejects(call);
+    while (engine.provider.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.abort();
+    await rejected;
+    const [newest] = await engine.conversations.list({ limit: 1 });
+    assert.ok(newest);
+    let reason: string | undefined;
+    while (reason !== "cancelled") {
+      [reason] = (await engine.conversations.queries(newest)).map((query) => query.reason);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }));
+
+Deno.test("what cannot be done is an error of the call that says what is wrong", () =>
+  withClient([], async (client, { branch }) => {
+    for (
+      const [name, given, expected] of [
+        ["ask", { request: "" }, /request/],
+        ["ask", { request: "x", more: 1 }, /more/],
+        ["ask", { request: "x", schema: { type: "nothing" } }, /schema/i],
+        ["continue", { request: "x", conversation: "00000000" }, /Cannot find conversation: 00000000/],
+        ["variables", {}, /there is none yet, ask something first/],
+        ["variables", { name: "gone", conversation: branch.conversationId }, /gone/],
+        ["search", { text: "x", limit: 1000 }, /limit/],
+      ] as const
+    ) {
+      const answer = await client.callTool({ name, arguments: given });
+      assert.equal(answer.isError, true, name);
+      assert.match(textOf(answer) ?? "", expected);
+    }
+  }));
+
+Deno.test("a query that ends without an answer is an error of the call, with its reason as data", () =>
+  withClient([replyJson("1 + 1"), replyJson("2 + 2")], async (client) => {
+    const failed = await client.callTool({ name: "ask", arguments: { request: "x", maxIterations: 1 } });
+    const { status, reason } = failed.structuredContent as Record<string, unknown>;
+    assert.deepEqual([failed.isError, status, reason], [true, "error", "max_iterations"]);
+  }));
