@@ -15,6 +15,7 @@ import { notRestored } from "./lost_note.ts";
 import { LostNotes } from "./lost_notes.ts";
 import { type Fork, forkVariables } from "./fork_variables.ts";
 import type { GivenVariable } from "./given_variable.ts";
+import { GivenVariables } from "./given_variables.ts";
 import { namesOf } from "./named_in_code.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { boundText, realmParts } from "./realm_parts.ts";
@@ -29,6 +30,7 @@ export class Environment {
   readonly branch: Branch;
   readonly store: Store;
   readonly index: VariableIndex;
+  readonly given = new GivenVariables();
   /** 0 for a query of the user. */
   readonly depth: number;
   readonly #parts: EnvironmentParts;
@@ -39,9 +41,6 @@ export class Environment {
   readonly #scopes: ScopeChanges;
   readonly #lost = new LostNotes();
   readonly #programs = new ConversationPrograms();
-  /** What the running query was given and no iteration has stored yet. */
-  readonly #given: GivenVariable[] = [];
-  #givenTexts: readonly string[] = [];
   #iterationId: string | null = null;
   #active: ActiveExtensions | null = null;
   #boundTo = "";
@@ -105,7 +104,7 @@ export class Environment {
     this.#scope = null;
     this.#iterationId = null;
     if (unstored) await this.#undo();
-    this.#givenTexts = [];
+    this.given.end();
     await this.#session.living?.endQuery().catch(() => {});
   }
 
@@ -118,18 +117,13 @@ export class Environment {
   async give(given: readonly GivenVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");
-    this.#given.push(...given);
-    this.#givenTexts = given.map(({ text }) => text);
+    this.given.begin(given);
   }
 
-  /** What the running query is told of the variables that it was given. */
-  readonly givenTexts = (): readonly string[] => this.#givenTexts;
-
-  /** The iteration has a row: what refers to it can be stored. */
-  async iterationBegun(iterationId: string): Promise<void> {
+  /** The iteration has a row, with what was given: what refers to it can be stored. Null for one that has ended. */
+  iterationBegun(iterationId: string | null): void {
     this.#iterationId = iterationId;
-    const images = this.#given.splice(0).map(({ image }) => image);
-    if (images.length > 0) await this.store.giveVariables({ branchId: this.branch.branchId, iterationId }, images);
+    this.given.stored();
   }
 
   /** These variables for a child query, as they are now. Throws `HostCallError` for one that cannot be handed on. */
@@ -288,7 +282,7 @@ export class Environment {
     await this.#session.reset();
     this.#scopes.stored();
     this.index.replace(await this.store.variables(this.branch.branchId));
-    await this.give(this.#given.splice(0));
+    await this.give(this.given.unstored);
   }
 
   #lose(lost: readonly LostVariable[]): void {

@@ -38,7 +38,7 @@ export class Recorder {
       spent: { usage, costUsd },
     };
     this.#id = await environment.store.beginIteration(row);
-    await environment.iterationBegun(this.#id);
+    environment.iterationBegun(this.#id);
   }
 
   /** Before any block runs: blocks may read `$reasoning`. */
@@ -87,12 +87,14 @@ export class Recorder {
       const executed = { entries: [], blocks: [], notes: [] };
       return await this.end({ status: "error", outcome: "failed", executed, reason, final: null });
     }
-    await this.#frame.environment.store.failIteration(this.#row(), {
+    const { environment } = this.#frame;
+    await environment.store.failIteration(this.#row(), {
       error: reason,
       system: this.#system(null),
       totals: this.#input.totals(1),
       metadata: { outcome: "failed" },
     });
+    environment.iterationBegun(null);
   }
 
   #row() {
@@ -109,6 +111,7 @@ export class Recorder {
       thinking,
       traces,
       modelMs: ms,
+      given: this.#frame.environment.given.images,
       metadata: {
         extensions: this.#frame.environment.active?.list ?? [],
         requestBytes,

@@ -2,14 +2,13 @@ import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import { NO_USAGE } from "../domain/usage.ts";
-import type { VariableImage } from "../domain/variable.ts";
 import { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
 import { VariableWriter } from "./_variable_writer.ts";
 import type { Branch, NewChildBranch } from "./store.ts";
 
-/** Branches of child queries, plain model calls of blocks, and variables that no block made. */
+/** Branches of child queries, and plain model calls of blocks. */
 export class Children {
   readonly #db: Kysely<Schema>;
   readonly #now: () => number;
@@ -94,15 +93,6 @@ export class Children {
       ms: row.durationMs,
       createdAt: row.createdAt,
     }));
-  }
-
-  give(
-    at: { readonly branchId: string; readonly iterationId: string },
-    images: readonly VariableImage[],
-  ): Promise<void> {
-    return this.#db.transaction().execute(async (tx) => {
-      await new VariableWriter(new Content(tx), { ...at, now: this.#now() }).given(images);
-    });
   }
 
   async #newestCells(

@@ -43,6 +43,7 @@ export class Iterations {
         createdAt: this.#now(),
         finishedAt: null,
       });
+      await give(content, { iteration, iterationId: row.id, now: this.#now() });
       await count(tx, { ...iteration, totals: iteration.spent });
       return row.id;
     });
@@ -89,6 +90,7 @@ export class Iterations {
         finishedAt: now,
       });
       const { queryId, position } = iteration;
+      await give(content, { iteration, iterationId: row.id, now });
       const { branchId } = await branchOf(tx, queryId);
       await writeResults(content, { ...end, blocks: [], branchId, queryId, position, iterationId: row.id, now });
       await count(tx, { ...iteration, totals: end.totals });
@@ -140,6 +142,20 @@ async function runningIteration(tx: Kysely<Schema>, iterationId: string) {
   throw new Error(
     `Cannot end iteration ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
   );
+}
+
+/** Versions of what the query was given. */
+async function give(
+  content: Content,
+  { iteration: { queryId, given = [] }, ...facts }: {
+    readonly iteration: Pick<NewIteration, "queryId" | "given">;
+    readonly iterationId: string;
+    readonly now: number;
+  },
+): Promise<void> {
+  if (given.length === 0) return;
+  const { branchId } = await branchOf(content.db, queryId);
+  await new VariableWriter(content, { ...facts, branchId }).given(given);
 }
 
 async function branchOf(tx: Kysely<Schema>, queryId: string): Promise<{ readonly branchId: string }> {

@@ -175,10 +175,6 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#children.calls(iterationId));
   }
 
-  giveVariables(...[at, images]: Parameters<store.Store["giveVariables"]>): Promise<void> {
-    return this.#guard(() => this.#children.give(at, images));
-  }
-
   putLarge(pieces: AsyncIterable<Uint8Array>): Promise<string> {
     return this.#guard(() => putLarge(this.#db, pieces));
   }

@@ -106,6 +106,8 @@ export interface NewIteration {
   readonly blocks: readonly string[];
   /** What the query has spent with this reply. */
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
+  /** Versions that no block made: what the query was given, as of this iteration, stored with its row. */
+  readonly given?: readonly VariableImage[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -264,11 +266,6 @@ export interface Store extends ConversationCare {
   recordSubCall(call: SubCall): Promise<void>;
   /** Oldest first. */
   subCalls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]>;
-  /** Versions that no block made: variables that a query was given, as of this iteration. */
-  giveVariables(
-    at: { readonly branchId: string; readonly iterationId: string },
-    images: readonly VariableImage[],
-  ): Promise<void>;
   /** Stores UTF-8 text piece by piece; what it gives names it from then on. */
   putLarge(pieces: AsyncIterable<Uint8Array>): Promise<string>;
   /** The pieces in order, read as they are asked for. */

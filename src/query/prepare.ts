@@ -90,7 +90,7 @@ export function stablePrefix(
     instructions: settings.instructions,
     extensions: active.blocks.map((block) => ({ block })),
   });
-  return { system, request: [requestText(request), ...environment.givenTexts()].join("\n\n") };
+  return { system, request: [requestText(request), ...environment.given.texts].join("\n\n") };
 }
 
 /** The request as message 2 shows it: whole, or head and tail of one that would fill every call. */

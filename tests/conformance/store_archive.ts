@@ -37,7 +37,9 @@ export async function richConversation(
   );
   const long = "a long line of output\n".repeat(200);
   const rows = Array.from({ length: 400 }, (_, n) => ({ n, text: `row ${n}` }));
+  const large = await store.putLarge(pieces());
   const one = await iterate(store, {
+    given: [image("context", { bytes: new Uint8Array(), large })],
     queryId: first,
     position: 0,
     blocks: [
@@ -74,8 +76,6 @@ export async function richConversation(
   const childQuery = await store.beginQuery(newQuery(child.branchId, "child"));
   await iterate(store, { queryId: childQuery, position: 0, blocks: [defines("x", 1)] });
   await store.endQuery(childQuery, queryEnd({ answer: "child's" }));
-  const large = await store.putLarge(pieces());
-  await store.giveVariables({ branchId, iterationId: one }, [image("context", { bytes: new Uint8Array(), large })]);
   rows[7] = { n: 7, text: "changed" };
   const source = "function twice(n) {\n  return 2 * n\n}";
   const twice = image("twice", { kind: "function", bytes: new Uint8Array(), source, requires: ["rows"] });

@@ -46,10 +46,10 @@ export const storeChildCases: readonly StoreCase[] = [
     name: "createChildBranch() copies newest versions of the parent's variables by name",
     async run(store) {
       const { branchId, queryId } = await begun(store);
-      const iterationId = await store.beginIteration(newIteration(queryId, 0));
+      await store.beginIteration(newIteration(queryId, 0, { given: [image("a"), image("b")] }));
+      const again = [image("a", { bytes: new Uint8Array([1, 2]) })];
+      const iterationId = await store.beginIteration(newIteration(queryId, 1, { given: again }));
       const at = { branchId, iterationId };
-      await store.giveVariables(at, [image("a"), image("b")]);
-      await store.giveVariables(at, [image("a", { bytes: new Uint8Array([1, 2]) })]);
       const branch = await store.createChildBranch({ ...at, depth: 1, title: "t", images: [], copies: ["a", "none"] });
       const [a, ...rest] = await store.liveImages(branch.branchId);
       assert.deepEqual([a?.name, a?.bytes, rest.length], ["a", new Uint8Array([1, 2]), 0]);
@@ -110,8 +110,9 @@ export const storeChildCases: readonly StoreCase[] = [
       const changed = bytes.slice();
       changed[1_000] = 65;
       const images = [image("whole", { bytes }), image("next", { bytes: changed })];
-      const iterationId = await store.beginIteration(newIteration(queryId, 0));
-      for (const one of images) await store.giveVariables({ branchId, iterationId }, [{ ...one, name: "x" }]);
+      for (const [position, one] of images.entries()) {
+        await store.beginIteration(newIteration(queryId, position, { given: [{ ...one, name: "x" }] }));
+      }
       for (const one of [bytes, changed]) {
         const large = await store.putLarge(async function* () {
           yield await Promise.resolve(one);
@@ -135,8 +136,8 @@ export const storeChildCases: readonly StoreCase[] = [
       for await (const piece of store.largePieces(large)) read.push(new TextDecoder().decode(piece));
       assert.equal(read.join(""), "first second first ");
       const { branchId, queryId } = await begun(store);
-      const iterationId = await store.beginIteration(newIteration(queryId, 0));
-      await store.giveVariables({ branchId, iterationId }, [image("context", { bytes: new Uint8Array(), large })]);
+      const given = [image("context", { bytes: new Uint8Array(), large })];
+      await store.beginIteration(newIteration(queryId, 0, { given }));
       const [found] = await store.liveImages(branchId);
       assert.deepEqual([found?.name, found?.large, found?.bytes.length], ["context", large, 0]);
       const [version] = await store.variableVersions(branchId, "context");

@@ -113,12 +113,12 @@ export async function begun(
 /** One whole iteration with these blocks. Returns its id. */
 export async function iterate(
   store: Store,
-  { queryId, position, blocks, ...fields }:
-    & { queryId: string; position: number; blocks: readonly StoredBlock[] }
+  { queryId, position, blocks, given = [], ...fields }:
+    & { queryId: string; position: number; blocks: readonly StoredBlock[]; given?: readonly VariableImage[] }
     & Partial<IterationEnd>,
 ): Promise<string> {
   const codes = blocks.map(({ code }) => code);
-  const id = await store.beginIteration(newIteration(queryId, position, { blocks: codes }));
+  const id = await store.beginIteration(newIteration(queryId, position, { blocks: codes, given }));
   await store.endIteration(id, iterationEnd(blocks, fields));
   return id;
 }

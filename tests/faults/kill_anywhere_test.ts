@@ -38,6 +38,11 @@ const CHAINS: readonly Chain[] = [
     points: [...at("before beginIteration", [1, 4, 8]), ...at("within beginIteration", [9, 10, 12], { nth: 3 })],
     kept: 0,
   },
+  {
+    name: "within the transaction of the first row, which has what was given",
+    points: [1, 3, 4, 5, 6, 7, 8, 9].map((nth) => ({ step: 1, site: "within beginIteration", nth })),
+    kept: 0,
+  },
   { name: "row begun", points: at("after beginIteration"), kept: 12 },
   {
     name: "a block is sent before the row is stored",

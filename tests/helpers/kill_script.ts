@@ -50,7 +50,7 @@ export const STEPS: readonly KillStep[] = [
   { blocks: ["const log = (await varHistory('note')).map((version) => version.value).join()"] },
   {
     blocks: [
-      "const all = [rows.length, total, account instanceof Account, account.balance, twice(2), note, tmp.join('+'), log, child, asked, big.length].join(' ')",
+      "const all = [rows.length, total, account instanceof Account, account.balance, twice(2), note, tmp.join('+'), log, child, asked, big.length, context.length].join(' ')",
     ],
     final: "{{all}}",
   },
@@ -62,6 +62,9 @@ export const REQUESTS: readonly { readonly text: string; readonly first: number 
   { text: "Build on it", first: 5 },
   { text: "Sum it up", first: 10 },
 ];
+
+/** What the first request is given, once it is stored not again. */
+export const CONTEXT = "the words of the report\n".repeat(100);
 
 /** Exact, so that what was spent can be counted. */
 export const CALL = { input: 100, output: 10 };

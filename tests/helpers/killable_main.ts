@@ -13,7 +13,7 @@ import { openSandbox } from "../../src/sandbox/host.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "./engine.ts";
 import type { KillPoint } from "./kill_point.ts";
-import { CALL, replyBelow, replyOf, REQUESTS, stepOf, STEPS } from "./kill_script.ts";
+import { CALL, CONTEXT, replyBelow, replyOf, REQUESTS, stepOf, STEPS } from "./kill_script.ts";
 
 const [path = "", workspace = "", given = ""] = Deno.args;
 const point: KillPoint | null = given === "" ? null : JSON.parse(given);
@@ -131,6 +131,10 @@ function told(context: string): void {
   playing.cut = [];
 }
 
+async function* pieces(): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(new TextEncoder().encode(CONTEXT));
+}
+
 const store = await openStore({ path, isAlive });
 await store.sweepLost(isAlive);
 await findPlace(store);
@@ -145,8 +149,10 @@ const engine = await startEngine([], {
 for (;;) {
   const request = REQUESTS.findLast(({ first }) => first <= playing.step);
   if (!request || playing.step > STEPS.length) break;
+  const given = (await store.variables(engine.branch.branchId)).some(({ name }) => name === "context");
   await engine.conversations.send(engine.branch, request.text, {
     signal: new AbortController().signal,
+    ...(given ? {} : { context: { label: "stdin", json: false, pieces: pieces() } }),
     emit: (event) => {
       const site = "block" in event ? `${event.type} ${event.block}` : event.type;
       if (event.type === "host_call") playing.at(`${event.type} ${event.phase}`);

@@ -1,0 +1,37 @@
+import type { VariableImage } from "../domain/variable.ts";
+import type { GivenVariable } from "./given_variable.ts";
+
+/** What a query is given: stored with the row of its next iteration, told of in each of its calls. */
+export class GivenVariables {
+  #unstored: readonly GivenVariable[] = [];
+  #texts: readonly string[] = [];
+
+  /** What no iteration has stored yet. */
+  get unstored(): readonly GivenVariable[] {
+    return this.#unstored;
+  }
+
+  get images(): readonly VariableImage[] {
+    return this.#unstored.map(({ image }) => image);
+  }
+
+  /** What the running query is told of them. */
+  get texts(): readonly string[] {
+    return this.#texts;
+  }
+
+  begin(given: readonly GivenVariable[]): void {
+    // A query that was cut before its first row has left some.
+    this.#unstored = [...this.#unstored.filter((one) => !given.includes(one)), ...given];
+    this.#texts = given.map(({ text }) => text);
+  }
+
+  stored(): void {
+    this.#unstored = [];
+  }
+
+  /** The query has ended. What is not stored is there for the next one. */
+  end(): void {
+    this.#texts = [];
+  }
+}
