@@ -1,4 +1,3 @@
-import { failedBlock } from "../domain/block_result.ts";
 import { SandboxGone } from "../domain/errors.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { ActiveRun } from "./_active_run.ts";
@@ -10,7 +9,10 @@ import { readRenderReport, readRestoreReports, readValue } from "./_answers.ts";
 import type { ChildExit } from "./_child_exit.ts";
 import { ChildLink } from "./_child_link.ts";
 import { Heartbeat } from "./_heartbeat.ts";
+import { loadModules } from "./_load_modules.ts";
+import { NO_WALLS } from "./_no_walls.ts";
 import { readReady } from "./_ready.ts";
+import { refusedRun } from "./_refused_run.ts";
 import { readRunReport } from "./_run_report.ts";
 import { removeWorkFolder } from "./_work_folder.ts";
 import { imageParts } from "./child/image_parts.ts";
@@ -22,13 +24,6 @@ import { type Bytes, Fields, type Frame, type Header, MAX_PAYLOAD_BYTES, Protoco
 import type { BlockRun, RenderReport, RestoreReport, RunReport, Sandbox, SandboxOptions, Walls } from "./sandbox.ts";
 
 const START_MS = 30_000, ASK_MS = 60_000;
-const NO_WALLS: Walls = {
-  realm: false,
-  permissions: false,
-  process: false,
-  kernel: { landlock: 0, seccomp: false },
-  failed: [],
-};
 
 export interface ConfinedSandboxOptions {
   readonly sandbox: SandboxOptions;
@@ -93,6 +88,7 @@ export class ConfinedSandbox implements Sandbox {
       this.#link.send({ t: "setup", ...this.#setup }, encode(this.#options.constants, { maxBytes: MAX_PAYLOAD_BYTES }));
       if (this.#options.signal?.aborted) this.#onAbort();
       await this.#ready.promise;
+      await this.#loadModules();
     } catch (error) {
       await this.close();
       throw error;
@@ -121,15 +117,23 @@ export class ConfinedSandbox implements Sandbox {
     if (signal?.aborted) this.#onAbort();
     const answer = await this.#ask({ t: "adopt", functions, untimed }, payload);
     this.#read(() => readValue(answer));
+    await this.#loadModules();
+  }
+
+  async #loadModules(): Promise<void> {
+    await loadModules(this.#options, async (header, payload) => {
+      const answer = await this.#ask(header, payload);
+      return this.#read(() => readValue(answer));
+    });
   }
 
   async run(block: BlockRun): Promise<RunReport> {
-    if (this.#active) return refused("Cannot run a block: another one is running");
+    if (this.#active) return refusedRun("Cannot run a block: another one is running");
     let code: Bytes;
     try {
       code = encode(block.code, { maxBytes: MAX_PAYLOAD_BYTES });
     } catch {
-      return refused(`Cannot run a block of ${block.code.length} characters`);
+      return refusedRun(`Cannot run a block of ${block.code.length} characters`);
     }
     const { id, answer } = this.#asks.begin();
     const active = this.#activate(id, block);
@@ -292,9 +296,4 @@ export class ConfinedSandbox implements Sandbox {
     this.#ready.reject(new SandboxGone(exit.why));
     this.#ready.promise.catch(() => {});
   }
-}
-
-function refused(message: string): RunReport {
-  const result = failedBlock("refused", { name: "Error", message });
-  return { result, saved: [], reads: [], value: null, literal: false, notes: [] };
 }

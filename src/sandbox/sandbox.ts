@@ -46,6 +46,10 @@ export interface SandboxOptions {
   readonly grants: Grants;
   /** Platform globals for the realm, by the names of domain/realm_globals.ts; each needs a grant. */
   readonly globals?: readonly string[];
+  /** Scripts of modules by the bare names that the realm gets, in the order in which they are evaluated. */
+  readonly modules?: Readonly<Record<string, string>>;
+  /** A module threw or was stopped, and its name is not there; `ended`: the child has ended of it. */
+  readonly onModuleFailed?: (module: FailedModule) => void;
   /** Where relative paths of grants begin. */
   readonly workspace?: string;
   /** Values of the variables that `grants.env` may name. */
@@ -56,6 +60,12 @@ export interface SandboxOptions {
   /** Functions whose time does not count to a block's deadline while the block waits for nothing else. */
   readonly untimed?: readonly string[];
   readonly signal?: AbortSignal;
+}
+
+export interface FailedModule {
+  readonly name: string;
+  readonly reason: string;
+  readonly ended: boolean;
 }
 
 export interface BlockRun {

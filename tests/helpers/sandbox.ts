@@ -3,7 +3,7 @@ import { bundleSandbox, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
 import { type Grants, NO_GRANTS } from "../../src/sandbox/grants.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host.ts";
 import { CHILD_ARGUMENT } from "../../src/sandbox/program.ts";
-import type { BlockRun, HostCall, RunReport, Sandbox, SandboxLimits } from "../../src/sandbox/sandbox.ts";
+import type { BlockRun, FailedModule, HostCall, RunReport, Sandbox, SandboxLimits } from "../../src/sandbox/sandbox.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const SOURCES = ["src/sandbox/", "src/domain/"];
@@ -54,6 +54,8 @@ export interface TestSandboxOptions {
   readonly grants?: Partial<Grants>;
   readonly globals?: readonly string[];
   readonly workspace?: string;
+  readonly modules?: Readonly<Record<string, string>>;
+  readonly onModuleFailed?: (module: FailedModule) => void;
   readonly environment?: Readonly<Record<string, string>>;
   readonly test?: SandboxTestOptions;
 }

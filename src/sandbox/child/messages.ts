@@ -74,6 +74,7 @@ export type ToWorker =
   | { readonly t: "read"; readonly id: string; readonly name: string; readonly maxBytes: number }
   | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
   | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
+  | { readonly t: "module"; readonly id: string; readonly name: string; readonly script: string }
   | { readonly t: "endQuery"; readonly id: string }
   /** A spare child gets what a conversation gives the realm; `constants` as in the setup. */
   | {

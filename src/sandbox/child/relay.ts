@@ -84,6 +84,8 @@ export class Relay {
         return this.link.post({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
       case "adopt":
         return this.#adopt(fields, payload);
+      case "module":
+        return this.#module(fields, payload);
       case "endQuery":
         this.#blocks.endQuery();
         return this.link.post({ t: "endQuery", id: fields.id() });
@@ -149,6 +151,10 @@ export class Relay {
     }
     this.#functionNames.addImages(images);
     this.link.post({ t: "restore", id: fields.id(), images });
+  }
+
+  #module(fields: Fields, payload: Bytes): void {
+    this.link.post({ t: "module", id: fields.id(), name: fields.text("name", MAX_NAME), script: textOf(payload) });
   }
 
   #read(fields: Fields): void {
@@ -229,6 +235,6 @@ export class Relay {
 
 function textOf(payload: Bytes): string {
   const text = decode(payload);
-  if (typeof text !== "string") throw new ProtocolError("Cannot take a block that is not text");
+  if (typeof text !== "string") throw new ProtocolError("Cannot take code that is not text");
   return text;
 }

@@ -1,17 +1,18 @@
 import { decode, encode } from "../codec.ts";
 import { captured } from "./captured.ts";
 import type { ToWorker } from "./messages.ts";
+import { loadModule } from "./realm_modules.ts";
 import { render } from "./render.ts";
 import type { WorkerParts } from "./worker_parts.ts";
 
-export type VariableRequest = Extract<ToWorker, { t: "restore" | "bind" | "read" | "forget" | "render" }>;
+export type VariableRequest = Extract<ToWorker, { t: "restore" | "bind" | "read" | "forget" | "render" | "module" }>;
 type Restore = Extract<VariableRequest, { t: "restore" }>;
 type Render = Extract<VariableRequest, { t: "render" }>;
 
 /** Evaluating the sources of all restored variables together. */
 const RESTORE_MS = 5000;
 
-/** Everything that the main process asks about variables besides running blocks. */
+/** Everything that the main process asks about variables and modules besides running blocks. */
 export class VariableRequests {
   readonly #parts: WorkerParts;
   /** What has come of a text in parts. */
@@ -48,7 +49,15 @@ export class VariableRequests {
         return this.#restore(request);
       case "render":
         return this.#render(request);
+      case "module":
+        return this.#module(request);
     }
+  }
+
+  #module(request: Extract<VariableRequest, { t: "module" }>): void {
+    const { id, name, script } = request;
+    const done = (failure: Error | null): void => failure ? this.#fail(id, failure) : this.#answer(id, null);
+    loadModule(this.#parts, { name, script, done });
   }
 
   #bind({ id, name, user, part, payload }: Extract<VariableRequest, { t: "bind" }>): void {

@@ -1,0 +1,22 @@
+import { SandboxGone } from "../domain/errors.ts";
+import { encode } from "./codec.ts";
+import { type Bytes, MAX_PAYLOAD_BYTES } from "./protocol.ts";
+import type { SandboxOptions } from "./sandbox.ts";
+
+/** Gives a child its modules, in order. Rejects with SandboxGone where one of them ended it; another one that fails is
+ * reported and left out. */
+export async function loadModules(
+  { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
+  ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,
+): Promise<void> {
+  for (const [name, script] of Object.entries(modules)) {
+    try {
+      await ask({ t: "module", name }, encode(script, { maxBytes: MAX_PAYLOAD_BYTES }));
+    } catch (error) {
+      const ended = error instanceof SandboxGone;
+      const reason = ended ? error.why : error instanceof Error ? error.message : String(error);
+      onModuleFailed?.({ name, reason, ended });
+      if (ended) throw error;
+    }
+  }
+}
