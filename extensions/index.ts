@@ -10,14 +10,17 @@ export const shipped = {
   history: () => import("./history/mod.ts"),
   memo: () => import("./memo/mod.ts"),
   skills: () => import("./skills/mod.ts"),
+  web: () => import("./web/mod.ts"),
 };
 
 /** What of a described one depends on the conversation. */
 export const live = {
+  shell: () => import("./shell/live.ts"),
   debug: () => import("./debug/live.ts"),
   history: () => import("./history/live.ts"),
   memo: () => import("./memo/live.ts"),
   skills: () => import("./skills/live.ts"),
+  web: () => import("./web/live.ts"),
 };
 
 /** What the static ones give a query, so that it can begin before they are loaded. */
@@ -60,7 +63,11 @@ export const described = {
     "namespace": "vis.shell",
     "version": "0.1.0",
     "functions": [
-      "shell.run"
+      "shell.run",
+      "shell.start",
+      "shell.read",
+      "shell.stop",
+      "shell.list"
     ],
     "constants": {},
     "grants": {
@@ -70,10 +77,14 @@ export const described = {
       "env": []
     },
     "globals": [],
-    "block": "[namespace: shell → vis.ext.shell]\nCommands in cwd: tests, builds, git. They may write in cwd and $TMPDIR only, see no home folder; nothing goes on after the call. A failed command is a result: look at code.\nshell.run(command: string|string[], {timeoutMs?, cwd?, input?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code",
+    "block": "[namespace: shell → vis.ext.shell]\n\u0000\nshell.run(command: string|string[], {timeoutMs?, cwd?, env?: Record<string, string>, stdin?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code\nshell.start(command: string|string[], {timeoutMs?, cwd?, env?: Record<string, string>, stdin?, waitMs?, until?}): {id, running, code, signal, timedOut, output, missed, left, ms}  // Goes on after the call, over blocks and requests, for 1 h unless timeoutMs; waits for a first output.\n  e.g. const s = await shell.start(\"npm run dev\", {until: \"ready\", waitMs: 20000}); s.output\ndoc(shell.read) shows more: read, stop, list",
     "docs": {
-      "shell": "Runs commands in the workspace, confined by the kernel.\n[namespace: shell → vis.ext.shell]\nCommands in cwd: tests, builds, git. They may write in cwd and $TMPDIR only, see no home folder; nothing goes on after the call. A failed command is a result: look at code.\nshell.run(command: string|string[], {timeoutMs?, cwd?, input?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code",
-      "shell.run": "shell.run(command: string | string[], options?: {timeoutMs?: number, cwd?: string, input?: string, maxBytes?: number}): Promise<{code, signal, stdout, stderr, ms, timedOut, truncated}>\nRuns sh -c, or a list without a shell.\ne.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code\ne.g. await shell.run([\"git\", \"log\", \"-5\"])"
+      "shell": "Runs commands in the workspace, confined by the kernel.\n\u0000",
+      "shell.run": "shell.run(command: string | string[], options?: {timeoutMs?: number, cwd?: string, env?: Record<string, string>, stdin?: string, maxBytes?: number}): Promise<{code, signal, stdout, stderr, ms, timedOut, truncated}>\nRuns sh -c, or a list without a shell.\ne.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code\ne.g. await shell.run([\"sort\", \"-u\"], {stdin: names.join(\"\\n\")})",
+      "shell.start": "shell.start(command: string | string[], options?: {timeoutMs?: number, cwd?: string, env?: Record<string, string>, stdin?: string, waitMs?: number, until?: string}): Promise<{id, running, code, signal, timedOut, output, missed, left, ms}>\nGoes on after the call, over blocks and requests, for 1 h unless timeoutMs; waits for a first output.\ne.g. const s = await shell.start(\"npm run dev\", {until: \"ready\", waitMs: 20000}); s.output",
+      "shell.read": "shell.read(id: string, options?: {waitMs?: number, until?: string, maxBytes?: number}): Promise<{id, running, code, signal, timedOut, output, missed, left, ms}>\nWhat a started command printed since the last read, both outputs; code once it has ended.\ne.g. await shell.read(s.id, {until: \"compiled\", waitMs: 30000})",
+      "shell.stop": "shell.stop(id: string): Promise<{id, running, code, signal, timedOut, output, missed, left, ms}>\nEnds a started command and all that it started: SIGTERM, SIGKILL after 2 s.\ne.g. await shell.stop(id)",
+      "shell.list": "shell.list(): Promise<{id, command, running, code, ms}[]>\nStarted commands, those that ended lately too.\ne.g. await shell.list()"
     }
   },
   "rlm": {
@@ -211,6 +222,31 @@ export const described = {
       "skills": "Instructions of the project (AGENTS.md, CLAUDE.md) and skills, read when they are needed.\n\u0000",
       "skills.read": "skills.read(name: string, path?: string): Promise<string>\nSKILL.md of a skill, or another file of its folder.\ne.g. await skills.read(\"release\")",
       "skills.list": "skills.list(): Promise<{name, description}[]>\nAll skills.\ne.g. await skills.list()"
+    },
+    "quiet": true
+  },
+  "web": {
+    "namespace": "vis.web",
+    "version": "0.1.0",
+    "functions": [
+      "web.get",
+      "web.post",
+      "web.readable"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: web → vis.ext.web]\n\u0000\ndoc(web.get) shows more: get, post, readable",
+    "docs": {
+      "web": "HTTP to the hosts that the user allows: web.hosts of the configuration.\n\u0000",
+      "web.get": "web.get(url: string, options?: {headers?: Record<string, string>, maxBytes?: number, timeoutMs?: number, as?: \"text\" | \"json\" | \"bytes\"}): Promise<{status, url, headers, text? | json? | bytes?, truncated}>\nOne GET; JSON is parsed, text decoded, other kinds are bytes. Up to 2 MiB unless maxBytes (16 MiB) says more.\ne.g. const r = await web.get(\"https://example.org/data.json\"); r.json",
+      "web.post": "web.post(url: string, body: string | Uint8Array | object | unknown[], options?: {headers?: Record<string, string>, maxBytes?: number, timeoutMs?: number, as?: \"text\" | \"json\" | \"bytes\"}): Promise<{status, url, headers, text? | json? | bytes?, truncated}>\nOne POST; an object or array goes as JSON, unless a content-type says otherwise.\ne.g. await web.post(\"https://example.org/items\", {name: \"a\"}, {headers: {authorization: \"Bearer …\"}})",
+      "web.readable": "web.readable(url: string, options?: {headers?: Record<string, string>, maxBytes?: number, timeoutMs?: number}): Promise<{status, url, title, text, links: {text, url}[], truncated}>\nA page as Markdown: its main part where it names one, without menus and scripts.\ne.g. const p = await web.readable(\"https://example.org/article\"); p.text.slice(0, 2000)"
     },
     "quiet": true
   }

@@ -1,14 +1,23 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import type { Command } from "./command.ts";
+import type { ReadOptions } from "./job.ts";
+import { jobsOf } from "./jobs.ts";
+import live from "./live.ts";
 import { run, type RunOptions } from "./run.ts";
+import { start, type StartOptions } from "./start.ts";
 
 const text = z.string().min(1);
-const Run = z.strictObject({
+const command = z.union([text, z.array(z.string()).min(1)]).describe("command");
+const bytes = (most: number) => z.number().int().min(1).max(most).optional();
+const given = {
   timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
   cwd: z.string().optional(),
-  input: z.string().optional(),
-  maxBytes: z.number().int().min(1).max(32 << 20).optional(),
-});
+  env: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).optional(),
+  stdin: z.string().optional(),
+};
+const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
 const patterns = z.array(text).default([]);
+const REPORT = "{id, running, code, signal, timedOut, output, missed, left, ms}";
 
 export default defineExtension({
   namespace: "vis.shell",
@@ -19,21 +28,45 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   config: z.strictObject({ allow: patterns, deny: patterns }).prefault({}),
-  prompt:
-    "Commands in cwd: tests, builds, git. They may write in cwd and $TMPDIR only, see no home folder; nothing goes on after the call. A failed command is a result: look at code.",
+  activate: live.activate,
+  prompt: live.prompt,
+  shown: 2,
   symbols: [
+    fn("run", (env: EnvironmentView, asked: Command, options?: RunOptions) => run(env, asked, options), {
+      doc: "Runs sh -c, or a list without a shell.",
+      args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
+      returns: "{code, signal, stdout, stderr, ms, timedOut, truncated}",
+      examples: [
+        'const t = await shell.run("npm test", {timeoutMs: 300000}); t.code',
+        'await shell.run(["sort", "-u"], {stdin: names.join("\\n")})',
+      ],
+    }),
+    fn("start", (env: EnvironmentView, asked: Command, options?: StartOptions) => start(env, asked, options), {
+      doc: "Goes on after the call, over blocks and requests, for 1 h unless timeoutMs; waits for a first output.",
+      args: z.tuple([command, z.strictObject({ ...given, ...waiting }).optional()]),
+      returns: REPORT,
+      examples: ['const s = await shell.start("npm run dev", {until: "ready", waitMs: 20000}); s.output'],
+    }),
     fn(
-      "run",
-      (env: EnvironmentView, command: string | string[], options?: RunOptions) => run(env, command, options),
+      "read",
+      ({ envId, signal }: EnvironmentView, id: string, options?: ReadOptions) =>
+        jobsOf(envId).read(id, { ...options, signal }),
       {
-        doc: "Runs sh -c, or a list without a shell.",
-        args: z.tuple([z.union([text, z.array(z.string()).min(1)]).describe("command"), Run.optional()]),
-        returns: "{code, signal, stdout, stderr, ms, timedOut, truncated}",
-        examples: [
-          'const t = await shell.run("npm test", {timeoutMs: 300000}); t.code',
-          'await shell.run(["git", "log", "-5"])',
-        ],
+        doc: "What a started command printed since the last read, both outputs; code once it has ended.",
+        args: z.tuple([text.describe("id"), z.strictObject({ ...waiting, maxBytes: bytes(256 << 10) }).optional()]),
+        returns: REPORT,
+        examples: ['await shell.read(s.id, {until: "compiled", waitMs: 30000})'],
       },
     ),
+    fn("stop", ({ envId }: EnvironmentView, id: string) => jobsOf(envId).stop(id), {
+      doc: "Ends a started command and all that it started: SIGTERM, SIGKILL after 2 s.",
+      args: z.tuple([text.describe("id")]),
+      returns: REPORT,
+    }),
+    fn("list", ({ envId }: EnvironmentView) => jobsOf(envId).all.map(({ brief }) => brief), {
+      doc: "Started commands, those that ended lately too.",
+      args: z.tuple([]),
+      returns: "{id, command, running, code, ms}[]",
+    }),
   ],
 });

@@ -1,0 +1,75 @@
+import type { Job, JobReport, ReadOptions } from "./job.ts";
+
+const MOST_RUNNING = 8;
+/** Commands that have ended, kept to be read. */
+const MOST_ENDED = 8;
+/** Conversations of which only commands are left that have ended. */
+const MOST_QUIET = 64;
+
+/** The commands of one conversation that go on between calls. */
+export class Jobs {
+  readonly #jobs = new Map<string, Job>();
+  #next = 1;
+
+  /** Throws Error where too many run. */
+  add(make: (id: string) => Job): Job {
+    const running = this.running;
+    if (running.length >= MOST_RUNNING) {
+      throw new Error(
+        `Cannot start another command: ${running.length} run, the limit; stop one of ${running.map(named).join(", ")}`,
+      );
+    }
+    for (const { id } of [...this.#jobs.values()].filter((job) => !job.running).slice(0, -MOST_ENDED)) {
+      this.#jobs.delete(id);
+    }
+    const job = make(`c${this.#next++}`);
+    this.#jobs.set(job.id, job);
+    return job;
+  }
+
+  get running(): readonly Job[] {
+    return [...this.#jobs.values()].filter((job) => job.running);
+  }
+
+  /** All that can be read, oldest first. */
+  get all(): readonly Job[] {
+    return [...this.#jobs.values()].filter((job) => !job.failed);
+  }
+
+  async read(id: string, options: ReadOptions & { readonly signal?: AbortSignal | undefined }): Promise<JobReport> {
+    return await this.#reported(id, (job) => job.read(options, options.signal));
+  }
+
+  async stop(id: string): Promise<JobReport> {
+    return await this.#reported(id, (job) => job.stop());
+  }
+
+  async #reported(id: string, ask: (job: Job) => Promise<JobReport>): Promise<JobReport> {
+    const job = this.#jobs.get(id);
+    if (!job) throw new Error(`Cannot find command ${id}: there is ${this.all.map(named).join(", ") || "none"}`);
+    try {
+      return await ask(job);
+    } finally {
+      if (job.failed) this.#jobs.delete(id);
+    }
+  }
+}
+
+const ALL = new Map<string, Jobs>();
+
+/** Those of a conversation; made where there are none yet. */
+export function jobsOf(envId: string): Jobs {
+  const jobs = ALL.get(envId) ?? new Jobs();
+  ALL.delete(envId);
+  const quiet = [...ALL].filter(([, other]) => other.running.length === 0).map(([id]) => id);
+  for (const id of quiet.slice(0, Math.max(0, quiet.length - MOST_QUIET))) ALL.delete(id);
+  ALL.set(envId, jobs); // the one used last stands last
+  return jobs;
+}
+
+/** Commands of a conversation that run, without making anything. */
+export function runningIn(envId: string): readonly Job[] {
+  return ALL.get(envId)?.running ?? [];
+}
+
+const named = ({ id, command }: Job): string => `${id} (${command.length > 60 ? `${command.slice(0, 60)}…` : command})`;

@@ -1,0 +1,65 @@
+/** A piece of an output, by places in bytes since its begin. */
+export interface Piece {
+  readonly text: string;
+  /** Where it ends: where the next piece begins. */
+  readonly to: number;
+  /** Bytes before it that are no longer kept. */
+  readonly missed: number;
+}
+
+/** The newest bytes of an output that may go on for days. */
+export class OutputRing {
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  #total = 0;
+
+  constructor(size: number) {
+    this.#bytes = new Uint8Array(size);
+  }
+
+  /** Bytes since the begin, kept or not. */
+  get total(): number {
+    return this.#total;
+  }
+
+  push(chunk: Uint8Array): void {
+    const size = this.#bytes.length;
+    const kept = chunk.subarray(Math.max(0, chunk.length - size));
+    const at = (this.#total + chunk.length - kept.length) % size;
+    const first = kept.subarray(0, size - at);
+    this.#bytes.set(first, at);
+    this.#bytes.set(kept.subarray(first.length), 0);
+    this.#total += chunk.length;
+  }
+
+  /** What is kept from a place on. `whole`: nothing more will come, so that a character cut at the end stays cut. */
+  from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): Piece {
+    const size = this.#bytes.length;
+    let begin = Math.max(place, this.#total - size, 0);
+    let end = Math.min(this.#total, begin + maxBytes);
+    // Not into the middle of a character: the bytes that go on with one are 10xxxxxx.
+    if (begin > place) { while (begin < end && this.#goesOn(begin)) begin++; }
+    if (end < this.#total || !whole) end = this.#characterEnd(begin, end);
+    const bytes = new Uint8Array(end - begin);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = this.#at(begin + at);
+    return { text: new TextDecoder().decode(bytes), to: end, missed: begin - place };
+  }
+
+  #at(place: number): number {
+    return this.#bytes[place % this.#bytes.length] ?? 0;
+  }
+
+  #goesOn(place: number): boolean {
+    return (this.#at(place) & 0xc0) === 0x80;
+  }
+
+  /** The place before a character that is not there as a whole; text that is no UTF-8 is cut anywhere. */
+  #characterEnd(begin: number, end: number): number {
+    for (let lead = end - 1; lead >= begin && lead > end - 4; lead--) {
+      if (this.#goesOn(lead)) continue;
+      const byte = this.#at(lead);
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+      return lead > begin && lead + length > end ? lead : end;
+    }
+    return end;
+  }
+}

@@ -1,0 +1,25 @@
+import type { EnvironmentView } from "@vis/extension";
+import { allowed, type Command, type CommandOptions, spawnOptions } from "./command.ts";
+import { Job, type JobReport } from "./job.ts";
+import { jobsOf } from "./jobs.ts";
+
+export interface StartOptions extends CommandOptions {
+  readonly waitMs?: number;
+  readonly until?: string;
+}
+
+/** Long enough for a command that cannot run to say so. */
+const WAIT_MS = 400;
+const TIMEOUT_MS = 3_600_000;
+
+/** Starts a command that goes on after the call, and reads its first output. Throws as `run` does. */
+export async function start(env: EnvironmentView, command: Command, options: StartOptions = {}): Promise<JobReport> {
+  const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, ...rest } = options;
+  const spawn = allowed(env, command);
+  const jobs = jobsOf(env.envId);
+  const text = typeof command === "string" ? command : command.join(" ");
+  const job = jobs.add((id) =>
+    new Job({ id, command: text }, (own) => spawn({ ...spawnOptions({ ...rest, timeoutMs }), ...own }))
+  );
+  return await jobs.read(job.id, { waitMs, ...(until === undefined ? {} : { until }), signal: env.signal });
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import shell from "../../../extensions/shell/mod.ts";
+import { startEngine } from "../../helpers/engine.ts";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { missing, place } from "../../processes/_place.ts";
+
+const ignore = missing !== "";
+
+/** Whether a process with this command line lives. */
+function lives(commandLine: string): boolean {
+  return [...Deno.readDirSync("/proc")].some(({ name }) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return Deno.readTextFileSync(`/proc/${name}/cmdline`) === commandLine.replaceAll(" ", "\0") + "\0";
+    } catch {
+      return false;
+    }
+  });
+}
+
+Deno.test("shell.run() in a block gives the full output as a value and shows a part of it", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const flood = "i=0; while [ $i -lt 5000 ]; do echo line $i; i=$((i+1)); done; echo failed >&2; exit 3";
+    await using engine = await startEngine([
+      replyJson(`const t = await shell.run(${JSON.stringify(flood)}); t`),
+      replyJson("[t.code, t.stderr.trim(), t.stdout.split('\\n').length, t.stdout.slice(-10)].join()"),
+      (request) => {
+        assert.match(request.context, /3,failed,5001,line 4999/);
+        return replyJson([], { final: "It failed with code 3" });
+      },
+    ], { workspace, extensions: [shell], spawn: (...asked) => wall.spawn(...asked) });
+    assert.equal((await engine.ask("Try it")).status, "done");
+    const shown = engine.context(1);
+    assert.match(shown, /line 0\\?n/);
+    assert.ok(shown.length < 20_000, `${shown.length} characters`);
+  });
+});
+
+Deno.test("shell.start() goes on over blocks and requests, and ends with the conversation", { ignore }, async () => {
+  await place(async ({ wall, workspace, read }) => {
+    const serve = "echo ready; while read -r line; do echo got $line; done < fifo; sleep 906.1";
+    const engine = await startEngine([
+      replyJson([
+        `await shell.run("mkfifo fifo"); const s = await shell.start(${
+          JSON.stringify(serve)
+        }, {until: "ready", waitMs: 20000})`,
+        "s.running + s.output.trim()",
+      ]),
+      replyJson(
+        'await shell.run("echo hello > fifo"); (await shell.read(s.id, {until: "hello", waitMs: 20000})).output',
+      ),
+      replyJson([], { final: "It runs now" }),
+      replyJson("const l = await shell.list(); l.map(c => [c.id, c.running].join()).join()"),
+      replyJson([], { final: "{{l.length}}" }),
+    ], { workspace, extensions: [shell], spawn: (...asked) => wall.spawn(...asked) });
+    try {
+      assert.equal((await engine.ask("Start it")).status, "done");
+      assert.match(engine.context(1), /trueready/);
+      assert.match(engine.context(2), /got hello/);
+      assert.ok(lives("sleep 906.1"));
+      assert.equal((await engine.ask("Does it run?")).answer, "1");
+      assert.match(engine.provider.requests[3]?.texts.join("\n") ?? "", /Still running: c1 "echo ready/);
+      assert.match(engine.context(4), /c1,true/);
+    } finally {
+      await engine.close();
+    }
+    assert.equal(lives("sleep 906.1"), false);
+    assert.notEqual(read("workspace/.git/config"), null);
+  });
+});
+
+Deno.test("shell.start() tells at once that a program cannot run, and obeys the rules", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    await using engine = await startEngine([
+      replyJson('await shell.start(["no-such-program"])'),
+      replyJson([], { final: "It cannot be run here" }),
+    ], { workspace, extensions: [shell], spawn: (...asked) => wall.spawn(...asked) });
+    await engine.ask("Start it");
+    assert.match(engine.context(1), /Cannot run no-such-program: it is not there/);
+  });
+});

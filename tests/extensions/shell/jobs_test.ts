@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { Job } from "../../../extensions/shell/job.ts";
+import { Jobs, jobsOf, runningIn } from "../../../extensions/shell/jobs.ts";
+import type { Spawned, SpawnOptions } from "../../../src/extension/spawned.ts";
+
+const ENDED: Spawned = {
+  code: 0,
+  signal: null,
+  stdout: "",
+  stderr: "",
+  ms: 1,
+  timedOut: false,
+  truncated: false,
+  notes: [],
+};
+
+/** A command that prints and ends when it is told to. */
+class Program {
+  readonly #end = Promise.withResolvers<Spawned>();
+  options: SpawnOptions = {};
+  readonly spawn = (options: SpawnOptions): Promise<Spawned> => {
+    this.options = options;
+    options.stop?.addEventListener("abort", () => this.end({ ...ENDED, code: 143, signal: "SIGTERM" }));
+    return this.#end.promise;
+  };
+
+  print(text: string): void {
+    this.options.onOutput?.("stdout", new TextEncoder().encode(text));
+  }
+
+  end(ended: Spawned | Error): void {
+    if (ended instanceof Error) this.#end.reject(ended);
+    else this.#end.resolve(ended);
+  }
+}
+
+function started(jobs: Jobs): { readonly program: Program; readonly job: Job } {
+  const program = new Program();
+  return { program, job: jobs.add((id) => new Job({ id, command: "serve" }, program.spawn)) };
+}
+
+Deno.test("Jobs.read() gives what is new, and the code once it has ended", async () => {
+  const jobs = new Jobs();
+  const { program, job } = started(jobs);
+  assert.equal(program.options.lifetime, "conversation");
+  program.print("one\n");
+  program.print("two\n");
+  const first = await jobs.read(job.id, {});
+  assert.deepEqual([first.running, first.code, first.output, first.left], [true, null, "one\ntwo\n", 0]);
+  assert.equal((await jobs.read(job.id, {})).output, "");
+  program.print("three");
+  program.end({ ...ENDED, code: 3, notes: ["a note"] });
+  await Promise.resolve();
+  const last = await jobs.read(job.id, { waitMs: 1000 });
+  assert.deepEqual([last.running, last.code, last.output, last.notes], [false, 3, "three", ["a note"]]);
+});
+
+Deno.test("Jobs.read() waits for something new, for a text, and no longer than it was told", async () => {
+  const jobs = new Jobs();
+  const { program, job } = started(jobs);
+  const something = jobs.read(job.id, { waitMs: 60_000 });
+  program.print("starting\n");
+  assert.equal((await something).output, "starting\n");
+  const text = jobs.read(job.id, { waitMs: 60_000, until: "listening" });
+  program.print("list");
+  program.print("ening on 1\n");
+  assert.equal((await text).output, "listening on 1\n");
+  assert.equal((await jobs.read(job.id, { waitMs: 5, until: "never" })).output, "");
+  const given = new AbortController();
+  const abandoned = jobs.read(job.id, { waitMs: 60_000, signal: given.signal });
+  given.abort(new Error("Block is over"));
+  await assert.rejects(abandoned, /Block is over/);
+  assert.ok(job.running);
+  const end = jobs.read(job.id, { waitMs: 60_000, until: "never" });
+  program.end(ENDED);
+  assert.equal((await end).running, false);
+});
+
+Deno.test("Jobs.read() keeps memory for a flood, and says what was missed", async () => {
+  const jobs = new Jobs();
+  const { program, job } = started(jobs);
+  for (let at = 0; at < 100; at++) program.print("x".repeat(10_000));
+  const { output, missed, left } = await jobs.read(job.id, {});
+  assert.deepEqual([output.length, missed, left], [65_536, 1_000_000 - 262_144, 262_144 - 65_536]);
+});
+
+Deno.test("Jobs.stop() ends a command, and names those there are for an id that is none", async () => {
+  const jobs = new Jobs();
+  const { program, job } = started(jobs);
+  program.print("bye");
+  const { running, code, signal, output } = await jobs.stop(job.id);
+  assert.deepEqual([running, code, signal, output], [false, 143, "SIGTERM", "bye"]);
+  await assert.rejects(jobs.read("c9", {}), /Cannot find command c9: there is c1 \(serve\)/);
+});
+
+Deno.test("Jobs.read() throws why no program ran, and forgets it", async () => {
+  const jobs = new Jobs();
+  const { program, job } = started(jobs);
+  program.end(new Error("Cannot run x: it is not there"));
+  await assert.rejects(jobs.read(job.id, { waitMs: 1000 }), /Cannot run x: it is not there/);
+  await assert.rejects(jobs.read(job.id, {}), /there is none/);
+});
+
+Deno.test("Jobs.add() bounds how many run and how many that ended are kept", async () => {
+  const jobs = new Jobs();
+  const made = Array.from({ length: 8 }, () => started(jobs));
+  assert.throws(() => started(jobs), /Cannot start another command: 8 run, the limit; stop one of c1 \(serve\), /);
+  for (const { program } of made) program.end(ENDED);
+  await jobs.read("c8", { waitMs: 1000 });
+  for (let at = 0; at < 20; at++) {
+    const { program, job } = started(jobs);
+    program.end(ENDED);
+    await jobs.read(job.id, { waitMs: 1000 });
+  }
+  assert.equal(jobs.all.length, 9);
+});
+
+Deno.test("jobsOf() keeps conversations apart, and those without a running command only for a while", () => {
+  const { program } = started(jobsOf("with one"));
+  assert.equal(runningIn("with one").length, 1);
+  assert.equal(runningIn("another").length, 0);
+  const quiet = jobsOf("quiet");
+  for (let at = 0; at < 70; at++) jobsOf(`other ${at}`);
+  assert.notEqual(jobsOf("quiet"), quiet);
+  assert.equal(runningIn("with one").length, 1);
+  program.end(ENDED);
+});
