@@ -56,6 +56,10 @@ function services(extensions: Extensions): Services {
       const env = environment();
       return new AppExtensionAdmin(await readSettings(request, env), { ...extensions, env });
     },
+    configAdmin: async (request) => {
+      const { AppConfigAdmin } = await import("./app/config_admin.ts");
+      return await AppConfigAdmin.open(request, environment());
+    },
     respawn,
   };
 }

@@ -21,7 +21,7 @@ export async function readSettings(request: OpenRequest, env: Environment): Prom
   const workspace = await realFolder(request.cwd ?? Deno.cwd());
   const [file, project] = await Promise.all([
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
-    projectFile({ home, workspace }),
+    request.locked ? null : projectFile({ home, workspace }),
   ]);
   const loaded = await loadConfig({ file, project, env, flags: request });
   const told = request.db ?? env["VIS_DB"];
@@ -29,7 +29,8 @@ export async function readSettings(request: OpenRequest, env: Environment): Prom
   if (database === null) {
     throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
   }
-  return { ...loaded, home, database, workspace };
+  const settings = { ...loaded, home, database, workspace };
+  return request.locked ? (await import("./lock_settings.ts")).lockSettings(settings) : settings;
 }
 
 /** `$VIS_HOME`, or what stands for it. */
@@ -51,7 +52,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
 }
 
 /** Null where there is none, and where the workspace is the folder that the home is in. */
-async function projectFile(
+export async function projectFile(
   { home, workspace }: Pick<Settings, "home" | "workspace">,
 ): Promise<ProjectFile | null> {
   const folder = join(workspace, ".vis");
@@ -65,7 +66,8 @@ async function projectFile(
   return { ...file, trusted, userPath: home === null ? null : join(home, "config.jsonc") };
 }
 
-async function realFolder(path: string): Promise<string> {
+/** Throws `UsageError` for what is no folder. */
+export async function realFolder(path: string): Promise<string> {
   try {
     const real = await Deno.realPath(path);
     if ((await Deno.stat(real)).isDirectory) return real;

@@ -2,6 +2,7 @@ import type { Conversations } from "../conversation/conversations.ts";
 import type { Playback } from "../domain/playback.ts";
 import type { DatabaseCare } from "../domain/database_care.ts";
 import type { ExtensionCheck, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
+import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
 import type { KeyReport, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
 
 /** What a channel says about how it wants to work; everything else comes from the configuration. */
@@ -23,6 +24,9 @@ export interface OpenRequest {
   readonly soon?: boolean | undefined;
   /** Folders of extensions to load besides; one that cannot be loaded is an error. */
   readonly extension?: readonly string[] | undefined;
+  /** Every wall must hold, no commands, no settings of the project, only listed extensions; `writable`: they may write
+   * into the workspace. */
+  readonly locked?: { readonly writable: boolean } | undefined;
   /** Nothing will be asked of a model: no provider is needed. */
   readonly browse?: boolean;
   /** In place of a model: the replies of a recorded conversation. */
@@ -52,13 +56,20 @@ export interface ServeRequest extends OpenRequest {
   readonly port?: number | undefined;
   readonly token?: string | undefined;
   readonly tokenFile?: string | undefined;
+  /** File with a list of tokens, in place of the one. */
+  readonly tokens?: string | undefined;
+  /** "open" or "locked"; VIS_PROFILE where it is left out. */
+  readonly profile?: string | undefined;
+  /** Whether extensions of the locked profile may write into the workspace. */
+  readonly writable?: boolean | undefined;
 }
 
 /** The HTTP channel at work, with a session of its own. Whoever started it closes it. */
 export interface RunningServer {
   /** With the port that was taken, and "/" at the end. */
   readonly url: string;
-  readonly token: string;
+  /** Null where there is a list of them. */
+  readonly token: string | null;
   /** A flag, a variable or a path. */
   readonly tokenFrom: string;
   readonly provider: string;
@@ -143,6 +154,27 @@ export interface ExtensionAdmin {
   run(args: readonly string[], print: (text: string) => void): Promise<number | null>;
 }
 
+/** The configuration. Everything that needs all of it rejects with `ConfigError` where a file cannot be used; a key that
+ * is none, and a value that does not fit, is a `UsageError`. */
+export interface ConfigAdmin {
+  /** The file that `set` writes, there or not. */
+  path(options: { readonly project: boolean }): string;
+  /** Keys that somebody has set, or all. */
+  list(options: { readonly all: boolean }): Promise<readonly SettingFacts[]>;
+  explain(key: string): Promise<SettingFacts>;
+  /** Of the files, as JSON Schema. */
+  schema(): Promise<object>;
+  /** Names for completion. */
+  keys(): Promise<readonly { readonly key: string; readonly doc: string; readonly choices: readonly unknown[] }[]>;
+  set(key: string, change: { readonly words: readonly string[]; readonly project: boolean }): Promise<SettingChange>;
+  unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
+  /** The project's file; null where there is none. */
+  trustable(): Promise<ConfigTrustFacts | null>;
+  /** Rejects with `UsageError` where the file has another text by now. */
+  trust(facts: ConfigTrustFacts): Promise<void>;
+  distrust(path: string): Promise<boolean>;
+}
+
 /** What `app.ts` hands to a channel. Building is its business: a channel only asks. */
 export interface Services {
   readonly version: VersionFacts;
@@ -155,6 +187,8 @@ export interface Services {
   doctor(request: OpenRequest): Promise<readonly CheckResult[]>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
+  /** Reads no file before it is asked something. Rejects with `UsageError` for a workspace that cannot be used. */
+  configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   /** Care of the database that `open` would use, without opening it. */
   databaseCare(request: OpenRequest): Promise<DatabaseCare>;
   /** Runs this program again with other arguments on the same terminal; resolves with its exit code. */

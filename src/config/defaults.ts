@@ -47,6 +47,15 @@ export const DEFAULT_CONFIG: Config = {
     "port": 7357,
     "hosts": [],
     "tokenFile": null,
+    "tokensFile": null,
+    "proxies": [],
+    "requestsPerMinute": 6000,
+    "burst": 500,
+    "quota": {
+      "queriesPerDay": null,
+      "costUsdPerDay": null,
+      "concurrent": null,
+    },
     "bodyMiB": 32,
     "shutdownMs": 10000,
   },
@@ -59,6 +68,10 @@ export const DEFAULT_CONFIG: Config = {
     "deny": [],
     "network": false,
     "read": [],
+  },
+  "web": {
+    "hosts": [],
+    "local": [],
   },
   "extensions": {
     "allow": null,

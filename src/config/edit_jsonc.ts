@@ -108,11 +108,18 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 }
 
+/** JSON as people write it: short lists on one line, everything else on its own. */
 function written(value: unknown, indent: string): string {
-  const text = JSON.stringify(value, null, 2).replaceAll("\n", `\n${indent}`);
-  if (!Array.isArray(value) || value.some((one) => typeof one === "object" && one !== null)) return text;
-  const flat = `[${value.map((one) => JSON.stringify(one)).join(", ")}]`;
-  return flat.length <= 80 ? flat : text;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const deeper = `${indent}  `;
+  const parts = Array.isArray(value)
+    ? value.map((one) => written(one, deeper))
+    : Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${written(one, deeper)}`);
+  const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
+  if (parts.length === 0) return `${open}${close}`;
+  const flat = `${open}${parts.join(", ")}${close}`;
+  const isFlat = Array.isArray(value) && flat.length <= 80 && value.every((one) => Object(one) !== one);
+  return isFlat ? flat : `${open}\n${parts.map((part) => `${deeper}${part}`).join(",\n")}\n${indent}${close}`;
 }
 
 function splice(text: string, { start, end, with: put }: { start: number; end: number; with: string }): string {

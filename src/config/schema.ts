@@ -2,6 +2,9 @@ import { z } from "zod";
 import { ProviderSchema } from "./provider_schema.ts";
 
 const positive = z.number().int().positive();
+/** A name or an address in brackets, `*` for all of it or its first labels, and a port. */
+const HOST = /^(?:\*|(?:\*\.)?(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+))(?::\d{1,5})?$/i;
+const LOCAL = /^(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+):\d{1,5}$/i;
 
 /** Every setting with its default. The sentence of each field is its documentation. */
 export const ConfigSchema = z.strictObject({
@@ -65,6 +68,21 @@ export const ConfigSchema = z.strictObject({
     tokenFile: z.string().min(1).nullable().default(null).describe(
       "File with the token of vis serve; null for server-token beside this file, made at the first start",
     ),
+    tokensFile: z.string().min(1).nullable().default(null).describe(
+      "File with a list of tokens, each with a scope, an end and a quota, in place of the one token",
+    ),
+    proxies: z.array(z.string().min(1)).default([]).describe(
+      "Addresses of reverse proxies whose X-Forwarded-For says which address a request comes from",
+    ),
+    requestsPerMinute: positive.default(6_000).describe("Most requests a minute of one token, and of one address"),
+    burst: positive.default(500).describe("Requests of one token, and of one address, that may come at once"),
+    quota: z.strictObject({
+      queriesPerDay: positive.nullable().default(null).describe("Queries that a token may begin in a day (UTC)"),
+      costUsdPerDay: z.number().positive().nullable().default(null).describe(
+        "US dollars after which a token begins no more queries in a day (UTC)",
+      ),
+      concurrent: positive.nullable().default(null).describe("Queries of a token that may run at a time"),
+    }).prefault({}).describe("Limits of each token that has none of its own"),
     bodyMiB: positive.max(1024).default(32).describe("Largest body of a request to vis serve, in MiB"),
     shutdownMs: z.number().int().min(0).default(10_000).describe(
       "How long running queries may go on when vis serve is told to end, in milliseconds; then they are cancelled",
@@ -84,6 +102,15 @@ export const ConfigSchema = z.strictObject({
     network: z.boolean().default(false).describe("Whether commands get TCP, to anywhere; else no network at all"),
     read: z.array(z.string().startsWith("/")).default([]).describe(
       "Folders and files beside the system's and the workspace that commands may read and run",
+    ),
+  }).prefault({}),
+  web: z.strictObject({
+    hosts: z.array(z.string().regex(HOST, "no host such as example.org, *.example.org or example.org:8443")).default([])
+      .describe(
+        "Hosts on the internet that web.get, web.post and web.readable may reach: example.org, *.example.org, example.org:8443 or * for all",
+      ),
+    local: z.array(z.string().regex(LOCAL, "no host with its port such as localhost:3000")).default([]).describe(
+      "Hosts with their ports on this machine or its network that they may reach: localhost:3000",
     ),
   }).prefault({}),
   extensions: z.strictObject({

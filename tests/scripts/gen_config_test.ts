@@ -14,6 +14,6 @@ Deno.test("configFiles() name every setting, those of lists as well, with its de
   for (const key of ["model", "budget.iterations", "providers[].name", "providers[].models[].price.input"]) {
     assert.ok(page.includes(`| \`${key}\` |`), key);
   }
-  assert.match(page, /^\| `budget\.iterations` \| integer \| `4` \| [A-Z]/m);
+  assert.match(page, /^\| `budget\.iterations` \| integer \| `4` \| yes \| [A-Z]/m);
   assert.match(page, /^\| `providers\[\]\.rateLimit\.perMs` \| integer \| `60000` \|/m);
 });

@@ -3,6 +3,7 @@ import type { Io, Services } from "../channel.ts";
 import { addPrompt } from "./_add_prompt.ts";
 import { addConversations } from "./_add_conversations.ts";
 import { addExtensions } from "./_add_extensions.ts";
+import { addConfig } from "./_add_config.ts";
 import { addDb } from "./_add_db.ts";
 import { addSearch } from "./_add_search.ts";
 import { addProviders } from "./_add_providers.ts";
@@ -90,6 +91,7 @@ function build(context: Context): Command {
   addDemo(program, context);
   addDoctor(program, context);
   addProviders(program, context);
+  addConfig(program, context);
   addConversations(program, context);
   addPrompt(program, context);
   addVars(program, context);

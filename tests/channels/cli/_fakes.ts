@@ -63,11 +63,13 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     version: { vis: "1.2.3", deno: "2.9.6", v8: "15.0", compiled: false, target: "test" },
     open: never,
     serve: never,
+    speak: never,
     doctor: never,
     providerAdmin: never,
     // Asked for every word that is no command; it has none.
     extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),
     databaseCare: never,
+    configAdmin: never,
     respawn: never,
     ...services,
   };

@@ -1,0 +1,210 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { ConfigAdmin, OpenRequest } from "../channels/channel.ts";
+import { removeFromJsonc, setInJsonc } from "../config/edit_jsonc.ts";
+import { fileLayer } from "../config/file_layer.ts";
+import { type ConfigFile, type ConfigLayer, mergeLayers, valueAt } from "../config/layers.ts";
+import { parseJsonc } from "../config/parse_jsonc.ts";
+import { PROJECT_KEYS, refusedKeys } from "../config/refused_keys.ts";
+import { isSecret, maskSecrets } from "../config/secrets.ts";
+import { configJsonSchema, type Setting, settingList, settingOf } from "../config/setting_list.ts";
+import { ConfigError, UsageError } from "../domain/errors.ts";
+import { nearestName } from "../domain/nearest_name.ts";
+import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
+import { ConfigTrust } from "./config_trust.ts";
+import { type Environment, projectFile, readConfigFile, readSettings, realFolder, visHome } from "./settings.ts";
+import { writeConfigFile } from "./write_config_file.ts";
+
+interface Places {
+  readonly home: string | null;
+  readonly workspace: string;
+}
+
+/** What `vis config` does. */
+export class AppConfigAdmin implements ConfigAdmin {
+  readonly #request: OpenRequest;
+  readonly #env: Environment;
+  readonly #places: Places;
+
+  constructor(request: OpenRequest, { env, places }: { readonly env: Environment; readonly places: Places }) {
+    this.#request = request;
+    this.#env = env;
+    this.#places = places;
+  }
+
+  static async open(request: OpenRequest, env: Environment): Promise<AppConfigAdmin> {
+    const places = { home: visHome(env), workspace: await realFolder(request.cwd ?? Deno.cwd()) };
+    return new AppConfigAdmin(request, { env, places });
+  }
+
+  path({ project }: { readonly project: boolean }): string {
+    const { home, workspace } = this.#places;
+    if (project) return join(workspace, ".vis", "config.jsonc");
+    if (home === null) throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+    return join(home, "config.jsonc");
+  }
+
+  async list({ all }: { readonly all: boolean }): Promise<readonly SettingFacts[]> {
+    const layers = await this.#layers();
+    const facts = settingList().filter(({ key }) => !key.includes("[]")).map((one) => factsOf(one, layers));
+    return facts.filter(({ layer }) => all || layer !== "default");
+  }
+
+  async explain(key: string): Promise<SettingFacts> {
+    return factsOf(knownSetting(key, "show"), await this.#layers());
+  }
+
+  schema(): Promise<object> {
+    return Promise.resolve(configJsonSchema());
+  }
+
+  keys(): Promise<readonly Setting[]> {
+    return Promise.resolve(settingList().filter(({ key }) => !key.includes("[]")));
+  }
+
+  async set(
+    key: string,
+    { words, project }: { readonly words: readonly string[]; readonly project: boolean },
+  ): Promise<SettingChange> {
+    refuseSecret(key, words);
+    const setting = knownSetting(key, "set");
+    const path = this.path({ project });
+    const before = (await readConfigFile(path))?.text ?? "";
+    const file = { path, text: before };
+    if (before.trim() !== "") parseJsonc(file);
+    const { text, value } = await this.#fitting(setting, { file, words, project });
+    if (text !== before) await writeConfigFile(path, { text, follow: !project });
+    return { key, path, value, changed: text !== before, overruled: await this.#overruled(key, project) };
+  }
+
+  async unset(key: string, { project }: { readonly project: boolean }): Promise<SettingChange> {
+    const path = this.path({ project });
+    const file = await readConfigFile(path);
+    const values = file === null || file.text.trim() === "" ? {} : parseJsonc(file);
+    if (valueAt(values, key) === undefined) knownSetting(key, "unset");
+    const before = file?.text ?? "";
+    const text = removeFromJsonc(before, key.split("."));
+    if (text !== before) await writeConfigFile(path, { text, follow: !project });
+    return { key, path, value: null, changed: text !== before, overruled: "" };
+  }
+
+  async trustable(): Promise<ConfigTrustFacts | null> {
+    const file = await projectFile(this.#places);
+    if (file === null) return null;
+    const values = parseJsonc(file);
+    const keys = refusedKeys(values).map((key) => ({ key, value: maskSecrets(lastOf(key), valueAt(values, key)) }));
+    const sha256 = createHash("sha256").update(file.text).digest("hex");
+    return { path: file.path, sha256, trusted: await file.trusted(), keys };
+  }
+
+  async trust({ path, sha256 }: ConfigTrustFacts): Promise<void> {
+    const file = await projectFile(this.#places);
+    if (file === null || createHash("sha256").update(file.text).digest("hex") !== sha256) {
+      throw new UsageError(`Cannot trust ${path}: it was changed while it was shown`);
+    }
+    await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) });
+    await new ConfigTrust(this.#places.home).add(file);
+  }
+
+  async distrust(path: string): Promise<boolean> {
+    return await new ConfigTrust(this.#places.home).remove(path);
+  }
+
+  async #layers(): Promise<readonly ConfigLayer[]> {
+    return (await readSettings({ ...this.#request, db: ":memory:" }, this.#env)).layers;
+  }
+
+  /** The first reading of the words that the setting can take, in the file. Throws `UsageError` where none can be. */
+  async #fitting(
+    setting: Setting,
+    { file, words, project }: {
+      readonly file: ConfigFile;
+      readonly words: readonly string[];
+      readonly project: boolean;
+    },
+  ): Promise<{ readonly text: string; readonly value: unknown }> {
+    const { key } = setting;
+    let problem = "";
+    for (const value of readings(setting, words)) {
+      if (isSecret(lastOf(key), value)) throw secretRefused(key);
+      try {
+        const text = setInJsonc(file.text, { path: key.split("."), value });
+        const changed = { path: file.path, text };
+        const owner = { trusted: () => Promise.resolve(false), userPath: this.#userPath() };
+        await fileLayer(project ? "project" : "user", project ? { ...changed, ...owner } : changed);
+        return { text, value };
+      } catch (error) {
+        if (!(error instanceof ConfigError) && !(error instanceof RangeError)) throw error;
+        problem ||= error.message.replace(`Cannot use ${file.path}: `, "").replace(`${key}: `, "");
+      }
+    }
+    const takes = problem.startsWith("A project") ? "" : ` (it takes ${setting.type})`;
+    throw new UsageError(`Cannot set ${key}: ${problem}${takes}`);
+  }
+
+  #userPath(): string | null {
+    return this.#places.home === null ? null : this.path({ project: false });
+  }
+
+  /** Whoever wins over the file that was written. Nobody can say where another file cannot be used. */
+  async #overruled(key: string, project: boolean): Promise<string> {
+    try {
+      const { layers, layer } = await this.explain(key);
+      const own = project ? "project" : "user";
+      return layer === own || layer === "default" ? "" : layers.at(-1)?.where ?? "";
+    } catch (error) {
+      if (error instanceof ConfigError) return "";
+      throw error;
+    }
+  }
+}
+
+function factsOf({ key, doc, type }: Setting, layers: readonly ConfigLayer[]): SettingFacts {
+  const said = layers.flatMap(({ layer, values, where }) => {
+    const value = valueAt(values, key);
+    return value === undefined ? [] : [{ layer, where: where(key), value: maskSecrets(lastOf(key), value) }];
+  });
+  const top = said.at(-1);
+  const project = PROJECT_KEYS.some((one) => key === one || key.startsWith(`${one}.`));
+  const value = maskSecrets(lastOf(key), valueAt(mergeLayers(layers), key)) ?? null;
+  return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
+}
+
+/** The setting of a key; throws `UsageError` that names the one that was probably meant. */
+function knownSetting(key: string, action: string): Setting {
+  const setting = settingOf(key);
+  if (setting !== null) return setting;
+  const near = nearestName(key, settingList().map((one) => one.key));
+  const hint = near === null ? "vis config list --all shows them" : `is ${near} meant`;
+  throw new UsageError(`Cannot ${action} ${key}: there is no such key; ${hint}`);
+}
+
+/** Words as JSON where they are JSON, and as text; a list from several words or one. */
+function readings({ isList }: Setting, words: readonly string[]): readonly unknown[] {
+  const [word = ""] = words;
+  const read = jsonOf(word);
+  const plain = words.length > 1 ? [] : [...read === undefined ? [] : [read], word];
+  return isList ? [...Array.isArray(read) ? plain : [], [...words]] : plain.length > 0 ? plain : [words.join(" ")];
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuseSecret(key: string, words: readonly string[]): void {
+  if (words.some((word) => isSecret(lastOf(key), word))) throw secretRefused(key);
+}
+
+function secretRefused(key: string): UsageError {
+  return new UsageError(
+    `Cannot keep a secret in a file of settings: ${key}; vis auth login PROVIDER keeps keys where only you read them`,
+  );
+}
+
+function lastOf(key: string): string {
+  return key.split(".").at(-1) ?? key;
+}

@@ -1,0 +1,36 @@
+const MASK = "••••";
+/** How keys of known services begin, tokens of web logins, and headers that carry one. */
+const SECRET =
+  /^(?:(?:sk|rk|pk|gsk|hf|xai|nvapi|glpat|xox[abp]|gh[oprsu]|github_pat|AKIA|AIza)[-_A-Za-z0-9]*[-_A-Za-z0-9]{16,}|(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
+const SECRET_NAME = /(?:key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
+
+/** Whether a text is, or a name stands for, what has no place in a file of settings. */
+export function isSecret(name: string, value: unknown): boolean {
+  if (typeof value === "string") return SECRET.test(value) || value !== "" && SECRET_NAME.test(name) || hasLogin(value);
+  if (Array.isArray(value)) return value.some((one) => isSecret(name, one));
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([key, one]) => isSecret(key, one));
+}
+
+/** The same value for showing: what may be a secret is dots. Headers are among it, whatever they are called. */
+export function maskSecrets(name: string, value: unknown): unknown {
+  if (typeof value === "string") {
+    if (isSecret(name, value)) return hasLogin(value) ? withoutLogin(value) : MASK;
+    return value;
+  }
+  if (Array.isArray(value)) return value.map((one) => maskSecrets(name, one));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, name === "headers" ? MASK : maskSecrets(key, one)]),
+  );
+}
+
+function hasLogin(text: string): boolean {
+  const url = /^[a-z]+:\/\//i.test(text) ? URL.parse(text) : null;
+  return url !== null && (url.password !== "" || url.username !== "");
+}
+
+function withoutLogin(text: string): string {
+  const url = new URL(text);
+  return `${url.protocol}//${MASK}@${url.host}${url.pathname}`;
+}

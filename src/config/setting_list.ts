@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { ConfigSchema } from "./schema.ts";
+
+/** A key of the configuration as its schema describes it. */
+export interface Setting {
+  /** Dotted; `[]` stands for the place in a list, where the key is one of many. */
+  readonly key: string;
+  /** As a sentence has it: "integer or null", "list of string". */
+  readonly type: string;
+  readonly doc: string;
+  /** Undefined where it has none. */
+  readonly default: unknown;
+  /** Words that it may be, [] where it may be others as well. */
+  readonly choices: readonly unknown[];
+  readonly isList: boolean;
+}
+
+/** A setting as JSON Schema describes it, as far as this needs it. */
+interface Node {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Node[];
+  readonly items?: Node;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly additionalProperties?: Node | boolean;
+  readonly description?: string;
+  readonly default?: unknown;
+}
+
+/** Every key that has a description, in the order of the schema. */
+export function settingList(): readonly Setting[] {
+  return [...leaves(root(), "")];
+}
+
+/** What a key is, with numbers for places in lists; null where there is no such key. A key above others is one too. */
+export function settingOf(key: string): Setting | null {
+  const node = key.split(".").reduce<Node | undefined>(childOf, root());
+  return node === undefined ? null : settingFrom(node, key);
+}
+
+function childOf(node: Node | undefined, step: string): Node | undefined {
+  if (node === undefined) return undefined;
+  if (node.items && /^\d+$/.test(step)) return node.items;
+  if (node.properties && Object.hasOwn(node.properties, step)) return node.properties[step];
+  if (typeof node.additionalProperties === "object") return node.additionalProperties;
+  // What an extension is told has no schema of ours.
+  return node.additionalProperties === true || Object.keys(node).length === 0 ? {} : undefined;
+}
+
+/** The JSON Schema of the configuration's files. */
+export function configJsonSchema(): object {
+  return z.toJSONSchema(ConfigSchema, { io: "input" });
+}
+
+function root(): Node {
+  return configJsonSchema() as Node;
+}
+
+function* leaves(node: Node, path: string): Generator<Setting> {
+  for (const [key, child] of Object.entries(node.properties ?? {})) {
+    const at = `${path}${key}`;
+    if (child.properties && !child.description) {
+      yield* leaves(child, `${at}.`);
+      continue;
+    }
+    yield settingFrom(child, at);
+    if (child.items?.properties) yield* leaves(child.items, `${at}[].`);
+    if (child.properties) yield* leaves(child, `${at}.`);
+  }
+}
+
+function settingFrom(node: Node, key: string): Setting {
+  const { description: doc = "", enum: choices = node.type === "boolean" ? [true, false] : [] } = node;
+  return { key, type: typeOf(node), doc, default: node.default, choices, isList: node.type === "array" };
+}
+
+function typeOf(node: Node): string {
+  if (node.enum) return node.enum.map((value) => `\`${value}\``).join(", ");
+  if (node.anyOf) return node.anyOf.map(typeOf).join(" or ");
+  if (node.type === "array") return `list of ${node.items ? typeOf(node.items) : "anything"}`;
+  return typeof node.type === "string" ? node.type : node.type?.join(" or ") ?? "anything";
+}
