@@ -18,6 +18,7 @@ import { extensionSource, type ShippedParts } from "./extension_source.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 import { shellParts } from "./shell_parts.ts";
+import { webSettings } from "./web_settings.ts";
 
 const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
 
@@ -26,17 +27,20 @@ export interface SessionParts extends ShippedParts {
 }
 
 /** Builds everything one channel needs, in order, and closes it in reverse. */
-export async function openSession(request: OpenRequest, { env, ...parts }: SessionParts): Promise<Session> {
+export async function openSession(request: OpenRequest, { env, ...given }: SessionParts): Promise<Session> {
+  const { locked } = request;
   const settings = await readSettings(request, env);
+  const parts = locked ? (await import("./lock_parts.ts")).lockParts(given, locked) : given;
   const spares = openSpares(settings, request.soon ?? false);
   let store: Store | null = null;
   try {
     const router = await routerFor(request, settings);
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
-    const shell = shellParts(settings, parts);
+    const shell = shellParts(webSettings(settings), parts);
     const extensions = await extensionSource(shell.settings, shell.parts, {
       paths: (request.extension ?? []).map((path) => resolve(path)),
+      project: !locked,
     });
     const conversations = new Conversations({
       store,
@@ -44,7 +48,7 @@ export async function openSession(request: OpenRequest, { env, ...parts }: Sessi
       router,
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, { ...settings, spares }),
-      spawn: commandWall(settings, env),
+      ...(locked ? {} : { spawn: commandWall(settings, env) }),
       now: Date.now,
       owner: thisProcess(),
       children: { live: settings.config.sandbox.live, idleMs: settings.config.sandbox.idleMs },

@@ -1,0 +1,55 @@
+import type { Body } from "./read_body.ts";
+
+export type BodyKind = "text" | "json" | "bytes";
+
+/** A body as data: `json` where it says so and is whole, text in its own character set, other kinds as bytes. */
+export function bodyData(
+  { bytes, truncated }: Body,
+  { type, as }: { readonly type: string; readonly as: BodyKind | undefined },
+): { readonly text: string } | { readonly json: unknown } | { readonly bytes: Uint8Array } {
+  const wanted = as ?? kindOf(type, bytes);
+  if (wanted === "bytes") return { bytes };
+  const text = bodyText(bytes, type);
+  if (wanted === "text" || truncated) return { text };
+  try {
+    return { json: JSON.parse(text) };
+  } catch {
+    return { text };
+  }
+}
+
+/** Text in the character set that the type names, or that the page names itself; else UTF-8. */
+export function bodyText(bytes: Uint8Array, type: string): string {
+  const told = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1] ?? (isHtml(type) ? ownCharset(bytes) : undefined);
+  return decoderFor(told ?? "utf-8").decode(bytes);
+}
+
+export const isHtml = (type: string): boolean => /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type);
+
+function ownCharset(bytes: Uint8Array): string | undefined {
+  const head = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
+  return /<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i.exec(head)?.[1];
+}
+
+function decoderFor(label: string): TextDecoder {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+function kindOf(type: string, bytes: Uint8Array): BodyKind {
+  const [name = ""] = type.toLowerCase().split(";");
+  const plain = name.trim();
+  if (/^application\/(?:json|[\w.+-]{1,80}\+json)$/.test(plain) || plain === "text/json") return "json";
+  if (
+    /^text\/|\+xml$|^application\/(?:xml|xhtml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|sql|graphql)/.test(
+      plain,
+    )
+  ) {
+    return "text";
+  }
+  if (/^application\/(?:x-www-form-urlencoded|x-ndjson|jsonl|x-sh)/.test(plain)) return "text";
+  return plain === "" && !bytes.subarray(0, 8000).includes(0) ? "text" : "bytes";
+}

@@ -1,0 +1,130 @@
+import type { Body } from "./read_body.ts";
+import { readBody } from "./read_body.ts";
+import { exchange, type HttpAnswer, type HttpRequest } from "./http_exchange.ts";
+import { openConnection } from "./open_connection.ts";
+import { OUTSIDE, type Outside } from "./outside.ts";
+import { headersForOthers } from "./request_headers.ts";
+import { portOf, type Reach, reachOf, type WebRules } from "./web_rules.ts";
+
+export interface FetchOptions {
+  readonly rules: WebRules;
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Where the user writes the rules. */
+  readonly configFile: string;
+  readonly outside?: Outside;
+}
+
+export interface Fetched extends Body {
+  readonly status: number;
+  /** Where it came from, after redirects. */
+  readonly url: URL;
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+const MOST_REDIRECTS = 5, MAX_URL = 8_000;
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+/** Reads an address that is written by a model. Rejects with Error for one that may not be reached. */
+export function parseUrl(text: string, base?: URL): URL {
+  if (text.length > MAX_URL || !URL.canParse(text, base)) throw new Error("it is no address: https://host/path");
+  const url = new URL(text, base);
+  if (!/^https?:$/.test(url.protocol)) throw new Error(`the protocol is ${url.protocol} and not https: or http:`);
+  if (url.username !== "" || url.password !== "") {
+    throw new Error("it holds a name or password; send them as the header authorization");
+  }
+  return url;
+}
+
+/** One request with its redirects, each of them checked and connected to as if it were the first. Rejects with Error
+ * whose message says why, and with the signal's reason. */
+export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promise<Fetched> {
+  const timer = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
+  const timeout = setTimeout(
+    () => timer.abort(new Error(`it took longer than ${options.timeoutMs} ms`)),
+    options.timeoutMs,
+  );
+  try {
+    let request = first;
+    for (let count = 0; count <= MOST_REDIRECTS; count++) {
+      const answer = await once(request, { ...options, signal });
+      if (answer.next === null) return answer.fetched;
+      request = answer.next;
+    }
+    throw new Error(`there are more than ${MOST_REDIRECTS} redirects, the last one to ${request.url.href}`);
+  } finally {
+    clearTimeout(timeout);
+  }
+}
+
+type Once = { readonly next: HttpRequest } | { readonly next: null; readonly fetched: Fetched };
+
+async function once(
+  request: HttpRequest,
+  options: FetchOptions & { readonly signal: AbortSignal },
+): Promise<Once> {
+  const { outside = OUTSIDE, signal, maxBytes } = options;
+  const reach = allowedReach(request.url, options);
+  const connection = await openConnection(request.url, { reach, outside, signal });
+  let open = true;
+  const close = (): void => {
+    if (open) connection.close();
+    open = false;
+  };
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    if (signal.aborted) close();
+    const answer = await exchange(connection, request);
+    const next = redirected(request, answer);
+    if (next) return { next };
+    const body = await readBody(answer, { maxBytes });
+    return { next: null, fetched: { status: answer.status, url: request.url, headers: answer.headers, ...body } };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
+  }
+}
+
+function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
+  const reach = reachOf(url, rules);
+  if (reach !== null) return reach;
+  const usual = url.port === "";
+  const name = usual ? url.hostname : `${url.hostname}:${portOf(url)}`;
+  throw new Error(
+    `web.hosts does not name ${name}; only the user can allow it, in ${configFile}: "web": { "hosts": ["${name}"] }`,
+  );
+}
+
+/** The request that a redirect asks for, null where the answer is none. */
+function redirected(request: HttpRequest, { status, headers }: HttpAnswer): HttpRequest | null {
+  const location = headers.get("location");
+  if (!REDIRECTS.includes(status) || location === undefined) return null;
+  const url = parseRedirect(location, request.url);
+  const sameOrigin = url.origin === request.url.origin;
+  const kept = status >= 307 || request.method === "GET";
+  if (kept && request.body && !sameOrigin) {
+    throw new Error(`it redirects to ${url.origin}, and what was posted goes to no other origin`);
+  }
+  const headersKept = sameOrigin ? request.headers : headersForOthers(request.headers);
+  if (kept) return { ...request, url, headers: headersKept };
+  return { method: "GET", url, headers: withoutContent(headersKept), body: null };
+}
+
+function parseRedirect(location: string, from: URL): URL {
+  try {
+    const url = parseUrl(location, from);
+    if (from.protocol === "https:" && url.protocol === "http:") throw new Error("it goes from https: to http:");
+    return url;
+  } catch (error) {
+    throw new Error(`its redirect is not followed: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function withoutContent(headers: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map([...headers].filter(([name]) => !name.startsWith("content-")));
+}

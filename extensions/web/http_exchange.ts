@@ -1,0 +1,100 @@
+import { ByteReader } from "./byte_reader.ts";
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST";
+  readonly url: URL;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Uint8Array | null;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Names in lower case; several of one name are joined. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** As it comes, still compressed. Throws where it ends early. */
+  readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>>;
+}
+
+const MAX_LINE = 16 << 10, MAX_HEADERS = 200, MAX_HEAD = 64 << 10, MOST_INTERIM = 8;
+const MAX_CHUNK_LINE = 256, PART = 64 << 10;
+const WITHOUT_BODY = [204, 304];
+
+/** One request and its answer over a connection that is used for nothing else (HTTP/1.1, `connection: close`). */
+export async function exchange(connection: Deno.Conn, request: HttpRequest): Promise<HttpAnswer> {
+  // A server may answer before it has read everything; what matters is the answer.
+  const writing = writeAll(connection, request).then(() => null, (error: unknown) => error);
+  const reader = new ByteReader(connection);
+  try {
+    let head = await readHead(reader);
+    for (let interim = 0; head.status < 200; head = await readHead(reader)) {
+      if (++interim > MOST_INTERIM || head.status === 101) throw new Error("the server does not come to its answer");
+    }
+    return { ...head, body: bodyOf(reader, head) };
+  } catch (error) {
+    const unsent = await Promise.race([writing, Promise.resolve(null)]);
+    throw unsent ?? error;
+  }
+}
+
+async function writeAll(connection: Deno.Conn, { method, url, headers, body }: HttpRequest): Promise<void> {
+  const lines = [`${method} ${url.pathname}${url.search} HTTP/1.1`, `host: ${url.host}`];
+  for (const [name, value] of headers) lines.push(`${name}: ${value}`);
+  if (body || method === "POST") lines.push(`content-length: ${body?.length ?? 0}`);
+  const head = new TextEncoder().encode([...lines, "connection: close", "", ""].join("\r\n"));
+  for (const bytes of body ? [head, body] : [head]) {
+    for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+  }
+}
+
+async function readHead(reader: ByteReader): Promise<Pick<HttpAnswer, "status" | "headers">> {
+  const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(await reader.line(MAX_LINE)) ?? [];
+  if (status === undefined) throw new Error("the answer is not HTTP/1.1");
+  const headers = new Map<string, string>();
+  let size = 0;
+  for (let count = 0;; count++) {
+    const line = await reader.line(MAX_LINE);
+    if (line === "") return { status: Number(status), headers };
+    size += line.length;
+    if (count >= MAX_HEADERS || size > MAX_HEAD) throw new RangeError("the answer has too many headers");
+    const [, name, value = ""] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*)$/.exec(line) ?? [];
+    if (name === undefined) throw new Error("the answer has a header that cannot be read");
+    const key = name.toLowerCase();
+    const before = headers.get(key);
+    headers.set(key, before === undefined ? value.trimEnd() : `${before}, ${value.trimEnd()}`);
+  }
+}
+
+function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "status" | "headers">): HttpAnswer["body"] {
+  const coding = headers.get("transfer-encoding")?.toLowerCase();
+  const length = headers.get("content-length");
+  if (WITHOUT_BODY.includes(status)) return measured(reader, 0);
+  if (coding === "chunked") return chunked(reader);
+  if (coding !== undefined) throw new Error(`the answer has the transfer encoding ${coding.slice(0, 40)}`);
+  if (length === undefined) return measured(reader, null);
+  if (!/^\d{1,15}$/.test(length)) throw new Error(`the answer has the length ${length.slice(0, 40)}`);
+  return measured(reader, Number(length));
+}
+
+/** Null: to the end of the connection. */
+async function* measured(reader: ByteReader, length: number | null): HttpAnswer["body"] {
+  for (let left = length ?? Infinity; left > 0;) {
+    const part = await reader.some(Math.min(left, PART));
+    if (part === null && length === null) return;
+    if (part === null) throw new Error(`the answer ended ${left} bytes early`);
+    left -= part.length;
+    yield part;
+  }
+}
+
+async function* chunked(reader: ByteReader): HttpAnswer["body"] {
+  for (;;) {
+    const [, size] = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i.exec(await reader.line(MAX_CHUNK_LINE)) ?? [];
+    if (size === undefined) throw new Error("the answer has a chunk without a length");
+    const length = parseInt(size, 16);
+    if (length === 0) return; // what may come after it is of no use
+    yield* measured(reader, length);
+    if (await reader.line(MAX_CHUNK_LINE) !== "") {
+      throw new Error("the answer has a chunk of another length than it says");
+    }
+  }
+}

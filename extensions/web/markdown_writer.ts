@@ -1,0 +1,275 @@
+import { ENDS, ENDS_PARAGRAPH, INLINE, isSkipped, VOID } from "./element_rules.ts";
+import { InlineText, type Mark } from "./inline_text.ts";
+import type { PageHandler } from "./page_tokens.ts";
+import { TableText } from "./table_text.ts";
+
+interface Element {
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly mark: Mark | null;
+}
+
+interface Block {
+  readonly text: string;
+  /** 2 in what the page calls its main part, 1 in an article, else 0. */
+  readonly rank: number;
+}
+
+export interface PageLink {
+  readonly text: string;
+  readonly url: string;
+}
+
+const MAX_DEPTH = 256, MAX_LINKS = 1_000, MAX_LABEL = 300;
+/** Less text than this, and a part that calls itself the main one is not believed. */
+const ENOUGH = 140;
+const MARKERS: Readonly<Record<string, string>> = {
+  b: "**",
+  strong: "**",
+  i: "*",
+  em: "*",
+  code: "`",
+  kbd: "`",
+  samp: "`",
+  tt: "`",
+  del: "~~",
+  s: "~~",
+};
+
+/** Makes Markdown of a page's tags. What it costs is bounded by the page's length, however it is nested. */
+export class MarkdownWriter implements PageHandler {
+  readonly #base: URL;
+  readonly #maxChars: number;
+  readonly #stack: Element[] = [];
+  readonly #blocks: Block[] = [];
+  readonly #links = new Map<string, string>();
+  readonly #inline = new InlineText();
+  /** Prefixes of lists and quotes around the place: the first line's, and that of the others. */
+  readonly #prefixes: { first: string; readonly rest: string; readonly owner: Element }[] = [];
+  readonly #numbers: number[] = [];
+  #skipped = 0;
+  #rank = 0;
+  #pre: string[] | null = null;
+  #language = "";
+  #table: TableText | null = null;
+  #tables = 0;
+  #title: string[] | null = null;
+  #titleText = "";
+  #chars = 0;
+
+  constructor({ base, maxChars }: { readonly base: URL; readonly maxChars: number }) {
+    this.#base = base;
+    this.#maxChars = maxChars;
+  }
+
+  get title(): string {
+    return this.#titleText;
+  }
+
+  get truncated(): boolean {
+    return this.#chars > this.#maxChars;
+  }
+
+  /** Links of the text, each address once. */
+  links(): readonly PageLink[] {
+    return [...this.#links].map(([url, text]) => ({ text, url }));
+  }
+
+  /** The main part where the page names one, else all of it. */
+  markdown(): string {
+    while (this.#stack.length > 0) this.#pop();
+    this.#flush();
+    for (const rank of [2, 1]) {
+      const blocks = this.#blocks.filter((block) => block.rank >= rank);
+      if (blocks.reduce((sum, { text }) => sum + text.length, 0) >= ENOUGH) return joined(blocks);
+    }
+    return joined(this.#blocks);
+  }
+
+  text(text: string): void {
+    if (this.#title) return void this.#title.push(text);
+    if (this.#skipped > 0 || this.truncated) return;
+    if (this.#pre) {
+      this.#pre.push(text);
+      this.#chars += text.length;
+    } else {
+      this.#inline.add(text);
+    }
+  }
+
+  open(name: string, attributes: ReadonlyMap<string, string>): void {
+    this.#endOthers(name);
+    if (VOID.has(name)) return this.#void(name, attributes);
+    if (this.#stack.length >= MAX_DEPTH) return;
+    if (!INLINE.has(name) && this.#skipped === 0) this.#break();
+    const marker = this.#pre ? undefined : MARKERS[name];
+    const marked = this.#skipped === 0 && (marker !== undefined || name === "a");
+    const element = { name, attributes, mark: marked ? this.#inline.begin(marker) : null };
+    this.#stack.push(element);
+    if (isSkipped(name, attributes)) this.#skipped++;
+    if (this.#skipped === 0) this.#enter(element);
+  }
+
+  close(name: string): void {
+    if (name === "br" || name === "p" && !this.#stack.some((one) => one.name === "p")) return this.#break();
+    const at = this.#stack.findLastIndex((one) => one.name === name);
+    if (at < 0) return;
+    while (this.#stack.length > at) this.#pop();
+  }
+
+  #endOthers(name: string): void {
+    if (ENDS_PARAGRAPH.has(name)) this.#endOpen({ names: ["p"], within: ["td", "th", "table", "blockquote", "li"] });
+    if (Object.hasOwn(ENDS, name)) this.#endOpen(ENDS[name]!);
+  }
+
+  #endOpen({ names, within }: { readonly names: readonly string[]; readonly within: readonly string[] }): void {
+    const at = this.#stack.findLastIndex((one) => names.includes(one.name));
+    if (at < 0 || this.#stack.findLastIndex((one) => within.includes(one.name)) > at) return;
+    while (this.#stack.length > at) this.#pop();
+  }
+
+  #enter(element: Element): void {
+    const { name, attributes } = element;
+    if (name === "title" && this.#titleText === "") this.#title = [];
+    else if (name === "main" || attributes.get("role") === "main") this.#rank += 1000;
+    else if (name === "article") this.#rank += 1;
+    else if (name === "pre") [this.#pre, this.#language] = [[], languageOf(attributes)];
+    else if (name === "code" && this.#pre) this.#language ||= languageOf(attributes);
+    else if (name === "ul" || name === "ol") this.#numbers.push(name === "ol" ? startOf(attributes) : -1);
+    else if (name === "li") this.#prefixes.push({ ...this.#marker(), owner: element });
+    else if (name === "blockquote") this.#prefixes.push({ first: "> ", rest: "> ", owner: element });
+    else if (name === "table" && this.#tables++ === 0) this.#table = new TableText();
+    else if (name === "tr" && this.#tables === 1) this.#table?.row();
+  }
+
+  #marker(): { first: string; readonly rest: string } {
+    const number = this.#numbers.at(-1) ?? -1;
+    if (number < 0) return { first: "- ", rest: "  " };
+    this.#numbers[this.#numbers.length - 1] = number + 1;
+    return { first: `${number}. `, rest: " ".repeat(`${number}. `.length) };
+  }
+
+  #pop(): void {
+    const element = this.#stack.pop();
+    if (!element) return;
+    const { name, attributes, mark } = element;
+    if (isSkipped(name, attributes)) return void this.#skipped--;
+    if (this.#skipped > 0) return;
+    if (name === "title" && this.#title) {
+      this.#titleText = this.#title.join("").replace(/\s+/g, " ").trim().slice(0, MAX_LABEL);
+      this.#title = null;
+      return;
+    }
+    if (name === "a" && mark) this.#endLink(mark, attributes);
+    else if (mark) this.#inline.marked(mark, MARKERS[name] ?? "");
+    if (!INLINE.has(name)) this.#leave(element);
+  }
+
+  #leave(element: Element): void {
+    const { name, attributes } = element;
+    const heading = /^h([1-6])$/.exec(name)?.[1];
+    if ((name === "td" || name === "th") && this.#tables === 1) return void this.#table?.cell(this.#inline.take());
+    if (name === "pre" && this.#pre) return this.#endPre();
+    if (heading !== undefined && !this.#table) this.#flush(`${"#".repeat(Number(heading))} `);
+    this.#break();
+    if (name === "main" || attributes.get("role") === "main") this.#rank -= 1000;
+    else if (name === "article") this.#rank -= 1;
+    else if (name === "ul" || name === "ol") this.#numbers.pop();
+    else if (name === "table" && this.#tables > 0 && --this.#tables === 0) this.#endTable();
+    if (this.#prefixes.at(-1)?.owner === element) this.#prefixes.pop();
+  }
+
+  #endLink(mark: Mark, attributes: ReadonlyMap<string, string>): void {
+    const url = this.#resolved(attributes.get("href"));
+    const label = this.#inline.linked(mark, url);
+    if (url !== null && label !== "" && !this.#links.has(url) && this.#links.size < MAX_LINKS) {
+      this.#links.set(url, label.slice(0, MAX_LABEL));
+    }
+  }
+
+  #endPre(): void {
+    const code = (this.#pre ?? []).join("").replace(/^\r?\n/, "").trimEnd();
+    this.#pre = null;
+    this.#inline.take();
+    if (code === "") return;
+    const fence = "`".repeat(
+      Math.max(3, ...[...code.matchAll(/`{3,}/g)].slice(0, 1000).map(([run]) => run.length + 1)),
+    );
+    this.#block(`${fence}${this.#language}\n${code}\n${fence}`);
+  }
+
+  #endTable(): void {
+    for (const text of this.#table?.blocks() ?? []) this.#block(text);
+    this.#table = null;
+  }
+
+  #void(name: string, attributes: ReadonlyMap<string, string>): void {
+    if (this.#skipped > 0) return;
+    if (name === "br") {
+      if (this.#pre) this.#pre.push("\n");
+      else this.#inline.raw(this.#table ? " " : "\n");
+    } else if (name === "hr") {
+      this.#break();
+      if (!this.#table) this.#block("---");
+    } else if (name === "img") {
+      const alt = (attributes.get("alt") ?? "").replace(/\s+/g, " ").trim();
+      const url = this.#resolved(attributes.get("src"));
+      if (alt !== "" && url !== null) this.#inline.raw(`![${alt.slice(0, MAX_LABEL)}](${url})`);
+    }
+  }
+
+  /** Null for what leads to no page: scripts, mail, data, a place of the same page. */
+  #resolved(href: string | undefined): string | null {
+    const told = href?.trim() ?? "";
+    if (told === "" || told.startsWith("#") || !URL.canParse(told, this.#base)) return null;
+    const url = new URL(told, this.#base);
+    return /^https?:$/.test(url.protocol) && url.href.length <= 2_000 ? url.href : null;
+  }
+
+  /** The end of a paragraph; in a cell, where there are none, a blank. */
+  #break(): void {
+    if (this.#pre) return;
+    if (this.#table) this.#inline.add(" ");
+    else this.#flush();
+  }
+
+  #flush(prefix = ""): void {
+    const text = this.#inline.take();
+    if (text !== "") this.#block(`${prefix}${prefix === "" ? text : text.replace(/\n/g, " ")}`);
+  }
+
+  #block(text: string): void {
+    if (this.truncated) return;
+    this.#chars += text.length;
+    const rest = this.#prefixes.map((one) => one.rest).join("");
+    const first = this.#prefixes.map((one) => one.first).join("");
+    for (const one of this.#prefixes) one.first = one.rest;
+    this.#blocks.push({
+      text: text.split("\n").map((line, at) => `${at === 0 ? first : rest}${line}`.trimEnd()).join("\n"),
+      rank: this.#rank >= 1000 ? 2 : Math.min(1, this.#rank),
+    });
+  }
+}
+
+function languageOf(attributes: ReadonlyMap<string, string>): string {
+  return /(?:^|\s)lang(?:uage)?-([\w+#-]{1,30})/.exec(attributes.get("class") ?? "")?.[1] ?? "";
+}
+
+function startOf(attributes: ReadonlyMap<string, string>): number {
+  const start = attributes.get("start") ?? "1";
+  return /^\d{1,6}$/.test(start) ? Number(start) : 1;
+}
+
+/** Items of a list stand below each other, other blocks apart. */
+function joined(blocks: readonly Block[]): string {
+  let text = "";
+  let last = "";
+  for (const block of blocks) {
+    const tight = isItem(last) && isItem(block.text);
+    text += text === "" ? block.text : `${tight ? "\n" : "\n\n"}${block.text}`;
+    last = block.text;
+  }
+  return text;
+}
+
+const isItem = (text: string): boolean => /^[\s>]*(?:-|\d{1,9}\.) /.test(text);

@@ -1,0 +1,63 @@
+import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import live from "./live.ts";
+import type { CallOptions } from "./web_call.ts";
+
+const hosts = z.array(z.string().min(1)).default([]);
+const url = z.string().min(1).describe("url");
+const shared = {
+  headers: z.record(z.string(), z.string()).optional(),
+  maxBytes: z.number().int().min(1).max(16 << 20).optional(),
+  timeoutMs: z.number().int().min(1).max(110_000).optional(),
+};
+const Options = z.strictObject({ ...shared, as: z.enum(["text", "json", "bytes"]).optional() }).optional();
+const Body = z.union([
+  z.string(),
+  z.instanceof(Uint8Array).meta({ tsType: "Uint8Array" }),
+  z.record(z.string(), z.unknown()).meta({ tsType: "object" }),
+  z.array(z.unknown()),
+]).describe("body");
+const RETURNS = "{status, url, headers, text? | json? | bytes?, truncated}";
+
+export default defineExtension({
+  namespace: "vis.web",
+  alias: { ns: "vis.ext.web", alias: "web" },
+  doc: "HTTP to the hosts that the user allows: web.hosts of the configuration.",
+  group: "web",
+  version: "0.1.0",
+  author: "Vis",
+  license: "Apache-2.0",
+  config: z.strictObject({ hosts, local: hosts }).prefault({}),
+  activate: live.activate,
+  prompt: live.prompt,
+  shown: 0,
+  symbols: [
+    fn("get", async (env: EnvironmentView, address: string, options?: CallOptions) => {
+      const { callWeb } = await import("./web_call.ts");
+      return await callWeb(env, address, { ...options, method: "GET" });
+    }, {
+      doc:
+        "One GET; JSON is parsed, text decoded, other kinds are bytes. Up to 2 MiB unless maxBytes (16 MiB) says more.",
+      args: z.tuple([url, Options]),
+      returns: RETURNS,
+      examples: ['const r = await web.get("https://example.org/data.json"); r.json'],
+    }),
+    fn("post", async (env: EnvironmentView, address: string, body: unknown, options?: CallOptions) => {
+      const { callWeb } = await import("./web_call.ts");
+      return await callWeb(env, address, { ...options, method: "POST", body });
+    }, {
+      doc: "One POST; an object or array goes as JSON, unless a content-type says otherwise.",
+      args: z.tuple([url, Body, Options]),
+      returns: RETURNS,
+      examples: ['await web.post("https://example.org/items", {name: "a"}, {headers: {authorization: "Bearer …"}})'],
+    }),
+    fn("readable", async (env: EnvironmentView, address: string, options?: CallOptions) => {
+      const { readablePage } = await import("./readable_page.ts");
+      return await readablePage(env, address, options);
+    }, {
+      doc: "A page as Markdown: its main part where it names one, without menus and scripts.",
+      args: z.tuple([url, z.strictObject(shared).optional()]),
+      returns: "{status, url, title, text, links: {text, url}[], truncated}",
+      examples: ['const p = await web.readable("https://example.org/article"); p.text.slice(0, 2000)'],
+    }),
+  ],
+});

@@ -1,0 +1,133 @@
+import { type AddressClass, addressClass } from "./address_class.ts";
+import type { Outside } from "./outside.ts";
+import { portOf, type Reach } from "./web_rules.ts";
+
+const MOST_ADDRESSES = 32, TRIED = 3;
+
+/** A connection for one request to the host of a URL. Its name is resolved here, every address is checked, and one of
+ * those is connected to: who answers the resolver differently a moment later gains nothing. Rejects with Error, and with
+ * the signal's reason. */
+export async function openConnection(
+  url: URL,
+  { reach, outside, signal }: { readonly reach: Reach; readonly outside: Outside; readonly signal: AbortSignal },
+): Promise<Deno.Conn> {
+  const addresses = await checkedAddresses(url, { reach, outside, signal });
+  let failure: unknown = null;
+  for (const address of addresses.slice(0, TRIED)) {
+    let connection: Deno.Conn | null = null;
+    try {
+      connection = await opened(outside.connect(address, portOf(url)), signal);
+      return url.protocol === "https:" ? await secured(connection, { url, outside, signal }) : connection;
+    } catch (error) {
+      if (connection) closeQuietly(connection);
+      signal.throwIfAborted();
+      failure = error;
+      if (!isRefusal(error)) break;
+    }
+  }
+  throw new Error(`no connection to ${url.host}: ${failure instanceof Error ? failure.message : failure}`);
+}
+
+async function checkedAddresses(
+  url: URL,
+  { reach, outside, signal }: { readonly reach: Reach; readonly outside: Outside; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const host = hostOf(url);
+  const literal = isAddress(host);
+  const addresses = literal ? [host] : await found(url.hostname, { outside, signal });
+  const allowed: readonly AddressClass[] = reach === "public"
+    ? ["public"]
+    : literal
+    ? ["public", "private", "never"]
+    : ["public", "private"];
+  const wrong = addresses.find((address) => !allowed.includes(addressClass(address)));
+  if (wrong === undefined) return addresses;
+  const what = literal ? `${host} is` : `${url.hostname} has the address ${wrong},`;
+  throw new Error(
+    reach === "local"
+      ? `${what} not an address that a name may lead to`
+      : `${what} not an address of the internet; only what web.local names with its port may be reached there`,
+  );
+}
+
+async function found(
+  host: string,
+  { outside, signal }: { readonly outside: Outside; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  let addresses: readonly string[] = [];
+  try {
+    addresses = await until(outside.resolve(host), signal);
+  } catch {
+    signal.throwIfAborted();
+  }
+  if (addresses.length === 0) throw new Error(`no address of ${host} was found`);
+  if (addresses.length > MOST_ADDRESSES) throw new Error(`${host} has more than ${MOST_ADDRESSES} addresses`);
+  return addresses;
+}
+
+/** One that comes too late is closed. */
+async function opened(connecting: Promise<Deno.Conn>, signal: AbortSignal): Promise<Deno.Conn> {
+  try {
+    return await until(connecting, signal);
+  } catch (error) {
+    if (signal.aborted) connecting.then(closeQuietly, () => {});
+    throw error;
+  }
+}
+
+/** TLS for the name of the URL, whatever address was connected to. */
+async function secured(
+  connection: Deno.Conn,
+  { url, outside, signal }: { readonly url: URL; readonly outside: Outside; readonly signal: AbortSignal },
+): Promise<Deno.Conn> {
+  if (!isTcp(connection)) throw new TypeError("TLS needs a TCP connection");
+  const close = (): void => closeQuietly(connection);
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    const secure = await Deno.startTls(connection, {
+      hostname: hostOf(url).replace(/\.$/, ""),
+      caCerts: [...outside.caCerts],
+      alpnProtocols: ["http/1.1"],
+    });
+    try {
+      await until(secure.handshake(), signal);
+    } catch (error) {
+      closeQuietly(secure);
+      throw error;
+    }
+    return secure;
+  } finally {
+    signal.removeEventListener("abort", close);
+  }
+}
+
+/** One that TLS took over, or that is closed already, cannot be closed. */
+function closeQuietly(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch { /* nothing is left of it */ }
+}
+
+const isTcp = (connection: Deno.Conn): connection is Deno.TcpConn => "setNoDelay" in connection;
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof Deno.errors.InvalidData) && !/certificate/i.test(error.message);
+}
+
+/** Without the brackets of IPv6. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
+const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
+
+/** Rejects with the signal's reason when that comes first. */
+async function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+    promise.catch(() => {});
+  }
+}

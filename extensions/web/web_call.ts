@@ -1,0 +1,79 @@
+import type { EnvironmentView } from "@vis/extension";
+import { bodyData, type BodyKind } from "./body_data.ts";
+import { type Fetched, fetchUrl, parseUrl } from "./fetch_url.ts";
+import type { Outside } from "./outside.ts";
+import { requestHeaders } from "./request_headers.ts";
+import type { WebRules } from "./web_rules.ts";
+
+export interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly as?: BodyKind;
+  readonly maxBytes?: number;
+  readonly timeoutMs?: number;
+}
+
+const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
+
+/** What `web.get` and `web.post` give: an answer is data whatever its status; an error says why there was none. */
+export async function callWeb(
+  env: EnvironmentView,
+  text: string,
+  options: CallOptions & { readonly body?: unknown; readonly method: "GET" | "POST"; readonly outside?: Outside },
+) {
+  const fetched = await fetchPage(env, text, options);
+  const type = fetched.headers.get("content-type") ?? "";
+  return { ...facts(fetched), ...bodyData(fetched, { type, as: options.as }), truncated: fetched.truncated };
+}
+
+export function facts({ status, url, headers }: Fetched) {
+  const shown = [...headers].filter(([name]) => !name.startsWith("set-cookie"));
+  return { status, url: url.href, headers: Object.fromEntries(shown) };
+}
+
+/** Rejects with Error `Cannot get https://…: why`. */
+export async function fetchPage(
+  env: EnvironmentView,
+  text: string,
+  { headers, body, method, outside, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS }: CallOptions & {
+    readonly body?: unknown;
+    readonly method: "GET" | "POST";
+    readonly outside?: Outside;
+  },
+): Promise<Fetched> {
+  try {
+    const url = parseUrl(text);
+    const own = { ...typeOf(body, headers), ...headers };
+    return await fetchUrl({ method, url, headers: requestHeaders(own), body: bytesOf(body) }, {
+      rules: rulesOf(env.config),
+      maxBytes,
+      timeoutMs,
+      signal: env.signal,
+      configFile: env.home ? `${env.home}/config.jsonc` : "$VIS_HOME/config.jsonc",
+      ...(outside ? { outside } : {}),
+    });
+  } catch (error) {
+    env.signal?.throwIfAborted();
+    const safe = text.slice(0, 300).replace(/\/\/[^/?#@]*@/, "//…@");
+    const shown = text.length > 300 ? `${safe}…` : safe;
+    throw new Error(`Cannot ${method.toLowerCase()} ${shown}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** What the user allows; nothing where the section of the configuration is absent. */
+export function rulesOf(config: unknown): WebRules {
+  return typeof config === "object" && config !== null && "hosts" in config && "local" in config
+    ? config as WebRules
+    : { hosts: [], local: [] };
+}
+
+function bytesOf(body: unknown): Uint8Array | null {
+  if (body === undefined) return null;
+  if (body instanceof Uint8Array) return body;
+  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function typeOf(body: unknown, headers: CallOptions["headers"] = {}): Record<string, string> {
+  if (body === undefined || Object.keys(headers).some((name) => name.toLowerCase() === "content-type")) return {};
+  if (body instanceof Uint8Array) return { "content-type": "application/octet-stream" };
+  return { "content-type": typeof body === "string" ? "text/plain; charset=utf-8" : "application/json" };
+}

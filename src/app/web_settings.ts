@@ -1,0 +1,12 @@
+import type { Settings } from "./settings.ts";
+
+const NAMESPACE = "vis.web";
+
+/** The section `web` of the configuration where extensions look for their settings. Nothing changes while it is empty:
+ * a start without settings of extensions loads none of them. */
+export function webSettings<S extends Pick<Settings, "config">>(settings: S): S {
+  const { web, extensions } = settings.config;
+  if (web.hosts.length + web.local.length === 0) return settings;
+  const config = { ...extensions.config, [NAMESPACE]: web };
+  return { ...settings, config: { ...settings.config, extensions: { ...extensions, config } } };
+}

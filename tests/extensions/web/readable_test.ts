@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { pageMarkdown } from "../../../extensions/web/page_markdown.ts";
+import { readablePage } from "../../../extensions/web/readable_page.ts";
+import { PUBLIC, reply, site, view, world } from "./_site.ts";
+
+const read = (page: string, maxChars = 100_000) =>
+  pageMarkdown(page, { url: new URL("https://site.example/docs/a"), maxChars, signal: undefined });
+const text = async (page: string): Promise<string> => (await read(page)).text;
+
+Deno.test("web.readable() makes Markdown: headings, emphasis, links, images, code, lists, quotes, tables", async () => {
+  const page = await read(`<!doctype html><html><head><title> A &amp; B
+    </title><style>p{}</style></head><body><script>"<p>no</p>"</script>
+    <h1>Big <em>news</em></h1><p>One&nbsp;two
+      <b> three </b>four<br>five <a href="../b?x=1&amp;y=2#z"> a link </a>, <a href="javascript:alert(1)">none</a>
+    <p>Second &lt;tag&gt; <code>x = 1</code> <img src=/i.png alt="an image"> <img src=x.png>
+    <ul><li>a<li>b<ol start=3><li>c</li><li><p>d</p><p>e</p></ol></ul>
+    <blockquote><p>said</p><p>twice</p></blockquote>
+    <pre><code class="x language-ts">if (a &lt; b) {
+  c();
+}
+</code></pre><hr>
+    <table><tr><th>n</th><th>v</th></tr><tr><td>a|b</td><td><b>1</b></td></tr><tr><td>c</table>
+    </body>`);
+  assert.equal(page.title, "A & B");
+  assert.equal(
+    page.text,
+    `# Big *news*
+
+One two **three** four
+five [a link](https://site.example/b?x=1&y=2#z) , none
+
+Second <tag> \`x = 1\` ![an image](https://site.example/i.png)
+
+- a
+- b
+  3. c
+  4. d
+
+     e
+
+> said
+
+> twice
+
+\`\`\`ts
+if (a < b) {
+  c();
+}
+\`\`\`
+
+---
+
+| n | v |
+| --- | --- |
+| a\\|b | **1** |
+| c |  |`,
+  );
+  assert.deepEqual(page.links, [{ text: "a link", url: "https://site.example/b?x=1&y=2#z" }]);
+});
+
+Deno.test("web.readable() leaves out what is no text, and takes the main part where the page names one", async () => {
+  const body = "word ".repeat(60).trim();
+  const around = (main: string): string =>
+    `<nav><a href="/x">menu</a></nav><div role="navigation">nav</div><header>head</header>${main}
+     <aside>advert</aside><p hidden>hidden</p><span aria-hidden="true">icon</span><footer>foot</footer>`;
+  assert.equal(await text(around(`<p>${body}</p>`)), `head\n\n${body}`);
+  assert.equal(await text(around(`<main><p>${body}</p></main>`)), body);
+  assert.equal(await text(around(`<div role=main><p>${body}</p></div>`)), body);
+  assert.equal(await text(around(`<article><p>${body}</p></article><p>other</p>`)), body);
+  assert.match(await text(around(`<main>short</main><p>${body}</p>`)), /word/);
+  assert.equal(await text("<p>a<noscript>b</noscript><button>c</button><svg><text>d</text></svg><p>e"), "a\n\ne");
+  assert.equal(await text("<table><tr><td>only one</td></tr></table>"), "only one");
+  assert.equal(await text("plain text & more"), "plain text & more");
+  assert.equal(await text(""), "");
+});
+
+Deno.test("web.readable() takes time that grows with the page alone, whatever its shape, and can be given up", async () => {
+  const n = 150_000;
+  const shapes = {
+    deep: "<div>".repeat(n),
+    unclosed: "<b>".repeat(n) + "</i>".repeat(n),
+    lists: "<ul><li>".repeat(n) + "x",
+    cells: "<table>".repeat(n) + "<td>x".repeat(n),
+    links: "<a href=x>y".repeat(n),
+    entities: "&amp".repeat(n),
+    attributes: `<p ${"a=b ".repeat(n)}>x`,
+    value: `<a href="${"&amp;".repeat(n)}">x</a>`,
+    comments: "<!--".repeat(n),
+    tags: "<".repeat(n),
+    ticks: `<pre>${"`".repeat(n)}</pre>`,
+    blanks: `<p>${" ".repeat(n)}\n${" \n".repeat(n)}x`,
+    breaks: "<br>".repeat(n),
+    quotes: "<blockquote>a".repeat(n),
+    marks: "<b>a</b>".repeat(n),
+  };
+  for (const [name, page] of Object.entries(shapes)) {
+    const begun = performance.now();
+    const result = await read(page);
+    const ms = performance.now() - begun;
+    assert.ok(ms < 5_000, `${name}: ${ms} ms`);
+    assert.ok(result.text.length < 40 * n, `${name}: ${result.text.length}`);
+  }
+  const controller = new AbortController();
+  const url = new URL("https://site.example/");
+  const reading = pageMarkdown("<p>a".repeat(2_000_000), { url, maxChars: 1e9, signal: controller.signal });
+  controller.abort(new Error("given up"));
+  await assert.rejects(reading, /given up/);
+});
+
+Deno.test("web.readable() lets other work go on while it reads, and says what it cut", async () => {
+  let longest = 0, last = performance.now();
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 1);
+  const page = await read(`<p>${"some words <b>and more</b> ".repeat(40_000)}</p>`.repeat(2), 50_000);
+  clearInterval(timer);
+  assert.equal(page.truncated, true);
+  assert.ok(longest < 250, `${longest}`); // a fraction of what the whole takes; machines of tests are slow
+});
+
+Deno.test("web.readable() reads pages in their own character sets, other text as it is, and no binary", async () => {
+  const latin = Uint8Array.from("<html><meta charset=latin1><p>caf\xe9", (one) => one.charCodeAt(0));
+  const one = site({
+    "/page": reply(latin, { "content-type": "text/html" }),
+    "/text": reply("# as it is\n<p>", { "content-type": "text/markdown" }),
+    "/pdf": reply(Uint8Array.of(37, 80, 0, 0), { "content-type": "application/pdf" }),
+    "/missing": reply("<html><title>Gone</title>not here", { "content-type": "text/html" }, 404),
+  });
+  try {
+    const outside = world({ "site.example": [[PUBLIC]] }, { [`${PUBLIC}:80`]: one.port });
+    const get = (path: string) => readablePage(view({ hosts: ["*"] }), `http://site.example${path}`, { outside });
+    assert.deepEqual(await get("/page"), {
+      status: 200,
+      url: "http://site.example/page",
+      title: "",
+      text: "café",
+      links: [],
+      truncated: false,
+    });
+    assert.equal((await get("/text")).text, "# as it is\n<p>");
+    assert.deepEqual(await get("/missing").then(({ status, title, text }) => [status, title, text]), [
+      404,
+      "Gone",
+      "not here",
+    ]);
+    await assert.rejects(get("/pdf"), /Cannot read http:\/\/site.example\/pdf: it is application\/pdf; web.get gives/);
+  } finally {
+    await one.close();
+  }
+});

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { callWeb } from "../../../extensions/web/web_call.ts";
+import { OTHER, PUBLIC, reply, site, view, world } from "./_site.ts";
+
+const GET = { method: "GET" } as const;
+
+Deno.test("web.get() connects to the address that it checked: a name that moves meanwhile gains nothing", async () => {
+  const open = site({ "/": reply("public"), "/go": reply("", { location: "/" }, 302) });
+  const secret = site({ "/": reply("secret") });
+  try {
+    const outside = world(
+      { "moving.example": [[PUBLIC], ["127.0.0.1"], ["::1"]] },
+      { [`${PUBLIC}:80`]: open.port, "127.0.0.1:80": secret.port, "::1:80": secret.port },
+    );
+    const get = (path: string) => callWeb(view({ hosts: ["*"] }), `http://moving.example${path}`, { ...GET, outside });
+    assert.equal((await get("/")).status, 200);
+    await assert.rejects(get("/"), /moving.example has the address 127.0.0.1, not an address of the internet/);
+    await assert.rejects(get("/"), /has the address ::1,/);
+    assert.deepEqual(outside.dialled, [`${PUBLIC}:80`]);
+    // The redirect is resolved anew, and what it resolves to then is what counts.
+    const turning = world(
+      { "moving.example": [[PUBLIC], ["127.0.0.1"]] },
+      { [`${PUBLIC}:80`]: open.port, "127.0.0.1:80": secret.port },
+    );
+    await assert.rejects(
+      callWeb(view({ hosts: ["*"] }), "http://moving.example/go", { ...GET, outside: turning }),
+      /has the address 127.0.0.1/,
+    );
+    assert.deepEqual(turning.dialled, [`${PUBLIC}:80`]);
+    assert.equal(secret.seen.length, 0);
+  } finally {
+    await Promise.all([open.close(), secret.close()]);
+  }
+});
+
+Deno.test("web.get() reaches nothing private, however it is written", async () => {
+  const secret = site({ "/": reply("secret") });
+  try {
+    const outside = world({
+      "mixed.example": [[PUBLIC, "10.0.0.1"]],
+      "mapped.example": [["::ffff:127.0.0.1"]],
+      "nat.example": [["64:ff9b::7f00:1"]],
+      "meta.example": [["169.254.169.254"]],
+      "zero.example": [["0.0.0.0"]],
+      "many.example": [Array.from({ length: 40 }, () => PUBLIC)],
+      "localhost": [["127.0.0.1"]],
+    }, new Proxy({}, { get: () => secret.port }));
+    for (
+      const host of [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "0",
+        "[::1]",
+        "[::ffff:7f00:1]",
+        "[::ffff:169.254.169.254]",
+        "[64:ff9b::169.254.169.254]",
+        "[fe80::1]",
+        "[fd00:ec2::254]",
+        "169.254.169.254",
+        "10.0.0.1",
+        "100.100.100.200",
+        "192.168.0.1.",
+        "localhost",
+        "mixed.example",
+        "mapped.example",
+        "nat.example",
+        "meta.example",
+        "zero.example",
+        "many.example",
+        "nowhere.example",
+        "①②⑦.⓪.⓪.①",
+      ]
+    ) {
+      await assert.rejects(callWeb(view({ hosts: ["*"] }), `http://${host}/`, { ...GET, outside }), /Cannot get/, host);
+    }
+    assert.deepEqual(outside.dialled, []);
+    assert.equal(secret.seen.length, 0);
+  } finally {
+    await secret.close();
+  }
+});
+
+Deno.test("web.get() refuses what no rule names, and says how the user allows it", async () => {
+  const outside = world({ "api.example": [[PUBLIC]] }, {});
+  const get = (url: string, rules = {}) => callWeb(view(rules), url, { ...GET, outside });
+  await assert.rejects(get("https://api.example/x?key=1"), {
+    message:
+      "Cannot get https://api.example/x?key=1: web.hosts does not name api.example; only the user can allow it, " +
+      'in /h/config.jsonc: "web": { "hosts": ["api.example"] }',
+  });
+  await assert.rejects(get("https://api.example:8443/", { hosts: ["api.example"] }), /"hosts": \["api.example:8443"\]/);
+  await assert.rejects(get("ftp://api.example/", { hosts: ["*"] }), /the protocol is ftp:/);
+  await assert.rejects(get("/etc/passwd", { hosts: ["*"] }), /it is no address/);
+  await assert.rejects(get("https://a:secret@api.example/", { hosts: ["*"] }), (error: Error) => {
+    assert.match(error.message, /it holds a name or password/);
+    assert.doesNotMatch(error.message, /secret/);
+    return true;
+  });
+  assert.deepEqual([outside.asked, outside.dialled], [[], []]);
+});
+
+Deno.test("web.get() reaches a private address where host and port are named as local", async () => {
+  const one = site({
+    "/": reply("local", { "content-type": "text/plain" }),
+    "/on": reply("", { location: "http://127.0.0.1:81/" }, 302),
+  });
+  try {
+    const outside = world({ "dev.example": [["127.0.0.1"]], "meta.example": [["169.254.169.254"]] }, {
+      "127.0.0.1:80": one.port,
+      "127.0.0.1:81": one.port,
+      "169.254.169.254:80": one.port,
+    });
+    const rules = { local: ["dev.example:80", "meta.example:80"] };
+    const get = (url: string) => callWeb(view(rules), url, { ...GET, outside });
+    assert.equal((await get("http://dev.example/") as { text?: string }).text, "local");
+    await assert.rejects(get("http://dev.example/on"), /web.hosts does not name 127.0.0.1:81/);
+    await assert.rejects(get("http://meta.example/"), /not an address that a name may lead to/);
+    assert.deepEqual(outside.dialled, ["127.0.0.1:80", "127.0.0.1:80"]);
+  } finally {
+    await one.close();
+  }
+});
+
+Deno.test("web.get() has TLS for the name, and tries the next address where one is refused", async () => {
+  const one = site({ "/": reply("safe", { "content-type": "text/plain" }) }, { secure: true });
+  try {
+    const outside = world({ "site.example": [[OTHER, PUBLIC]], "wrong.example": [[PUBLIC]] }, {
+      [`${PUBLIC}:443`]: one.port,
+    });
+    const env = view({ hosts: ["*"] });
+    assert.equal((await callWeb(env, "https://site.example/", { ...GET, outside }) as { text?: string }).text, "safe");
+    assert.deepEqual(outside.dialled, [`${OTHER}:443`, `${PUBLIC}:443`]);
+    await assert.rejects(callWeb(env, "https://wrong.example/", { ...GET, outside }), /certificate/);
+    const stranger = { ...outside, caCerts: [] };
+    await assert.rejects(callWeb(env, "https://site.example/", { ...GET, outside: stranger }), /certificate/);
+    assert.equal(one.seen.length, 1);
+  } finally {
+    await one.close();
+  }
+});
