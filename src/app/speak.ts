@@ -1,18 +1,24 @@
-import type { Peer, SpeakRequest, VersionFacts } from "../channels/channel.ts";
+import type { Peer, Session, SpeakRequest, VersionFacts } from "../channels/channel.ts";
 import { createLog } from "../logging/log.ts";
 import { openSession, type SessionParts } from "./open_session.ts";
+import { readSettings } from "./settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };
 
-/** A session behind a protocol on stdin and stdout. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is
- * open then. */
+/** Vis behind a protocol on stdin and stdout. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is open
+ * then. */
 export async function speak({ protocol, ...request }: SpeakRequest, { version, ...parts }: Parts): Promise<Peer> {
   const streams = { readable: Deno.stdin.readable, writable: Deno.stdout.writable };
-  const log = createLog(protocol);
+  const open = (cwd: string | undefined): Promise<Session> => openSession({ ...request, cwd }, parts);
+  if (protocol === "acp") {
+    const { serveAcp } = await import("../channels/acp/serve_acp.ts");
+    await readSettings(request, parts.env); // what cannot be used is said before the editor asks for a session
+    return serveAcp({ open, version: version.vis }, streams);
+  }
   const { serveMcp } = await import("../channels/mcp/serve_mcp.ts");
-  const session = await openSession(request, parts);
+  const session = await open(request.cwd);
   const { conversations, workspace } = session;
-  const peer = serveMcp({ conversations, workspace, version: version.vis, log }, streams);
+  const peer = serveMcp({ conversations, workspace, version: version.vis, log: createLog(protocol) }, streams);
   return {
     ended: peer.ended,
     close: async () => {

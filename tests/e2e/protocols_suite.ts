@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { replyJson } from "../helpers/scripted_provider.ts";
@@ -31,12 +32,46 @@ export function protocolsSuite(launcher: Launcher): void {
     await second.close();
   });
 
-  launched(launcher, "vis mcp ends when its client leaves, and says what it cannot use", async () => {
+  launched(launcher, "vis mcp and vis acp end when their client leaves, and say what they cannot use", async () => {
     await using user = await User.make(launcher);
-    const ended = await user.run(["mcp"], { input: "" });
-    assert.deepEqual([ended.code, ended.stdout], [0, ""]);
+    for (const protocol of ["mcp", "acp"]) {
+      const ended = await user.run([protocol], { input: "" });
+      assert.deepEqual([ended.code, ended.stdout], [0, ""], protocol);
+    }
     const nothing = await user.run(["mcp", "--provider", "nobody"], { input: "" });
     assert.deepEqual([nothing.code, nothing.stdout], [3, ""]);
     assert.match(nothing.stderr, /^vis: Cannot /);
+  });
+
+  launched(launcher, "vis acp serves an editor on its stdin and stdout, and ends at SIGTERM", async () => {
+    await using user = await User.make(launcher, { reply: [replyJson("const kept = 7"), final("It is {{kept}}")] });
+    const [command, ...before] = launcher.argv;
+    const child = new Deno.Command(command, {
+      args: [...before, "acp"],
+      clearEnv: true,
+      env: user.env,
+      cwd: user.workspace,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    const texts: string[] = [];
+    const editor = client({ name: "e2e" }).onNotification(methods.client.session.update, ({ params: { update } }) => {
+      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
+        texts.push(update.content.text);
+      }
+    });
+    const { agent: of } = methods;
+    await editor.connectWith(ndJsonStream(child.stdin, child.stdout), async (context) => {
+      await context.request(of.initialize, { protocolVersion: 1, clientCapabilities: {} });
+      const { sessionId } = await context.request(of.session.new, { cwd: user.workspace, mcpServers: [] });
+      const prompt = [{ type: "text" as const, text: "Keep seven" }];
+      assert.deepEqual(await context.request(of.session.prompt, { sessionId, prompt }), { stopReason: "end_turn" });
+    });
+    assert.deepEqual(texts, ["It is 7"]);
+    child.kill("SIGTERM");
+    assert.deepEqual(await child.status, { success: true, code: 0, signal: null });
+    const { queries } = await user.queries();
+    assert.deepEqual(queries.map(({ answer }) => answer), ["It is 7"]);
   });
 }

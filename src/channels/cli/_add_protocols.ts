@@ -15,6 +15,12 @@ export function addProtocols(program: Command, context: Context): void {
     doc: "serve this agent to an MCP client on stdin and stdout: ask, continue, search, variables",
     examples: MCP,
   });
+  add(program, {
+    ...context,
+    protocol: "acp",
+    doc: "serve this agent to an editor that speaks the Agent Client Protocol, on stdin and stdout",
+    examples: ACP,
+  });
 }
 
 function add(
@@ -43,3 +49,10 @@ Clients are told of it in their own settings, most of them in this form:
   { "mcpServers": { "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/of/project"] } } }
 
 Messages go to stdout, everything else to stderr. It ends when the client closes its end.`;
+
+const ACP = `
+Editors are told of it in their own settings, such as:
+  { "agent_servers": { "Vis": { "command": "vis", "args": ["acp"] } } }
+
+Each session of the editor is a conversation in the folder that the editor names. Messages go to stdout, everything else
+to stderr. It ends when the editor closes its end.`;

@@ -1,0 +1,157 @@
+import {
+  agent,
+  type AgentApp,
+  type AgentContext,
+  methods,
+  PROTOCOL_VERSION,
+  RequestError,
+  type SessionUpdate,
+  type StopReason,
+} from "@agentclientprotocol/sdk";
+import { BusyError, UsageError } from "../../domain/errors.ts";
+import type { QueryReason, QueryResult } from "../../domain/query_result.ts";
+import { promptOf } from "./prompt_of.ts";
+import { type Entry, Sessions, UNTITLED } from "./sessions.ts";
+import { updateOf } from "./update_of.ts";
+
+const LISTED = 100;
+
+/** Ends of a query that an editor is told as a stop; every other one is an error with the answer as its message. */
+const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
+  answered: "end_turn",
+  cancelled: "cancelled",
+  max_iterations: "max_turn_requests",
+  error_budget: "max_turn_requests",
+  limit_tokens: "max_tokens",
+};
+
+/** Vis as an agent of the Agent Client Protocol, for one connection. Whoever gives the sessions closes them. */
+export function acpAgent(sessions: Sessions, { version }: { readonly version: string }): AgentApp {
+  const { agent: of } = methods;
+  return agent({ name: "vis" })
+    .onRequest(of.initialize, () => ({
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: "vis", title: "Vis", version },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, embeddedContext: true },
+        sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+      },
+      authMethods: [],
+    }))
+    .onRequest(of.session.new, ({ params }) => asked(async () => ({ sessionId: await sessions.create(params.cwd) })))
+    .onRequest(of.session.load, ({ params: { sessionId, cwd }, client }) =>
+      asked(async () => {
+        await replay(await sessions.load(sessionId, cwd), tell(client, sessionId));
+        return {};
+      }))
+    .onRequest(of.session.resume, ({ params: { sessionId, cwd } }) =>
+      asked(async () => {
+        await sessions.load(sessionId, cwd);
+        return {};
+      }))
+    .onRequest(of.session.list, ({ params: { cwd } }) => asked(() => list(sessions, cwd ?? undefined)))
+    .onRequest(of.session.close, ({ params: { sessionId } }) =>
+      asked(async () => {
+        await sessions.leave(sessionId);
+        return {};
+      }))
+    .onRequest(of.session.delete, ({ params: { sessionId } }) =>
+      asked(async () => {
+        await sessions.delete(sessionId);
+        return {};
+      }))
+    .onNotification(of.session.cancel, ({ params: { sessionId } }) => sessions.cancel(sessionId))
+    .onRequest(of.session.prompt, ({ params: { sessionId, prompt }, client, signal }) =>
+      asked(async () => {
+        const entry = sessions.get(sessionId);
+        const send = tell(client, sessionId);
+        const result = await run(entry, { given: promptOf(prompt), send, signal });
+        const stopReason = STOPS[result.reason];
+        if (stopReason === undefined) throw RequestError.internalError({ reason: result.reason }, result.answer);
+        return { stopReason };
+      }));
+}
+
+type Send = (update: SessionUpdate) => Promise<void>;
+
+function tell(client: AgentContext, sessionId: string): Send {
+  return (update) => client.notify(methods.client.session.update, { sessionId, update });
+}
+
+/** What a user did wrong becomes an error of the protocol with the same message. */
+async function asked<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BusyError) throw RequestError.invalidRequest({ busy: true }, error.message);
+    if (error instanceof UsageError) throw RequestError.invalidParams(undefined, error.message);
+    throw error;
+  }
+}
+
+async function run(
+  entry: Entry,
+  { given: { request, images, variables }, send, signal }: {
+    readonly given: ReturnType<typeof promptOf>;
+    readonly send: Send;
+    readonly signal: AbortSignal;
+  },
+): Promise<QueryResult> {
+  const { session: { conversations }, branch } = entry;
+  const controller = new AbortController();
+  if (entry.running) throw new BusyError(`Session is busy: ${branch.conversationId}`);
+  entry.running = controller;
+  let shown = "";
+  let sent: Promise<unknown> = Promise.resolve();
+  const queue = (update: SessionUpdate): void => {
+    sent = sent.then(() => send(update)).catch(() => controller.abort()); // the editor has left
+  };
+  try {
+    if (entry.untitled) {
+      entry.untitled = false;
+      queue({ sessionUpdate: "session_info_update", title: await conversations.records.rename(branch, request) });
+    }
+    const result = await conversations.send(branch, request, {
+      signal: AbortSignal.any([signal, controller.signal]),
+      refuseWhenBusy: true,
+      images,
+      variables,
+      emit: (event) => {
+        const update = updateOf(event);
+        if (event.type === "answer_delta" && update) shown += event.delta;
+        if (update) queue(update);
+      },
+    });
+    const rest = result.answer.startsWith(shown) ? result.answer.slice(shown.length) : "";
+    if (STOPS[result.reason] && result.reason !== "cancelled" && rest !== "") queue(message(rest));
+    await sent;
+    return result;
+  } finally {
+    entry.running = null;
+  }
+}
+
+async function replay({ session: { conversations }, branch }: Entry, send: Send): Promise<void> {
+  for (const { text, answer } of await conversations.queries(branch)) {
+    await send({ sessionUpdate: "user_message_chunk", content: { type: "text", text } });
+    if (answer !== "") await send(message(answer));
+  }
+}
+
+async function list(sessions: Sessions, cwd: string | undefined) {
+  const session = await sessions.folder(cwd);
+  const found = await session.conversations.list({ limit: LISTED });
+  return {
+    sessions: found.filter(({ workspace }) => cwd === undefined || workspace === session.workspace).map((one) => ({
+      sessionId: one.conversationId,
+      cwd: one.workspace,
+      title: one.title === UNTITLED ? null : one.title,
+      updatedAt: new Date(one.createdAt).toISOString(),
+    })),
+  };
+}
+
+function message(text: string): SessionUpdate {
+  return { sessionUpdate: "agent_message_chunk", content: { type: "text", text } };
+}

@@ -1,0 +1,23 @@
+import { ndJsonStream } from "@agentclientprotocol/sdk";
+import type { Peer } from "../channel.ts";
+import { acpAgent } from "./acp_agent.ts";
+import { type Open, Sessions } from "./sessions.ts";
+
+/** Speaks the Agent Client Protocol on a pair of streams, until the editor closes its end. */
+export function serveAcp(
+  { open, version }: { readonly open: Open; readonly version: string },
+  { readable, writable }: {
+    readonly readable: ReadableStream<Uint8Array>;
+    readonly writable: WritableStream<Uint8Array>;
+  },
+): Peer {
+  const sessions = new Sessions(open);
+  const connection = acpAgent(sessions, { version }).connect(ndJsonStream(writable, readable));
+  return {
+    ended: connection.closed,
+    close: async () => {
+      connection.close();
+      await sessions.close();
+    },
+  };
+}

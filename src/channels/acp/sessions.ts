@@ -1,0 +1,100 @@
+import { RequestError } from "@agentclientprotocol/sdk";
+import type { Conversation } from "../../conversation/conversations.ts";
+import { UsageError } from "../../domain/errors.ts";
+import type { Session } from "../channel.ts";
+
+export const UNTITLED = "New session";
+
+/** A session of the protocol: a conversation, in Vis opened on its folder. */
+export interface Entry {
+  readonly session: Session;
+  readonly branch: Conversation;
+  /** The prompt that runs in it. */
+  running: AbortController | null;
+  untitled: boolean;
+}
+
+/** Opens Vis on a folder, or on that of the process. */
+export type Open = (cwd: string | undefined) => Promise<Session>;
+
+/** The sessions of one connection. Each folder is opened once; `close` closes all of them. */
+export class Sessions {
+  readonly #open: Open;
+  readonly #folders = new Map<string | undefined, Promise<Session>>();
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(open: Open) {
+    this.#open = open;
+  }
+
+  async folder(cwd: string | undefined): Promise<Session> {
+    if (cwd !== undefined && !cwd.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(cwd)) {
+      throw RequestError.invalidParams({ cwd }, "Cannot open a session: cwd must be an absolute path");
+    }
+    const known = this.#folders.get(cwd);
+    if (known) return await known;
+    const opening = this.#open(cwd);
+    this.#folders.set(cwd, opening);
+    opening.catch(() => this.#folders.delete(cwd));
+    return await opening;
+  }
+
+  async create(cwd: string): Promise<string> {
+    const session = await this.folder(cwd);
+    const branch = await session.conversations.create({
+      title: UNTITLED,
+      channel: "acp",
+      workspace: session.workspace,
+    });
+    this.#entries.set(branch.conversationId, { session, branch, running: null, untitled: true });
+    return branch.conversationId;
+  }
+
+  /** A conversation of the store, opened on a folder. Throws `RequestError` where there is none of that id. */
+  async load(id: string, cwd: string | undefined): Promise<Entry> {
+    const session = await this.folder(cwd);
+    const branch = await session.conversations.byId(id).catch((error: unknown) => {
+      throw error instanceof UsageError ? RequestError.sessionNotFound(id) : error;
+    });
+    const entry = this.#entries.get(id) ?? { session, branch, running: null, untitled: branch.title === UNTITLED };
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  /** Throws `RequestError` for one that was neither made nor loaded on this connection. */
+  get(id: string): Entry {
+    const entry = this.#entries.get(id);
+    if (!entry) throw RequestError.sessionNotFound(id);
+    return entry;
+  }
+
+  cancel(id: string): void {
+    this.#entries.get(id)?.running?.abort();
+  }
+
+  async leave(id: string): Promise<void> {
+    const { session, branch, running, untitled } = this.get(id);
+    running?.abort();
+    this.#entries.delete(id);
+    await session.conversations.close(branch.branchId);
+    // An editor makes one with every window; without a request there is nothing to keep.
+    if (untitled && (await session.conversations.queries(branch)).length === 0) {
+      await session.conversations.delete(branch);
+    }
+  }
+
+  /** Removes the whole conversation from the store, whether or not it is open here. */
+  async delete(id: string): Promise<void> {
+    const { session, branch } = this.#entries.get(id) ?? await this.load(id, undefined);
+    await this.leave(id);
+    await session.conversations.delete(branch).catch((error: unknown) => {
+      if (!(error instanceof UsageError)) throw error; // it had no request, and is gone already
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const id of [...this.#entries.keys()]) await this.leave(id);
+    for (const opening of this.#folders.values()) await (await opening.catch(() => null))?.close();
+    this.#folders.clear();
+  }
+}

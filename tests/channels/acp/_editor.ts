@@ -1,0 +1,60 @@
+import { client, type ClientContext, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
+import { acpAgent } from "../../../src/channels/acp/acp_agent.ts";
+import { Sessions } from "../../../src/channels/acp/sessions.ts";
+import type { Session } from "../../../src/channels/channel.ts";
+import { type Engine, startEngine } from "../../helpers/engine.ts";
+import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
+
+export const FOLDER = "/nowhere";
+
+export interface Editor {
+  readonly engine: Engine;
+  readonly context: ClientContext;
+  /** What the agent told, in order. */
+  readonly updates: SessionUpdate[];
+  /** Folders that were opened, and those that were closed again. */
+  readonly opened: (string | undefined)[];
+  readonly closed: (string | undefined)[];
+}
+
+/** The protocol's own client, connected to an agent on a real engine with a scripted model. */
+export async function withEditor(
+  replies: readonly ScriptedReply[],
+  work: (editor: Editor) => Promise<void>,
+): Promise<void> {
+  await using engine = await startEngine(replies, { workspace: FOLDER });
+  const editor = { engine, updates: [] as SessionUpdate[], opened: [], closed: [] } as Omit<Editor, "context">;
+  const open = (cwd: string | undefined): Promise<Session> => {
+    editor.opened.push(cwd);
+    return Promise.resolve({
+      conversations: engine.conversations,
+      workspace: cwd ?? FOLDER,
+      provider: "script",
+      model: "script",
+      database: ":memory:",
+      swept: 0,
+      close: () => Promise.resolve(void editor.closed.push(cwd)),
+    });
+  };
+  const sessions = new Sessions(open);
+  const app = client({ name: "test" }).onNotification(methods.client.session.update, ({ params }) => {
+    editor.updates.push(params.update);
+  });
+  try {
+    await app.connectWith(acpAgent(sessions, { version: "1.2.3" }), async (context) => {
+      await context.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+      await work({ ...editor, context });
+    });
+  } finally {
+    await sessions.close();
+  }
+}
+
+/** The texts of the chunks of one kind, joined. */
+export function textOf(updates: readonly SessionUpdate[], kind: SessionUpdate["sessionUpdate"]): string {
+  return updates.map((update) => {
+    if (update.sessionUpdate !== kind || !("content" in update)) return "";
+    const { content } = update;
+    return content && "text" in content ? content.text : "";
+  }).join("");
+}

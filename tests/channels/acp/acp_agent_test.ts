@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { type ContentBlock, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { type Editor, FOLDER, textOf, withEditor } from "./_editor.ts";
+
+const of = methods.agent;
+const final = (answer: string) => replyJson([], { final: answer });
+const text = (value: string) => ({ type: "text" as const, text: value });
+
+Deno.test("an editor is told who the agent is and what it can do", () =>
+  withEditor([], async ({ context }) => {
+    const told = await context.request(of.initialize, { protocolVersion: 99, clientCapabilities: {} });
+    assert.equal(told.protocolVersion, PROTOCOL_VERSION);
+    assert.deepEqual(told.agentInfo, { name: "vis", title: "Vis", version: "1.2.3" });
+    assert.equal(told.agentCapabilities?.loadSession, true);
+  }));
+
+Deno.test("a prompt shows its blocks as calls, then the answer; the first one names the session", async () => {
+  let editor: Editor | null = null;
+  await withEditor(
+    [replyJson("const kept = 40 + 2\nkept"), replyJson('throw new Error("no ``` luck")'), final("It is {{kept}}")],
+    async (given) => {
+      const { context, engine } = editor = given;
+      const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
+      const ended = await context.request(of.session.prompt, { sessionId, prompt: [text("Work it out")] });
+      assert.deepEqual(ended, { stopReason: "end_turn" });
+      assert.equal((await engine.conversations.byId(sessionId)).title, "Work it out");
+    },
+  );
+  assert.ok(editor);
+  const { updates, opened, closed }: Editor = editor;
+  const calls = updates.flatMap((update) => {
+    if (update.sessionUpdate === "tool_call") return [`${update.status} ${update.kind} ${update.title}`];
+    if (update.sessionUpdate === "tool_call_update") return [`${update.status} ${JSON.stringify(update.content)}`];
+    return [];
+  });
+  assert.equal(calls[0], "in_progress execute const kept = 40 + 2 kept");
+  assert.match(calls[1] ?? "", /^completed .*42/);
+  assert.match(calls[3] ?? "", /^failed .*"````\\nError: no ``` luck\\n````"/);
+  const ids = updates.flatMap((update) => "toolCallId" in update ? [update.toolCallId] : []);
+  assert.equal(new Set(ids).size, 2, "an update names its call");
+  assert.equal(textOf(updates, "agent_message_chunk"), "It is 42");
+  assert.deepEqual(
+    updates.filter((update) => update.sessionUpdate === "session_info_update").map(({ title }) => title),
+    [
+      "Work it out",
+    ],
+  );
+  assert.deepEqual([opened, closed], [[FOLDER], [FOLDER]]);
+});
+
+Deno.test("what an editor embeds is a variable, and does not stand in the request", () =>
+  withEditor(
+    [replyJson("const n = my_notes_md.length + my_notes_md2.length"), final("{{n}}")],
+    async ({ context, updates, engine }) => {
+      const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
+      const resource = (uri: string, length: number) => ({
+        type: "resource" as const,
+        resource: { uri, text: "x".repeat(length) },
+      });
+      const prompt = [
+        text("How long?"),
+        resource("file:///a/my-notes.md", 50_000),
+        resource("file:///b/my-notes.md#L3", 7),
+        { type: "resource_link" as const, name: "b.ts", uri: "file:///b.ts" },
+      ];
+      await context.request(of.session.prompt, { sessionId, prompt });
+      assert.equal(textOf(updates, "agent_message_chunk"), "50007");
+      const [query] = await engine.conversations.queries(await engine.conversations.byId(sessionId));
+      assert.match(
+        query?.text ?? "",
+        /^How long\?\nfile:\/\/\/a\/my-notes\.md \(its text is the variable my_notes_md\)\n.*my_notes_md2\)\nb\.ts \(file/,
+      );
+    },
+  ).then(() => {}));
+
+Deno.test("cancelling ends the prompt; another one goes on in the same session", () =>
+  withEditor(
+    [replyJson("const kept = 1\nawait new Promise(() => {})"), final("later")],
+    async ({ context, engine, updates }) => {
+      const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
+      const running = context.request(of.session.prompt, { sessionId, prompt: [text("a")] });
+      while (!updates.some(({ sessionUpdate }) => sessionUpdate === "tool_call")) await pause();
+      await assert.rejects(context.request(of.session.prompt, { sessionId, prompt: [text("b")] }), /busy/i);
+      await context.notify(of.session.cancel, { sessionId });
+      assert.deepEqual(await running, { stopReason: "cancelled" });
+      assert.deepEqual(await context.request(of.session.prompt, { sessionId, prompt: [text("c")] }), {
+        stopReason: "end_turn",
+      });
+      assert.equal(engine.provider.requests.length, 2);
+    },
+  ).then(() => {}));
+
+Deno.test("sessions are listed by folder, loaded with their messages, resumed without, closed and deleted", () =>
+  withEditor([final("one"), final("two"), final("three")], async ({ context, updates, engine }) => {
+    const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
+    await context.request(of.session.prompt, { sessionId, prompt: [text("first")] });
+    await context.request(of.session.prompt, { sessionId, prompt: [text("second")] });
+    await context.request(of.session.close, { sessionId });
+    await assert.rejects(context.request(of.session.prompt, { sessionId, prompt: [text("x")] }), /not found/i);
+    const listed = await context.request(of.session.list, { cwd: FOLDER });
+    assert.ok(listed.sessions.some((one) => one.sessionId === sessionId && one.title === "first"));
+    assert.deepEqual((await context.request(of.session.list, { cwd: "/elsewhere" })).sessions, []);
+    updates.length = 0;
+    await context.request(of.session.load, { sessionId, cwd: FOLDER, mcpServers: [] });
+    assert.equal(textOf(updates, "user_message_chunk"), "firstsecond");
+    assert.equal(textOf(updates, "agent_message_chunk"), "onetwo");
+    await context.request(of.session.close, { sessionId });
+    updates.length = 0;
+    await context.request(of.session.resume, { sessionId, cwd: FOLDER, mcpServers: [] });
+    assert.deepEqual(updates, []);
+    await context.request(of.session.prompt, { sessionId, prompt: [text("third")] });
+    assert.equal(textOf(updates, "agent_message_chunk"), "three");
+    await context.request(of.session.delete, { sessionId });
+    await assert.rejects(engine.conversations.byId(sessionId));
+  }));
+
+Deno.test("a session without a request leaves nothing behind", async () => {
+  let made = "";
+  await withEditor([], async ({ context, engine }) => {
+    made = (await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] })).sessionId;
+    await context.request(of.session.close, { sessionId: made });
+    await assert.rejects(engine.conversations.byId(made));
+  });
+});
+
+Deno.test("what cannot be done is an error that says what is wrong", () =>
+  withEditor([replyJson("1")], async ({ context }) => {
+    const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
+    const prompting = (prompt: ContentBlock[]) => context.request(of.session.prompt, { sessionId, prompt });
+    await assert.rejects(context.request(of.session.new, { cwd: "relative", mcpServers: [] }), /absolute path/);
+    await assert.rejects(
+      context.request(of.session.load, { sessionId: "gone", cwd: FOLDER, mcpServers: [] }),
+      /not found/i,
+    );
+    await assert.rejects(prompting([]), /empty/i);
+    await assert.rejects(prompting([{ type: "audio", data: "", mimeType: "audio/wav" }]), /audio: Vis reads text/);
+    await assert.rejects(prompting([text("x"), { type: "image", data: "&", mimeType: "image/png" }]), /no base64/);
+    const blob = { uri: "file:///a.bin", mimeType: "application/x-bin", blob: "AA==" };
+    await assert.rejects(prompting([{ type: "resource", resource: blob }]), /a\.bin: it is application\/x-bin/);
+  }));
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 5));
+}
