@@ -15,14 +15,14 @@ export class ByteReader {
     for (;;) {
       const end = this.#left.indexOf(10);
       const part = end < 0 ? this.#left : this.#left.subarray(0, end);
-      if (line.length + part.length > most) throw new RangeError(`a line is longer than ${most} bytes`);
+      if (line.length + part.length > most) throw new RangeError(`A line is longer than ${most} bytes`);
       line = joined(line, part);
       if (end >= 0) {
         this.#left = this.#left.subarray(end + 1);
         // Headers are bytes: each becomes the character of its number.
         return String.fromCharCode(...(line.at(-1) === 13 ? line.subarray(0, -1) : line));
       }
-      if (!await this.#fill()) throw new Error("the answer ended in the middle of a line");
+      if (!await this.#fill()) throw new Error("The answer ended in the middle of a line");
     }
   }
 

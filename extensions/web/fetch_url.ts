@@ -3,6 +3,7 @@ import { readBody } from "./read_body.ts";
 import { exchange, type HttpAnswer, type HttpRequest } from "./http_exchange.ts";
 import { openConnection } from "./open_connection.ts";
 import { OUTSIDE, type Outside } from "./outside.ts";
+import { reason } from "./reason.ts";
 import { headersForOthers } from "./request_headers.ts";
 import { portOf, type Reach, reachOf, type WebRules } from "./web_rules.ts";
 
@@ -28,11 +29,11 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** Reads an address that is written by a model. Rejects with Error for one that may not be reached. */
 export function parseUrl(text: string, base?: URL): URL {
-  if (text.length > MAX_URL || !URL.canParse(text, base)) throw new Error("it is no address: https://host/path");
+  if (text.length > MAX_URL || !URL.canParse(text, base)) throw new Error("It is no address: https://host/path");
   const url = new URL(text, base);
-  if (!/^https?:$/.test(url.protocol)) throw new Error(`the protocol is ${url.protocol} and not https: or http:`);
+  if (!/^https?:$/.test(url.protocol)) throw new Error(`The protocol is ${url.protocol} and not https: or http:`);
   if (url.username !== "" || url.password !== "") {
-    throw new Error("it holds a name or password; send them as the header authorization");
+    throw new Error("It holds a name or password; send them as the header authorization");
   }
   return url;
 }
@@ -43,7 +44,7 @@ export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promi
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
   const timeout = setTimeout(
-    () => timer.abort(new Error(`it took longer than ${options.timeoutMs} ms`)),
+    () => timer.abort(new Error(`It took longer than ${options.timeoutMs} ms`)),
     options.timeoutMs,
   );
   try {
@@ -53,7 +54,7 @@ export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promi
       if (answer.next === null) return answer.fetched;
       request = answer.next;
     }
-    throw new Error(`there are more than ${MOST_REDIRECTS} redirects, the last one to ${request.url.href}`);
+    throw new Error(`There are more than ${MOST_REDIRECTS} redirects, the last one to ${request.url.href}`);
   } finally {
     clearTimeout(timeout);
   }
@@ -96,7 +97,7 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   const usual = url.port === "";
   const name = usual ? url.hostname : `${url.hostname}:${portOf(url)}`;
   throw new Error(
-    `web.hosts does not name ${name}; only the user can allow it, in ${configFile}: "web": { "hosts": ["${name}"] }`,
+    `The host ${name} is not in web.hosts; only the user can allow it, in ${configFile}: "web": { "hosts": ["${name}"] }`,
   );
 }
 
@@ -108,7 +109,7 @@ function redirected(request: HttpRequest, { status, headers }: HttpAnswer): Http
   const sameOrigin = url.origin === request.url.origin;
   const kept = status >= 307 || request.method === "GET";
   if (kept && request.body && !sameOrigin) {
-    throw new Error(`it redirects to ${url.origin}, and what was posted goes to no other origin`);
+    throw new Error(`It redirects to ${url.origin}, and what was posted goes to no other origin`);
   }
   const headersKept = sameOrigin ? request.headers : headersForOthers(request.headers);
   if (kept) return { ...request, url, headers: headersKept };
@@ -118,10 +119,10 @@ function redirected(request: HttpRequest, { status, headers }: HttpAnswer): Http
 function parseRedirect(location: string, from: URL): URL {
   try {
     const url = parseUrl(location, from);
-    if (from.protocol === "https:" && url.protocol === "http:") throw new Error("it goes from https: to http:");
+    if (from.protocol === "https:" && url.protocol === "http:") throw new Error("It goes from https: to http:");
     return url;
   } catch (error) {
-    throw new Error(`its redirect is not followed: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`Its redirect is not followed: ${reason(error)}`);
   }
 }
 

@@ -27,7 +27,7 @@ export async function exchange(connection: Deno.Conn, request: HttpRequest): Pro
   try {
     let head = await readHead(reader);
     for (let interim = 0; head.status < 200; head = await readHead(reader)) {
-      if (++interim > MOST_INTERIM || head.status === 101) throw new Error("the server does not come to its answer");
+      if (++interim > MOST_INTERIM || head.status === 101) throw new Error("The server does not come to its answer");
     }
     return { ...head, body: bodyOf(reader, head) };
   } catch (error) {
@@ -48,16 +48,16 @@ async function writeAll(connection: Deno.Conn, { method, url, headers, body }: H
 
 async function readHead(reader: ByteReader): Promise<Pick<HttpAnswer, "status" | "headers">> {
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(await reader.line(MAX_LINE)) ?? [];
-  if (status === undefined) throw new Error("the answer is not HTTP/1.1");
+  if (status === undefined) throw new Error("The answer is not HTTP/1.1");
   const headers = new Map<string, string>();
   let size = 0;
   for (let count = 0;; count++) {
     const line = await reader.line(MAX_LINE);
     if (line === "") return { status: Number(status), headers };
     size += line.length;
-    if (count >= MAX_HEADERS || size > MAX_HEAD) throw new RangeError("the answer has too many headers");
+    if (count >= MAX_HEADERS || size > MAX_HEAD) throw new RangeError("The answer has too many headers");
     const [, name, value = ""] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*)$/.exec(line) ?? [];
-    if (name === undefined) throw new Error("the answer has a header that cannot be read");
+    if (name === undefined) throw new Error("The answer has a header that cannot be read");
     const key = name.toLowerCase();
     const before = headers.get(key);
     headers.set(key, before === undefined ? value.trimEnd() : `${before}, ${value.trimEnd()}`);
@@ -69,9 +69,9 @@ function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "statu
   const length = headers.get("content-length");
   if (WITHOUT_BODY.includes(status)) return measured(reader, 0);
   if (coding === "chunked") return chunked(reader);
-  if (coding !== undefined) throw new Error(`the answer has the transfer encoding ${coding.slice(0, 40)}`);
+  if (coding !== undefined) throw new Error(`The answer has the transfer encoding ${coding.slice(0, 40)}`);
   if (length === undefined) return measured(reader, null);
-  if (!/^\d{1,15}$/.test(length)) throw new Error(`the answer has the length ${length.slice(0, 40)}`);
+  if (!/^\d{1,15}$/.test(length)) throw new Error(`The answer has the length ${length.slice(0, 40)}`);
   return measured(reader, Number(length));
 }
 
@@ -80,7 +80,7 @@ async function* measured(reader: ByteReader, length: number | null): HttpAnswer[
   for (let left = length ?? Infinity; left > 0;) {
     const part = await reader.some(Math.min(left, PART));
     if (part === null && length === null) return;
-    if (part === null) throw new Error(`the answer ended ${left} bytes early`);
+    if (part === null) throw new Error(`The answer ended ${left} bytes early`);
     left -= part.length;
     yield part;
   }
@@ -89,12 +89,12 @@ async function* measured(reader: ByteReader, length: number | null): HttpAnswer[
 async function* chunked(reader: ByteReader): HttpAnswer["body"] {
   for (;;) {
     const [, size] = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i.exec(await reader.line(MAX_CHUNK_LINE)) ?? [];
-    if (size === undefined) throw new Error("the answer has a chunk without a length");
+    if (size === undefined) throw new Error("The answer has a chunk without a length");
     const length = parseInt(size, 16);
     if (length === 0) return; // what may come after it is of no use
     yield* measured(reader, length);
     if (await reader.line(MAX_CHUNK_LINE) !== "") {
-      throw new Error("the answer has a chunk of another length than it says");
+      throw new Error("The answer has a chunk of another length than it says");
     }
   }
 }

@@ -1,5 +1,6 @@
 import { type AddressClass, addressClass } from "./address_class.ts";
 import type { Outside } from "./outside.ts";
+import { reason } from "./reason.ts";
 import { portOf, type Reach } from "./web_rules.ts";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
@@ -25,7 +26,7 @@ export async function openConnection(
       if (!isRefusal(error)) break;
     }
   }
-  throw new Error(`no connection to ${url.host}: ${failure instanceof Error ? failure.message : failure}`);
+  throw new Error(`No connection to ${url.host}: ${reason(failure)}`);
 }
 
 async function checkedAddresses(
@@ -60,7 +61,7 @@ async function found(
   } catch {
     signal.throwIfAborted();
   }
-  if (addresses.length === 0) throw new Error(`no address of ${host} was found`);
+  if (addresses.length === 0) throw new Error(`No address of ${host} was found`);
   if (addresses.length > MOST_ADDRESSES) throw new Error(`${host} has more than ${MOST_ADDRESSES} addresses`);
   return addresses;
 }

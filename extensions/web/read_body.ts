@@ -16,7 +16,7 @@ export async function readBody(
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (coding === "" || coding === "identity") return await collect(body, maxBytes);
   if (!["gzip", "x-gzip", "deflate"].includes(coding)) {
-    throw new Error(`the answer is encoded as ${coding.slice(0, 40)}, which was not asked for`);
+    throw new Error(`The answer is encoded as ${coding.slice(0, 40)}, which was not asked for`);
   }
   const unzip = createUnzip({ chunkSize: 64 << 10 });
   pipeline(Readable.from(body), unzip, () => {}); // a failure shows in what reads

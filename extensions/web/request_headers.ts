@@ -10,17 +10,17 @@ const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 /** Checked headers of a request, names in lower case. Throws Error naming the one that may not be sent. */
 export function requestHeaders(told: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   const entries = Object.entries(told);
-  if (entries.length > MOST) throw new Error(`there are more than ${MOST} headers`);
+  if (entries.length > MOST) throw new Error(`There are more than ${MOST} headers`);
   const headers = new Map<string, string>(Object.entries(DEFAULTS));
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
     if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is no name of a header`);
-    if (OWN.test(key)) throw new Error(`the header ${key} may not be set`);
+    if (OWN.test(key)) throw new Error(`The header ${key} may not be set`);
     // A line end would begin another header, and what is not a byte cannot be sent.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      throw new Error(`the header ${key} has a character that may not be sent`);
+      throw new Error(`The header ${key} has a character that may not be sent`);
     }
-    if (value.length > MAX_CHARS) throw new Error(`the header ${key} is longer than ${MAX_CHARS} characters`);
+    if (value.length > MAX_CHARS) throw new Error(`The header ${key} is longer than ${MAX_CHARS} characters`);
     headers.set(key, value.trim());
   }
   headers.set("accept-encoding", "gzip");

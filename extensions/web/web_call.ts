@@ -1,5 +1,6 @@
 import type { EnvironmentView } from "@vis/extension";
 import { bodyData, type BodyKind } from "./body_data.ts";
+import { reason } from "./reason.ts";
 import { type Fetched, fetchUrl, parseUrl } from "./fetch_url.ts";
 import type { Outside } from "./outside.ts";
 import { requestHeaders } from "./request_headers.ts";
@@ -12,6 +13,13 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
+export interface WebFacts {
+  readonly status: number;
+  /** After redirects. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
 /** What `web.get` and `web.post` give: an answer is data whatever its status; an error says why there was none. */
@@ -19,13 +27,13 @@ export async function callWeb(
   env: EnvironmentView,
   text: string,
   options: CallOptions & { readonly body?: unknown; readonly method: "GET" | "POST"; readonly outside?: Outside },
-) {
+): Promise<WebFacts & ReturnType<typeof bodyData> & { readonly truncated: boolean }> {
   const fetched = await fetchPage(env, text, options);
   const type = fetched.headers.get("content-type") ?? "";
   return { ...facts(fetched), ...bodyData(fetched, { type, as: options.as }), truncated: fetched.truncated };
 }
 
-export function facts({ status, url, headers }: Fetched) {
+export function facts({ status, url, headers }: Fetched): WebFacts {
   const shown = [...headers].filter(([name]) => !name.startsWith("set-cookie"));
   return { status, url: url.href, headers: Object.fromEntries(shown) };
 }
@@ -55,7 +63,7 @@ export async function fetchPage(
     env.signal?.throwIfAborted();
     const safe = text.slice(0, 300).replace(/\/\/[^/?#@]*@/, "//…@");
     const shown = text.length > 300 ? `${safe}…` : safe;
-    throw new Error(`Cannot ${method.toLowerCase()} ${shown}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`Cannot ${method.toLowerCase()} ${shown}: ${reason(error)}`);
   }
 }
 

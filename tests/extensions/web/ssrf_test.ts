@@ -88,7 +88,7 @@ Deno.test("web.get() refuses what no rule names, and says how the user allows it
   const get = (url: string, rules = {}) => callWeb(view(rules), url, { ...GET, outside });
   await assert.rejects(get("https://api.example/x?key=1"), {
     message:
-      "Cannot get https://api.example/x?key=1: web.hosts does not name api.example; only the user can allow it, " +
+      "Cannot get https://api.example/x?key=1: the host api.example is not in web.hosts; only the user can allow it, " +
       'in /h/config.jsonc: "web": { "hosts": ["api.example"] }',
   });
   await assert.rejects(get("https://api.example:8443/", { hosts: ["api.example"] }), /"hosts": \["api.example:8443"\]/);
@@ -116,7 +116,7 @@ Deno.test("web.get() reaches a private address where host and port are named as 
     const rules = { local: ["dev.example:80", "meta.example:80"] };
     const get = (url: string) => callWeb(view(rules), url, { ...GET, outside });
     assert.equal((await get("http://dev.example/") as { text?: string }).text, "local");
-    await assert.rejects(get("http://dev.example/on"), /web.hosts does not name 127.0.0.1:81/);
+    await assert.rejects(get("http://dev.example/on"), /the host 127.0.0.1:81 is not in web.hosts/);
     await assert.rejects(get("http://meta.example/"), /not an address that a name may lead to/);
     assert.deepEqual(outside.dialled, ["127.0.0.1:80", "127.0.0.1:80"]);
   } finally {
