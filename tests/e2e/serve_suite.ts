@@ -45,7 +45,7 @@ export function serveSuite(launcher: Launcher): void {
     const openai = new OpenAI({ baseURL: `${url}v1`, apiKey: token, maxRetries: 0 });
     const done = await openai.chat.completions.create({ model: "vis", messages: [{ role: "user", content: "y" }] });
     assert.equal(done.choices[0]?.message.content, "8");
-    for (const asset of ["", "assets/app.js", "assets/style.css"]) {
+    for (const asset of ["", "assets/app.js", "assets/base.css"]) {
       const response = await fetch(new URL(asset, url));
       assert.equal(response.status, 200, asset);
       assert.ok((await response.text()).length > 500);

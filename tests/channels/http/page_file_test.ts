@@ -29,5 +29,7 @@ Deno.test("PAGE_FILES loads its own files alone, and nothing inline", () => {
       assert.ok(target.startsWith("./") && target.slice(2) in PAGE_FILES, `${name}: ${target}`);
     }
   }
-  assert.doesNotMatch(PAGE_FILES["style.css"] ?? "", /url\(|@import/);
+  const styles = Object.entries(PAGE_FILES).filter(([name]) => name.endsWith(".css"));
+  assert.ok(styles.length > 3);
+  for (const [name, text] of styles) assert.doesNotMatch(text, /url\(|@import/, name);
 });

@@ -1,25 +1,47 @@
-import { dropToken, inApi, json, keepToken, Refused, request, takeToken } from "./api.js";
-import { byId, element } from "./dom.js";
-import { search } from "./search.js";
+import { Actions } from "./actions.js";
+import { dropToken, json, keepToken, Refused, takeToken } from "./api.js";
+import { byId, clean } from "./dom.js";
+import { showGraph } from "./graph.js";
+import { Sidebar } from "./sidebar.js";
 import { Thread } from "./thread.js";
 import { showVariables } from "./variables.js";
 
 const THEME = "vis-theme";
-const list = { items: [], next: null };
 
 const thread = new Thread({
-  opened: ({ title, branchId = null }) => {
-    document.title = `${title} · Vis`;
-    byId("title").textContent = title;
-    for (const id of ["variables", "rename", "delete"]) byId(id).hidden = branchId === null;
-    showSide(false);
-    renderList();
+  guarded,
+  opened: (facts) => {
+    titled(facts.title);
+    actions.show(facts);
+    sidebar.show(false);
+    sidebar.render();
   },
-  changed: () => void guarded(loadList),
+  changed: () => void guarded(() => sidebar.load()),
+});
+const sidebar = new Sidebar({
+  guarded,
+  isOpen: ({ conversationId }) => thread.id !== null && thread.facts?.conversationId === conversationId,
+});
+const actions = new Actions(thread, {
+  guarded,
+  renamed: (title) => {
+    titled(title);
+    void guarded(() => sidebar.load());
+  },
+  deleted: () => {
+    fresh();
+    void guarded(() => sidebar.load());
+  },
 });
 
+function titled(title) {
+  document.title = `${clean(title)} · Vis`;
+  byId("title").textContent = clean(title);
+  byId("title").title = clean(title);
+}
+
 function say(text) {
-  byId("status").textContent = text;
+  byId("status").textContent = clean(text);
 }
 
 /** A wrong token asks for another one; every other fault is said. */
@@ -27,9 +49,10 @@ async function guarded(work) {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Refused) || error.status !== 401) return say(error.message);
-    dropToken();
-    askToken("The server did not take this token.");
+    const isRefused = error instanceof Refused && error.status === 401;
+    if (!isRefused && !byId("frame").hidden) return say(error.message);
+    if (isRefused) dropToken();
+    askToken(isRefused ? "The server did not take this token." : error.message);
   }
 }
 
@@ -44,50 +67,19 @@ async function enter() {
   const facts = await json("/api/v1");
   byId("entry").hidden = true;
   byId("frame").hidden = false;
-  byId("facts").textContent = `${facts.provider} ${facts.model}`;
-  byId("facts").title = facts.workspace;
-  await loadList();
-  await route();
-  byId("request").focus();
+  byId("facts").textContent = `${facts.provider} · ${facts.model}`;
+  byId("facts").title = `${facts.provider} ${facts.model} in ${facts.workspace}, Vis ${facts.version}`;
+  await Promise.all([sidebar.load(), route()]);
+  if (matchMedia("(hover: hover)").matches) byId("request").focus(); // a phone would open its keys
 }
 
-async function loadList() {
-  Object.assign(list, await json(`${inApi("conversations")}?limit=50`));
-  renderList();
-}
-
-async function loadMore() {
-  const page = await json(`${inApi("conversations")}?limit=50&cursor=${list.next}`);
-  Object.assign(list, { items: [...list.items, ...page.items], next: page.next });
-  renderList();
-}
-
-function renderList() {
-  const wanted = byId("filter").value.trim().toLowerCase();
-  const found = list.items.filter(({ title }) => title.toLowerCase().includes(wanted));
-  byId("list").replaceChildren(...found.map(({ conversationId, branchId, title, queries, createdAt }) => {
-    const current = thread.id === conversationId || thread.id === branchId;
-    const facts = `${new Date(createdAt).toLocaleDateString()} · ${queries} ${queries === 1 ? "request" : "requests"}`;
-    const link = element("a", {
-      href: `#c=${conversationId}`,
-      "aria-current": current ? "page" : undefined,
-      children: [element("span", { text: title }), element("small", { text: facts })],
-    });
-    return element("li", { children: [link] });
-  }));
-  if (found.length === 0) byId("list").append(element("li", { class: "none", text: "No conversation" }));
-  byId("more").hidden = list.next === null;
-}
-
+/** `#c=<conversation or branch>`, with `q` and `s` the query and the step that are looked for. */
 async function route() {
-  const id = new URLSearchParams(location.hash.slice(1)).get("c");
+  const at = new URLSearchParams(location.hash.slice(1));
+  const id = at.get("c");
   if (id === null) return thread.blank();
-  if (id !== thread.id) await thread.open(id);
-}
-
-function showSide(open) {
-  byId("side").classList.toggle("open", open);
-  byId("menu").setAttribute("aria-expanded", String(open));
+  if (id !== thread.id) void guarded(() => thread.open(id, { reveal: at.get("q"), step: Number(at.get("s")) }));
+  else if (at.has("q")) await thread.reveal(at.get("q"), Number(at.get("s")));
 }
 
 function grow() {
@@ -106,6 +98,7 @@ async function send() {
       await thread.send(text);
     } catch (error) {
       if (byId("request").value === "") byId("request").value = text; // nothing that was typed is lost
+      grow();
       throw error;
     }
   });
@@ -124,35 +117,15 @@ function fresh() {
   byId("request").focus();
 }
 
-async function rename() {
-  const title = prompt("Title", byId("title").textContent)?.trim();
-  if (!title) return;
-  const kept = await json(inApi("conversations", thread.id), { method: "PATCH", body: { title } });
-  byId("title").textContent = kept.title;
-  await loadList();
-}
-
-async function remove() {
-  if (!confirm(`Delete "${byId("title").textContent}" with all its branches?`)) return;
-  await request(inApi("conversations", thread.id), { method: "DELETE" });
-  fresh();
-  await loadList();
-}
-
-function onFilterKey(event) {
-  const words = byId("filter").value.trim();
-  if (event.key !== "Enter" || words === "") return;
-  event.preventDefault(); // or it would press the button that closes what it opens
-  void search(words);
-}
-
 function onKey(event) {
   const command = event.ctrlKey || event.metaKey;
-  if (event.key === "Escape" && !byId("viewer").open && thread.running) void guarded(() => thread.cancel());
+  const isOver = byId("viewer").open || byId("ask").open;
+  if (event.key === "Escape" && !isOver && byId("side").classList.contains("open")) return sidebar.show(false);
+  if (event.key === "Escape" && !isOver && thread.running) void guarded(() => thread.cancel());
   if (command && event.key === "k") {
     event.preventDefault();
-    showSide(true);
-    byId("filter").focus();
+    byId("viewer").close();
+    sidebar.show(true);
   }
   if (command && event.shiftKey && event.key.toLowerCase() === "o") {
     event.preventDefault();
@@ -167,22 +140,18 @@ function onRequestKey(event) {
 }
 
 function listen() {
+  const click = (id, run) => byId(id).addEventListener("click", run);
   byId("composer").addEventListener("submit", (event) => {
     event.preventDefault();
     void send();
   });
   byId("request").addEventListener("keydown", onRequestKey);
   byId("request").addEventListener("input", grow);
-  byId("cancel").addEventListener("click", () => void guarded(() => thread.cancel()));
-  byId("new").addEventListener("click", fresh);
-  byId("more").addEventListener("click", () => void guarded(loadMore));
-  byId("filter").addEventListener("input", renderList);
-  byId("filter").addEventListener("keydown", onFilterKey);
-  byId("rename").addEventListener("click", () => void guarded(rename));
-  byId("delete").addEventListener("click", () => void guarded(remove));
-  byId("menu").addEventListener("click", () => showSide(!byId("side").classList.contains("open")));
-  byId("theme").addEventListener("click", toggleTheme);
-  byId("variables").addEventListener("click", () => void showVariables(thread.id));
+  click("cancel", () => void guarded(() => thread.cancel()));
+  click("new", fresh);
+  click("theme", toggleTheme);
+  click("variables", () => void showVariables(thread.id));
+  click("graph", () => void showGraph(thread.id));
   byId("entry").addEventListener("submit", (event) => {
     event.preventDefault();
     keepToken(byId("token").value.trim());

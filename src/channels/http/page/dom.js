@@ -1,6 +1,17 @@
+const SVG = "http://www.w3.org/2000/svg";
+/** So much of a text is shown at once. */
+const SHOWN_CHARS = 20_000;
+
 /** Makes an element. Text becomes text: nothing here ever reads markup. */
-export function element(name, { children = [], on = {}, text, ...attributes } = {}) {
-  const made = document.createElement(name);
+export function element(name, given = {}) {
+  return fill(document.createElement(name), given);
+}
+
+export function drawing(name, given = {}) {
+  return fill(document.createElementNS(SVG, name), given);
+}
+
+function fill(made, { children = [], on = {}, text, ...attributes }) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value === false || value === undefined || value === null) continue;
     made.setAttribute(key, value === true ? "" : String(value));
@@ -11,18 +22,50 @@ export function element(name, { children = [], on = {}, text, ...attributes } = 
   return made;
 }
 
-/** What would move or hide other text is shown as a sign: control characters and changes of direction. */
+export function button(text, { run, ...given }) {
+  return element("button", { type: "button", text, ...given, on: { click: run } });
+}
+
+// C0 and C1 without tab and line break, separators of lines, marks and tags that are not seen, changes of direction.
+const SIGNS =
+  // deno-lint-ignore no-control-regex
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+
+/** What would move or hide other text is shown as a sign. */
 export function clean(text) {
-  return String(text).replace(
-    // deno-lint-ignore no-control-regex
-    /[\x00-\x08\x0b-\x1f\x7f]|[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g,
-    (char) => {
-      const code = char.codePointAt(0);
-      if (code === 13) return "";
-      if (code < 32) return String.fromCodePoint(0x2400 + code);
-      return code === 127 ? "\u2421" : `\u2039U+${code.toString(16).toUpperCase()}\u203a`;
-    },
-  );
+  return String(text).replaceAll("\r\n", "\n").replace(SIGNS, (char) => {
+    const code = char.codePointAt(0);
+    if (code < 32) return String.fromCodePoint(0x2400 + code);
+    return code === 127 ? "\u2421" : `\u2039U+${code.toString(16).toUpperCase()}\u203a`;
+  });
+}
+
+/** A text that may be very long, in `node`: its beginning, and a button for more of it. `show` makes nodes of a text. */
+export function longText(node, text, { show = (part) => [document.createTextNode(clean(part))] } = {}) {
+  const whole = String(text);
+  const upTo = (end) => {
+    if (whole.length <= end) return node.replaceChildren(...show(whole));
+    const left = (whole.length - end).toLocaleString();
+    const more = button(`Show more: ${left} characters are left`, { class: "more", run: () => upTo(end * 4) });
+    node.replaceChildren(...show(whole.slice(0, end)), more);
+  };
+  upTo(SHOWN_CHARS);
+  return node;
+}
+
+/** Adds to a text that streams. Only its end is kept: the whole is shown when it is complete. */
+export function streamText(node, delta) {
+  const last = node.lastChild ?? node.appendChild(document.createTextNode(""));
+  last.appendData(clean(delta));
+  if (last.length > 2 * SHOWN_CHARS) last.replaceData(0, last.length - SHOWN_CHARS, "… ");
 }
 
 export const byId = (id) => document.getElementById(id);
+
+export function seconds(ms) {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+export function plural(count, word) {
+  return `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
+}

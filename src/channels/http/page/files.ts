@@ -1,30 +1,54 @@
+import actions from "./actions.js" with { type: "text" };
 import api from "./api.js" with { type: "text" };
 import app from "./app.js" with { type: "text" };
+import ask from "./ask.js" with { type: "text" };
+import baseStyle from "./base.css" with { type: "text" };
+import code from "./code.js" with { type: "text" };
 import dom from "./dom.js" with { type: "text" };
+import frameStyle from "./frame.css" with { type: "text" };
+import graph from "./graph.js" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
 import index from "./index.html" with { type: "text" };
+import inspector from "./inspector.js" with { type: "text" };
+import layout from "./layout.js" with { type: "text" };
 import markdown from "./markdown.js" with { type: "text" };
 import search from "./search.js" with { type: "text" };
+import sidebar from "./sidebar.js" with { type: "text" };
+import step from "./step.js" with { type: "text" };
+import steps from "./steps.js" with { type: "text" };
 import stream from "./stream.js" with { type: "text" };
-import style from "./style.css" with { type: "text" };
+import threadStyle from "./thread.css" with { type: "text" };
 import thread from "./thread.js" with { type: "text" };
 import turn from "./turn.js" with { type: "text" };
 import variables from "./variables.js" with { type: "text" };
+import viewerStyle from "./viewer.css" with { type: "text" };
 import viewer from "./viewer.js" with { type: "text" };
 
 /** Every file of the page by its name. They are part of the executable. */
 export const PAGE_FILES: Readonly<Record<string, string>> = {
+  "actions.js": actions,
   "api.js": api,
   "app.js": app,
+  "ask.js": ask,
+  "base.css": baseStyle,
+  "code.js": code,
   "dom.js": dom,
+  "frame.css": frameStyle,
+  "graph.js": graph,
   "icon.svg": icon,
   "index.html": index,
+  "inspector.js": inspector,
+  "layout.js": layout,
   "markdown.js": markdown,
   "search.js": search,
+  "sidebar.js": sidebar,
+  "step.js": step,
+  "steps.js": steps,
   "stream.js": stream,
-  "style.css": style,
+  "thread.css": threadStyle,
   "thread.js": thread,
   "turn.js": turn,
   "variables.js": variables,
+  "viewer.css": viewerStyle,
   "viewer.js": viewer,
 };

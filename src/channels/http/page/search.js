@@ -11,9 +11,10 @@ export async function search(words) {
   });
 }
 
-function place({ conversationId, title, kind, snippet, at }) {
+function place({ branchId, queryId, position, title, kind, snippet, at }) {
+  const step = position === null || position === undefined ? "" : `&s=${position + 1}`;
   const link = element("a", {
-    href: `#c=${conversationId}`,
+    href: `#c=${branchId}&q=${queryId}${step}`,
     text: title,
     on: { click: () => byId("viewer").close() },
   });

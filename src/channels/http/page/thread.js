@@ -1,22 +1,42 @@
 import { inApi, json, request } from "./api.js";
-import { byId, element } from "./dom.js";
+import { button, byId, element } from "./dom.js";
+import { inspect } from "./inspector.js";
 import { queryEvents } from "./stream.js";
 import { Turn } from "./turn.js";
 
 /** So many turns are shown at first; more when they are asked for. */
 const TURNS = 30;
+/** So many pages of turns are fetched to find one. */
+const MAX_PAGES = 20;
+const SSE = { accept: "text/event-stream" };
+/** Other tabs of this server. */
+const tabs = new BroadcastChannel("vis");
 
 /** The conversation that is open. */
 export class Thread {
   #node = byId("thread");
   #shown = 0;
   #running = false;
+  #atEnd = true;
+  #asked = false;
+  #last = null;
+  #turns = new Map();
+  #earlier = null;
+  #newest = null;
   id = null;
+  facts = null;
 
-  /** `opened` is told of the conversation, `changed` when the list may be out of date. */
-  constructor({ opened, changed }) {
-    this.opened = opened;
-    this.changed = changed;
+  /** `opened` is told of the conversation, `changed` when the list may be out of date, `guarded` runs what may fail. */
+  constructor({ opened, changed, guarded }) {
+    Object.assign(this, { opened, changed, guarded });
+    this.#node.addEventListener("scroll", () => {
+      const { scrollHeight, scrollTop, clientHeight } = this.#node;
+      this.#atEnd = scrollHeight - scrollTop - clientHeight < 80;
+    }, { passive: true });
+    tabs.addEventListener("message", () => void guarded(() => this.#changedElsewhere()));
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && this.id !== null) void guarded(() => this.#changedElsewhere());
+    });
   }
 
   get running() {
@@ -25,7 +45,8 @@ export class Thread {
 
   blank() {
     this.#shown++;
-    this.id = null;
+    this.id = this.facts = null;
+    this.#forget();
     this.#busy(false);
     const hello = element("div", {
       class: "hello",
@@ -35,78 +56,175 @@ export class Thread {
       ],
     });
     this.#node.replaceChildren(hello);
-    this.opened({ title: "New conversation", conversationId: null });
+    this.opened({ title: "New conversation", branchId: null });
   }
 
-  async open(id) {
+  /** `reveal` names a query, `step` (0 for none) one of its steps, to be brought into view. */
+  async open(id, { reveal = null, step = 0 } = {}) {
     const shown = ++this.#shown;
     this.id = id;
+    this.#forget();
     this.#busy(false);
     this.#node.replaceChildren(element("p", { class: "wait", text: "One moment" }));
-    const [facts, { items }] = await Promise.all([
-      json(inApi("conversations", id)),
-      json(inApi("conversations", id, "queries")),
-    ]);
+    const [facts, { items, before }] = await Promise.all([this.#look(), this.#queries()]);
     if (shown !== this.#shown) return;
+    this.facts = facts;
     this.opened(facts);
     const ended = items.filter(({ queryId }) => queryId !== facts.running);
     this.#node.replaceChildren();
-    this.#fill(ended, { before: ended.length });
+    this.#prepend(ended, before);
+    this.#newest = items.at(-1)?.queryId ?? null;
     if (items.length === 0) this.#node.append(element("p", { class: "wait", text: "Nothing was asked here yet" }));
     this.#end();
+    if (reveal !== null) await this.reveal(reveal, step);
     const running = items.find(({ queryId }) => queryId === facts.running);
     if (running) await this.#follow(running.text, { queryId: running.queryId });
   }
 
-  #fill(queries, { before }) {
-    const from = Math.max(0, before - TURNS);
-    const nodes = queries.slice(from, before).map((query) => Turn.ended(query, this.#options()).node);
-    const more = element("button", { type: "button", class: "earlier", text: `${from} earlier` });
-    more.addEventListener("click", () => {
-      more.remove();
-      this.#fill(queries, { before: from });
-    });
-    this.#node.prepend(...(from > 0 ? [more] : []), ...nodes);
-  }
-
-  #options() {
-    const id = this.id;
-    const fork = async (queryId) => {
-      const made = await json(inApi("conversations", id, "fork"), { method: "POST", body: { queryId } });
-      location.hash = `c=${made.branchId}`;
-    };
-    return { conversation: id, actions: { "fork from here": fork } };
+  /** Brings a query into view, or one of its steps; older ones are fetched until it is there. */
+  async reveal(queryId, step = 0) {
+    for (let pages = 0; pages < MAX_PAGES; pages++) {
+      const turn = this.#turns.get(queryId);
+      if (turn) {
+        turn.node.scrollIntoView({ block: "start" });
+        if (step > 0) await turn.reveal(step);
+        return;
+      }
+      if (this.#earlier === null) return;
+      await this.#earlier();
+    }
+    throw new Error("Cannot show this place: it is too far back");
   }
 
   async send(text) {
-    if (this.id === null) {
-      const made = await json(inApi("conversations"), { method: "POST", body: { title: text.slice(0, 100) } });
-      this.id = made.conversationId;
-      this.#node.replaceChildren();
-      history.pushState(null, "", `#c=${this.id}`);
-      this.opened(made);
-      this.changed();
-    }
+    if (this.id === null) await this.#create(text);
     const path = inApi("conversations", this.id, "messages");
     if (this.#running) return await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } });
-    const headers = { accept: "text/event-stream", "idempotency-key": crypto.randomUUID() };
-    this.#busy(true);
-    try {
-      await this.#follow(text, { response: await request(path, { method: "POST", body: { request: text }, headers }) });
-      this.changed();
-    } finally {
-      this.#busy(false);
-    }
+    const headers = { ...SSE, "idempotency-key": crypto.randomUUID() };
+    await this.#run(text, () => request(path, { method: "POST", body: { request: text }, headers }));
   }
 
   async cancel() {
     if (this.id !== null) await request(inApi("conversations", this.id, "cancel"), { method: "POST" });
   }
 
+  /** A branch that goes on from a query, or from one of its steps. */
+  async fork(queryId, iteration) {
+    const body = { queryId, ...(iteration === undefined ? {} : { iteration }) };
+    const made = await json(inApi("conversations", this.id, "fork"), { method: "POST", body });
+    location.hash = `c=${made.branchId}`;
+    this.changed();
+  }
+
+  get last() {
+    return this.#last;
+  }
+
+  async #create(text) {
+    const made = await json(inApi("conversations"), { method: "POST", body: { title: text.slice(0, 100) } });
+    this.id = made.conversationId;
+    this.facts = made;
+    this.#node.replaceChildren();
+    history.pushState(null, "", `#c=${this.id}`);
+    this.opened(made);
+    this.changed();
+  }
+
+  async #again(turn) {
+    if (this.#running) return;
+    const path = inApi("conversations", this.id, "retry");
+    const text = turn.node.querySelector(".asked").textContent;
+    const body = { queryId: turn.queryId };
+    await this.#run(text, async () => {
+      const response = await request(path, { method: "POST", body, headers: SSE });
+      turn.node.remove(); // the run before stays in the database
+      return response;
+    });
+  }
+
+  async #run(text, ask) {
+    this.#busy(true);
+    const shown = this.#shown;
+    try {
+      const response = await ask();
+      tabs.postMessage({ changed: true });
+      await this.#follow(text, { response });
+      tabs.postMessage({ changed: true });
+      this.changed();
+    } finally {
+      if (shown === this.#shown) this.#busy(false);
+    }
+  }
+
+  /** Another tab, or another program, may have asked here. */
+  async #changedElsewhere() {
+    this.changed();
+    if (this.id === null || this.#running) return;
+    const shown = this.#shown;
+    const [{ running }, { items }] = await Promise.all([this.#look(), this.#queries(1)]);
+    const newest = items.at(-1)?.queryId ?? null;
+    if (shown !== this.#shown || this.#running || newest === this.#newest) return;
+    const [query] = items;
+    if (newest === running) return await this.#follow(query.text, { queryId: newest });
+    await this.open(this.id);
+  }
+
+  async #look() {
+    return await json(inApi("conversations", this.id));
+  }
+
+  async #queries(limit = TURNS, before = null) {
+    const path = inApi("conversations", this.id, "queries");
+    return await json(`${path}?limit=${limit}${before === null ? "" : `&before=${before}`}`);
+  }
+
+  #prepend(queries, before) {
+    const turns = queries.map((query) => Turn.ended(query, this.#options()));
+    for (const turn of turns) this.#turns.set(turn.queryId, turn);
+    const more = button(`${before.toLocaleString()} earlier`, {
+      class: "earlier",
+      run: () => void this.guarded(() => this.#earlier()),
+    });
+    this.#earlier = before === 0 ? null : async () => {
+      const shown = this.#shown;
+      const page = await this.#queries(TURNS, before);
+      if (shown !== this.#shown || !more.isConnected) return;
+      const height = this.#node.scrollHeight;
+      more.remove();
+      this.#prepend(page.items, page.before);
+      this.#node.scrollTop += this.#node.scrollHeight - height;
+    };
+    this.#node.prepend(...(before > 0 ? [more] : []), ...turns.map(({ node }) => node));
+    if (this.#last === null && turns.length > 0) this.#lastIs(turns.at(-1));
+  }
+
+  #forget() {
+    this.#last = this.#newest = this.#earlier = null;
+    this.#turns.clear();
+  }
+
+  #options() {
+    const conversation = this.id;
+    const actions = {
+      inspect: (turn, at) => void inspect({ conversation, turn }, at),
+      fork: (turn, at) => void this.guarded(() => this.fork(turn.queryId, at)),
+      again: (turn) => void this.guarded(() => this.#again(turn)),
+      goOn: () => void this.guarded(() => this.send("Go on where you were.")),
+    };
+    return { conversation, actions, root: this.#node };
+  }
+
+  #lastIs(turn) {
+    this.#last?.isLast(false);
+    this.#last = turn;
+    turn.isLast(true);
+  }
+
   async #follow(text, from) {
     const shown = this.#shown;
     const turn = new Turn(text, this.#options());
     turn.begin();
+    this.#lastIs(turn);
     this.#node.querySelector(".wait")?.remove();
     this.#node.append(turn.node);
     this.#end();
@@ -114,9 +232,9 @@ export class Thread {
     try {
       for await (const event of queryEvents({ conversation: this.id, ...from })) {
         if (shown !== this.#shown) return; // another conversation is open; this one goes on
-        const atEnd = this.#isAtEnd();
         turn.show(event);
-        if (atEnd) this.#end();
+        this.#newest = turn.queryId;
+        if (this.#atEnd) this.#endSoon();
       }
     } finally {
       if (shown === this.#shown) this.#busy(false);
@@ -130,12 +248,18 @@ export class Thread {
     byId("send").textContent = running ? "Tell" : "Send";
   }
 
-  #isAtEnd() {
-    const { scrollHeight, scrollTop, clientHeight } = this.#node;
-    return scrollHeight - scrollTop - clientHeight < 80;
-  }
-
   #end() {
     this.#node.scrollTop = this.#node.scrollHeight;
+    this.#atEnd = true;
+  }
+
+  /** Once a frame, however many events there are. */
+  #endSoon() {
+    if (this.#asked) return;
+    this.#asked = true;
+    requestAnimationFrame(() => {
+      this.#asked = false;
+      if (this.#atEnd) this.#end();
+    });
   }
 }

@@ -1,0 +1,109 @@
+import { inApi, json } from "./api.js";
+import { button, clean, drawing, element, plural } from "./dom.js";
+import { layout } from "./layout.js";
+import { showVariable } from "./variables.js";
+import { view } from "./viewer.js";
+
+/** More would be neither read nor drawn quickly. */
+const MAX_NODES = 300;
+const NAME_CHARS = 20;
+
+/** Which variables were made from which. */
+export async function showGraph(conversation) {
+  await view("How the variables came about", async () => {
+    const { nodes, edges } = await json(inApi("conversations", conversation, "graph"));
+    const own = nodes.filter(({ scope }) => scope !== "system").toReversed();
+    if (own.length === 0) return [element("p", { text: "There is no variable yet" })];
+    const shown = mostUsed(own, edges);
+    const left = own.length - shown.length;
+    const note = `${plural(shown.length, "variable")}${left > 0 ? `; ${left} with the fewest ties are left out` : ""}`;
+    const drawn = draw(layout(shown, edges), { open: (name) => void showVariable(conversation, name) });
+    const sheet = element("div", {
+      class: "sheet",
+      tabindex: 0,
+      "aria-label": "Graph, scrolls",
+      role: "region",
+      children: [drawn],
+    });
+    return [element("div", { class: "bar", children: [...zoom(drawn), element("span", { text: note })] }), sheet];
+  });
+}
+
+function mostUsed(nodes, edges) {
+  if (nodes.length <= MAX_NODES) return nodes;
+  const ties = new Map();
+  for (const name of edges.flatMap((edge) => [edge.name, edge.reads])) ties.set(name, (ties.get(name) ?? 0) + 1);
+  const ranked = nodes.toSorted((a, b) => (ties.get(b.name) ?? 0) - (ties.get(a.name) ?? 0));
+  const kept = new Set(ranked.slice(0, MAX_NODES));
+  return nodes.filter((node) => kept.has(node));
+}
+
+function zoom(drawn) {
+  const size = { by: 1 };
+  const to = (factor) => () => {
+    size.by = factor === 0 ? 1 : Math.min(3, Math.max(.2, size.by * factor));
+    const { width, height } = drawn.viewBox.baseVal;
+    drawn.setAttribute("width", width * size.by);
+    drawn.setAttribute("height", height * size.by);
+  };
+  return [
+    button("−", { "aria-label": "Smaller", class: "go", run: to(.8) }),
+    button("+", { "aria-label": "Larger", class: "go", run: to(1.25) }),
+    button("1:1", { "aria-label": "Natural size", class: "go", run: to(0) }),
+  ];
+}
+
+function draw({ width, height, box, spots, links }, { open }) {
+  const lines = links.map(({ from, to }) =>
+    drawing("path", { class: "edge", d: curve(from, to, box), "data-from": from.node.name, "data-to": to.node.name })
+  );
+  const boxes = spots.map((spot) => nodeBox(spot, { box, lines, open }));
+  const head = drawing("path", { d: "M0 0L8 4L0 8z", class: "head" });
+  const marker = { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" };
+  const defs = drawing("defs", { children: [drawing("marker", { ...marker, children: [head] })] });
+  for (const line of lines) line.setAttribute("marker-end", "url(#arrow)");
+  const label = { role: "group", "aria-label": "Variables; an arrow goes from what was read to what was made" };
+  return drawing("svg", {
+    ...{ width, height, viewBox: `0 0 ${width} ${height}`, class: "graph", ...label },
+    children: [defs, ...lines, ...boxes],
+  });
+}
+
+function nodeBox({ node, x, y }, { box, lines, open }) {
+  const { name, kind, scope, versions, shape } = node;
+  const light = (is) => () => {
+    for (const line of lines) {
+      const { from, to } = line.dataset;
+      if (from === name || to === name) line.classList.toggle(from === name ? "used" : "read", is);
+    }
+  };
+  const short = (text, max) => text.length > max ? `${text.slice(0, max - 1)}…` : text;
+  const text = (dy, given) => drawing("text", { x: x + 10, y: y + dy, ...given });
+  return drawing("g", {
+    class: `node ${scope} k-${kind}`,
+    role: "button",
+    tabindex: 0,
+    "aria-label": `${clean(name)}, ${plural(versions, "version")}, ${clean(shape) || kind}`,
+    children: [
+      drawing("title", { text: `${name}: ${shape || kind}` }),
+      drawing("rect", { x, y, width: box.width, height: box.height, rx: 9 }),
+      text(18, { class: "name", text: short(name, NAME_CHARS) }),
+      text(34, { class: "shape", text: short(`v${versions} · ${shape || kind}`, 26) }),
+    ],
+    on: {
+      click: () => open(name),
+      keydown: (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        open(name);
+      },
+      ...{ mouseenter: light(true), mouseleave: light(false), focus: light(true), blur: light(false) },
+    },
+  });
+}
+
+function curve(from, to, { width, height }) {
+  const x1 = from.x + width / 2, y1 = from.y + height, x2 = to.x + width / 2, y2 = to.y - 2;
+  const bend = Math.max(24, Math.abs(y2 - y1) / 2);
+  return `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`;
+}

@@ -1,0 +1,154 @@
+import { inApi, json } from "./api.js";
+import { coloured } from "./code.js";
+import { button, byId, element, longText, plural, seconds } from "./dom.js";
+import { tabs, view } from "./viewer.js";
+
+const state = { step: null };
+
+/** Everything about one iteration: what was sent, what came back, what it took, what stood around it. */
+export async function inspect({ conversation, turn }, number) {
+  const query = inApi("conversations", conversation, "queries", turn.queryId);
+  state.step = (by) => {
+    const next = number + by;
+    if (next >= 1 && next <= turn.steps) void inspect({ conversation, turn }, next);
+  };
+  await view(`Step ${number} of ${turn.steps}`, async () => {
+    const [{ items: [iteration] }, { messages }] = await Promise.all([
+      json(`${query}/iterations?after=${number - 1}&limit=1`),
+      json(`${query}/iterations/${number}/messages`),
+    ]);
+    const go = (by, text, label) => button(text, { "aria-label": label, class: "go", run: () => state.step?.(by) });
+    const bar = element("div", {
+      class: "bar",
+      children: [
+        go(-1, "←", "The step before"),
+        go(1, "→", "The next step"),
+        element("span", { text: summary(iteration) }),
+      ],
+    });
+    return [
+      bar,
+      ...tabs("Parts of the step", {
+        "What was sent": () => messages.map(sent),
+        "What came back": () => reply(iteration),
+        "Facts": () => facts(iteration),
+      }),
+    ];
+  });
+}
+
+function summary({ metadata, status, traces }) {
+  const { usage } = traces.findLast(({ ok }) => ok) ?? {};
+  const tokens = usage ? ` · ${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out` : "";
+  return `${metadata.outcome ?? status}${tokens}`;
+}
+
+function sent({ role, text }) {
+  const copy = button("copy", { class: "quiet", run: () => void navigator.clipboard?.writeText(text) });
+  const head = element("h3", { children: [`${role} · ${plural(text.length, "character")} `, copy] });
+  const pre = longText(element("pre", { class: "tall", tabindex: 0, "aria-label": `Message of the ${role}` }), text);
+  return element("section", { children: [head, pre] });
+}
+
+function reply({ response, thinking, blocks }) {
+  const part = (title, node) => element("section", { children: [element("h3", { text: title }), node] });
+  const pre = (label, text, show) =>
+    longText(element("pre", { class: "tall", tabindex: 0, "aria-label": label }), text, show && { show });
+  return [
+    part("Reply as it came", pre("Reply", response || "(none)")),
+    ...(thinking ? [part("Thinking", pre("Thinking", thinking))] : []),
+    ...blocks.map(({ code, reads }, at) =>
+      part(`Block ${at + 1}${reads.length > 0 ? ` · reads ${reads.join(", ")}` : ""}`, pre("Code", code, coloured))
+    ),
+  ];
+}
+
+function facts({ traces, blocks, metadata, createdAt, error }) {
+  const { walls, grants, extensions = [], notes = [] } = metadata;
+  const model = traces.map(({ provider, model, ok, ms, status, error }) =>
+    `${provider} ${model} · ${seconds(ms)} · ${ok ? "ok" : error ?? status ?? "failed"}`
+  );
+  const ran = blocks.map(({ result: { ms, outcome, calls } }, at) =>
+    `${at + 1}: ${outcome} · ${seconds(ms)}${called(calls)}`
+  );
+  return [
+    table("Tokens and cost", { ...tokens(traces), Cost: cost(metadata.costUsd) }),
+    table("Time", {
+      Began: new Date(createdAt).toLocaleString(),
+      Model: model.join("\n") || "was not asked",
+      Blocks: ran.join("\n") || "none",
+      "Bytes of the request": metadata.requestBytes?.toLocaleString() ?? "unknown",
+    }),
+    table("Walls of the sandbox", wallFacts(walls)),
+    table("Grants", grantFacts(grants)),
+    table("Around it", {
+      Extensions: extensions.map(({ namespace, version }) => `${namespace} ${version}`).join(", ") || "none",
+      Budget: metadata.budget === undefined ? "unknown" : told(metadata.budget),
+      Repairs: traces.flatMap(({ repairs }) => repairs).join("; ") || "none",
+      ...(notes.length > 0 ? { Notes: notes.join("\n") } : {}),
+      ...(error ? { Reason: error } : {}),
+    }),
+  ];
+}
+
+function called(calls) {
+  if (calls.length === 0) return "";
+  const names = calls.slice(0, 5).map(({ name, ms }) => `${name} ${seconds(ms)}`).join(", ");
+  return ` · ${plural(calls.length, "call")}: ${names}${calls.length > 5 ? " …" : ""}`;
+}
+
+function tokens(traces) {
+  const { usage } = traces.findLast(({ ok }) => ok) ?? {};
+  if (!usage) return { Tokens: "not counted" };
+  const { input, output, cached, cacheWrite = 0, reasoning } = usage;
+  const shown = { Input: input, "of it cached": cached, "written to the cache": cacheWrite, Output: output };
+  return Object.fromEntries(
+    Object.entries({ ...shown, "of it reasoning": reasoning }).map(([k, v]) => [k, v.toLocaleString()]),
+  );
+}
+
+function cost(usd) {
+  return usd === null || usd === undefined ? "the price is not known" : `$${usd.toFixed(6)}`;
+}
+
+const holds = (is) => is ? "✓ holds" : "✗ is missing";
+
+function wallFacts(walls) {
+  if (!walls) return { Sandbox: "nothing ran" };
+  const { landlock, seccomp } = walls.kernel;
+  return {
+    Realm: holds(walls.realm),
+    Permissions: holds(walls.permissions),
+    Process: holds(walls.process),
+    "Kernel, files": landlock > 0 ? `✓ holds (Landlock ${landlock})` : holds(false),
+    "Kernel, calls": holds(seccomp),
+    ...(walls.failed.length > 0 ? { Missing: walls.failed.join("\n") } : {}),
+  };
+}
+
+function grantFacts(grants) {
+  const given = Object.entries(grants ?? {}).filter(([, list]) => list.length > 0);
+  return given.length === 0
+    ? { Granted: "nothing" }
+    : Object.fromEntries(given.map(([k, list]) => [k, list.join("\n")]));
+}
+
+function told(value) {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function table(title, rows) {
+  const lines = Object.entries(rows).flatMap(([name, text]) => [
+    element("dt", { text: name }),
+    element("dd", { text }),
+  ]);
+  return element("section", {
+    children: [element("h3", { text: title }), element("dl", { children: lines })],
+  });
+}
+
+byId("viewer").addEventListener("keydown", (event) => {
+  if (event.key === "ArrowRight") state.step?.(1);
+  if (event.key === "ArrowLeft") state.step?.(-1);
+});
+byId("viewer").addEventListener("close", () => state.step = null);

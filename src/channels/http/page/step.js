@@ -1,0 +1,112 @@
+import { button, clean, element, longText, plural, seconds, streamText } from "./dom.js";
+import { coloured } from "./code.js";
+
+/** One iteration: what the model thought, its blocks and what came of them. */
+export class Step {
+  #line = element("span", { class: "line" });
+  #blocks = new Map();
+  #thinking = null;
+  #children = new Map();
+
+  /** `inspect` and `fork` are given the number. */
+  constructor(number, { inspect, fork }) {
+    this.number = number;
+    const head = element("header", {
+      children: [
+        element("b", { text: `Step ${number}` }),
+        this.#line,
+        button("inspect", { class: "quiet", run: () => inspect(number), "aria-label": `Inspect step ${number}` }),
+        button("fork here", { class: "quiet", run: () => fork(number), "aria-label": `Fork after step ${number}` }),
+      ],
+    });
+    this.node = element("section", { class: "step", "data-step": number, children: [head] });
+  }
+
+  /** Of a stored iteration. */
+  static stored({ iteration, thinking, blocks, metadata, error }, actions) {
+    const step = new Step(iteration, actions);
+    if (thinking) longText(step.#text("thinking"), thinking);
+    for (const [at, { code, result }] of blocks.entries()) {
+      step.#whole(at, code);
+      step.#result(at, result);
+    }
+    const ms = blocks.reduce((sum, { result }) => sum + result.ms, 0);
+    step.#finished({ outcome: metadata.outcome ?? "running", reason: error, ms });
+    return step;
+  }
+
+  show(event) {
+    if (event.type === "thinking") return streamText(this.#text("thinking"), event.delta);
+    if (event.type === "code") return streamText(this.#block(event.block).code, event.delta);
+    if (event.type === "block_started") return this.#whole(event.block, event.code);
+    if (event.type === "block_finished") return this.#result(event.block, event.result);
+    if (event.type === "host_call") return this.#call(event);
+    if (event.type === "nudge") return this.node.append(element("p", { class: "nudge", text: event.lines.join("\n") }));
+    if (event.type === "iteration_finished") this.#finished(event);
+  }
+
+  /** An event of a query below this step. */
+  child({ type, queryId, request, result }) {
+    if (type === "started") {
+      const line = element("p", { class: "child", text: `↳ ${request.slice(0, 300)}` });
+      this.#children.set(queryId, line);
+      this.node.append(line);
+    } else if (result) {
+      this.#children.get(queryId)?.append(` · ${result.status} after ${plural(result.iterations, "step")}`);
+    }
+  }
+
+  #text(name) {
+    if (this.#thinking) return this.#thinking;
+    this.#thinking = element("p", { class: name });
+    this.node.append(this.#thinking);
+    return this.#thinking;
+  }
+
+  #block(index) {
+    const known = this.#blocks.get(index);
+    if (known) return known;
+    const code = element("code");
+    const pre = element("pre", { tabindex: 0, "aria-label": `Code of block ${index + 1}`, children: [code] });
+    const made = { code, node: pre, result: null };
+    this.#blocks.set(index, made);
+    this.node.append(pre);
+    return made;
+  }
+
+  #whole(index, code) {
+    longText(this.#block(index).code, code, { show: coloured });
+  }
+
+  #result(index, result) {
+    this.#line.textContent = "";
+    const block = this.#block(index);
+    block.result?.remove();
+    block.result = resultNode(result);
+    block.node.after(block.result);
+  }
+
+  #call({ name, phase }) {
+    if (phase === "start") this.#line.textContent = `${clean(name)} …`;
+  }
+
+  #finished({ outcome, reason, ms }) {
+    this.#line.textContent = outcome === "running" ? "running" : `${outcome} · ${seconds(ms)}`;
+    if (reason) this.node.append(longText(element("p", { class: "reason" }), reason));
+  }
+}
+
+function resultNode({ ok, preview, stdout, stderr, error, ms, outcome, dropped }) {
+  const told = error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview;
+  const left = dropped > 0 ? `… and ${dropped} more characters of output` : "";
+  const text = [stdout.trimEnd(), told, stderr, left].filter((part) => part.trim() !== "").join("\n");
+  const mark = element("span", {
+    class: "mark",
+    role: "img",
+    "aria-label": ok ? "succeeded" : outcome,
+    text: ok ? "✓" : "✗",
+  });
+  const body = longText(element("pre", { tabindex: 0, "aria-label": "Result" }), text || "(no value)");
+  const time = element("span", { class: "time", text: seconds(ms) });
+  return element("div", { class: ok ? "result" : "result bad", children: [mark, body, time] });
+}
