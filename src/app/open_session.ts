@@ -13,6 +13,7 @@ import { missingWalls } from "../sandbox/missing_walls.ts";
 import { SparePool } from "../sandbox/spare_pool.ts";
 import { buildRouter } from "./build_router.ts";
 import { openLoggedStore } from "./open_logged_store.ts";
+import { checkLeftOut } from "./check_left_out.ts";
 import { commandWall } from "./command_wall.ts";
 import { extensionSource, type ShippedParts } from "./extension_source.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
@@ -31,6 +32,7 @@ export async function openSession(request: OpenRequest, { env, ...given }: Sessi
   const { locked } = request;
   const settings = await readSettings(request, env);
   const parts = locked ? (await import("./lock_parts.ts")).lockParts(given, locked) : given;
+  await checkLeftOut(request.noExtension ?? [], { settings, parts });
   const spares = openSpares(settings, request.soon ?? false);
   let store: Store | null = null;
   try {
@@ -42,17 +44,18 @@ export async function openSession(request: OpenRequest, { env, ...given }: Sessi
       paths: (request.extension ?? []).map((path) => resolve(path)),
       project: !locked,
     });
+    const room = { spares, readOnly: locked?.writable === false };
     const conversations = new Conversations({
       store,
       registry: extensions.source,
       router,
       log: createLog("conversation"),
-      openSandbox: (options) => startSandbox({ ...options, environment: env }, { ...settings, spares }),
+      openSandbox: (options) => startSandbox({ ...options, environment: env }, { ...settings, ...room }),
       ...(locked ? {} : { spawn: commandWall(settings, env) }),
       now: Date.now,
       owner: thisProcess(),
       children: { live: settings.config.sandbox.live, idleMs: settings.config.sandbox.idleMs },
-      settings: querySettings(settings, env),
+      settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
     });
     const { provider, model } = router.current();
     return {
@@ -105,11 +108,18 @@ function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
 }
 
 /** A confined child within the configured limits, a spare where one fits; throws `ConfigError` when a required wall
- * does not hold. */
+ * does not hold, and where an extension asks for more than may be granted. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
-  { config, spares = null }: Pick<Settings, "config"> & { readonly spares?: SparePool | null },
+  { config, spares = null, readOnly = false }: Pick<Settings, "config"> & {
+    readonly spares?: SparePool | null;
+    readonly readOnly?: boolean;
+  },
 ): Promise<Sandbox> {
+  const { write } = options.grants;
+  if (readOnly && write.length > 0) {
+    throw new ConfigError(`Cannot run blocks: an extension asks to write ${write[0]}, and nothing may be written`);
+  }
   const limited: SandboxOptions = { ...options, launcher: config.sandbox.launcher, limits: limitsOf(config) };
   const sandbox = await (spares ? spares.take(limited) : openSandbox(limited));
   const missing = missingWalls(sandbox.walls, config.sandbox.require);
@@ -130,6 +140,7 @@ function querySettings({ config, workspace, home }: Settings, env: Environment) 
     deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
     caps: { ...DEFAULT_CAPS, ...config.context },
     autoForgetAfter: config.autoForget.afterQueries,
+    titleModel: config.title.model,
     instructions: "",
     machine: {
       cwd: workspace,

@@ -64,7 +64,11 @@ export class QueryLoop {
     const input: IterationInput = {
       position: state.position,
       context,
-      reasoning: reasoningLevel({ asked: state.next.reasoning, consecutiveErrors: state.consecutiveErrors }),
+      reasoning: reasoningLevel({
+        told: parts.settings.reasoning ?? null,
+        asked: state.next.reasoning,
+        consecutiveErrors: state.consecutiveErrors,
+      }),
       prefer: state.next.model,
       last,
       refusedBefore: state.refused,

@@ -2,10 +2,15 @@ import type { ReasoningLevel } from "../providers/provider.ts";
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** The model's own wish for one iteration, else balanced and one step up for each error in a row. */
+/** What the user told, else the model's own wish for one iteration, else balanced and one step up for each error in a
+ * row. */
 export function reasoningLevel(
-  { asked, consecutiveErrors }: { readonly asked: ReasoningLevel | null; readonly consecutiveErrors: number },
+  { told = null, asked, consecutiveErrors }: {
+    readonly told?: ReasoningLevel | null;
+    readonly asked: ReasoningLevel | null;
+    readonly consecutiveErrors: number;
+  },
 ): ReasoningLevel {
-  if (asked) return asked;
+  if (told ?? asked) return told ?? asked ?? "balanced";
   return LEVELS[Math.min(LEVELS.length - 1, 1 + consecutiveErrors)] ?? "balanced";
 }

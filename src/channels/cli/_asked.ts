@@ -5,11 +5,13 @@ import type { Io } from "../channel.ts";
 import { exitCodeOf, hasAnswer } from "./exit_code.ts";
 import { Progress } from "./progress.ts";
 import { terminalText } from "./terminal_text.ts";
+import { Trace } from "./trace.ts";
 
 export interface AskFlags {
   readonly output: "text" | "json" | "jsonl";
   readonly quiet: boolean;
   readonly verbose: boolean;
+  readonly trace?: boolean;
 }
 
 interface Asked {
@@ -19,19 +21,23 @@ interface Asked {
   readonly schema: boolean;
   /** Begins the query; the progress is for what a user should know before. */
   readonly begin: (options: Pick<SendOptions, "signal" | "emit">, progress: Progress) => Promise<QueryResult>;
+  /** All that the query did, for `--trace` in JSON. */
+  readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
 /** One query: progress on stderr, the answer alone on stdout. Ctrl-C cancels it. Resolves with the exit code. */
-export async function asked({ io, flags, schema, begin }: Asked): Promise<number> {
-  const progress = new Progress(io, { verbose: flags.verbose });
+export async function asked({ io, flags, schema, begin, traceOf }: Asked): Promise<number> {
+  const progress = new Progress(io, { verbose: flags.verbose || flags.trace === true });
+  const trace = flags.trace ? new Trace(io, (text) => progress.painted(text)) : null;
   const controller = new AbortController();
   const stop = io.onInterrupt(() => controller.abort());
   try {
-    const emit = (event: QueryEvent): void => show(event, { io, flags, progress });
+    const emit = (event: QueryEvent): void => show(event, { io, flags, progress, trace });
     const result = await begin({ signal: controller.signal, emit }, progress);
     progress.clear();
     const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
-    print(result, { io, flags, isAnswer });
+    const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};
+    print({ ...result, ...traced }, { io, flags, isAnswer });
     if (!isAnswer) io.stderr(`vis: ${terminalText(result.answer)}\n`);
     if (!flags.quiet) progress.line(summary(result));
     return exitCodeOf(result);
@@ -42,9 +48,15 @@ export async function asked({ io, flags, schema, begin }: Asked): Promise<number
 
 function show(
   event: QueryEvent,
-  { io, flags, progress }: { readonly io: Io; readonly flags: AskFlags; readonly progress: Progress },
+  { io, flags, progress, trace }: {
+    readonly io: Io;
+    readonly flags: AskFlags;
+    readonly progress: Progress;
+    readonly trace: Trace | null;
+  },
 ): void {
   if (flags.output === "jsonl") io.stdout(`${JSON.stringify(event)}\n`);
+  trace?.show(event);
   if (!flags.quiet) progress.show(event);
 }
 

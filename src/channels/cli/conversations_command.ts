@@ -1,11 +1,12 @@
 import type { BranchOfConversation } from "../../conversation/conversations.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { RecordedQuery, Recording } from "../../domain/recording.ts";
+import type { Recording } from "../../domain/recording.ts";
 import type { Io, Services } from "../channel.ts";
 import { branchLines } from "./branch_lines.ts";
 import { browse } from "./_browse.ts";
 import { conversationText } from "./conversation_text.ts";
+import { printableQuery } from "./printable_query.ts";
 import { terminalText } from "./terminal_text.ts";
 
 export interface ConversationsFlags {
@@ -81,17 +82,4 @@ function only(recording: Recording, number: number): Recording {
 /** The same with the bytes of images counted instead of written out. */
 function printable(recording: Recording): object {
   return { ...recording, queries: recording.queries.map(printableQuery) };
-}
-
-function printableQuery(query: RecordedQuery): object {
-  return {
-    ...query,
-    images: query.images.map((image) =>
-      image.kind === "url" ? image : { kind: image.kind, mediaType: image.mediaType, bytes: image.bytes.length }
-    ),
-    iterations: query.iterations.map((iteration) => ({
-      ...iteration,
-      children: iteration.children.map(printableQuery),
-    })),
-  };
 }

@@ -67,7 +67,7 @@ export class Progress {
       const { status, reason, iterations, answer } = event.result;
       const mark = status === "done" ? this.#color.green("✓") : this.#color.red("✗");
       const text = oneLine(terminalText(status === "done" ? answer : reason), 80);
-      return this.#painted(`    ${this.#color.dim(`↳ ${task} (${iterations})`)} ${mark} ${text}`);
+      return this.painted(`    ${this.#color.dim(`↳ ${task} (${iterations})`)} ${mark} ${text}`);
     }
     const more = this.#children.size > 1 ? ` (+${this.#children.size - 1})` : "";
     if (event.type !== "usage") this.#status(`↳ [${event.iteration ?? 0}] ${task}${more}…`);
@@ -90,11 +90,11 @@ export class Progress {
 
   /** A line of its own on stderr. */
   line(text: string): void {
-    this.#painted(terminalText(text));
+    this.painted(terminalText(text));
   }
 
   /** A line that holds our own colours. */
-  #painted(text: string): void {
+  painted(text: string): void {
     this.clear();
     this.#io.stderr(`${text}\n`);
   }
@@ -110,11 +110,11 @@ export class Progress {
   #code(at: string, written: string): void {
     const code = terminalText(written);
     if (!this.#verbose) {
-      return this.#painted(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, this.#width() - at.length))}`);
+      return this.painted(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, this.#width() - at.length))}`);
     }
     const lines = code.trimEnd().split("\n");
     for (const [index, line] of lines.entries()) {
-      this.#painted(`${this.#color.dim(index === 0 ? at : " ".repeat(at.length))}${this.#color.cyan(line)}`);
+      this.painted(`${this.#color.dim(index === 0 ? at : " ".repeat(at.length))}${this.#color.cyan(line)}`);
     }
   }
 
@@ -133,7 +133,7 @@ export class Progress {
   }
 
   #indented(text: string, paint: (text: string) => string = (same) => same): void {
-    for (const line of text.split("\n")) this.#painted(`    ${paint(line)}`);
+    for (const line of text.split("\n")) this.painted(`    ${paint(line)}`);
   }
 
   #finished(at: string, event: Extract<QueryEvent, { type: "iteration_finished" }>): void {
@@ -143,9 +143,9 @@ export class Progress {
     if (event.outcome === "failed" || event.outcome === "refused") {
       const word = event.outcome === "failed" ? "no usable reply" : "answer refused";
       const why = oneLine(terminalText(event.reason ?? ""), 200);
-      this.#painted(`${this.#color.dim(at)}${this.#color.yellow(`${word}: ${why}`)}`);
+      this.painted(`${this.#color.dim(at)}${this.#color.yellow(`${word}: ${why}`)}`);
     } else if (event.outcome === "empty") {
-      this.#painted(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
+      this.painted(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
     }
     if (event.outcome !== "final") this.#waiting();
   }

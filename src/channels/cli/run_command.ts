@@ -1,6 +1,7 @@
 import type { Conversation, SendOptions } from "../../conversation/conversations.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
 import type { Io, OpenRequest, Services, Session } from "../channel.ts";
 import { asked, type AskFlags } from "./_asked.ts";
 import { forkAt } from "./_fork_at.ts";
@@ -18,6 +19,10 @@ export interface RunFlags extends OpenRequest, AskFlags {
   readonly image?: readonly string[] | undefined;
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
+  /** US dollars. */
+  readonly maxCost?: number | undefined;
+  /** Milliseconds. */
+  readonly timeout?: number | undefined;
 }
 
 /** `vis run`: one query. The answer alone goes to stdout. Resolves with the exit code. */
@@ -27,13 +32,19 @@ export async function runCommand(
 ): Promise<number> {
   checkWhere(flags);
   const given = await readGiven(flags);
-  const session = await services.open({ ...flags, soon: true });
+  const session = await services.open({
+    ...flags,
+    maxCostUsd: flags.maxCost,
+    timeoutMs: flags.timeout,
+    soon: true,
+  });
   try {
     await session.conversations.check(given);
     return await asked({
       io,
       flags,
       schema: flags.schema !== undefined,
+      traceOf: (result) => traceOf(result, session),
       begin: async (options, progress) => {
         const branch = await chooseBranch(prompt, { session, flags });
         if (!flags.quiet) await announce(progress, { session, branch, flags });
@@ -72,6 +83,12 @@ async function chooseBranch(
   if (flags.conversation) return await conversations.byId(flags.conversation);
   const latest = flags.continue ? await conversations.latest(workspace) : null;
   return latest ?? await conversations.create({ title: prompt, channel: "cli", workspace });
+}
+
+async function traceOf({ queryId, conversationId }: QueryResult, { conversations }: Session): Promise<object | null> {
+  const { queries } = await conversations.recording(await conversations.byId(conversationId));
+  const query = queries.find((one) => one.queryId === queryId);
+  return query ? (await import("./printable_query.ts")).printableQuery(query) : null;
 }
 
 async function announce(

@@ -10,7 +10,7 @@ Deno.test("runCli() prints version and help without asking for a service", async
     assert.equal(await runCli(fakeServices(), io), 0);
     assert.deepEqual([io.out, io.err], ["vis 1.2.3 (deno 2.9.6, v8 15.0, test)\n", ""]);
   }
-  for (const args of [[], ["help"], ["help", "run"], ["run", "--help"], ["-h"]]) {
+  for (const args of [["help"], ["help", "run"], ["run", "--help"], ["-h"], ["help", "conversations", "list"]]) {
     const io = fakeIo({ args });
     assert.equal(await runCli(fakeServices(), io), 0);
     assert.match(io.out, /^Usage: vis /);

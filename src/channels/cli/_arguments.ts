@@ -1,0 +1,34 @@
+import { InvalidArgumentError } from "commander";
+
+/** Reads a whole number of at least 1. */
+export function positiveInteger(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
+  return n;
+}
+
+/** Reads US dollars, with the sign or without. */
+export function dollars(text: string): number {
+  const n = Number(text.replace(/^\$/, ""));
+  if (!/^\$?\d*\.?\d+$/.test(text) || n <= 0) {
+    throw new InvalidArgumentError("It must be an amount in US dollars above 0, such as 0.50");
+  }
+  return n;
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, "": 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Reads a time into milliseconds; a bare number is seconds. */
+export function duration(text: string): number {
+  const [, number = "", unit = ""] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
+  const ms = Math.round(Number(number) * (UNITS[unit] ?? NaN));
+  if (number === "" || !Number.isSafeInteger(ms) || ms < 1) {
+    throw new InvalidArgumentError("It must be a time such as 90s, 10m or 1h");
+  }
+  return ms;
+}
+
+/** Gathers a flag that may be given again. */
+export function collected(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}

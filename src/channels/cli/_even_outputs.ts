@@ -1,0 +1,25 @@
+import { type Command, Option } from "commander";
+
+/** A JSON object per line rather than one value. */
+const LINES: readonly string[] = ["logs"];
+
+/** Every command that prints data takes `--output json` and, in short, `--json`, whichever of them it was written with. */
+export function evenOutputs(program: Command): void {
+  for (const command of program.commands) {
+    evenOutputs(command);
+    const json = command.options.find(({ long }) => long === "--json");
+    const output = command.options.find(({ long }) => long === "--output");
+    if (json && !output) addOutput(command);
+    else if (output?.argChoices?.includes("json") && !json) {
+      command.addOption(new Option("--json", "the same as --output json").implies({ output: "json" }));
+    }
+  }
+}
+
+function addOutput(command: Command): void {
+  const format = LINES.includes(command.name()) ? "jsonl" : "json";
+  command.addOption(new Option("--output <format>", `the same as --json with ${format}`).choices(["text", format]));
+  command.hook("preAction", (_, acting) => {
+    if (acting.opts()["output"] === format) acting.setOptionValue("json", true);
+  });
+}
