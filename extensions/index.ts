@@ -23,6 +23,9 @@ export const live = {
   web: () => import("./web/live.ts"),
 };
 
+/** Scripts of their modules, made of the files that they name. */
+export const realm = {};
+
 /** What the static ones give a query, so that it can begin before they are loaded. */
 export const described = {
   "fs": {

@@ -3,7 +3,7 @@ import { ConfigError } from "../domain/errors.ts";
 import type { DescribedIndex, LiveIndex } from "../extension/description.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
-import type { FolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../extension/loader.ts";
+import type { FolderOptions, LoadOptions, LoadReport, RealmIndex, ShippedIndex } from "../extension/loader.ts";
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { Extension } from "../extension/spec.ts";
 import { createLog } from "../logging/log.ts";
@@ -18,6 +18,7 @@ export interface ShippedParts {
   /** A query waits for those that have no description. */
   readonly described: DescribedIndex;
   readonly live?: LiveIndex;
+  readonly realm?: RealmIndex;
 }
 
 type Wanted = Pick<Settings, "config" | "home" | "workspace">;
@@ -27,9 +28,9 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace">;
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
-  { paths = [] }: { readonly paths?: readonly string[] } = {},
+  { paths = [], project = true }: { readonly paths?: readonly string[]; readonly project?: boolean } = {},
 ): Promise<{ readonly source: ExtensionSource; readonly notes: readonly string[] }> {
-  const folders = await discoverFolders({ ...settings, paths });
+  const folders = (await discoverFolders({ ...settings, paths })).filter(({ place }) => project || place !== "project");
   const described = describedOf(settings, parts);
   if (folders.length > 0 || described === null) {
     const { registry, skipped } = await buildRegistry(settings, parts, { folders });
@@ -38,7 +39,10 @@ export async function extensionSource(
     return { source: registry, notes: skipped.filter(({ folder }) => folder).map(({ reason }) => reason) };
   }
   const source = new LazyRegistry({
-    described: described.map(([, one]) => one),
+    described: described.map(([name, one]) => {
+      const modules = parts.realm?.[name];
+      return modules ? { ...one, modules } : one;
+    }),
     live: Object.fromEntries(described.flatMap(([name, { namespace }]) => {
       const live = parts.live?.[name];
       return live ? [[namespace, live]] : [];
@@ -70,7 +74,7 @@ function describedOf({ config: { extensions } }: Wanted, { shipped, described }:
 /** Loads all there is, and says what was left out. */
 export async function buildRegistry(
   settings: Wanted,
-  { shipped }: Pick<ShippedParts, "shipped">,
+  { shipped, realm = {} }: Pick<ShippedParts, "shipped" | "realm">,
   { folders }: { readonly folders: readonly FoundFolder[] },
 ): Promise<LoadReport & { readonly registry: ExtensionRegistry }> {
   const [{ ExtensionRegistry }, { loadShipped }, folderOptions] = await Promise.all([
@@ -81,7 +85,7 @@ export async function buildRegistry(
   const log = createLog("extension");
   const { allow, deny, config } = settings.config.extensions;
   const options: LoadOptions = { log, allow, deny, ...(folderOptions ? { folderOptions } : {}) };
-  const report = await loadShipped(shipped, { ...options, folders });
+  const report = await loadShipped(shipped, { ...options, folders, realm });
   const registry = new ExtensionRegistry({
     log,
     home: settings.home,
@@ -130,13 +134,15 @@ async function loadOne(
 /** Where copies of folders and the list of trusted ones are. */
 export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<FolderOptions> {
   if (home === null) throw new ConfigError("Cannot load extensions: set VIS_HOME to a folder that Vis may write");
-  const [{ moduleReader }, { TrustList }] = await Promise.all([
+  const [{ moduleReader }, { realmModuleReader }, { TrustList }] = await Promise.all([
     import("../sandbox/read_module.ts"),
+    import("../sandbox/realm_module.ts"),
     import("../extension/trust_list.ts"),
   ]);
   return {
     cache: join(home, "cache", "extensions"),
     readModule: moduleReader(),
+    readRealmModule: realmModuleReader(),
     trust: new TrustList(join(home, "trusted_extensions.json")),
   };
 }

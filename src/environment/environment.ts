@@ -18,6 +18,7 @@ import type { GivenVariable } from "./given_variable.ts";
 import { GivenVariables } from "./given_variables.ts";
 import { namesOf } from "./named_in_code.ts";
 import type { QueryScope } from "./query_scope.ts";
+import { RealmModules } from "./realm_modules.ts";
 import { boundText, realmParts } from "./realm_parts.ts";
 import { ScopeChanges } from "./scope_changes.ts";
 import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
@@ -40,6 +41,7 @@ export class Environment {
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new LostNotes();
+  readonly #modules: RealmModules;
   readonly #programs = new ConversationPrograms();
   #iterationId: string | null = null;
   #active: ActiveExtensions | null = null;
@@ -53,6 +55,7 @@ export class Environment {
     this.store = parts.store;
     this.index = index;
     this.#scopes = new ScopeChanges(index);
+    this.#modules = new RealmModules(parts.log, parts.branch.conversationId);
     this.#session = new SandboxSession({
       open: (signal) => this.#openSandbox(signal),
       stored: () => parts.store.liveImages(parts.branch.branchId),
@@ -120,8 +123,8 @@ export class Environment {
     this.given.begin(given);
   }
 
-  /** The iteration has a row, with what was given: what refers to it can be stored. Null for one that has ended. */
-  iterationBegun(iterationId: string | null): void {
+  /** The iteration has a row, with what was given: what refers to it can be stored. */
+  iterationBegun(iterationId: string): void {
     this.#iterationId = iterationId;
     this.given.stored();
   }
@@ -212,7 +215,7 @@ export class Environment {
   }
 
   /** Notes for the model since the last call: lost variables and the like. */
-  readonly takeNotes = (): readonly string[] => this.#lost.take();
+  readonly takeNotes = (): readonly string[] => [...this.#modules.take(), ...this.#lost.take()];
 
   async close(): Promise<void> {
     this.#parts.registry.release?.(this.envId);
@@ -222,6 +225,7 @@ export class Environment {
   #openSandbox(signal: AbortSignal): Promise<Sandbox> {
     return this.#parts.openSandbox({
       ...realmParts(this.#active),
+      ...this.#modules.options(this.#active),
       workspace: this.branch.workspace,
       onCall: (call) => this.#call(call),
       signal,

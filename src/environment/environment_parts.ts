@@ -18,7 +18,16 @@ export interface EnvironmentParts {
   readonly openSandbox: (
     options: Pick<
       SandboxOptions,
-      "functions" | "untimed" | "constants" | "grants" | "globals" | "workspace" | "onCall" | "signal"
+      | "functions"
+      | "untimed"
+      | "constants"
+      | "grants"
+      | "globals"
+      | "modules"
+      | "onModuleFailed"
+      | "workspace"
+      | "onCall"
+      | "signal"
     >,
   ) => Promise<Sandbox>;
   /** Runs a program behind the wall around processes; extensions have it as `env.spawn`. */

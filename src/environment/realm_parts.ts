@@ -19,8 +19,8 @@ export function realmParts(
 }
 
 /** What a child was given, as text: where it changes, another child is needed. Functions are called by their names. */
-export function boundText({ functions, grants, globals, constants }: ActiveExtensions): string {
-  return JSON.stringify([functions, grants, globals, constants], (_key, value: unknown) => {
+export function boundText({ functions, grants, globals, constants, modules }: ActiveExtensions): string {
+  return JSON.stringify([functions, grants, globals, constants, modules], (_key, value: unknown) => {
     if (typeof value === "bigint") return `${value}n`;
     return value instanceof Map || value instanceof Set ? [...value] : value;
   });

@@ -12,6 +12,8 @@ export interface ExtensionDescription {
   readonly grants: ActiveExtensions["grants"];
   /** Platform globals that it asks for. */
   readonly globals: readonly string[];
+  /** Scripts of its modules by their names. */
+  readonly modules?: Readonly<Record<string, string>>;
   /** Nothing where absent. */
   readonly requires?: readonly string[];
   /** Of one with live parts, `PROMPT_PLACE` stands for the prompt. */

@@ -2,6 +2,7 @@ import { dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ExtensionFolder } from "./extension_folder.ts";
 import type { ManifestEntry } from "./manifest.ts";
+import { type ReadRealmModule, withScripts } from "./realm_scripts.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
 /** Strips types and finds what a module imports; the sandbox's parsers do it, handed in by the app. */
@@ -14,6 +15,8 @@ export interface ImportOptions {
   /** Folder of the copies, each named for its hash. */
   readonly cache: string;
   readonly readModule: ReadModule;
+  /** For `modules`; an extension that has some is refused where it is absent. */
+  readonly readRealmModule?: ReadRealmModule;
 }
 
 const CODE = /\.m?[jt]s$/;
@@ -35,7 +38,14 @@ export async function importExtension(
   const extension = validateExtension(Reflect.get(Object(module), "default"));
   const fault = differenceOf(extension, entry);
   if (fault !== null) throw new Error(`Cannot use extension ${entry.namespace}: ${fault}`);
-  return extension;
+  const { readRealmModule: read } = options;
+  if (!extension.modules || !read) return extension;
+  const place = (path: string): string => posix.join(posix.dirname(entry.entry), path);
+  const textOf = (path: string): string | null => {
+    const bytes = folder.files.get(place(path));
+    return bytes ? new TextDecoder().decode(bytes) : null;
+  };
+  return withScripts(extension, { textOf, read });
 }
 
 /** What the user was shown must be what is loaded. */

@@ -54,6 +54,7 @@ export class LazyRegistry implements ExtensionSource {
       constants: Object.assign({}, ...described.map(({ constants }) => constants)),
       grants: unionOf(described),
       globals: [...new Set(described.flatMap(({ globals }) => globals))],
+      modules: Object.assign({}, ...described.map(({ modules = {} }) => modules)),
       blocks: active.map(({ block }) => block).filter((block) => block !== ""),
       nudges: [],
       call: async (name: string, args: readonly unknown[], options: CallOptions) =>

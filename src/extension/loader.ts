@@ -4,12 +4,16 @@ import type { FoundFolder } from "./discover.ts";
 import { type ExtensionFolder, readExtensionFolder } from "./extension_folder.ts";
 import { importExtension, type ImportOptions } from "./import_folder.ts";
 import { installOrder } from "./install_order.ts";
+import { givenScripts } from "./realm_scripts.ts";
 import type { Extension } from "./spec.ts";
 import type { TrustList } from "./trust_list.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
 /** Name of a shipped extension to its literal `import()`. Handed down from main.ts: src/ never imports extensions/. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;
+
+/** Name of a shipped extension to the scripts of its modules. */
+export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
@@ -32,6 +36,8 @@ export interface LoadOptions {
   readonly log: Log;
   /** Folders to load besides, in order. */
   readonly folders?: readonly FoundFolder[];
+  /** Of shipped extensions: name to scripts of its modules, made when the program was built. */
+  readonly realm?: RealmIndex;
   /** Needed for folders. */
   readonly folderOptions?: FolderOptions;
   /** Namespaces, or names of shipped extensions: exactly those where not null. */
@@ -48,7 +54,7 @@ export interface FolderOptions extends ImportOptions {
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const names = options.wanted ?? Object.keys(index);
   const results: Loaded[] = (await Promise.all([
-    Promise.all(names.map((name) => loadOne(name, index))),
+    Promise.all(names.map((name) => loadOne(name, { index, realm: options.realm ?? {} }))),
     ...(options.folders ?? []).map((folder) => loadFolder(folder, options)),
   ])).flat();
   const wanted = results.filter((one) => "reason" in one || isWanted(one, options));
@@ -115,14 +121,17 @@ function chainOf(one: Found, found: readonly Found[]): string {
   }
 }
 
-async function loadOne(name: string, index: ShippedIndex): Promise<Loaded> {
+async function loadOne(
+  name: string,
+  { index, realm }: { readonly index: ShippedIndex; readonly realm: RealmIndex },
+): Promise<Loaded> {
   const load = Object.hasOwn(index, name) ? index[name] : undefined;
   if (!load) {
     const known = Object.keys(index).join(", ");
     return failed({ name }, `no such shipped extension, there are ${known}`);
   }
   try {
-    return { name, extension: validateExtension((await load()).default) };
+    return { name, extension: givenScripts(validateExtension((await load()).default), realm[name] ?? {}) };
   } catch (error) {
     return failed({ name }, messageOf(error));
   }

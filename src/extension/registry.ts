@@ -5,6 +5,7 @@ import { invokeSymbol } from "./hooks.ts";
 import { installOrder } from "./install_order.ts";
 import { ownNudge } from "./own_nudge.ts";
 import { promptBlock, symbolDoc } from "./prompt_block.ts";
+import { scriptsOf } from "./realm_scripts.ts";
 import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext } from "./spec.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
@@ -20,6 +21,8 @@ export interface ActiveExtensions {
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
   /** Platform globals that they ask for. */
   readonly globals: readonly string[];
+  /** Scripts of their modules by the names that the realm gets. */
+  readonly modules: Readonly<Record<string, string>>;
   /** One per extension, grouped by group and subgroup, to be joined by blank lines. */
   readonly blocks: readonly string[];
   /** Never throw; null where there is nothing to say now. */
@@ -98,11 +101,9 @@ export class ExtensionRegistry {
 
   #add(extension: Extension, to: Map<string, NormalExtension>): void {
     const normal = validateExtension(extension);
-    const { namespace, alias: { alias } } = normal;
-    const holder = this.#allOf(to).find((other) => other.alias.alias === alias);
-    if (holder && holder.namespace !== namespace) {
-      throw new Error(`Cannot register extension ${namespace}: alias ${alias} belongs to ${holder.namespace}`);
-    }
+    const { namespace } = normal;
+    scriptsOf(normal);
+    refuseTaken(normal, this.#allOf(to).filter((other) => other.namespace !== namespace));
     this.#configs.set(namespace, readConfig(normal, this.#options.config?.[namespace]));
     to.set(namespace, normal);
   }
@@ -186,6 +187,7 @@ export class ExtensionRegistry {
       constants,
       grants: grantsOf(extensions),
       globals: [...new Set(extensions.flatMap(({ globals }) => globals ?? []))],
+      modules: Object.assign({}, ...extensions.map(scriptsOf)),
       blocks: grouped(active).map(({ block }) => block).filter((block) => block !== ""),
       nudges: extensions.filter(({ nudge }) => nudge).map((extension) =>
         ownNudge(extension, { log: this.#log, view: (env) => this.#view(extension, env) })
@@ -198,6 +200,18 @@ export class ExtensionRegistry {
       },
       doc: (name) => docOf(name, active),
     };
+  }
+}
+
+/** Aliases and modules share the names of the realm. */
+function refuseTaken(
+  { namespace, alias: { alias }, modules = {} }: NormalExtension,
+  others: readonly NormalExtension[],
+) {
+  for (const [kind, name] of [["alias", alias], ...Object.keys(modules).map((name) => ["module", name])] as const) {
+    const holder = others.find((other) => other.alias.alias === name || Object.hasOwn(other.modules ?? {}, name));
+    if (!holder) continue;
+    throw new Error(`Cannot register extension ${namespace}: ${kind} ${name} belongs to ${holder.namespace}`);
   }
 }
 

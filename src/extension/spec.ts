@@ -106,6 +106,8 @@ export interface Extension {
   readonly shown?: number;
   /** Platform globals for the realm: "fetch", "Deno.readTextFile"; each needs the `allow` that fits, and the reverse. */
   readonly globals?: readonly string[];
+  /** Bare names of the realm to files of its folder, "./stats.ts": each stands alone and is evaluated inside it. */
+  readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself; most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
   /** Shape of its section `extensions.config` of the configuration; `env.config` is what it makes of it. */

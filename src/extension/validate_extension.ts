@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { grantFault } from "./grant_fault.ts";
+import { moduleFault } from "./module_fault.ts";
+import type { REALM_SCRIPTS } from "./realm_scripts.ts";
 import type { EnvironmentView, Extension } from "./spec.ts";
+import { TAKEN_NAMES } from "./taken_names.ts";
 
 /** An extension as the registry holds it: optional keys have their defaults, `prompt` is a function. */
 export interface NormalExtension extends Extension {
@@ -10,6 +13,7 @@ export interface NormalExtension extends Extension {
   readonly activate: (env: EnvironmentView) => boolean | Promise<boolean>;
   readonly prompt: (env: EnvironmentView) => string | Promise<string>;
   readonly symbols: NonNullable<Extension["symbols"]>;
+  readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
 }
 
 const NAMESPACE = /^[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*$/;
@@ -18,15 +22,6 @@ const COMMAND = /^[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
 /** `then` would make the alias a promise; the others reach what every object inherits. */
 const UNUSABLE_SYMBOLS = ["then", "constructor", "prototype", "__proto__", "toJSON"];
-/** Names that every sandbox has, and words of the language. */
-const TAKEN_ALIASES = new Set(
-  ("answer conversationCode conversationHistory doc forget print requestMoreIterations restoreVar results shape " +
-    "varDiff varHistory vars console globalThis undefined Infinity NaN Math JSON Intl Reflect Atomics crypto performance " +
-    "await break case catch class const continue debugger default delete do else enum export extends false finally for " +
-    "function if implements import in instanceof interface let new null package private protected public return static " +
-    "super switch this throw true try typeof var void while with yield arguments eval").split(" "),
-);
-
 const isFunction = (value: unknown): boolean => typeof value === "function";
 const func = z.custom<(...args: unknown[]) => unknown>(isFunction, "must be a function");
 const text = z.string("must be a string").refine((value) => value.trim() !== "", "must not be blank");
@@ -57,7 +52,7 @@ const ExtensionShape = z.strictObject({
   namespace: word(NAMESPACE, '"com.acme.search"'),
   alias: z.strictObject({
     ns: word(NAMESPACE, '"vis.ext.search"'),
-    alias: word(IDENTIFIER, '"search"').refine((name) => !TAKEN_ALIASES.has(name), "is a name that the sandbox uses"),
+    alias: word(IDENTIFIER, '"search"').refine((name) => !TAKEN_NAMES.has(name), "is a name that the sandbox uses"),
   }, 'must be {ns: "vis.ext.search", alias: "search"}'),
   doc: text,
   group: text.optional(),
@@ -73,6 +68,7 @@ const ExtensionShape = z.strictObject({
     .optional(),
   shown: z.number("must be a number").int().min(0).optional(),
   globals: names.optional(),
+  modules: z.record(z.string(), text, "must be names with paths").optional(),
   allow: z.strictObject({
     net: names.optional(),
     read: names.optional(),
@@ -121,7 +117,7 @@ function faultOf(spec: Extension): string | null {
   const twice = commands.find((name, at) => commands.indexOf(name) !== at);
   if (twice !== undefined) return `cli.${twice} is defined twice`;
   if (spec.requires?.includes(spec.namespace)) return "requires names the extension itself";
-  return grantFault(spec);
+  return moduleFault(spec) ?? grantFault(spec);
 }
 
 function describe(error: z.ZodError, spec: unknown): string {

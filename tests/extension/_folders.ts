@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { TrustList } from "../../src/extension/trust_list.ts";
 import type { FolderOptions } from "../../src/extension/loader.ts";
 import { moduleReader } from "../../src/sandbox/read_module.ts";
+import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
 
 /** A temporary folder, real path, removed afterwards. */
 export async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
@@ -37,5 +38,5 @@ export default defineExtension(spec);`;
 
 export function optionsIn(home: string): FolderOptions {
   const trust = new TrustList(join(home, "trusted_extensions.json"));
-  return { cache: join(home, "cache"), readModule: moduleReader(), trust };
+  return { cache: join(home, "cache"), readModule: moduleReader(), readRealmModule: realmModuleReader(), trust };
 }
