@@ -1,44 +1,49 @@
 import type { RunningServer, ServeRequest, VersionFacts } from "../channels/channel.ts";
-import { oneToken } from "../channels/http/one_token.ts";
 import { startHttp } from "../channels/http/start_http.ts";
+import type { Config } from "../config/schema.ts";
+import { UsageError } from "../domain/errors.ts";
+import type { ExtensionFacts } from "../domain/extension_report.ts";
 import { createLog } from "../logging/log.ts";
-import { openSession, type SessionParts } from "./open_session.ts";
+import { NO_GRANTS } from "../sandbox/grants.ts";
+import { AppExtensionAdmin } from "./extension_admin.ts";
+import { lockParts } from "./lock_parts.ts";
+import { openSession, type SessionParts, startSandbox } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
-import { serverToken } from "./server_token.ts";
-import { readSettings } from "./settings.ts";
+import { serverTokens } from "./server_tokens.ts";
+import { type Environment, readSettings, type Settings } from "./settings.ts";
 
 const LIMITS = {
   bodyMs: 30_000,
   headerBytes: 32_768,
   urlBytes: 8_192,
   heartbeatMs: 15_000,
-  perToken: { perMinute: 6_000, burst: 500 },
-  perAddress: { perMinute: 6_000, burst: 500 },
   wrongTokens: { perMinute: 60, burst: 30 },
 } as const;
-const NO_QUOTA = { queriesPerDay: null, costUsdPerDay: null, concurrent: null } as const;
 
 /** A session behind the HTTP channel. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is open then. */
 export async function serve(
-  request: ServeRequest,
+  given: ServeRequest,
   { version, ...parts }: SessionParts & { readonly version: VersionFacts },
 ): Promise<RunningServer> {
+  const request = { ...given, locked: lockedOf(given, parts.env) };
   const settings = await readSettings(request, parts.env);
   const { server: config } = settings.config;
-  const { token, from, notes } = await serverToken(request, { env: parts.env, settings });
+  if (request.locked) await tryWalls(settings);
+  const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
   const session = await openSession(request, parts);
   try {
     const { conversations, workspace, provider, model } = session;
     const server = startHttp({
       ...{ conversations, workspace, provider, model },
-      tokens: oneToken(token, NO_QUOTA),
+      tokens: source,
       version: version.vis,
       admin: new AppProviderAdmin(settings),
+      extensions: { list: () => extensionsOf(request, { settings, parts }) },
       log: createLog("http"),
       now: Date.now,
       hosts: config.hosts,
-      proxies: [],
-      limits: { ...LIMITS, bodyBytes: config.bodyMiB * 1024 * 1024, shutdownMs: config.shutdownMs },
+      proxies: config.proxies,
+      limits: limitsOf(config),
     }, { host: request.host ?? config.host, port: request.port ?? config.port });
     return {
       url: server.url,
@@ -46,7 +51,7 @@ export async function serve(
       tokenFrom: from,
       provider,
       model,
-      notes: [...session.notes ?? [], ...notes],
+      notes: [...request.locked ? [lockedNote(request.locked, settings.config)] : [], ...session.notes ?? [], ...notes],
       close: async () => {
         await server.close();
         await session.close();
@@ -56,4 +61,39 @@ export async function serve(
     await session.close();
     throw error;
   }
+}
+
+function lockedOf({ profile, writable = false }: ServeRequest, env: Environment): ServeRequest["locked"] {
+  const name = profile ?? (env["VIS_PROFILE"] || "open");
+  if (name === "locked") return { writable };
+  if (name !== "open") throw new UsageError(`Cannot use profile ${name}: there are open and locked`);
+  if (writable) throw new UsageError("Cannot use --writable: it belongs to --profile locked");
+  return undefined;
+}
+
+async function extensionsOf(
+  { locked }: ServeRequest,
+  { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
+): Promise<readonly ExtensionFacts[]> {
+  const own = locked ? { ...parts, ...lockParts(parts, locked) } : parts;
+  const all = await new AppExtensionAdmin(settings, own).list();
+  return locked ? all.filter(({ place }) => place !== "project") : all;
+}
+
+/** Throws `ConfigError` where a wall does not hold: a server that could run no block is not to begin. */
+async function tryWalls(settings: Parameters<typeof startSandbox>[1]): Promise<void> {
+  const nothing = { functions: [], constants: {}, grants: NO_GRANTS, onCall: () => Promise.resolve(null) };
+  await (await startSandbox(nothing, settings)).close();
+}
+
+function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: Config["server"]) {
+  const rate = { perMinute, burst };
+  return { ...LIMITS, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
+}
+
+function lockedNote({ writable }: NonNullable<ServeRequest["locked"]>, { extensions }: Config): string {
+  const named = (extensions.allow ?? []).join(", ") || "none (extensions.allow lists none)";
+  return `locked: every wall holds, no commands, ${
+    writable ? "writable" : "read-only"
+  } workspace, extensions: ${named}`;
 }

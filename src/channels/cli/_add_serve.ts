@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Io, ServeRequest, Services } from "../channel.ts";
 
 interface Context {
@@ -10,7 +10,9 @@ interface Context {
 /** `vis serve`: the HTTP channel. */
 export function addServe(program: Command, { services, io, finish }: Context): void {
   program.command("serve")
-    .description("serve the HTTP API, OpenAI's chat completions and a page; the first line of stdout is the URL")
+    .description(
+      "serve the HTTP API, the agent as a model for OpenAI's clients, and a page; the first line of stdout is the URL",
+    )
     .option("--host <address>", "address to listen on (127.0.0.1)")
     .option("--port <n>", "port to listen on, 0 for one that is free (7357)", port)
     .option("--token-file <file>", "file with the bearer token; it is made where it does not exist")
@@ -18,6 +20,14 @@ export function addServe(program: Command, { services, io, finish }: Context): v
       "--token <token>",
       "the bearer token; others on this machine can see it in the list of processes (VIS_TOKEN)",
     )
+    .option("--tokens <file>", "file with a list of tokens, their scopes, ends and quotas, in place of the one")
+    .addOption(
+      new Option(
+        "--profile <name>",
+        "locked: every wall must hold, no commands, no settings of the project, listed extensions alone, a read-only workspace, quotas (VIS_PROFILE)",
+      ).choices(["open", "locked"]),
+    )
+    .option("--writable", "extensions of the locked profile may write into the workspace")
     .option("--model <model>", "model to use, or provider/model (VIS_MODEL)")
     .option("--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)")
     .option("--db <path>", "database file, or :memory: (VIS_DB)")

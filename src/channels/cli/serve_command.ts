@@ -12,7 +12,7 @@ export async function serveCommand(
     io.stdout(`${server.url}\n`);
     io.stderr(`vis · ${terminalText(`${server.provider} ${server.model} · token from ${server.tokenFrom}`)}\n`);
     for (const note of server.notes) io.stderr(`vis · ${terminalText(note)}\n`);
-    if (io.stdoutIsTerminal && io.stderrIsTerminal) {
+    if (server.token !== null && io.stdoutIsTerminal && io.stderrIsTerminal) {
       io.stderr(`vis · open ${server.url}#token=${encodeURIComponent(server.token)}\n`);
     }
     await interrupted.promise;

@@ -1,6 +1,6 @@
 import type { Conversations } from "../../conversation/conversations.ts";
 import type { Log } from "../../logging/log.ts";
-import type { ProviderAdmin } from "../channel.ts";
+import type { ExtensionAdmin, ProviderAdmin } from "../channel.ts";
 import type { Rate } from "./rate_limit.ts";
 import type { TokenSource } from "./token_grant.ts";
 
@@ -14,6 +14,8 @@ export interface HttpParts {
   readonly version: string;
   /** Lists models. */
   readonly admin: Pick<ProviderAdmin, "models">;
+  /** Lists extensions. */
+  readonly extensions: Pick<ExtensionAdmin, "list">;
   readonly log: Log;
   readonly now: () => number;
   /** Every request that reaches a conversation must carry one of them. */

@@ -8,7 +8,7 @@ import * as schema from "./schemas.ts";
 
 /** What the server is, which models there are, and what a request would send. */
 export function infoRoutes(parts: HttpParts): readonly Route[] {
-  return [about(parts), models(parts), prompt(parts), promptOf(parts)];
+  return [about(parts), models(parts), extensions(parts), prompt(parts), promptOf(parts)];
 }
 
 function about({ version, provider, model, workspace }: HttpParts): Route {
@@ -49,7 +49,24 @@ function models({ admin }: HttpParts): Route {
   });
 }
 
-const PROMPT = { summary: "The messages that a request would send; nothing is sent or stored", tag: "server" };
+function extensions({ extensions }: HttpParts): Route {
+  return route({
+    method: "get",
+    path: "/api/v1/extensions",
+    operation: "listExtensions",
+    summary: "Extensions of the workspace, and why one is not loaded",
+    tag: "server",
+    answers: { 200: { description: "All of them", schema: z.object({ items: z.array(schema.ExtensionSchema) }) } },
+    // Where their folders are is the operator's business.
+    handle: async () => jsonResponse({ items: (await extensions.list()).map(({ path: _, ...facts }) => facts) }),
+  });
+}
+
+const PROMPT = {
+  summary: "The messages that a request would send; nothing is sent or stored",
+  tag: "server",
+  scope: "read",
+} as const;
 const PROMPT_ANSWERS = { 200: { description: "The messages", schema: schema.MessagesSchema } };
 
 function prompt({ conversations, workspace }: HttpParts): Route {

@@ -151,6 +151,17 @@ export const MessagesSchema = z.object({
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
 });
 
+export const ExtensionSchema = z.object({
+  name: z.string(),
+  place: z.enum(["shipped", "home", "project", "path"]),
+  state: z.enum(["loaded", "skipped", "untrusted"]),
+  version: z.string(),
+  alias: z.string(),
+  doc: z.string(),
+  reason: z.string().describe("Why it is not loaded"),
+  commands: z.array(z.string()),
+});
+
 export const IterationSchema = z.object({
   iteration: z.number().int().describe("1-based"),
   status: z.string(),

@@ -42,6 +42,10 @@ export const LIMITS: HttpLimits = {
 export const NO_QUOTA: Quota = { queriesPerDay: null, costUsdPerDay: null, concurrent: null };
 
 const MODELS = [{ provider: "scripted", source: "config" as const, detail: "", models: [] }];
+const EXTENSIONS = [{
+  ...{ name: "vis.fs", place: "shipped" as const, state: "loaded" as const, version: "1.0.0", alias: "fs" },
+  ...{ doc: "Files", path: "", reason: "", commands: [] },
+}];
 
 /** The HTTP channel on a free port of loopback, with a scripted model. */
 export async function startRig(
@@ -66,6 +70,7 @@ export async function startRig(
     model: "script",
     version: "1.2.3",
     admin: { models: () => Promise.resolve(MODELS) },
+    extensions: { list: () => Promise.resolve(EXTENSIONS) },
     log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") },
     now: options.now ?? Date.now,
     tokens: options.tokens ?? oneToken(TOKEN, NO_QUOTA),

@@ -54,6 +54,7 @@ Deno.test("startHttp() says which address it cannot have", async () => {
       proxies: [],
     },
     admin: { models: () => Promise.resolve([]) },
+    extensions: { list: () => Promise.resolve([]) },
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     now: Date.now,
     limits: LIMITS,

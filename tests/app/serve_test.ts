@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { described, shipped } from "../../extensions/index.ts";
+import { serve } from "../../src/app/serve.ts";
+import type { RunningServer, ServeRequest } from "../../src/channels/channel.ts";
+
+const TOKEN = "test-token-0123456789";
+const version = { vis: "1.2.3", deno: "", v8: "", compiled: false, target: "" };
+
+interface Place extends AsyncDisposable {
+  readonly workspace: string;
+  readonly home: string;
+  serve(request?: ServeRequest, env?: Readonly<Record<string, string>>): Promise<RunningServer>;
+}
+
+async function place(config: object = {}): Promise<Place> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-serve-" }));
+  const [workspace, home] = [join(folder, "work"), join(folder, "home")];
+  await Deno.mkdir(join(workspace, ".vis"), { recursive: true });
+  await Deno.mkdir(home);
+  await Deno.writeTextFile(join(home, "config.jsonc"), JSON.stringify({ localServers: false, ...config }));
+  return {
+    workspace,
+    home,
+    serve: (request = {}, env = {}) =>
+      serve({ cwd: workspace, db: ":memory:", provider: "demo", port: 0, token: TOKEN, ...request }, {
+        env: { VIS_HOME: home, HOME: folder, ...env },
+        version,
+        shipped,
+        described,
+      }),
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+async function read(server: RunningServer, path: string, token = TOKEN) {
+  const response = await fetch(new URL(path, server.url), { headers: { authorization: `Bearer ${token}` } });
+  return { status: response.status, value: await response.json() };
+}
+
+async function prompt(server: RunningServer): Promise<string> {
+  const response = await fetch(new URL("/api/v1/prompt", server.url), {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify({ request: "x" }),
+  });
+  return await response.text();
+}
+
+Deno.test("serve() the locked profile loads what is listed, reads no settings of the project and offers no commands", async () => {
+  await using at = await place({ extensions: { allow: ["vis.fs", "vis.shell"] }, shell: { enabled: true } });
+  await Deno.writeTextFile(join(at.workspace, ".vis", "config.jsonc"), '{ "budget": { "costUsd": 1e9 } }');
+  await assert.rejects(at.serve(), /budget\.costUsd/, "the project's file counts elsewhere");
+  const server = await at.serve({ profile: "locked" });
+  try {
+    const { items } = (await read(server, "/api/v1/extensions")).value;
+    assert.deepEqual(items.map(({ name }: { name: string }) => name), ["vis.fs"]);
+    const text = await prompt(server);
+    assert.match(text, /fs\.readFile/);
+    assert.doesNotMatch(text, /fs\.(edit|writeFile)\(|shell\.run/);
+    assert.match(server.notes.join("\n"), /locked: every wall holds, no commands, read-only workspace.*vis\.fs/);
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("serve() the locked profile lets extensions write where that is said, and loads none where none is listed", async () => {
+  await using at = await place();
+  const writable = await at.serve({ profile: "locked", writable: true });
+  assert.deepEqual((await read(writable, "/api/v1/extensions")).value.items, []);
+  await writable.close();
+  await Deno.writeTextFile(join(at.home, "config.jsonc"), '{ "extensions": { "allow": ["fs"] } }');
+  const server = await at.serve({ writable: true }, { VIS_PROFILE: "locked" });
+  assert.match(await prompt(server), /fs\.edit\(/);
+  await server.close();
+});
+
+Deno.test("serve() the locked profile does not begin where a wall does not hold", async () => {
+  await using at = await place({ sandbox: { launcher: [join(import.meta.dirname ?? "", "no_such_launcher")] } });
+  await assert.rejects(at.serve({ profile: "locked" }));
+});
+
+Deno.test("serve() knows its profiles", async () => {
+  await using at = await place();
+  await assert.rejects(
+    at.serve({ profile: "safe" }),
+    /^UsageError: Cannot use profile safe: there are open and locked$/,
+  );
+  await assert.rejects(at.serve({ writable: true }), /^UsageError: Cannot use --writable/);
+  await assert.rejects(at.serve({}, { VIS_PROFILE: "x" }), { name: "UsageError" });
+});
+
+Deno.test("serve() a list of tokens stands in place of the one", async () => {
+  await using at = await place();
+  const tokens = join(at.home, "tokens.jsonc");
+  const entry = { name: "reader", token: "reader-token-0123456789", scope: "read" };
+  await Deno.writeTextFile(tokens, JSON.stringify({ tokens: [entry] }), { mode: 0o644 });
+  await assert.rejects(at.serve({ tokens }), /Cannot use --tokens together with --token/);
+  const request: ServeRequest = { tokens, token: undefined };
+  const server = await at.serve(request, { VIS_TOKEN: TOKEN });
+  try {
+    assert.equal(server.token, null);
+    assert.equal((await read(server, "/api/v1")).status, 401, "VIS_TOKEN does not count");
+    assert.equal((await read(server, "/api/v1", entry.token)).status, 200);
+    assert.match(server.notes.join("\n"), /can be read by others[\s\S]*VIS_TOKEN is not used/);
+    assert.equal(server.tokenFrom, tokens);
+  } finally {
+    await server.close();
+  }
+});
