@@ -59,6 +59,9 @@ export const DEFAULT_CONFIG: Config = {
     "bodyMiB": 32,
     "shutdownMs": 10000,
   },
+  "title": {
+    "model": null,
+  },
   "autoForget": {
     "afterQueries": null,
   },

@@ -88,6 +88,11 @@ export const ConfigSchema = z.strictObject({
       "How long running queries may go on when vis serve is told to end, in milliseconds; then they are cancelled",
     ),
   }).prefault({}),
+  title: z.strictObject({
+    model: z.string().min(1).nullable().default(null).describe(
+      "Model that names a new conversation beside its first query: model, provider/model, cost, speed or intelligence; null asks none, and the title is the start of the request",
+    ),
+  }).prefault({}),
   autoForget: z.strictObject({
     afterQueries: positive.nullable().default(null).describe(
       "A query begins without variables that have no comment and that so many queries did not define; null keeps all",

@@ -4,6 +4,7 @@ import { oneLine } from "../domain/clip.ts";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { Image } from "../domain/image.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
+import type { NewConversation } from "../domain/new_conversation.ts";
 import type { NewFork } from "../domain/new_fork.ts";
 import type { Recording } from "../domain/recording.ts";
 import type { Emit } from "../domain/query_event.ts";
@@ -78,9 +79,7 @@ export class Conversations {
     return this.#parts.store;
   }
 
-  async create(
-    facts: { readonly title: string; readonly channel: string; readonly workspace: string },
-  ): Promise<Branch> {
+  async create(facts: Omit<NewConversation, "externalId">): Promise<Branch> {
     return await this.#store.createConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 

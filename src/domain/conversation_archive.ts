@@ -140,6 +140,7 @@ const tables = z.strictObject({
     metadata: z.object({
       fork: z.object({ queryId: id, soulId: id, soulCreatedAt: time, position: z.int().min(-1).max(1e9) }).optional(),
       child: z.boolean().optional(),
+      titledBy: z.enum(["nobody", "user", "model"]).optional(),
     }),
     createdAt: time,
   })),

@@ -14,7 +14,10 @@ export interface ImportReport {
 
 /** What is done to whole conversations: a part of the store. */
 export interface ConversationCare {
+  /** The user's choice: nothing changes it but another one. */
   setTitle(branchId: string, title: string): Promise<void>;
+  /** A title that nobody chose; nothing happens where the user has chosen one or the present one is not `instead`. */
+  suggestTitle(branchId: string, suggestion: { readonly title: string; readonly instead: string }): Promise<boolean>;
   /** All of it. Rejects with `BusyError` while a query runs in it. Texts and values that nothing refers to any more stay
    * in the database until it is pruned. */
   deleteConversation(conversationId: string): Promise<void>;

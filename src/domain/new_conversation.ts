@@ -1,6 +1,8 @@
 /** What is known about a conversation when it is made. */
 export interface NewConversation {
   readonly title: string;
+  /** The title stands until the first request gives one. */
+  readonly untitled?: boolean;
   readonly channel: string;
   /** Real path. */
   readonly workspace: string;

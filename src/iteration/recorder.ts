@@ -88,13 +88,13 @@ export class Recorder {
       return await this.end({ status: "error", outcome: "failed", executed, reason, final: null });
     }
     const { environment } = this.#frame;
-    await environment.store.failIteration(this.#row(), {
+    const id = await environment.store.failIteration(this.#row(), {
       error: reason,
       system: this.#system(null),
       totals: this.#input.totals(1),
       metadata: { outcome: "failed" },
     });
-    environment.iterationBegun(null);
+    environment.iterationBegun(id);
   }
 
   #row() {

@@ -1,27 +1,17 @@
 import type { Kysely } from "kysely";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { Turn } from "../domain/conversation_care.ts";
-import { Content } from "./_content.ts";
 import { isShownIteration, isShownRun, readLineage } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
 
 const MIN_PREFIX = 8;
 
-/** Names and removes conversations, and counts what a branch shows. */
+/** Removes conversations, and counts what a branch shows. */
 export class CareOfConversations {
   readonly #db: Kysely<Schema>;
 
   constructor(db: Kysely<Schema>) {
     this.#db = db;
-  }
-
-  setTitle(branchId: string, title: string): Promise<void> {
-    return this.#db.transaction().execute(async (tx) => {
-      const cell = await new Content(tx).putText(title);
-      const { numUpdatedRows } = await tx.updateTable("conversationState").set({ title: cell })
-        .where("id", "=", branchId).executeTakeFirstOrThrow();
-      if (numUpdatedRows === 0n) throw new UsageError(`Cannot rename branch ${branchId}: there is none of that id`);
-    });
   }
 
   delete(conversationId: string): Promise<void> {

@@ -26,7 +26,7 @@ export class Conversations {
   }
 
   create(facts: Parameters<Store["createConversation"]>[0]): Promise<Branch> {
-    const { title, channel, workspace, externalId } = facts;
+    const { title, channel, workspace, externalId, untitled = false } = facts;
     return this.#db.transaction().execute(async (tx) => {
       const content = new Content(tx);
       const createdAt = this.#now();
@@ -40,7 +40,7 @@ export class Conversations {
         parentStateId: null,
         title: await content.putText(title),
         version: 0,
-        metadata: toJson({}),
+        metadata: toJson(untitled ? { titledBy: "nobody" } : {}),
         createdAt,
       }).execute();
       return { conversationId, branchId, title: title.toWellFormed(), workspace, createdAt };

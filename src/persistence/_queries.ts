@@ -14,6 +14,7 @@ import { countImages, extrasMetadata } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
 import { searchText } from "./_search_text.ts";
+import { titleFromRequest } from "./_titles.ts";
 import type { NewQuery, PreviousTurn, QueryEnd, StoredQuery } from "./store.ts";
 
 const TITLE_CHARS = 100;
@@ -57,6 +58,7 @@ export class Queries {
       });
       const content = new Content(tx);
       const id = newId();
+      await titleFromRequest(tx, { branchId, text });
       const createdAt = await this.#timeAfterLast(tx, query.branchId);
       const before = query.retryOf === undefined ? null : await lastRun(tx, query.branchId, query.retryOf);
       const querySoulId = before?.soulId ?? newId();

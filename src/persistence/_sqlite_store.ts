@@ -30,6 +30,7 @@ import { SqliteConnection } from "./_sqlite_connection.ts";
 import { SqliteDialect } from "./_sqlite_dialect.ts";
 import { SqliteDriver } from "./_sqlite_driver.ts";
 import { toStoreError } from "./_store_error.ts";
+import { setTitle, suggestTitle } from "./_titles.ts";
 import { sweepLost } from "./_sweep.ts";
 import { Variables } from "./_variables.ts";
 import type * as store from "./store.ts";
@@ -184,7 +185,11 @@ export class SqliteStore implements store.Store {
   }
 
   setTitle(branchId: string, title: string): Promise<void> {
-    return this.#guard(() => this.#care.setTitle(branchId, title));
+    return this.#guard(() => setTitle(this.#db, { branchId, title }));
+  }
+
+  suggestTitle(...[branchId, suggestion]: Parameters<store.Store["suggestTitle"]>): Promise<boolean> {
+    return this.#guard(() => suggestTitle(this.#db, { ...suggestion, branchId }));
   }
 
   deleteConversation(conversationId: string): Promise<void> {

@@ -159,14 +159,19 @@ export class Ledger {
     }
   }
 
+  /** Counts a call for which nothing was reserved. */
+  count(spent: Spent): void {
+    this.#tree.spent = sum(this.#tree.spent, spent);
+    this.#add(spent);
+  }
+
   #reservation(held: Held): Reservation {
     let open = true;
     return {
       settle: (spent) => {
         if (!open) return;
         open = false;
-        this.#tree.spent = sum(this.#tree.spent, spent);
-        this.#add(spent);
+        this.count(spent);
         this.#tree.release(held);
       },
     };

@@ -12,6 +12,7 @@ import { prepare } from "./prepare.ts";
 import { QueryLoop } from "./query_loop.ts";
 import { QueryState } from "./query_state.ts";
 import { Subcalls } from "./subcalls.ts";
+import { TitleCall } from "./title_call.ts";
 
 export interface RunOptions {
   readonly signal: AbortSignal;
@@ -36,9 +37,10 @@ export async function runQuery(
 ): Promise<QueryResult> {
   const run = await begin(request, { parts, options });
   const { emitter, extras, ledger, queryId, router, state, subcalls, started } = run;
+  const title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
   const end = async (why: QueryReason): Promise<QueryResult> => {
     const reason = reasonOf(why, run);
-    await subcalls.close();
+    await Promise.all([subcalls.close(), title?.end()]);
     const { conversationId } = parts.environment.branch;
     const result = compose(reason, { ...run, conversationId, ms: Math.max(0, parts.now() - started) });
     const { value: _inAnswer, ...stored } = result;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { begun, newQuery } from "./store_fixtures.ts";
+import { begun, newQuery, queryEnd } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 
 export const storeConversationCases: readonly StoreCase[] = [
@@ -24,6 +24,41 @@ export const storeConversationCases: readonly StoreCase[] = [
         assert.equal(await store.findConversation(key), null, key);
       }
       assert.equal((await store.findConversation(a.slice(0, common + 1)))?.conversationId, a);
+    },
+  },
+  {
+    name: "a conversation without a title gets the start of its first request; another one keeps its own",
+    async run(store) {
+      const title = async (branchId: string) => (await store.findConversation(branchId))?.title;
+      const facts = { channel: "http", workspace: "/w" };
+      const none = await store.createConversation({ ...facts, title: "New conversation", untitled: true });
+      const own = await store.createConversation({ ...facts, title: "New conversation" });
+      const renamed = await store.createConversation({ ...facts, title: "New conversation", untitled: true });
+      assert.equal(await title(none.branchId), "New conversation");
+      await store.setTitle(renamed.branchId, "Mine");
+      for (const { branchId } of [none, own, renamed]) {
+        await store.endQuery(await store.beginQuery(newQuery(branchId, `how\n many ${"x".repeat(200)}`)), queryEnd());
+        await store.beginQuery(newQuery(branchId, "and now?"));
+      }
+      assert.match(await title(none.branchId) ?? "", /^how many x+…$/);
+      assert.deepEqual([await title(own.branchId), await title(renamed.branchId)], ["New conversation", "Mine"]);
+    },
+  },
+  {
+    name: "suggestTitle() replaces the title that it was made for, and none that the user chose",
+    async run(store) {
+      const facts = { title: "from the request", channel: "cli", workspace: "/w" };
+      const { branchId } = await store.createConversation(facts);
+      const suggest = async (title: string, instead: string) => {
+        const changed = await store.suggestTitle(branchId, { title, instead });
+        return [changed, (await store.findConversation(branchId))?.title];
+      };
+      assert.deepEqual(await suggest("a", "another"), [false, "from the request"]);
+      assert.deepEqual(await suggest("by a model", "from the request"), [true, "by a model"]);
+      assert.deepEqual(await suggest("again", "from the request"), [false, "by a model"]);
+      await store.setTitle(branchId, "by a model");
+      assert.deepEqual(await suggest("again", "by a model"), [false, "by a model"]);
+      assert.equal(await store.suggestTitle("none", { title: "x", instead: "" }), false);
     },
   },
   {

@@ -9,6 +9,8 @@ import type { Runs } from "./runs.ts";
 import * as schema from "./schemas.ts";
 
 const BASE = "/api/v1/conversations";
+/** The default of the schema: the first request gives the title. */
+const UNTITLED = "New conversation";
 
 interface Given {
   readonly parts: HttpParts;
@@ -53,7 +55,8 @@ function create({ parts }: Given): Route {
     answers: { 201: { description: "It was made", schema: schema.ConversationSchema } },
     handle: async ({ body: { title } }) => {
       const { workspace, conversations } = parts;
-      const made = await conversations.create({ title, channel: "http", workspace });
+      const untitled = title === UNTITLED;
+      const made = await conversations.create({ title, channel: "http", workspace, untitled });
       return created(made);
     },
   });

@@ -1,0 +1,68 @@
+import type { Kysely } from "kysely";
+import { oneLine } from "../domain/clip.ts";
+import { UsageError } from "../domain/errors.ts";
+import { Content } from "./_content.ts";
+import { fromJson, toJson } from "./_json.ts";
+import type { Schema } from "./_schema.ts";
+
+const TITLE_CHARS = 100;
+
+/** Who gave a branch its title, in `conversation_state.metadata`; absent where it is from the request. */
+interface TitleMetadata {
+  readonly titledBy?: "nobody" | "user" | "model";
+}
+
+interface Titled {
+  readonly title: string;
+  readonly metadata: TitleMetadata;
+}
+
+/** `Store.setTitle`. */
+export function setTitle(db: Kysely<Schema>, { branchId, title }: { branchId: string; title: string }): Promise<void> {
+  return db.transaction().execute(async (tx) => {
+    const before = await read(tx, branchId);
+    if (!before) throw new UsageError(`Cannot rename branch ${branchId}: there is none of that id`);
+    await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "user" } });
+  });
+}
+
+/** `Store.suggestTitle`. */
+export function suggestTitle(
+  db: Kysely<Schema>,
+  { branchId, title, instead }: { readonly branchId: string; readonly title: string; readonly instead: string },
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const before = await read(tx, branchId);
+    if (before?.title !== instead.toWellFormed() || before.metadata.titledBy === "user") return false;
+    await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "model" } });
+    return true;
+  });
+}
+
+/** The first request of a branch that has no title of its own gives it one, in the transaction `tx`. */
+export async function titleFromRequest(
+  tx: Kysely<Schema>,
+  { branchId, text }: { readonly branchId: string; readonly text: string },
+): Promise<void> {
+  const before = await read(tx, branchId);
+  if (before?.metadata.titledBy !== "nobody") return;
+  const { titledBy: _nobody, ...metadata } = before.metadata;
+  await write(tx, { branchId, title: oneLine(text, TITLE_CHARS), metadata });
+}
+
+async function read(tx: Kysely<Schema>, branchId: string): Promise<Titled | null> {
+  const row = await tx.selectFrom("conversationState").select(["title", "metadata"]).where("id", "=", branchId)
+    .executeTakeFirst();
+  if (!row) return null;
+  const content = new Content(tx);
+  await content.load([row.title]);
+  return { title: content.text(row.title ?? ""), metadata: fromJson<TitleMetadata>(row.metadata) };
+}
+
+async function write(
+  tx: Kysely<Schema>,
+  { branchId, title, metadata }: Titled & { readonly branchId: string },
+): Promise<void> {
+  const cells = { title: await new Content(tx).putText(title), metadata: toJson({ ...metadata }) };
+  await tx.updateTable("conversationState").set(cells).where("id", "=", branchId).execute();
+}
