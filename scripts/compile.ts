@@ -141,6 +141,15 @@ export async function compile(options: CompileOptions): Promise<string> {
   return output;
 }
 
+/** An executable that holds nothing but the runtime, to compare sizes with. */
+export async function embedEmpty(options: CompileOptions & { readonly output: string }): Promise<string> {
+  const folder = join(ROOT, "build/empty");
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(join(folder, "main.js"), "");
+  await embed(folder, options);
+  return resolve(ROOT, options.output);
+}
+
 if (import.meta.main) {
   try {
     const { values } = parseArgs({ options: { target: { type: "string" }, output: { type: "string", short: "o" } } });

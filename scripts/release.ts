@@ -1,0 +1,95 @@
+/** `deno task release [--target <triple>]… [--base-url <url>] [--output <folder>]`: executables for this platform, or
+ * for those that are named ("all": every one that Deno compiles for), each in an archive, with checksums and an
+ * `install.sh` that checks them. An executable that outgrows its budget is an error.
+ *
+ * SOURCE_DATE_EPOCH, in seconds, is the time of every entry of the archives; that of the newest commit otherwise. */
+import { createHash } from "node:crypto";
+import { join, relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import project from "../deno.json" with { type: "json" };
+import { ROOT } from "./_project.ts";
+import { run } from "./_run.ts";
+import { compile, embedEmpty } from "./compile.ts";
+import { packRelease, type Program } from "./pack_release.ts";
+
+const TARGETS = [
+  "x86_64-unknown-linux-gnu",
+  "aarch64-unknown-linux-gnu",
+  "x86_64-apple-darwin",
+  "aarch64-apple-darwin",
+  "x86_64-pc-windows-msvc",
+];
+/** What the program may add to the runtime. */
+const BUDGET_MB = 15;
+
+const { values } = parseArgs({
+  options: {
+    target: { type: "string", multiple: true },
+    "base-url": { type: "string", default: "" },
+    output: { type: "string", default: "dist/release" },
+  },
+});
+
+async function sizeOf(path: string): Promise<number> {
+  return (await Deno.stat(path)).size / 1e6;
+}
+
+async function make(target: string): Promise<Program> {
+  const suffix = target.includes("windows") ? ".exe" : "";
+  const path = await compile({ output: `build/release/${target}/vis${suffix}`, target });
+  const empty = await embedEmpty({ output: `build/release/${target}/empty${suffix}`, target });
+  const [whole, runtime] = [await sizeOf(path), await sizeOf(empty)];
+  await Deno.remove(empty);
+  const added = whole - runtime;
+  console.log(`${target}  ${whole.toFixed(1)} MB, ${added.toFixed(1)} MB above the runtime (budget ${BUDGET_MB})`);
+  if (added > BUDGET_MB) throw new Error(`Cannot release ${target}: it is over its budget`);
+  return { target, path };
+}
+
+async function committedAt(): Promise<number> {
+  const given = Deno.env.get("SOURCE_DATE_EPOCH");
+  if (given) return Number(given) * 1000;
+  const git = new Deno.Command("git", { args: ["log", "-1", "--format=%ct"], cwd: ROOT, stderr: "null" });
+  return Number(new TextDecoder().decode((await git.output()).stdout)) * 1000;
+}
+
+async function checkInstaller(path: string): Promise<void> {
+  const found = await run(["-s", "sh", path], { cwd: ROOT, program: "shellcheck" }).catch(() => null);
+  if (found === null) console.log("install.sh was not checked: shellcheck is not on the PATH");
+  else if (found.code !== 0) throw new Error("Cannot release: shellcheck finds faults in install.sh");
+}
+
+/** Names, sizes and hashes of what the executable embeds. */
+async function listEmbedded(path: string): Promise<void> {
+  const folder = join(ROOT, "build/compile");
+  const lines: string[] = [];
+  for await (const { name, isFile } of Deno.readDir(folder)) {
+    if (!isFile) continue;
+    const bytes = await Deno.readFile(join(folder, name));
+    lines.push(`${createHash("sha256").update(bytes).digest("hex")}  ${String(bytes.length).padStart(8)}  ${name}\n`);
+  }
+  await Deno.writeTextFile(path, lines.sort((a, b) => a.slice(76) < b.slice(76) ? -1 : 1).join(""));
+}
+
+try {
+  const asked = values.target ?? [Deno.build.target];
+  const targets = asked.includes("all") ? TARGETS : asked;
+  const unknown = targets.find((target) => !TARGETS.includes(target));
+  if (unknown) throw new Error(`Cannot release for ${unknown}: there are ${TARGETS.join(", ")}`);
+  const output = resolve(ROOT, values.output);
+  await Deno.remove(output, { recursive: true }).catch(() => {});
+  const programs: Program[] = [];
+  for (const target of targets) programs.push(await make(target));
+  const { version } = project;
+  const modifiedAt = await committedAt();
+  const names = await packRelease({ version, programs, output, baseUrl: values["base-url"], modifiedAt });
+  await checkInstaller(join(output, "install.sh"));
+  await listEmbedded(join(output, "EMBEDDED"));
+  for (const name of [...names, "EMBEDDED"]) {
+    const path = join(output, name);
+    console.log(`${relative(ROOT, path)}  ${(await sizeOf(path)).toFixed(1)} MB`);
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  Deno.exit(1);
+}
