@@ -7,6 +7,10 @@ export class ConversationPrograms {
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
   /** `env.spawn` of one call. */
   bind(spawn: WallSpawn, { workspace, signal }: { readonly workspace: string; readonly signal: AbortSignal }): Spawn {
     return (argv, options = {}) => {

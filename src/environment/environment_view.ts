@@ -24,7 +24,8 @@ export function environmentView(
 ): EnvironmentView {
   const { conversationId, workspace } = branch;
   const parent = parentIterationId === undefined ? {} : { parentIterationId };
-  const base = { envId, conversationId, depth, workspace, db: new StoredHistory(store), ...parent };
+  const { closed } = programs;
+  const base = { envId, conversationId, depth, workspace, closed, db: new StoredHistory(store), ...parent };
   if (!scope) return base;
   const own = { signal: signal ?? scope.signal };
   const view = { ...base, ...own, maxIterations: scope.budget(), currentIterationId: iterationId };

@@ -50,6 +50,9 @@ export interface RegistryOptions {
   readonly load?: (ref: string) => Promise<Extension>;
 }
 
+/** Characters of a line that an extension logs. */
+const MAX_NOTE = 2_000;
+
 interface Active {
   readonly extension: NormalExtension;
   readonly block: string;
@@ -120,10 +123,35 @@ export class ExtensionRegistry {
   /** Asks every extension whether it is active and renders its prompt. One that throws is logged and left out.
    * Throws as `installOrder` does. */
   async activate(env: EnvironmentView): Promise<ActiveExtensions> {
+    await this.#extend(env);
     const own = this.#own.get(env.envId);
     const installed = own ? installOrder(this.#allOf(own)) : this.#installed();
     const asked = await Promise.all(installed.map((extension) => this.#ask(extension, this.#view(extension, env))));
     return this.#collect(asked.filter((one) => one !== null));
+  }
+
+  /** What extensions add for this environment; one that cannot be added is logged and left out. */
+  async #extend(env: EnvironmentView): Promise<void> {
+    for (const extension of this.#installed()) {
+      try {
+        for (const one of await extension.extend?.(this.#view(extension, env)) ?? []) this.#addQuietly(one, env);
+      } catch (error) {
+        this.#failed(extension.namespace, { phase: "extend", error });
+      }
+    }
+  }
+
+  #addQuietly(extension: Extension, { envId }: EnvironmentView): void {
+    try {
+      this.registerFor(envId, extension);
+    } catch (error) {
+      this.#failed(extension.namespace, { phase: "register", error });
+    }
+  }
+
+  #failed(ext: string, { phase, error }: { readonly phase: string; readonly error: unknown }): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.#log.error("extension.failed", { ext, phase, error: message });
   }
 
   #installed(): readonly NormalExtension[] {
@@ -146,6 +174,7 @@ export class ExtensionRegistry {
       ...(home === undefined ? {} : { home }),
       ...(this.#configs.get(namespace) === undefined ? {} : { config: this.#configs.get(namespace) }),
       signal,
+      log: (text) => this.#log.info("extension.note", { ext: namespace, text: text.slice(0, MAX_NOTE) }),
       register: (extension) => this.registerFor(env.envId, extension),
       ...(load ? { load: async (ref: string) => await this.#loadFor(env.envId, await load(ref)) } : {}),
     });
@@ -164,8 +193,7 @@ export class ExtensionRegistry {
       phase = "prompt";
       return { extension, block: promptBlock(extension, await extension.prompt(env)) };
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.#log.error("extension.failed", { ext: extension.namespace, phase, error: message });
+      this.#failed(extension.namespace, { phase, error });
       return null;
     }
   }

@@ -22,8 +22,8 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** Absolute paths beside the usual ones that it may read and run. */
   readonly read?: readonly string[];
-  /** False: no network, whatever the configuration gives commands. */
-  readonly network?: false;
+  /** TCP to anywhere or no network, whatever the configuration gives commands. */
+  readonly network?: boolean;
 }
 
 /** How a program ended. One that failed is a result; `spawn` rejects only where none ran. */

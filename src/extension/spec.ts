@@ -18,6 +18,9 @@ export interface EnvironmentView {
   readonly db?: HistoryReader;
   /** Vis's own folder, null where there is none. */
   readonly home?: string | null;
+  /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
+  readonly closed?: AbortSignal;
+  readonly log?: (text: string) => void;
   /** Its section of the configuration, checked by its `config`. */
   readonly config?: unknown;
   /** An extension for this conversation alone, from the next query on; `load` takes a namespace or a folder. */
@@ -66,8 +69,7 @@ export type OnError = (input: Call & { readonly error: unknown }) => Changes | P
 
 export interface FunctionOptions {
   readonly doc: string;
-  /** A zod tuple: the argument list, validated before the call and printed as the signature. An item's name is its
-   * `.describe("path")`. */
+  /** A zod tuple, checked before the call and printed as the signature; `.describe("path")` names an item. */
   readonly args: z.ZodType;
   /** TypeScript text of what the promise resolves to. */
   readonly returns: string;
@@ -100,6 +102,8 @@ export interface Extension {
   readonly activate?: (env: EnvironmentView) => boolean | Promise<boolean>;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   readonly nudge?: (ctx: NudgeContext) => string | null;
+  /** Asked at each query, before `activate`: further extensions for this conversation, such as aliases by settings. */
+  readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** The ones used most first: an extension with many shows those in the prompt and names the rest. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
   /** How many symbols the prompt shows in full, 12 by default; it names the rest. */

@@ -64,6 +64,7 @@ const ExtensionShape = z.strictObject({
   activate: func.optional(),
   prompt: z.union([z.string(), func], "must be a string or a function").optional(),
   nudge: func.optional(),
+  extend: func.optional(),
   symbols: z.array(z.discriminatedUnion("kind", [FunctionShape, ValueShape], "must be made by fn() or value()"))
     .optional(),
   shown: z.number("must be a number").int().min(0).optional(),

@@ -67,6 +67,7 @@ export class ProcessWall {
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
+    const network = options.network ?? this.#options.network;
     signal?.throwIfAborted();
     const machine = await this.#ready();
     const cwd = await commandFolder(workspace, options.cwd ?? ".");
@@ -85,12 +86,12 @@ export class ProcessWall {
       const policy: ExecPolicy = {
         token: crypto.randomUUID(),
         parentPid: Deno.pid,
-        env: { ...this.#environment(folder), PATH: machine.path, ...options.env },
+        env: { ...this.#environment(folder, network), PATH: machine.path, ...options.env },
         read: [...machine.read, ...own.read],
         list: ["/etc"],
         write: [...own.write, { path: folder, folder: true }],
         devices: machine.devices,
-        network: this.#options.network && options.network !== false,
+        network,
         limits: { ...limits(), tag },
       };
       const launcher = this.#options.launcher ?? execProgram();
@@ -130,8 +131,8 @@ export class ProcessWall {
     };
   }
 
-  #environment(folder: string): Record<string, string> {
-    const { env, network } = this.#options;
+  #environment(folder: string, network: boolean): Record<string, string> {
+    const { env } = this.#options;
     const inherited = INHERITED.flatMap((name) => env[name] ? [[name, env[name]]] : []);
     return {
       LANG: "C.UTF-8",

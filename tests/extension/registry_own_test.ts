@@ -80,3 +80,47 @@ Deno.test("an extension that shows nothing and has nothing to say has functions 
   assert.deepEqual([active.blocks, active.functions], [[], ["a.seen"]]);
   assert.match(active.doc("a.seen") ?? "", /What it sees/);
 });
+
+Deno.test("extend() adds extensions for one conversation, anew at each query; one that cannot be added is left out", async () => {
+  const { log, entries } = recordingLog();
+  const registry = new ExtensionRegistry({ log, config: { "test.a": { names: ["b", "c"] } } });
+  let version = 0;
+  registry.register(sample({
+    namespace: "test.a",
+    config: z.strictObject({ names: z.array(z.string()) }),
+    extend: ({ config, envId }: EnvironmentView) => {
+      if (envId === "env-2") throw new Error("not here");
+      const { names } = config as { readonly names: readonly string[] };
+      version++;
+      const taken = sample({ namespace: "test.x", alias: { ns: "vis.x", alias: "a" } });
+      return [taken, ...names.map((name) => sample({ namespace: `test.${name}`, version: `${version}.0.0` }))];
+    },
+  }));
+  const list = async (envId: string) =>
+    (await registry.activate({ ...VIEW, envId })).list.map((one) => `${one.namespace} ${one.version}`);
+  assert.deepEqual(await list("env-1"), ["test.a 1.0.0", "test.b 1.0.0", "test.c 1.0.0"]);
+  assert.deepEqual(await list("env-1"), ["test.a 1.0.0", "test.b 2.0.0", "test.c 2.0.0"]);
+  assert.deepEqual(await list("env-2"), ["test.a 1.0.0"]);
+  const failures = entries.filter(({ event }) => event === "extension.failed").map((
+    { data },
+  ) => [data["ext"], data["phase"]]);
+  assert.deepEqual(failures, [["test.x", "register"], ["test.x", "register"], ["test.a", "extend"]]);
+});
+
+Deno.test("env.log() of a call writes a bounded line", async () => {
+  const { log, entries } = recordingLog();
+  const registry = new ExtensionRegistry({ log });
+  const say = fn("say", ({ log }: EnvironmentView) => log?.("x".repeat(5000)), {
+    doc: "Says.",
+    args: z.tuple([]),
+    returns: "nothing",
+  });
+  registry.register(sample({ namespace: "test.a", symbols: [say] }));
+  await (await registry.activate(VIEW)).call("a.say", [], { env: VIEW, signal });
+  const notes = entries.filter(({ event }) => event === "extension.note");
+  assert.deepEqual(notes.map(({ level, data }) => [level, data["ext"], String(data["text"]).length]), [[
+    "info",
+    "test.a",
+    2000,
+  ]]);
+});
