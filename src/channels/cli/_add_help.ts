@@ -1,5 +1,7 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import type { Context } from "./_context.ts";
+import type { Shell } from "./completion_script.ts";
+import { terminalText } from "./terminal_text.ts";
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
 export function addHelp(program: Command, { services, io, finish }: Context): void {
@@ -14,6 +16,20 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
       const { doctorCommand } = await import("./doctor_command.ts");
       finish(await doctorCommand({ services, io, flags }));
     });
+  program.command("completions")
+    .description("print a script that completes commands, flags and their values in a shell")
+    .addArgument(new Argument("<shell>", "which one").choices(["bash", "zsh", "fish"]))
+    .addHelpText("after", COMPLETIONS)
+    .action(async (shell: Shell) => {
+      const { completionScript } = await import("./completion_script.ts");
+      io.stdout(completionScript(shell));
+    });
+  program.command("__complete", { hidden: true }).argument("[words...]").action(async (words: string[]) => {
+    const { complete } = await import("./complete.ts");
+    const { items, paths } = await complete(words, { program, services });
+    const lines = items.map(({ value, about }) => terminalText(`${value}\t${about}`.replace(/[\r\n]+/g, " ")));
+    io.stdout([`:${paths}`, ...lines, ""].join("\n"));
+  });
   program.command("version")
     .description("print the version of vis and of its runtime")
     .option("--json", "print it as JSON", false)
@@ -32,3 +48,11 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
       words.reduce<Command>((at, word) => at.commands.find((one) => one.name() === word) ?? at, program).outputHelp();
     });
 }
+
+const COMPLETIONS = `
+Examples:
+  source <(vis completions bash)                        in ~/.bashrc
+  source <(vis completions zsh)                         in ~/.zshrc, after compinit
+  vis completions fish > ~/.config/fish/completions/vis.fish
+
+Conversations, models, providers, settings, variables and extensions are completed with what is there.`;
