@@ -1,6 +1,6 @@
 /** What a failing disk, a lock or a foreign hand does to a store that is open: a clear error, and nothing lost. */
 import assert from "node:assert/strict";
-import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -11,10 +11,10 @@ import { SqliteStore } from "../../src/persistence/_sqlite_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
 import { begun, block, image, iterate, iterationEnd, newIteration } from "../conformance/store_fixtures.ts";
+import { boundByModes } from "../helpers/bound_by_modes.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
 const BACKUP = fileURLToPath(new URL("../../bench/support/backup_main.ts", import.meta.url));
-const isRoot = Deno.build.os === "windows" || Deno.uid() === 0;
 
 /** A value that fills pages. */
 function large(seed: number) {
@@ -84,14 +84,55 @@ Deno.test("a full disk fails a backup and leaves no half of one", { ignore: Deno
   });
 });
 
-Deno.test("a folder that cannot be written is told with what to do", { ignore: isRoot }, async () => {
-  await withDatabasePath(async (path, folder) => {
-    await (await openStore({ path })).close();
-    await chmod(folder, 0o500);
-    await assert.rejects(openStore({ path }), { name: "StoreError", kind: "readonly" });
-    await assert.rejects(new SqliteCare({ path }).backup(join(folder, "copy.db")), { name: "StoreError" });
-    await chmod(folder, 0o700);
-  });
+const DENIED = fileURLToPath(new URL("_denied_main.ts", import.meta.url));
+const bound = await boundByModes();
+
+/** What the modes of files make of opening and of a backup, and whether the database is the one of before. */
+async function denied(path: string, copy: string): Promise<{ readonly opened: string; readonly backed: string }> {
+  const before = await readFile(path).catch(() => null);
+  const [program = "", ...args] = [...bound ?? [], Deno.execPath(), "run", "-A", "--no-lock", "--no-check", DENIED];
+  const { stdout, stderr } = await new Deno.Command(program, { args: [...args, path, copy] }).output();
+  if (before) assert.deepEqual(await readFile(path), before);
+  return JSON.parse(new TextDecoder().decode(stdout) || new TextDecoder().decode(stderr));
+}
+
+const unbound = bound === null ? " (skipped: no command here gives up the rights of root)" : "";
+Deno.test({
+  name: `folders and files that cannot be written or read are told with what to do${unbound}`,
+  ignore: bound === null,
+  fn: async () => {
+    await withDatabasePath(async (path, folder) => {
+      const store = await openStore({ path });
+      await begun(store);
+      await store.close();
+      const copy = join(folder, "copy.db");
+      const modes = async (ofFolder: number, ofFile: number) => {
+        await chmod(path, ofFile);
+        await chmod(folder, ofFolder);
+        const found = await denied(path, copy);
+        await chmod(folder, 0o700);
+        await chmod(path, 0o600);
+        return found;
+      };
+      const folderOnly = await modes(0o500, 0o600);
+      assert.match(folderOnly.opened, /^readonly: .*read-only, make the file and its folder writable/);
+      assert.match(folderOnly.backed, /^(readonly|unavailable): Cannot use database .*(writable|access is denied)/);
+      const fileOnly = await modes(0o700, 0o400);
+      assert.match(fileOnly.opened, /^readonly: .*read-only, make the file writable/);
+      assert.equal(fileOnly.backed, "done");
+      await rm(copy);
+      const unreadable = await modes(0o700, 0o200);
+      assert.match(unreadable.opened, /^unavailable: .*(access is denied|cannot be opened)/);
+      assert.match(unreadable.backed, /^unavailable: .*(access is denied|cannot be opened)/);
+      const closed = await modes(0o000, 0o600);
+      assert.match(closed.opened, /^unavailable: .*access is denied/);
+      assert.deepEqual((await readdir(folder)).filter((name) => !name.startsWith("vis.db")), []);
+      const again = await openStore({ path });
+      assert.equal((await again.listConversations({ limit: 9 })).length, 1);
+      await again.close();
+      assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
+    });
+  },
 });
 
 Deno.test("another process that holds the lock fails a step as busy; reading goes on, the step can be repeated", async () => {

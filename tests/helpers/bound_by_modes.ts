@@ -1,0 +1,10 @@
+/** What comes before a command so that the modes of files bind it, as they bind a user: as root a command that gives the
+ * capability up; null where this machine has no way to. */
+export async function boundByModes(): Promise<readonly string[] | null> {
+  if (Deno.build.os === "windows") return null;
+  if (Deno.uid() !== 0) return [];
+  const prefix = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"];
+  const tried = new Deno.Command("setpriv", { args: [...prefix.slice(1), "true"], stdin: "null", stderr: "null" });
+  const able = await tried.output().then(({ success }) => success, () => false);
+  return able ? prefix : null;
+}
