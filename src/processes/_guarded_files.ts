@@ -8,6 +8,9 @@ const IN_GIT = ["config", "config.worktree", "commondir", "hooks", "info/attribu
 const NESTED = ["modules", "worktrees"];
 const NESTED_DEPTH = 4;
 const NOT_REPOSITORIES = new Set(["objects", "refs", "logs", "hooks", "info"]);
+/** What git itself makes of a new worktree, and what it takes away with one. */
+const OF_WORKTREE = /^(\.git\/worktrees\/[^/]+)\/([^/]+)$/;
+const TO_COMMON = "../..\n";
 const ROOM = { files: 5000, bytes: 32 << 20 };
 
 /** State of the guarded files of one workspace before a command, put back after it: a wall of paths can open a folder,
@@ -62,6 +65,7 @@ export class GuardedFiles {
     const before = this.#images.get(path) ?? null;
     // What is larger now than may be kept has changed.
     const after = await imageOf(this.#workspace, path, { ...ROOM }).catch(() => undefined);
+    if (await this.#isOfWorktree(path, { before, after })) return false;
     const parents = path.split("/").slice(0, -1);
     const blocked = await blockingParent(this.#workspace, parents);
     if (blocked === null && after !== undefined && sameImage(before, after)) return false;
@@ -69,6 +73,18 @@ export class GuardedFiles {
     if (before !== null) await Deno.mkdir(join(this.#workspace, ...parents), { recursive: true });
     if (before !== null || after !== null) await writeImage(join(this.#workspace, path), before);
     return true;
+  }
+
+  /** A worktree that is gone as a whole, or a new one's word for where its repository is. */
+  async #isOfWorktree(
+    path: string,
+    { before, after }: { readonly before: FileImage; readonly after: FileImage | undefined },
+  ): Promise<boolean> {
+    const [, folder, name] = OF_WORKTREE.exec(path) ?? [];
+    if (folder === undefined || after === undefined) return false;
+    if (after === null) return await kindOf(join(this.#workspace, folder)) === null;
+    return before === null && name === "commondir" && after.kind === "file" &&
+      new TextDecoder().decode(after.bytes) === TO_COMMON;
   }
 }
 

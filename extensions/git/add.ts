@@ -1,0 +1,49 @@
+import type { EnvironmentView } from "@vis/extension";
+import { refuseFiltered } from "./filtered.ts";
+import { Git } from "./git.ts";
+import { plainReason } from "./git_error.ts";
+import { nearest } from "./nearest.ts";
+import { isPrinted, nameOf, printedName } from "./quoted_name.ts";
+import { type FileStatus, statusOf } from "./status.ts";
+
+export interface Added {
+  readonly files: readonly { readonly path: string; readonly change: "added" | "modified" | "deleted" }[];
+  /** Files beyond the ones shown. */
+  readonly left: number;
+}
+
+const SHOWN = 500;
+const MOST = 100_000;
+
+/** `git.add`: what is new, changed or gone below the paths goes into the next commit. */
+export async function add(env: EnvironmentView, paths: string | readonly string[]): Promise<Added> {
+  const list = typeof paths === "string" ? [paths] : paths;
+  const git = await Git.of(env);
+  const printed = list.filter(isPrinted);
+  const { files, left } = await statusOf(git, {
+    all: true,
+    limit: MOST,
+    ...(printed.length > 0 ? {} : { paths: list }), // such names are no arguments
+  });
+  if (left > 0) throw new Error(`Cannot add over ${MOST} files at once: name folders`);
+  const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
+    .filter(({ path }) => printed.length === 0 || list.some((one) => one === path || path.startsWith(`${one}/`)));
+  await refuseFiltered(git, changed.map(({ path }) => path));
+  const input = list.map((path) => `${printedName(path)}\n`).join("");
+  const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
+  if (code !== 0) throw await addError(git, stderr);
+  return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
+}
+
+function addedFile({ path, untracked, changed }: FileStatus): Added["files"][number] {
+  return { path, change: untracked ? "added" : changed === "deleted" ? "deleted" : "modified" };
+}
+
+async function addError(git: Git, stderr: string): Promise<Error> {
+  const [, path] = /pathspec '(.*)' did not match any files/.exec(stderr) ?? [];
+  if (path === undefined) return new Error(`Cannot add: ${plainReason(stderr)}`);
+  const { stdout } = await git.run(["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]);
+  const known = stdout.split("\n").filter((name) => name !== "").slice(0, 5_000).map(nameOf);
+  const near = known.length === 0 ? "" : `; the nearest are ${nearest(path, known).join(", ")}`;
+  return new Error(`Cannot add ${path}: there is no such file${near}`);
+}

@@ -1,0 +1,124 @@
+import type { EnvironmentView } from "@vis/extension";
+import { Git } from "./git.ts";
+import { plainReason } from "./git_error.ts";
+import { RecordReader } from "./record_reader.ts";
+import { checkedRef, refError } from "./refs.ts";
+
+export interface BranchOptions {
+  /** Where a new branch begins; HEAD where absent. */
+  readonly from?: string;
+  /** Go to the branch, made before where there is none. */
+  readonly switch?: boolean;
+  readonly delete?: boolean;
+  /** With `delete`: also one with commits that are nowhere else. */
+  readonly force?: boolean;
+}
+
+export interface Branch {
+  readonly name: string;
+  readonly hash: string;
+  readonly subject: string;
+  readonly date: Date;
+  readonly current?: true;
+  readonly upstream?: string;
+  /** As in "ahead 1, behind 2", or "gone". */
+  readonly track?: string;
+}
+
+export interface Branches {
+  /** Null where HEAD is at a commit and on no branch. */
+  readonly current: string | null;
+  readonly branches: readonly Branch[];
+  readonly left: number;
+}
+
+const LIMIT = 200;
+const FIELDS = [
+  "refname:short",
+  "objectname",
+  "upstream:short",
+  "upstream:track,nobracket",
+  "committerdate:unix",
+  "HEAD",
+];
+const FORMAT = `${FIELDS.map((field) => `%(${field})`).join("%00")}%00%(contents:subject)`;
+
+/** `git.branch()`: all of this repository, the newest first. */
+export async function listBranches(env: EnvironmentView): Promise<Branches> {
+  return await branchesOf(await Git.of(env));
+}
+
+/** `git.branch(name, …)`: makes, deletes, or goes to one; gives what `git.branch()` does. */
+export async function changeBranch(
+  env: EnvironmentView,
+  name: string,
+  { from, switch: goTo = false, delete: remove = false, force = false }: BranchOptions,
+): Promise<Branches> {
+  checkedRef(name);
+  const start = from === undefined ? [] : [checkedRef(from)];
+  if (remove && (goTo || from !== undefined)) throw new TypeError("Cannot delete a branch and go to it");
+  const git = await Git.of(env);
+  const there = (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
+  if (remove) {
+    await make(git, { args: ["branch", "--quiet", force ? "-D" : "-d", "--", name], cannot: `delete ${name}` });
+  } else if (there && from !== undefined) throw new Error(`Cannot make branch ${name}: it is there already`);
+  else if (goTo) {
+    const create = there ? [] : ["--no-track", "--create"];
+    const args = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules", ...create, name, ...start];
+    await make(git, { args, cannot: `go to ${name}`, changes: "workspace", refs: start });
+  } else if (there) throw new Error(`Cannot make branch ${name}: it is there already; {switch: true} goes to it`);
+  else {await make(git, {
+      args: ["branch", "--quiet", "--no-track", name, ...start],
+      cannot: `make ${name}`,
+      refs: start,
+    });}
+  return await branchesOf(git);
+}
+
+async function make(
+  git: Git,
+  { args, cannot, changes = "repository", refs = [] }: {
+    readonly args: readonly string[];
+    readonly cannot: string;
+    readonly changes?: "repository" | "workspace";
+    readonly refs?: readonly string[];
+  },
+): Promise<void> {
+  const { code, stderr } = await git.run(args, { changes });
+  if (code === 0) return;
+  if (args[0] === "branch" && args.includes("--") && /not found/.test(stderr)) {
+    throw await refError(git, { cannot: `Cannot ${cannot}`, stderr: "unknown revision", refs: [args.at(-1) ?? ""] });
+  }
+  if (/is not fully merged/.test(stderr)) throw new Error(`Cannot ${cannot}: it has commits of its own; {force: true}`);
+  throw await refError(git, { cannot: `Cannot ${cannot}`, stderr: stderr.replace(/\s+/g, " "), refs });
+}
+
+async function branchesOf(git: Git): Promise<Branches> {
+  const branches: Branch[] = [];
+  let left = 0;
+  const reader = new RecordReader((line) => {
+    if (branches.length < LIMIT) branches.push(branchOf(line));
+    else left++;
+  });
+  const { code, stderr } = await git.run(
+    ["for-each-ref", "--sort=-committerdate", `--format=${FORMAT}`, "refs/heads"],
+    { take: (chunk) => reader.push(chunk) },
+  );
+  reader.end();
+  if (code !== 0) throw new Error(`Cannot list branches: ${plainReason(stderr)}`);
+  const { stdout } = await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  return { current: stdout.trim() || null, branches, left };
+}
+
+function branchOf(line: string): Branch {
+  const [name = "", hash = "", upstream = "", track = "", date = "", head = "", subject = ""] = line.split("\0");
+  return {
+    name,
+    hash,
+    subject,
+    date: new Date(Number(date) * 1000),
+    ...(head === "*" ? { current: true } : {}),
+    ...(upstream === "" ? {} : { upstream }),
+    ...(track === "" ? {} : { track }),
+  };
+}

@@ -1,0 +1,83 @@
+import type { EnvironmentView } from "@vis/extension";
+import { type Commit, COMMIT_FORMAT, commitOf } from "./commit_fields.ts";
+import { refuseFiltered } from "./filtered.ts";
+import { Git } from "./git.ts";
+import { plainReason } from "./git_error.ts";
+import { identityOf } from "./identity.ts";
+import { pathArguments } from "./paths.ts";
+import { statusOf } from "./status.ts";
+
+export interface CommitOptions {
+  /** Every changed file that git knows, as it is now. */
+  readonly all?: boolean;
+  /** These files as they are now, whatever is staged of others. */
+  readonly paths?: string | readonly string[];
+  /** In place of the last commit. */
+  readonly amend?: boolean;
+  readonly allowEmpty?: boolean;
+}
+
+type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
+
+const SHOWN = 5;
+
+/** `git.commit` */
+export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
+  const { all = false, paths, amend = false, allowEmpty = false } = options;
+  if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: leave one of them out");
+  const named = pathArguments(paths);
+  const git = await Git.of(env);
+  const { config, settings, repository: { gitDir } } = git;
+  const { name, email } = await identityOf({ config, settings, gitDir });
+  if (all || paths !== undefined) {
+    const { files } = await statusOf(git, { limit: 100_000, ...(paths === undefined ? {} : { paths }) });
+    await refuseFiltered(git, files.filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path));
+  }
+  const flags = [
+    ...(all ? ["--all"] : []),
+    ...(amend ? ["--amend"] : []),
+    ...(allowEmpty ? ["--allow-empty"] : []),
+  ];
+  const { code, stdout, stderr } = await git.run(
+    ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-", ...flags, ...named],
+    {
+      changes: "repository",
+      input: message,
+      env: {
+        GIT_AUTHOR_NAME: name,
+        GIT_AUTHOR_EMAIL: email,
+        GIT_COMMITTER_NAME: name,
+        GIT_COMMITTER_EMAIL: email,
+      },
+    },
+  );
+  if (code !== 0) throw await commitError(git, stderr.trim() === "" ? stdout : stderr);
+  return await lastCommit(git);
+}
+
+async function lastCommit(git: Git): Promise<Made> {
+  const shape = ["--no-show-signature", "--no-notes", "--no-color", "-m", "--first-parent", "--shortstat"];
+  const diff = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", `--format=${COMMIT_FORMAT}%x00`];
+  const { stdout } = await git.run(["log", "--max-count=1", ...shape, ...diff, "HEAD", "--"]);
+  const [fields = "", stat = ""] = stdout.split("\0");
+  const number = (what: RegExp): number => Number(what.exec(stat)?.[1] ?? 0);
+  return {
+    ...commitOf(fields),
+    files: number(/(\d+) files? changed/),
+    added: number(/(\d+) insertions?/),
+    deleted: number(/(\d+) deletions?/),
+  };
+}
+
+async function commitError(git: Git, said: string): Promise<Error> {
+  const { files, count } = await statusOf(git);
+  const some = (names: readonly string[]): string => names.slice(0, SHOWN).join(", ");
+  if (count.conflicts > 0) {
+    const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
+    return new Error(`Cannot commit: ${count.conflicts} files have conflicts, mend and add them: ${some(names)}`);
+  }
+  if (count.staged > 0) return new Error(`Cannot commit: ${plainReason(said)}`);
+  const names = files.map(({ path }) => path);
+  if (names.length === 0) return new Error("Cannot commit: nothing has changed");
+  return new Error(`Cannot commit: nothing is staged; git.add what changed: ${some(names)}`);
+}

@@ -1,0 +1,71 @@
+/** One setting of a git configuration, its section and key in small letters. */
+export interface Setting {
+  readonly section: string;
+  readonly subsection: string | null;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Sections that name no program by the name of a subsection, and lead to no other file. What they say of programs by
+ * their keys is overridden whether it is there or not. */
+const PLAIN = new Set([
+  "branch",
+  "color",
+  "commit",
+  "core",
+  "extensions",
+  "fetch",
+  "gc",
+  "init",
+  "pull",
+  "push",
+  "rebase",
+  "remote",
+  "status",
+  "submodule",
+  "tag",
+  "user",
+]);
+
+/** Whether a configuration has plain sections only, whatever else is in it: every bracket counts, one in a value too. */
+export function isPlainConfig(text: string): boolean {
+  return [...text.matchAll(/\[\s*([^\s"\].]*)/g)].every(([, section = ""]) => PLAIN.has(section.toLowerCase()));
+}
+
+/** The settings of a file, in order. For a user's own file: what is no configuration is passed over. */
+export function readConfig(text: string): readonly Setting[] {
+  const found: Setting[] = [];
+  let section = "";
+  let subsection: string | null = null;
+  for (const line of text.replace(/\\\r?\n/g, " ").split(/\r?\n/)) {
+    const [, name, sub] = /^\s*\[([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]/.exec(line) ?? [];
+    if (name !== undefined) {
+      section = name.toLowerCase();
+      subsection = sub === undefined ? null : sub.replace(/\\(.)/g, "$1");
+    }
+    const rest = name === undefined ? line : line.slice(line.indexOf("]") + 1);
+    const [, key, value = "true"] = /^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/.exec(rest) ?? [];
+    if (key !== undefined && section !== "") {
+      found.push({ section, subsection, key: key.toLowerCase(), value: plainValue(value) });
+    }
+  }
+  return found;
+}
+
+/** Without quotes, escapes, a comment and blanks around it. */
+function plainValue(text: string): string {
+  let value = "";
+  let kept = 0;
+  let quoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] ?? "";
+    if (char === '"') quoted = !quoted;
+    else if (char === "\\") value += ESCAPES[text[++at] ?? ""] ?? text[at] ?? "";
+    else if (!quoted && (char === "#" || char === ";")) break;
+    else value += char;
+    if (quoted || !/\s/.test(char)) kept = value.length;
+  }
+  return value.slice(0, kept);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };

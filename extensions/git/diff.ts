@@ -1,0 +1,63 @@
+import type { EnvironmentView } from "@vis/extension";
+import { Git } from "./git.ts";
+import { pathArguments } from "./paths.ts";
+import { type Diff, PatchReader } from "./patch_reader.ts";
+import { RecordReader } from "./record_reader.ts";
+import { checkedRef, refError } from "./refs.ts";
+
+export interface DiffOptions {
+  /** The older side: the index where absent, or the last commit with `staged`. */
+  readonly from?: string;
+  /** The newer side: the workspace where absent. */
+  readonly to?: string;
+  /** What the next commit would change. */
+  readonly staged?: boolean;
+  readonly paths?: string | readonly string[];
+  readonly context?: number;
+  readonly maxChars?: number;
+}
+
+const MAX_CHARS = 400_000;
+const MAX_FILES = 300;
+
+/** Shape of a patch, whatever the repository is set to, and no program that makes it. */
+export const PATCH_ARGUMENTS: readonly string[] = [
+  "--patch",
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--no-relative",
+  "--find-renames",
+  "--ignore-submodules=dirty",
+  "--submodule=short",
+  "--src-prefix=a/",
+  "--dst-prefix=b/",
+  "--inter-hunk-context=0",
+  "-O/dev/null",
+];
+
+/** `git.diff` */
+export async function diff(env: EnvironmentView, options: DiffOptions = {}): Promise<Diff> {
+  const { from, to, staged = false, paths, context = 3, maxChars = MAX_CHARS } = options;
+  if (to !== undefined && (from === undefined || staged)) {
+    throw new TypeError("Cannot compare: to takes from beside it, and no staged");
+  }
+  const refs = [from, to].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
+  const git = await Git.of(env);
+  const patch = new PatchReader({ files: MAX_FILES, chars: maxChars });
+  const reader = new RecordReader((line) => patch.line(line));
+  const { code, stderr } = await git.run(
+    [
+      "diff",
+      ...(staged ? ["--cached"] : []),
+      ...PATCH_ARGUMENTS,
+      `--unified=${context}`,
+      ...refs,
+      ...pathArguments(paths),
+    ],
+    { take: (chunk) => reader.push(chunk) },
+  );
+  reader.end();
+  if (code !== 0) throw await refError(git, { cannot: "Cannot compare", stderr, refs });
+  return patch.diff;
+}

@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import type { EnvironmentView } from "@vis/extension";
+import { isPlainConfig, readConfig, type Setting } from "./config_text.ts";
+import { plainReason } from "./git_error.ts";
+import { findRepository, inside, type Repository } from "./repository.ts";
+import { MARK, overridesOf, SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
+import { smallFile } from "./small_file.ts";
+
+type Spawn = NonNullable<EnvironmentView["spawn"]>;
+
+const TIMEOUT_MS = 120_000;
+/** Of what is not taken as it comes. */
+const MAX_BYTES = 4 << 20;
+/** Of a repository outside the workspace: what a commit changes. Its hooks and settings stay closed to the kernel. */
+const CHANGED = ["objects", "refs", "logs", "worktrees"];
+
+export interface GitOptions {
+  readonly input?: string;
+  /** What git may change; nothing where absent, so that whatever else it was made to do could neither. */
+  readonly changes?: "repository" | "workspace";
+  readonly env?: Readonly<Record<string, string>>;
+  /** Takes the standard output as it comes, in place of the result. */
+  readonly take?: (chunk: Uint8Array) => void;
+}
+
+export interface GitResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** git for one call, behind the wall around processes, deaf to what a repository says of programs. */
+export class Git {
+  readonly repository: Repository;
+  readonly #env: EnvironmentView;
+  readonly #spawn: Spawn;
+  #settings: readonly Setting[] = [];
+  #overrides: Readonly<Record<string, string>> = {};
+
+  protected constructor(env: EnvironmentView, { repository, spawn }: { repository: Repository; spawn: Spawn }) {
+    this.#env = env;
+    this.#spawn = spawn;
+    this.repository = repository;
+  }
+
+  /** Throws Error where there is no repository, or no wall. */
+  static async of(env: EnvironmentView): Promise<Git> {
+    if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
+    const repository = await findRepository(env.workspace);
+    if (repository === null) throw new Error("Cannot use git: the workspace is not the top of a repository");
+    const git = new Git(env, { repository, spawn: env.spawn });
+    await git.#readSettings();
+    return git;
+  }
+
+  /** Of the repository alone: not the user's own. */
+  get settings(): readonly Setting[] {
+    return this.#settings;
+  }
+
+  /** What the extension's section of the configuration says. */
+  get config(): unknown {
+    return this.#env.config;
+  }
+
+  /** Runs git; one that fails is a result. Rejects where none ran, and with the signal's reason. */
+  async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+    const { input, take, changes, env = {} } = options;
+    const { gitDir, commonDir, workspace } = this.repository;
+    const { signal } = this.#env;
+    const stop = new AbortController();
+    const end = (): void => stop.abort();
+    const timer = setTimeout(end, TIMEOUT_MS);
+    signal?.addEventListener("abort", end);
+    if (signal?.aborted) end();
+    const limits = { timeoutMs: TIMEOUT_MS + 10_000, maxBytes: take ? 64 << 10 : MAX_BYTES };
+    const where = { GIT_DIR: gitDir, GIT_COMMON_DIR: commonDir, GIT_WORK_TREE: workspace };
+    const locks = changes ? {} : { GIT_OPTIONAL_LOCKS: "0" };
+    try {
+      const { code, stdout, stderr } = await this.#spawn(["git", ...SAFE_ARGUMENTS, ...args], {
+        // Its lock files go away only where it is asked to end, not made to.
+        lifetime: "conversation",
+        stop: stop.signal,
+        ...limits,
+        ...(input === undefined ? {} : { input }),
+        env: { ...SAFE_ENVIRONMENT, ...where, ...locks, ...this.#overrides, ...env },
+        network: false,
+        read: [gitDir, commonDir].filter((path) => !inside(workspace, path)),
+        write: await this.#mayChange(changes),
+        ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
+      });
+      signal?.throwIfAborted();
+      if (stop.signal.aborted) throw new Error(`Cannot wait for git ${args[0]}: it took over ${TIMEOUT_MS / 1000} s`);
+      return { code, stdout, stderr };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+    }
+  }
+
+  async #mayChange(changes: GitOptions["changes"]): Promise<readonly string[]> {
+    if (!changes) return [];
+    const { gitDir, commonDir, workspace } = this.repository;
+    if (changes === "workspace" && inside(workspace, gitDir)) return [workspace];
+    const shared = commonDir === gitDir || inside(workspace, commonDir)
+      ? [commonDir]
+      : await existing(CHANGED.map((name) => join(commonDir, name)));
+    return [...new Set([gitDir, ...shared, ...(changes === "workspace" ? [workspace] : [])])];
+  }
+
+  /** Reads what the repository is set to, and overrides what its names could start. */
+  async #readSettings(): Promise<void> {
+    const { gitDir, commonDir } = this.repository;
+    const paths = [
+      ...new Set([join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")]),
+    ];
+    const texts = await Promise.all(paths.map(async (path) => {
+      const there = await Deno.lstat(path).then(() => true, () => false);
+      return there ? await smallFile(path) : "";
+    }));
+    if (texts.every((text) => text !== null && isPlainConfig(text))) {
+      this.#settings = texts.flatMap((text) => readConfig(text ?? ""));
+      return;
+    }
+    const { code, stdout, stderr } = await this.run(["config", "--list", "-z", "--includes"], { env: overridesOf([]) });
+    const listed = stdout.split("\0").map((one) => one.split("\n", 1)[0] ?? "");
+    if (code !== 0) throw new Error(`Cannot use git: its settings cannot be read: ${plainReason(stderr)}`);
+    if (!listed.includes(MARK)) {
+      throw new Error("Cannot use git: this repository's settings name filters, which takes git 2.31 or later");
+    }
+    this.#overrides = overridesOf(listed);
+    this.#settings = stdout.split("\0").flatMap(settingOf);
+  }
+}
+
+/** "section.sub.key\nvalue" */
+function settingOf(record: string): readonly Setting[] {
+  const [name = "", ...value] = record.split("\n");
+  const [, section = "", sub, key] = /^([^.]+)(?:\.(.*))?\.([^.]+)$/s.exec(name) ?? [];
+  return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];
+}
+
+async function existing(paths: readonly string[]): Promise<readonly string[]> {
+  const there = await Promise.all(paths.map((path) => Deno.stat(path).then(() => true, () => false)));
+  return paths.filter((_, at) => there[at]);
+}

@@ -1,0 +1,110 @@
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { z } from "@vis/extension";
+import { readConfig, type Setting } from "./config_text.ts";
+import { smallFile } from "./small_file.ts";
+
+export const IdentityConfig = z.strictObject({
+  name: z.string().min(1).optional(),
+  email: z.string().min(1).optional(),
+});
+
+export interface Identity {
+  readonly name: string;
+  readonly email: string;
+}
+
+const DEPTH = 5;
+
+/** Who commits: as the extension's section says, else the repository, else the user's own git configuration, of which
+ * nothing but name and address is taken. Throws Error that says how to set it. */
+export async function identityOf(
+  { config, settings, gitDir, home = homedir() }: {
+    readonly config: unknown;
+    readonly settings: readonly Setting[];
+    readonly gitDir: string;
+    readonly home?: string | null;
+  },
+): Promise<Identity> {
+  const own = IdentityConfig.safeParse(config ?? {}).data ?? {};
+  const users = own.name !== undefined && own.email !== undefined ? [] : await userSettings({ home, gitDir });
+  const all = [...users, ...settings];
+  const value = (key: string): string | undefined =>
+    all.findLast((one) => one.section === "user" && one.subsection === null && one.key === key)?.value || undefined;
+  const name = own.name ?? value("name");
+  const email = own.email ?? value("email");
+  if (name !== undefined && email !== undefined) return { name, email };
+  const lacking = [...(name === undefined ? ["user.name"] : []), ...(email === undefined ? ["user.email"] : [])];
+  throw new Error(
+    `Cannot commit: ${
+      lacking.join(" and ")
+    } are not set; the user sets them by git config --global, or as name and email in extensions.config["vis.git"]`,
+  );
+}
+
+/** Of the user's own files. */
+async function userSettings(
+  { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
+): Promise<readonly Setting[]> {
+  if (!home) return [];
+  const files = [join(home, ".config/git/config"), join(home, ".gitconfig")];
+  const read = await Promise.all(files.map((path) => withIncluded(path, { home, gitDir, depth: 0 })));
+  return read.flat();
+}
+
+/** Those of a file and of those that it includes, in their order. */
+async function withIncluded(
+  path: string,
+  facts: { readonly home: string; readonly gitDir: string; readonly depth: number },
+): Promise<readonly Setting[]> {
+  const text = facts.depth > DEPTH ? null : await smallFile(path);
+  if (text === null) return [];
+  const settings: Setting[] = [];
+  for (const one of readConfig(text)) {
+    if (one.key === "path" && includes(one, { ...facts, folder: dirname(path) })) {
+      const included = resolve(dirname(path), untilde(one.value, facts.home));
+      settings.push(...await withIncluded(included, { ...facts, depth: facts.depth + 1 }));
+    } else settings.push(one);
+  }
+  return settings;
+}
+
+/** Conditions about the repository's folder; of the others none is taken to hold. */
+function includes(
+  { section, subsection }: Setting,
+  { home, gitDir, folder }: { readonly home: string; readonly gitDir: string; readonly folder: string },
+): boolean {
+  if (section === "include") return true;
+  const [, loose, pattern] = /^gitdir(\/i)?:(.+)$/s.exec(subsection ?? "") ?? [];
+  if (section !== "includeif" || pattern === undefined) return false;
+  const whole = pattern.startsWith("./") ? join(folder, pattern) : untilde(pattern, home);
+  const rooted = whole.startsWith("/") ? whole : `**/${whole}`;
+  const glob = rooted.endsWith("/") ? `${rooted}**` : rooted;
+  const small = (text: string): string => loose === undefined ? text : text.toLowerCase();
+  return fits(small(glob).split("/"), small(gitDir).split("/"));
+}
+
+/** Parts of a path: `**` for any number of them, `*` within one. */
+function fits([first, ...rest]: readonly string[], parts: readonly string[]): boolean {
+  if (first === undefined) return parts.length === 0;
+  if (first === "**") return rest.length === 0 || parts.some((_, at) => fits(rest, parts.slice(at)));
+  const [part] = parts;
+  return part !== undefined && fitsPart(first.split("*"), part) && fits(rest, parts.slice(1));
+}
+
+function fitsPart([first = "", ...rest]: readonly string[], text: string): boolean {
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of rest) {
+    const found = text.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+function untilde(path: string, home: string): string {
+  return path.startsWith("~/") ? join(home, path.slice(2)) : path;
+}

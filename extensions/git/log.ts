@@ -1,0 +1,70 @@
+import type { EnvironmentView } from "@vis/extension";
+import { type Commit, COMMIT_FORMAT, commitOf } from "./commit_fields.ts";
+import { Git } from "./git.ts";
+import { pathArguments } from "./paths.ts";
+import { RecordReader } from "./record_reader.ts";
+import { checkedRef, refError } from "./refs.ts";
+
+export interface LogOptions {
+  /** A branch, a commit, or a range such as main..HEAD; HEAD where absent. */
+  readonly ref?: string;
+  readonly paths?: string | readonly string[];
+  readonly limit?: number;
+  readonly skip?: number;
+  /** Part of the author's name or address. */
+  readonly author?: string;
+  /** Part of the message. */
+  readonly grep?: string;
+  readonly since?: string | Date;
+  readonly until?: string | Date;
+  /** Only what came into this branch itself. */
+  readonly firstParent?: boolean;
+}
+
+export interface Log {
+  readonly commits: readonly Commit[];
+  /** Older ones that fit as well. */
+  readonly left: number;
+}
+
+const LIMIT = 50;
+const NUL = 0;
+
+/** `git.log` */
+export async function log(env: EnvironmentView, options: LogOptions = {}): Promise<Log> {
+  const { ref = "HEAD", limit = LIMIT, skip = 0 } = options;
+  const wanted = [...filters(options), checkedRef(ref, { range: true }), ...pathArguments(options.paths)];
+  const git = await Git.of(env);
+  const commits: Commit[] = [];
+  const reader = new RecordReader((text) => commits.push(commitOf(text)), { separator: NUL });
+  const shape = ["-z", "--no-show-signature", "--no-notes", "--no-color", "--no-patch", `--format=${COMMIT_FORMAT}`];
+  const { code, stderr } = await git.run(["log", `--max-count=${limit}`, `--skip=${skip}`, ...shape, ...wanted], {
+    take: (chunk) => reader.push(chunk),
+  });
+  reader.end();
+  if (code !== 0) {
+    if (ref === "HEAD" && /does not have any commits yet|bad default revision/.test(stderr)) return NOTHING;
+    const error = await refError(git, { cannot: "Cannot read the log", stderr, refs: [ref] });
+    if (ref === "HEAD" && /there is no commit yet/.test(error.message)) return NOTHING;
+    throw error;
+  }
+  if (commits.length < limit) return { commits, left: 0 };
+  const counted = await git.run(["rev-list", "--count", ...wanted]);
+  return { commits, left: Math.max(0, Number(counted.stdout.trim()) - skip - commits.length) };
+}
+
+const NOTHING: Log = { commits: [], left: 0 };
+
+function filters({ author, grep, since, until, firstParent }: LogOptions): readonly string[] {
+  const date = (time: string | Date): string => typeof time === "string" ? time : time.toISOString();
+  return [
+    // A pattern of a repository's user is text: it may not keep the machine busy.
+    "--fixed-strings",
+    "--regexp-ignore-case",
+    ...(author === undefined ? [] : [`--author=${author}`]),
+    ...(grep === undefined ? [] : [`--grep=${grep}`]),
+    ...(since === undefined ? [] : [`--since=${date(since)}`]),
+    ...(until === undefined ? [] : [`--until=${date(until)}`]),
+    ...(firstParent ? ["--first-parent"] : []),
+  ];
+}

@@ -1,0 +1,190 @@
+import { nameOf } from "./quoted_name.ts";
+
+export interface Hunk {
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  /** What git takes the place for: the function, mostly. */
+  readonly heading: string;
+  /** Lines with a blank, `+` or `-` in front. */
+  readonly text: string;
+}
+
+export interface FileDiff {
+  readonly path: string;
+  readonly from?: string;
+  readonly status: "added" | "deleted" | "modified" | "renamed" | "copied" | "conflict";
+  readonly added: number;
+  readonly deleted: number;
+  readonly binary?: true;
+  /** Old and new mode where they differ, as in "100644 → 100755". */
+  readonly mode?: string;
+  readonly hunks: readonly Hunk[];
+  /** Changed lines that are counted and not shown. */
+  readonly left?: number;
+}
+
+export interface Diff {
+  readonly files: readonly FileDiff[];
+  readonly total: Readonly<Record<"files" | "added" | "deleted", number>>;
+  /** Files of `total` that are not among `files`. */
+  readonly left: number;
+}
+
+interface OpenHunk extends Omit<Hunk, "text"> {
+  readonly lines: string[];
+}
+
+interface OpenFile {
+  path: string;
+  from: string | null;
+  status: FileDiff["status"];
+  added: number;
+  deleted: number;
+  binary: boolean;
+  oldMode: string;
+  newMode: string;
+  left: number;
+  /** One for a merge, whose lines have two marks. */
+  readonly marks: 1 | 2;
+  readonly hunks: OpenHunk[];
+}
+
+const MAX_LINE = 1000;
+const HUNK = /^@@+ -(\d+)(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+(\d+)(?:,(\d+))? @@+ ?(.*)$/s;
+
+/** Reads a patch line by line. All of it is counted; what is kept is bounded. */
+export class PatchReader {
+  readonly #limits: { readonly files: number; readonly chars: number };
+  readonly #files: OpenFile[] = [];
+  readonly #total = { files: 0, added: 0, deleted: 0 };
+  #file: OpenFile | null = null;
+  #hunk: OpenHunk | null = null;
+  #chars = 0;
+  /** Lines that the open hunk has still to come, so that text which looks like a header is none. */
+  #old = 0;
+  #new = 0;
+
+  constructor(limits: { readonly files: number; readonly chars: number }) {
+    this.#limits = limits;
+  }
+
+  get diff(): Diff {
+    return {
+      files: this.#files.map(fileDiff),
+      total: { ...this.#total },
+      left: this.#total.files - this.#files.length,
+    };
+  }
+
+  line(line: string): void {
+    if (this.#file && (this.#old > 0 || this.#new > 0)) return this.#content(this.#file, line);
+    if (line.startsWith("diff --")) return this.#begin(line);
+    const [, unmerged] = /^\* Unmerged path (.*)$/s.exec(line) ?? [];
+    if (unmerged !== undefined) return this.#open({ path: nameOf(unmerged), status: "conflict", marks: 1 });
+    if (this.#file) this.#header(this.#file, line);
+  }
+
+  #begin(line: string): void {
+    const [, combined] = /^diff --(?:cc|combined) (.*)$/s.exec(line) ?? [];
+    if (combined !== undefined) return this.#open({ path: nameOf(combined), status: "conflict", marks: 2 });
+    this.#open({ path: sameName(line.slice("diff --git ".length)), status: "modified", marks: 1 });
+  }
+
+  #open({ path, status, marks }: Pick<OpenFile, "path" | "status" | "marks">): void {
+    this.#file = {
+      path,
+      status,
+      marks,
+      from: null,
+      added: 0,
+      deleted: 0,
+      binary: false,
+      oldMode: "",
+      newMode: "",
+      left: 0,
+      hunks: [],
+    };
+    this.#hunk = null;
+    this.#total.files++;
+    if (this.#files.length < this.#limits.files) this.#files.push(this.#file);
+  }
+
+  #header(file: OpenFile, line: string): void {
+    const [, oldStart, oldLines = "1", newStart, newLines = "1", heading = ""] = HUNK.exec(line) ?? [];
+    if (oldStart !== undefined) {
+      this.#old = Number(oldLines);
+      this.#new = Number(newLines);
+      const place = { oldStart: Number(oldStart), newStart: Number(newStart), heading };
+      this.#hunk = { ...place, oldLines: this.#old, newLines: this.#new, lines: [] };
+      if (file.marks === 2) this.#old = 0; // lines of two parents: only those of the result can be counted down
+      if (this.#chars < this.#limits.chars) file.hunks.push(this.#hunk);
+      return;
+    }
+    for (const [begin, set] of HEADERS) {
+      if (line.startsWith(begin)) return set(file, line.slice(begin.length));
+    }
+  }
+
+  #content(file: OpenFile, line: string): void {
+    if (line.startsWith("\\")) return;
+    const marks = line.slice(0, file.marks);
+    const isOld = marks.includes("-");
+    const isNew = marks.includes("+");
+    if (!isNew && file.marks === 1) this.#old--;
+    if (!isOld) this.#new--;
+    if (isNew) this.#count(file, "added");
+    if (isOld) this.#count(file, "deleted");
+    if (this.#chars < this.#limits.chars && this.#hunk) {
+      const kept = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+      this.#chars += kept.length + 1;
+      this.#hunk.lines.push(kept);
+    } else if (isNew || isOld) file.left++;
+  }
+
+  #count(file: OpenFile, what: "added" | "deleted"): void {
+    file[what]++;
+    this.#total[what]++;
+  }
+}
+
+const HEADERS: readonly (readonly [
+  begin: string,
+  set: (file: OpenFile, rest: string) => void,
+])[] = [
+  ["new file mode ", (file) => file.status = "added"],
+  ["deleted file mode ", (file) => file.status = "deleted"],
+  ["rename from ", (file, rest) => [file.status, file.from] = ["renamed", nameOf(rest)]],
+  ["copy from ", (file, rest) => [file.status, file.from] = ["copied", nameOf(rest)]],
+  ["rename to ", (file, rest) => file.path = nameOf(rest)],
+  ["copy to ", (file, rest) => file.path = nameOf(rest)],
+  ["old mode ", (file, rest) => file.oldMode = rest],
+  ["new mode ", (file, rest) => file.newMode = rest],
+  ["Binary files ", (file) => file.binary = true],
+  ["--- a/", (file, rest) => file.path = file.from === null ? rest.replace(/\t$/, "") : file.path],
+  ["+++ b/", (file, rest) => file.path = rest.replace(/\t$/, "")],
+  ['--- "a/', (file, rest) => file.path = file.from === null ? nameOf(`"${rest}`) : file.path],
+  ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest}`)],
+];
+
+/** Of `a/name b/name` or both in quotes: where the names differ, other lines say them. */
+function sameName(pair: string): string {
+  const half = (pair.length - 1) / 2;
+  const second = Number.isInteger(half) ? pair.slice(half + 1) : pair;
+  return second.startsWith('"b/') ? nameOf(`"${second.slice(3)}`) : second.slice(2);
+}
+
+function fileDiff({ path, from, status, added, deleted, binary, oldMode, newMode, left, hunks }: OpenFile): FileDiff {
+  return {
+    path,
+    ...(from === null ? {} : { from }),
+    status,
+    added,
+    deleted,
+    ...(binary ? { binary: true } : {}),
+    ...(newMode === "" ? {} : { mode: `${oldMode} → ${newMode}` }),
+    hunks: hunks.map(({ lines, ...hunk }) => ({ ...hunk, text: lines.join("\n") })),
+    ...(left > 0 ? { left } : {}),
+  };
+}

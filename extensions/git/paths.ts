@@ -1,0 +1,12 @@
+import { isPrinted } from "./quoted_name.ts";
+
+/** Paths as arguments behind `--`, which is there without paths too: nothing before it is taken for one. Throws TypeError
+ * for what cannot be one. */
+export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
+  const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
+  for (const path of list) {
+    if (path === "" || path.includes("\0")) throw new TypeError(`Cannot use ${JSON.stringify(path)}: it is no path`);
+    if (isPrinted(path)) throw new TypeError(`Cannot use ${path}: its name is not UTF-8; name its folder`);
+  }
+  return ["--", ...list];
+}

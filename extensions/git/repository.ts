@@ -1,0 +1,52 @@
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { readConfig } from "./config_text.ts";
+import { smallFile } from "./small_file.ts";
+
+/** Where git finds a workspace's repository. All paths are real. */
+export interface Repository {
+  readonly workspace: string;
+  readonly gitDir: string;
+  /** That of the repository which this is a worktree of; else the same. */
+  readonly commonDir: string;
+}
+
+/** The repository whose top the workspace is; null where it is none. Throws Error for a `.git` that leads to a
+ * repository of another folder: whoever may write in the workspace can write such a file. */
+export async function findRepository(workspace: string): Promise<Repository | null> {
+  const dot = join(workspace, ".git");
+  const info = await Deno.lstat(dot).catch(() => null);
+  if (info === null) return null;
+  if (info.isDirectory) return await isGitDir(dot) ? { workspace, gitDir: dot, commonDir: dot } : null;
+  if (!info.isFile) throw new Error("Cannot use git: .git is a link");
+  const named = /^gitdir: (.+?)\s*$/.exec(await smallFile(dot) ?? "")?.[1];
+  const gitDir = named === undefined ? null : await Deno.realPath(resolve(workspace, named)).catch(() => null);
+  if (gitDir === null || !await isGitDir(gitDir)) return null;
+  const common = await smallFile(join(gitDir, "commondir"));
+  const commonDir = common === null ? gitDir : await Deno.realPath(resolve(gitDir, common.trim())).catch(() => gitDir);
+  if (!inside(workspace, gitDir) && !await namesBack({ workspace, gitDir, commonDir })) {
+    throw new Error(`Cannot use git: .git names ${named}, which is not of this folder`);
+  }
+  return { workspace, gitDir, commonDir };
+}
+
+/** Whether a repository outside names the workspace as its own; who writes in the workspace cannot write that. */
+async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<boolean> {
+  const dot = join(workspace, ".git");
+  if (commonDir !== gitDir) {
+    const back = (await smallFile(join(gitDir, "gitdir")))?.trim() ?? "";
+    return dirname(gitDir) === join(commonDir, "worktrees") && resolve(gitDir, back) === dot;
+  }
+  const settings = readConfig(await smallFile(join(gitDir, "config")) ?? "");
+  const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
+  return tree !== undefined && resolve(gitDir, tree) === workspace;
+}
+
+async function isGitDir(path: string): Promise<boolean> {
+  return await Deno.lstat(join(path, "HEAD")).then(() => true, () => false);
+}
+
+/** Whether a path is a folder or below it. */
+export function inside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith("/");
+}

@@ -1,0 +1,102 @@
+/** Settings that hold whatever a repository says: nothing of it names a program, nothing reaches another machine, and
+ * the outputs have the shape that is read. */
+const SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ["core.fsmonitor", "false"],
+  ["core.hooksPath", "/dev/null"],
+  ["core.pager", "cat"],
+  ["core.editor", ":"],
+  ["core.sshCommand", "/bin/false"],
+  ["core.askPass", "/bin/false"],
+  ["core.gitProxy", "/bin/false"],
+  ["core.alternateRefsCommand", "/bin/false"],
+  ["core.quotePath", "true"],
+  ["credential.helper", ""],
+  ["gpg.program", "/bin/false"],
+  ["gpg.openpgp.program", "/bin/false"],
+  ["gpg.x509.program", "/bin/false"],
+  ["gpg.ssh.program", "/bin/false"],
+  ["gpg.ssh.defaultKeyCommand", "/bin/false"],
+  ["commit.gpgSign", "false"],
+  ["commit.verbose", "false"],
+  ["tag.gpgSign", "false"],
+  ["log.showSignature", "false"],
+  ["sequence.editor", ":"],
+  ["interactive.diffFilter", ""],
+  ["diff.external", ""],
+  ["diff.submodule", "short"],
+  ["diff.ignoreSubmodules", "dirty"],
+  ["diff.noprefix", "false"],
+  ["diff.mnemonicPrefix", "false"],
+  ["diff.suppressBlankEmpty", "false"],
+  ["status.submoduleSummary", "false"],
+  ["submodule.recurse", "false"],
+  ["fetch.recurseSubmodules", "false"],
+  ["branch.autoSetupMerge", "false"],
+  ["worktree.guessRemote", "false"],
+  ["blame.ignoreRevsFile", ""],
+  ["rerere.enabled", "false"],
+  ["gc.auto", "0"],
+  ["maintenance.auto", "false"],
+  ["color.ui", "false"],
+  ["column.ui", "never"],
+  ["i18n.logOutputEncoding", "UTF-8"],
+  ["i18n.commitEncoding", "UTF-8"],
+  ["protocol.allow", "never"],
+  ...["file", "git", "ssh", "http", "https", "ext", "fd"].map((name) => [`protocol.${name}.allow`, "never"] as const),
+];
+
+/** Arguments of every call, before its own. */
+export const SAFE_ARGUMENTS: readonly string[] = [
+  "--no-pager",
+  "--literal-pathspecs",
+  ...SETTINGS.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+];
+
+/** Variables of every call. */
+export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_SYSTEM: "/dev/null",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_ASKPASS: "/bin/false",
+  SSH_ASKPASS: "/bin/false",
+  GIT_SSH_COMMAND: "/bin/false",
+  GIT_EDITOR: ":",
+  GIT_SEQUENCE_EDITOR: ":",
+  GIT_PAGER: "cat",
+  GIT_ALLOW_PROTOCOL: "none",
+  GIT_PROTOCOL_FROM_USER: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  LC_ALL: "C.UTF-8",
+};
+
+/** Keys by which a subsection names a program that a call of ours could start, and what they are set to. */
+const NAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  filter: { clean: "", smudge: "", process: "", required: "false" },
+  merge: { driver: "/bin/false" },
+  credential: { helper: "" },
+};
+
+/** Variables that override what subsections say, whatever their names are; these go by the environment, since a name
+ * may hold a `=`. */
+export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
+  const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
+    const [section = ""] = name.split(".", 1);
+    const keys = NAMED[section.toLowerCase()];
+    if (!keys || name.split(".").length < 3) return [];
+    const stem = name.slice(0, name.lastIndexOf("."));
+    return Object.entries(keys).map(([key, value]) => [`${stem}.${key}`, value]);
+  });
+  const distinct = [...new Map([...overrides, [MARK, "1"] as const])];
+  return {
+    GIT_CONFIG_COUNT: String(distinct.length),
+    ...Object.fromEntries(distinct.flatMap(([name, value], at) => [
+      [`GIT_CONFIG_KEY_${at}`, name],
+      [`GIT_CONFIG_VALUE_${at}`, value],
+    ])),
+  };
+}
+
+/** A setting that is there only where git takes settings from the environment (2.31 and later). */
+export const MARK = "vis.mark";

@@ -1,0 +1,129 @@
+import type { EnvironmentView } from "@vis/extension";
+import { type Commit, COMMIT_FORMAT, commitOf } from "./commit_fields.ts";
+import { PATCH_ARGUMENTS } from "./diff.ts";
+import { Git } from "./git.ts";
+import { plainReason } from "./git_error.ts";
+import { type Diff, PatchReader } from "./patch_reader.ts";
+import { columns, nameOf } from "./quoted_name.ts";
+import { RecordReader } from "./record_reader.ts";
+import { checkedRef, refError } from "./refs.ts";
+
+export interface ShowOptions {
+  readonly context?: number;
+  readonly maxChars?: number;
+}
+
+interface TreeEntry {
+  readonly path: string;
+  readonly type: "file" | "folder" | "link" | "submodule";
+  readonly size?: number;
+}
+
+export type Shown =
+  | (Commit & Diff & { readonly kind: "commit" })
+  | {
+    readonly kind: "file";
+    readonly hash: string;
+    readonly bytes: number;
+    readonly text: string | null;
+    readonly left: number;
+  }
+  | { readonly kind: "folder"; readonly hash: string; readonly entries: readonly TreeEntry[]; readonly left: number }
+  | {
+    readonly kind: "tag";
+    readonly name: string;
+    readonly target: string;
+    readonly tagger: string;
+    readonly message: string;
+  };
+
+const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
+const NUL = 0, NEWLINE = 10;
+
+/** `git.show`: a commit with its changes, or what a name such as HEAD:src/app.ts stands for. */
+export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<Shown> {
+  const name = checkedRef(ref);
+  const git = await Git.of(env);
+  const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"], {
+    input: `${name}\n`,
+  });
+  const [type = "", hash = "", size = ""] = stdout.trim().split(" ");
+  const { maxChars = MAX_CHARS } = options;
+  if (type === "commit") return await showCommit(git, { hash, maxChars, context: options.context ?? 3 });
+  if (type === "blob") return await showFile(git, { hash, bytes: Number(size), maxChars });
+  if (type === "tree") return await showFolder(git, hash);
+  if (type === "tag") return await showTag(git, hash);
+  throw await missing(git, name);
+}
+
+async function showCommit(
+  git: Git,
+  { hash, maxChars, context }: { readonly hash: string; readonly maxChars: number; readonly context: number },
+): Promise<Shown> {
+  const patch = new PatchReader({ files: MAX_FILES, chars: maxChars });
+  let commit: Commit | null = null;
+  const reader = new RecordReader((record) => {
+    if (commit !== null) return patch.line(record);
+    commit = commitOf(record);
+    reader.endWith(NEWLINE);
+  }, { separator: NUL });
+  const shape = ["--no-show-signature", "--no-notes", "-m", "--first-parent", `--format=${COMMIT_FORMAT}%x00`];
+  const { code, stderr } = await git.run(["show", ...shape, ...PATCH_ARGUMENTS, `--unified=${context}`, hash, "--"], {
+    take: (chunk) => reader.push(chunk),
+  });
+  reader.end();
+  if (code !== 0 || commit === null) throw new Error(`Cannot show ${hash}: ${plainReason(stderr)}`);
+  return { kind: "commit", ...(commit as Commit), ...patch.diff };
+}
+
+async function showFile(
+  git: Git,
+  { hash, bytes, maxChars }: { readonly hash: string; readonly bytes: number; readonly maxChars: number },
+): Promise<Shown> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const { code, stderr } = await git.run(["cat-file", "blob", hash], {
+    take: (chunk) => {
+      const kept = chunk.subarray(0, Math.max(0, maxChars - length));
+      length += kept.length;
+      if (kept.length > 0) parts.push(kept);
+    },
+  });
+  if (code !== 0) throw new Error(`Cannot show ${hash}: ${plainReason(stderr)}`);
+  const decoder = new TextDecoder();
+  const text = parts.map((part) => decoder.decode(part, { stream: true })).join("");
+  return { kind: "file", hash, bytes, text: text.includes("\0") ? null : text, left: bytes - length };
+}
+
+async function showFolder(git: Git, hash: string): Promise<Shown> {
+  const entries: TreeEntry[] = [];
+  let left = 0;
+  const reader = new RecordReader((line) => {
+    const [facts = "", name = ""] = columns(line);
+    const [mode = "", type = "", , size = "-"] = facts.split(/ +/);
+    if (entries.length >= MAX_ENTRIES) return void left++;
+    const kind = type === "tree" ? "folder" : type === "commit" ? "submodule" : mode === "120000" ? "link" : "file";
+    entries.push({ path: nameOf(name), type: kind, ...(size === "-" ? {} : { size: Number(size) }) });
+  });
+  const { code, stderr } = await git.run(["ls-tree", "--long", hash], { take: (chunk) => reader.push(chunk) });
+  reader.end();
+  if (code !== 0) throw new Error(`Cannot show ${hash}: ${plainReason(stderr)}`);
+  return { kind: "folder", hash, entries, left };
+}
+
+async function showTag(git: Git, hash: string): Promise<Shown> {
+  const { stdout } = await git.run(["cat-file", "tag", hash]);
+  const [head = "", ...message] = stdout.split("\n\n");
+  const field = (name: string): string => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";
+  const tagger = field("tagger").replace(/ \d+ [+-]\d+$/, "");
+  return { kind: "tag", name: field("tag"), target: field("object"), tagger, message: message.join("\n\n").trim() };
+}
+
+async function missing(git: Git, name: string): Promise<Error> {
+  const [ref = "", path] = name.split(/:(.*)/s);
+  const cannot = `Cannot show ${name}`;
+  if (path !== undefined && (await git.run(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).code === 0) {
+    return new Error(`${cannot}: ${ref} has no ${path}`);
+  }
+  return await refError(git, { cannot, stderr: "unknown revision", refs: [ref] });
+}

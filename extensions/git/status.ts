@@ -1,0 +1,172 @@
+import { join } from "node:path";
+import type { EnvironmentView } from "@vis/extension";
+import { Git } from "./git.ts";
+import { plainReason } from "./git_error.ts";
+import { pathArguments } from "./paths.ts";
+import { columns, nameOf } from "./quoted_name.ts";
+import { RecordReader } from "./record_reader.ts";
+
+export interface StatusOptions {
+  readonly paths?: string | readonly string[];
+  /** Each file of a new folder, in place of the folder. */
+  readonly all?: boolean;
+  readonly limit?: number;
+}
+
+type Change = "added" | "modified" | "deleted" | "renamed" | "copied" | "type";
+
+export interface FileStatus {
+  readonly path: string;
+  /** What it was called before. */
+  readonly from?: string;
+  /** In the index, against the last commit. */
+  readonly staged?: Change;
+  /** In the workspace, against the index. */
+  readonly changed?: Change;
+  readonly untracked?: true;
+  /** Who changed it on both sides of a merge. */
+  readonly conflict?: string;
+  readonly submodule?: true;
+}
+
+export interface Status {
+  /** Null where HEAD is at a commit and on no branch. */
+  readonly branch: string | null;
+  /** Null where there is none yet. */
+  readonly commit: string | null;
+  readonly upstream?: string;
+  readonly ahead?: number;
+  readonly behind?: number;
+  /** A merge, rebase, cherry-pick, revert or bisect that is not finished. */
+  readonly during?: string;
+  readonly files: readonly FileStatus[];
+  readonly count: Readonly<Record<"staged" | "changed" | "untracked" | "conflicts", number>>;
+  /** Files beyond `limit`; they are counted. */
+  readonly left: number;
+}
+
+const LIMIT = 500;
+const CHANGES: Readonly<Record<string, Change>> = {
+  A: "added",
+  M: "modified",
+  D: "deleted",
+  R: "renamed",
+  C: "copied",
+  T: "type",
+};
+const CONFLICTS: Readonly<Record<string, string>> = {
+  DD: "both deleted",
+  AU: "added by us",
+  UD: "deleted by them",
+  UA: "added by them",
+  DU: "deleted by us",
+  AA: "both added",
+  UU: "both modified",
+};
+const DURING: readonly (readonly [file: string, what: string])[] = [
+  ["MERGE_HEAD", "merge"],
+  ["rebase-merge", "rebase"],
+  ["rebase-apply", "rebase"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+  ["BISECT_LOG", "bisect"],
+];
+
+/** `git.status` */
+export async function status(env: EnvironmentView, options: StatusOptions = {}): Promise<Status> {
+  return await statusOf(await Git.of(env), options);
+}
+
+export async function statusOf(git: Git, { paths, all = false, limit = LIMIT }: StatusOptions = {}): Promise<Status> {
+  const report = new StatusReport(limit);
+  const reader = new RecordReader((line) => report.line(line));
+  const { code, stderr } = await git.run(
+    [
+      "status",
+      "--porcelain=v2",
+      "--branch",
+      "--find-renames",
+      "--ignore-submodules=dirty",
+      `--untracked-files=${all ? "all" : "normal"}`,
+      ...pathArguments(paths),
+    ],
+    { take: (chunk) => reader.push(chunk) },
+  );
+  reader.end();
+  if (code !== 0) throw new Error(`Cannot read the status: ${plainReason(stderr)}`);
+  const during = await duringOf(git.repository.gitDir);
+  return { ...report.head, ...(during ? { during } : {}), ...report.files };
+}
+
+async function duringOf(gitDir: string): Promise<string | null> {
+  for (const [file, what] of DURING) {
+    if (await Deno.lstat(join(gitDir, file)).then(() => true, () => false)) return what;
+  }
+  return null;
+}
+
+class StatusReport {
+  readonly #limit: number;
+  readonly #facts = new Map<string, string>();
+  readonly #files: FileStatus[] = [];
+  readonly #count = { staged: 0, changed: 0, untracked: 0, conflicts: 0 };
+  #left = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get head(): Pick<Status, "branch" | "commit" | "upstream" | "ahead" | "behind"> {
+    const oid = this.#facts.get("branch.oid");
+    const head = this.#facts.get("branch.head");
+    const upstream = this.#facts.get("branch.upstream");
+    const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(this.#facts.get("branch.ab") ?? "") ?? [];
+    return {
+      branch: head === undefined || head === "(detached)" ? null : head,
+      commit: oid === undefined || oid === "(initial)" ? null : oid,
+      ...(upstream === undefined ? {} : { upstream }),
+      ...(ahead === undefined ? {} : { ahead: Number(ahead), behind: Number(behind) }),
+    };
+  }
+
+  get files(): Pick<Status, "files" | "count" | "left"> {
+    return { files: this.#files, count: { ...this.#count }, left: this.#left };
+  }
+
+  line(line: string): void {
+    const fields = line.split(" ");
+    const [kind, second = ""] = fields;
+    if (kind === "#") this.#facts.set(second, fields.slice(2).join(" "));
+    else if (kind === "?") this.#add({ path: nameOf(line.slice(2)), untracked: true });
+    else if (kind === "1") this.#add(changeOf(second, { fields, path: fields.slice(8).join(" ") }));
+    else if (kind === "2") {
+      const [path = "", from = ""] = columns(fields.slice(9).join(" "));
+      this.#add({ ...changeOf(second, { fields, path }), from: nameOf(from) });
+    } else if (kind === "u") {
+      this.#add({ path: nameOf(fields.slice(10).join(" ")), conflict: CONFLICTS[second] ?? second });
+    }
+  }
+
+  #add(file: FileStatus): void {
+    if (file.staged) this.#count.staged++;
+    if (file.changed) this.#count.changed++;
+    if (file.untracked) this.#count.untracked++;
+    if (file.conflict) this.#count.conflicts++;
+    if (this.#files.length < this.#limit) this.#files.push(file);
+    else this.#left++;
+  }
+}
+
+function changeOf(
+  xy: string,
+  { fields, path }: { readonly fields: readonly string[]; readonly path: string },
+): FileStatus {
+  const staged = CHANGES[xy[0] ?? ""];
+  const changed = CHANGES[xy[1] ?? ""];
+  return {
+    path: nameOf(path),
+    ...(staged ? { staged } : {}),
+    ...(changed ? { changed } : {}),
+    ...(fields[2]?.startsWith("S") ? { submodule: true } : {}),
+  };
+}

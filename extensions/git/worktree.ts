@@ -1,0 +1,84 @@
+import { resolve } from "node:path";
+import type { EnvironmentView } from "@vis/extension";
+import { Git } from "./git.ts";
+import { plainReason } from "./git_error.ts";
+import { pathArguments } from "./paths.ts";
+import { nameOf } from "./quoted_name.ts";
+import { checkedRef, refError } from "./refs.ts";
+import { inside } from "./repository.ts";
+
+export interface WorktreeOptions {
+  /** A branch that is made for it; without one, it is at a commit and on no branch. */
+  readonly branch?: string;
+  /** A branch or commit that it begins at; HEAD where absent. */
+  readonly from?: string;
+  readonly remove?: boolean;
+  /** With `remove`: also one with changes that are not committed. */
+  readonly force?: boolean;
+}
+
+export interface Worktree {
+  readonly path: string;
+  readonly hash: string | null;
+  readonly branch: string | null;
+  /** Why git thinks it is gone. */
+  readonly gone?: string;
+  readonly locked?: true;
+}
+
+/** `git.worktree()` */
+export async function listWorktrees(env: EnvironmentView): Promise<readonly Worktree[]> {
+  return await worktreesOf(await Git.of(env));
+}
+
+/** `git.worktree(path, …)`: makes one in the workspace, or removes it; gives what `git.worktree()` does. */
+export async function changeWorktree(
+  env: EnvironmentView,
+  path: string,
+  { branch, from, remove = false, force = false }: WorktreeOptions,
+): Promise<readonly Worktree[]> {
+  const refs = [branch, from].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
+  const [dashes = "--", place = ""] = pathArguments(path);
+  if (remove && refs.length > 0) {
+    throw new TypeError("Cannot remove a worktree with a branch or a commit: name its path");
+  }
+  const target = resolve(env.workspace, place);
+  if (!inside(env.workspace, target) || target === env.workspace || inside(resolve(env.workspace, ".git"), target)) {
+    throw new Error(`Cannot make a worktree in ${path}: it must be a folder in the workspace, such as .worktrees/x`);
+  }
+  const git = await Git.of(env);
+  const head = branch === undefined ? ["--detach"] : ["--no-track", "-b", branch];
+  const args = remove
+    ? ["worktree", "remove", ...(force ? ["--force"] : []), dashes, target]
+    : ["worktree", "add", "--quiet", ...head, dashes, target, ...(from === undefined ? [] : [from])];
+  const { code, stderr } = await git.run(args, { changes: "workspace" });
+  if (code !== 0) {
+    throw await refError(git, {
+      cannot: `Cannot ${remove ? "remove" : "make"} worktree ${path}`,
+      stderr,
+      refs: from === undefined ? [] : [from],
+    });
+  }
+  return await worktreesOf(git);
+}
+
+async function worktreesOf(git: Git): Promise<readonly Worktree[]> {
+  const { code, stdout, stderr } = await git.run(["worktree", "list", "--porcelain"]);
+  if (code !== 0) throw new Error(`Cannot list worktrees: ${plainReason(stderr)}`);
+  return stdout.trim().split("\n\n").filter((text) => text !== "").map((text) => {
+    const facts = new Map(
+      text.split("\n").map((line) => {
+        const [key = "", ...value] = line.split(" ");
+        return [key, value.join(" ")];
+      }),
+    );
+    const gone = facts.get("prunable");
+    return {
+      path: nameOf(facts.get("worktree") ?? ""),
+      hash: facts.get("HEAD") ?? null,
+      branch: facts.get("branch")?.replace(/^refs\/heads\//, "") ?? null,
+      ...(gone === undefined ? {} : { gone }),
+      ...(facts.has("locked") ? { locked: true } : {}),
+    };
+  });
+}
