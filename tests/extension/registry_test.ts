@@ -183,8 +183,8 @@ Deno.test("call() hands on a live view with the call's signal", async () => {
   live.maxIterations = 9;
   assert.equal(seen?.maxIterations, 9);
   assert.equal(seen?.signal, signal);
-  const { register, ...rest } = { ...seen };
-  assert.equal(typeof register, "function");
+  const { register, log, ...rest } = { ...seen };
+  assert.deepEqual([typeof register, typeof log], ["function", "function"]);
   assert.deepEqual(rest, { ...live, signal });
   assert.throws(() => Object.assign(seen ?? {}, { depth: 7 }), TypeError);
 });
