@@ -1,10 +1,9 @@
+import type { EnvironmentView } from "@vis/extension";
 import type { Job, JobReport, ReadOptions } from "./job.ts";
 
 const MOST_RUNNING = 8;
 /** Commands that have ended, kept to be read. */
 const MOST_ENDED = 8;
-/** Conversations of which only commands are left that have ended. */
-const MOST_QUIET = 64;
 
 /** The commands of one conversation that go on between calls. */
 export class Jobs {
@@ -57,13 +56,13 @@ export class Jobs {
 
 const ALL = new Map<string, Jobs>();
 
-/** Those of a conversation; made where there are none yet. */
-export function jobsOf(envId: string): Jobs {
-  const jobs = ALL.get(envId) ?? new Jobs();
-  ALL.delete(envId);
-  const quiet = [...ALL].filter(([, other]) => other.running.length === 0).map(([id]) => id);
-  for (const id of quiet.slice(0, Math.max(0, quiet.length - MOST_QUIET))) ALL.delete(id);
-  ALL.set(envId, jobs); // the one used last stands last
+/** Those of a conversation, until it is closed; made where there are none yet. */
+export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "closed">): Jobs {
+  const found = ALL.get(envId);
+  if (found) return found;
+  const jobs = new Jobs();
+  ALL.set(envId, jobs);
+  closed?.addEventListener("abort", () => void ALL.delete(envId), { once: true });
   return jobs;
 }
 

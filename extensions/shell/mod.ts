@@ -49,8 +49,8 @@ export default defineExtension({
     }),
     fn(
       "read",
-      ({ envId, signal }: EnvironmentView, id: string, options?: ReadOptions) =>
-        jobsOf(envId).read(id, { ...options, signal }),
+      (env: EnvironmentView, id: string, options?: ReadOptions) =>
+        jobsOf(env).read(id, { ...options, signal: env.signal }),
       {
         doc: "What a started command printed since the last read, both outputs; code once it has ended.",
         args: z.tuple([text.describe("id"), z.strictObject({ ...waiting, maxBytes: bytes(256 << 10) }).optional()]),
@@ -58,12 +58,12 @@ export default defineExtension({
         examples: ['await shell.read(s.id, {until: "compiled", waitMs: 30000})'],
       },
     ),
-    fn("stop", ({ envId }: EnvironmentView, id: string) => jobsOf(envId).stop(id), {
+    fn("stop", (env: EnvironmentView, id: string) => jobsOf(env).stop(id), {
       doc: "Ends a started command and all that it started: SIGTERM, SIGKILL after 2 s.",
       args: z.tuple([text.describe("id")]),
       returns: REPORT,
     }),
-    fn("list", ({ envId }: EnvironmentView) => jobsOf(envId).all.map(({ brief }) => brief), {
+    fn("list", (env: EnvironmentView) => jobsOf(env).all.map(({ brief }) => brief), {
       doc: "Started commands, those that ended lately too.",
       args: z.tuple([]),
       returns: "{id, command, running, code, ms}[]",

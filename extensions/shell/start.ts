@@ -16,7 +16,7 @@ const TIMEOUT_MS = 3_600_000;
 export async function start(env: EnvironmentView, command: Command, options: StartOptions = {}): Promise<JobReport> {
   const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, ...rest } = options;
   const spawn = allowed(env, command);
-  const jobs = jobsOf(env.envId);
+  const jobs = jobsOf(env);
   const text = typeof command === "string" ? command : command.join(" ");
   const job = jobs.add((id) =>
     new Job({ id, command: text }, (own) => spawn({ ...spawnOptions({ ...rest, timeoutMs }), ...own }))

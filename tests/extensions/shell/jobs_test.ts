@@ -115,13 +115,12 @@ Deno.test("Jobs.add() bounds how many run and how many that ended are kept", asy
   assert.equal(jobs.all.length, 9);
 });
 
-Deno.test("jobsOf() keeps conversations apart, and those without a running command only for a while", () => {
-  const { program } = started(jobsOf("with one"));
+Deno.test("jobsOf() keeps conversations apart, and forgets one that is closed", () => {
+  const end = new AbortController();
+  const { program } = started(jobsOf({ envId: "with one", closed: end.signal }));
   assert.equal(runningIn("with one").length, 1);
   assert.equal(runningIn("another").length, 0);
-  const quiet = jobsOf("quiet");
-  for (let at = 0; at < 70; at++) jobsOf(`other ${at}`);
-  assert.notEqual(jobsOf("quiet"), quiet);
-  assert.equal(runningIn("with one").length, 1);
+  end.abort();
+  assert.equal(runningIn("with one").length, 0);
   program.end(ENDED);
 });
