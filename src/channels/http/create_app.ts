@@ -17,6 +17,7 @@ import { queryRoutes } from "./query_routes.ts";
 import { readCall } from "./read_call.ts";
 import { recordRoutes } from "./record_routes.ts";
 import { requireScope, scopeOf } from "./require_scope.ts";
+import { responsesRoutes } from "./responses_routes.ts";
 import type { Route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 import { SECURE_HEADERS } from "./secure_headers.ts";
@@ -88,6 +89,7 @@ function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
     ...queryRoutes(parts),
     ...recordRoutes(parts),
     ...openAiRoutes({ parts, runs }),
+    ...responsesRoutes({ parts, runs }),
     ...healthRoutes({ parts, runs }),
   ];
 }

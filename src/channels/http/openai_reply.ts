@@ -1,8 +1,8 @@
 import type { QueryEvent } from "../../domain/query_event.ts";
-import type { QueryReason, QueryResult } from "../../domain/query_result.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { openAiErrorBody } from "./openai_error.ts";
-import { Problem } from "./problem.ts";
+import { openAiFailure } from "./openai_failure.ts";
 import type { Run } from "./run.ts";
 
 /** What all parts of one completion have in common. */
@@ -13,27 +13,9 @@ export interface CompletionFacts {
   readonly at: number;
 }
 
-/** Where the answer only says what went wrong. */
-const FAILED: readonly QueryReason[] = [
-  "provider",
-  "configuration",
-  "defect",
-  "answer_schema",
-  "process_lost",
-  "cancelled",
-];
-
-/** The problem that a query without an answer is for a client, or null. */
-function failureOf({ reason, answer }: QueryResult): Problem | null {
-  if (!FAILED.includes(reason)) return null;
-  return new Problem(answer, {
-    kind: reason === "provider" || reason === "answer_schema" ? "provider" : "unavailable",
-  });
-}
-
 /** A whole completion. Throws `Problem` for a query that ended without an answer. */
 export function completion(result: QueryResult, facts: CompletionFacts): object {
-  const failure = failureOf(result);
+  const failure = openAiFailure(result);
   if (failure) throw failure;
   const message = { role: "assistant", content: result.answer, refusal: null };
   return {
@@ -79,7 +61,7 @@ function* end(
     readonly includeUsage: boolean;
   },
 ): Generator<string> {
-  const failure = failureOf(result);
+  const failure = openAiFailure(result);
   if (failure) return yield line(openAiErrorBody(failure));
   if (sent === "") yield chunk({ content: result.answer });
   yield chunk({}, finishOf(result));

@@ -25,13 +25,19 @@ export class Runs {
     return this.#running.size;
   }
 
+  /** Throws `Problem` where the caller can begin no query now. */
+  check(caller: TokenGrant): void {
+    if (this.#closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
+    this.#quotas.check(caller);
+  }
+
   /** Begins a run, on the caller's account, and waits for its first event. Rejects as `Conversations.send` where nothing
    * was begun, and with `Problem` (429) where the caller's quota is used up. */
   async begin(
     send: ConstructorParameters<typeof Run>[1],
     { conversationId, caller }: { readonly conversationId: string; readonly caller: TokenGrant },
   ): Promise<{ readonly run: Run; readonly queryId: string }> {
-    if (this.#closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
+    this.check(caller);
     const lease = this.#quotas.begin(caller);
     const run = new Run(conversationId, send);
     this.#running.add(run);

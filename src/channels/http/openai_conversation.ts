@@ -1,0 +1,29 @@
+import type { Conversation } from "../../conversation/conversations.ts";
+import { oneLine } from "../../domain/clip.ts";
+import { findConversation } from "./find_conversation.ts";
+import type { HttpParts } from "./http_parts.ts";
+import type { Call } from "./route.ts";
+
+/** Names the conversation, in requests and in responses. */
+export const CONVERSATION_HEADER = "x-vis-conversation";
+
+/** What a client names to go on with, null for nothing. */
+export function namedConversation(
+  { headers, body }: {
+    readonly headers: Call["headers"];
+    readonly body: { readonly metadata?: Readonly<Record<string, unknown>> | null | undefined };
+  },
+): string | null {
+  const told = headers.get(CONVERSATION_HEADER) ?? body.metadata?.["conversation"];
+  return told === undefined || told === null || told === "" ? null : String(told);
+}
+
+/** The one of that name, or a new one. */
+export async function openAiConversation(
+  id: string | null,
+  { parts, title }: { readonly parts: HttpParts; readonly title: string },
+): Promise<Conversation> {
+  const { conversations, workspace } = parts;
+  if (id !== null) return await findConversation(conversations, id);
+  return await conversations.create({ title: oneLine(title, 100), channel: "openai", workspace });
+}

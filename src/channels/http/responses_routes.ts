@@ -1,0 +1,140 @@
+import { z } from "zod";
+import type { Conversation } from "../../conversation/conversations.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { eventStream } from "./event_stream.ts";
+import type { StoredQuery } from "./find_query.ts";
+import type { HttpParts } from "./http_parts.ts";
+import { jsonResponse } from "./json_response.ts";
+import { CONVERSATION_HEADER, namedConversation, openAiConversation } from "./openai_conversation.ts";
+import { openAiFailure } from "./openai_failure.ts";
+import { openAiGiven } from "./openai_given.ts";
+import { servedModel } from "./openai_models.ts";
+import { Problem } from "./problem.ts";
+import { responseEvents } from "./response_events.ts";
+import { responseMessages } from "./response_messages.ts";
+import { type ResponseFacts, responseObject } from "./response_object.ts";
+import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
+import { type Call, type Route, route } from "./route.ts";
+import type { Runs } from "./runs.ts";
+import { resultOf } from "./stored_events.ts";
+
+interface Given {
+  readonly parts: HttpParts;
+  readonly runs: Runs;
+}
+
+/** The agent as a model for clients that speak OpenAI's responses. */
+export function responsesRoutes(given: Given): readonly Route[] {
+  return [create(given), retrieve(given)];
+}
+
+function create({ parts, runs }: Given): Route {
+  return route({
+    method: "post",
+    path: "/v1/responses",
+    operation: "openaiCreateResponse",
+    summary: "One query as a response; leaving its stream cancels it",
+    tag: "openai",
+    headers: { "X-Vis-Conversation": "The conversation to go on with; a new one where it is left out" },
+    body: ResponseBody,
+    answers: { 200: { description: "A response, or its events with stream", schema: z.unknown(), stream: true } },
+    handle: async (call) => {
+      const { body, caller } = call;
+      const { id: model } = servedModel(parts, body.model ?? undefined);
+      const { messages, schema } = responseMessages(body);
+      const isNew = named(call) === null && !body.previous_response_id;
+      const { request, given } = openAiGiven(messages, { isNew, schema, field: "input" });
+      const { conversations } = parts;
+      await conversations.check(given);
+      runs.check(caller);
+      const conversation = await conversationOf(call, { parts, request });
+      const more = { ...given, label: "openai", refuseWhenBusy: true };
+      const { run, queryId } = await runs.begin(
+        (options) => conversations.send(conversation, request, { ...options, ...more }),
+        { conversationId: conversation.conversationId, caller },
+      );
+      const facts = { ...factsOf(body), queryId, conversationId: conversation.branchId, model, at: parts.now() };
+      const headers = { [CONVERSATION_HEADER]: conversation.branchId };
+      const { heartbeatMs } = parts.limits;
+      if (body.stream) {
+        return eventStream(responseEvents(run, facts), {
+          headers,
+          heartbeatMs,
+          left: () => run.cancel(),
+        });
+      }
+      const result = await run.ended;
+      const failure = openAiFailure(result);
+      if (failure) throw failure;
+      return jsonResponse(responseObject(facts, { result, thinking: await thinkingOf(parts, queryId) }), { headers });
+    },
+  });
+}
+
+function factsOf(
+  { instructions, previous_response_id: previousId, metadata }: ResponseRequest,
+): Pick<ResponseFacts, "instructions" | "previousId" | "metadata"> {
+  return { instructions: instructions ?? null, previousId: previousId ?? null, metadata: metadata ?? {} };
+}
+
+function named({ headers, body }: Pick<Call<ResponseRequest>, "headers" | "body">): string | null {
+  const { conversation } = body;
+  const told = typeof conversation === "string" ? conversation : conversation?.id;
+  return namedConversation({ headers, body }) ?? (told || null);
+}
+
+/** The branch that ends with the response before, a branch that begins at it, or the conversation that is named. */
+async function conversationOf(
+  call: Pick<Call<ResponseRequest>, "headers" | "body">,
+  { parts, request }: { readonly parts: HttpParts; readonly request: string },
+): Promise<Conversation> {
+  const { previous_response_id: previous } = call.body;
+  if (!previous) return await openAiConversation(named(call), { parts, title: request });
+  const { branch, query } = await findResponse(parts, previous);
+  const last = (await parts.conversations.queries(branch)).at(-1);
+  if (last?.queryId === query.queryId) return branch;
+  return await parts.conversations.fork({ queryId: query.queryId, position: null });
+}
+
+async function findResponse(
+  { conversations }: Pick<HttpParts, "conversations">,
+  id: string,
+): Promise<{ readonly branch: Conversation; readonly query: StoredQuery }> {
+  const missing = new Problem(`Cannot find response: ${id.slice(0, 100)}`, { kind: "not-found" });
+  const [, queryId = null] = /^resp_([0-9a-f-]{36})$/.exec(id) ?? [];
+  if (queryId === null) throw missing;
+  try {
+    const { branch } = await conversations.records.point(queryId);
+    const query = (await conversations.queries(branch)).find((one) => one.queryId === queryId);
+    if (query) return { branch, query };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+  }
+  throw missing;
+}
+
+function retrieve({ parts }: Given): Route {
+  return route({
+    method: "get",
+    path: "/v1/responses/{response}",
+    operation: "openaiGetResponse",
+    summary: "A response that was made before",
+    tag: "openai",
+    answers: { 200: { description: "The response", schema: z.unknown() } },
+    handle: async ({ params }) => {
+      const { branch, query } = await findResponse(parts, params["response"] ?? "");
+      const nothing = { instructions: null, previousId: null, metadata: {} };
+      const { queryId, createdAt: at, running } = query;
+      const facts = { ...nothing, queryId, at, model: servedModel(parts).id, conversationId: branch.branchId };
+      return jsonResponse(responseObject(facts, {
+        result: running ? null : resultOf(query),
+        thinking: await thinkingOf(parts, queryId),
+      }));
+    },
+  });
+}
+
+async function thinkingOf({ conversations }: Pick<HttpParts, "conversations">, queryId: string): Promise<string> {
+  const thinkings = (await conversations.iterations(queryId)).map(({ thinking }) => thinking);
+  return thinkings.filter((text) => text !== "").join("\n");
+}
