@@ -11,10 +11,12 @@ export class Refused extends Error {
 
 /** The token comes in the fragment, which no server sees, and stays in this tab. */
 export function takeToken() {
-  const found = new URLSearchParams(location.hash.slice(1)).get("token");
+  const given = new URLSearchParams(location.hash.slice(1));
+  const found = given.get("token");
   if (found) {
     keepToken(found);
-    history.replaceState(null, "", location.pathname);
+    given.delete("token");
+    history.replaceState(null, "", given.size > 0 ? `#${given}` : location.pathname);
   }
   return sessionStorage.getItem(KEY);
 }

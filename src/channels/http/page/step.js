@@ -23,14 +23,14 @@ export class Step {
   }
 
   /** Of a stored iteration. */
-  static stored({ iteration, thinking, blocks, metadata, error }, actions) {
+  static stored({ iteration, thinking, blocks, traces, metadata, error }, actions) {
     const step = new Step(iteration, actions);
     if (thinking) longText(step.#text("thinking"), thinking);
     for (const [at, { code, result }] of blocks.entries()) {
       step.#whole(at, code);
       step.#result(at, result);
     }
-    const ms = blocks.reduce((sum, { result }) => sum + result.ms, 0);
+    const ms = [...traces, ...blocks.map(({ result }) => result)].reduce((sum, one) => sum + one.ms, 0);
     step.#finished({ outcome: metadata.outcome ?? "running", reason: error, ms });
     return step;
   }
