@@ -1,42 +1,84 @@
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isGuarded } from "./guard.ts";
+import type { Facts, Tree } from "./tree.ts";
 
-/** A place inside the workspace, decided once: `absolute` has no symbolic link in it. */
+/** A place inside the workspace, decided once. */
 export interface Place {
-  readonly absolute: string;
-  /** Relative to the workspace, as the caller named it, with `/`; "." for the workspace itself. */
+  /** Relative to the workspace, with `/` and without a link in it; "." for the workspace itself. */
+  readonly real: string;
+  /** As the caller named it, relative to the workspace with `/`. */
   readonly path: string;
   /** Null where nothing is there yet. */
-  readonly info: Deno.FileInfo | null;
+  readonly info: Facts | null;
 }
 
-/** Where only their own tools write: repository internals (which can name commands) and our settings. */
-const GUARDED = [".git", ".vis"];
+export interface Workspace {
+  /** Real path. */
+  readonly root: string;
+  readonly tree: Tree;
+}
 
 /** The only module that turns a path from the model into one that is opened. Throws RangeError for a path outside,
  * compared by components after links are resolved, and TypeError for one that cannot be a path. */
-export async function confine(root: string, path: string): Promise<Place> {
-  if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
-  const wanted = resolve(root, path);
-  const named = relative(root, wanted);
-  if (!isInside(named)) throw outside(path, root);
-  const { real, rest } = await deepest(wanted, path);
-  const absolute = rest === "" ? real : join(real, rest);
-  if (!isInside(relative(root, absolute))) throw outside(path, root);
-  const info = rest === "" ? await Deno.lstat(absolute) : null;
-  return { absolute, path: named.split(sep).join("/") || ".", info };
+export async function confine(workspace: Workspace, path: string): Promise<Place> {
+  const named = namedIn(workspace, path);
+  const { real, rest } = await deepest(resolve(workspace.root, named), path);
+  return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
+}
+
+/** As `confine`, but a link at the end is meant itself and not what it leads to. */
+export async function confineEntry(workspace: Workspace, path: string): Promise<Place> {
+  const named = namedIn(workspace, path);
+  if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);
+  const { real, rest } = await deepest(dirname(resolve(workspace.root, named)), path);
+  return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
 /** As `confine`, for a file that will be written. Throws also for guarded folders, by name and by what links lead to. */
-export async function confineForWrite(root: string, path: string): Promise<Place> {
-  const place = await confine(root, path);
-  for (const parts of [place.path.split("/"), relative(root, place.absolute).split(sep)]) {
-    const guarded = parts.find((part) => GUARDED.includes(part.toLowerCase().replace(/[. ]+$/, "")));
+export async function confineForWrite(workspace: Workspace, path: string): Promise<Place> {
+  return refuseGuarded(await confine(workspace, path));
+}
+
+/** As `confineEntry`, for an entry that will be made, moved or removed. */
+export async function confineEntryForWrite(workspace: Workspace, path: string): Promise<Place> {
+  return refuseGuarded(await confineEntry(workspace, path));
+}
+
+/** The error for a path that became another one between two looks. */
+export function movedMeanwhile(path: string): RangeError {
+  return new RangeError(`Cannot use ${path}: a part of it is a link that was not there before`);
+}
+
+function refuseGuarded(place: Place): Place {
+  for (const parts of [place.path.split("/"), place.real.split("/")]) {
+    const guarded = parts.find(isGuarded);
     if (guarded !== undefined) {
       throw new RangeError(`Cannot write ${place.path}: files below ${guarded}/ are protected`);
     }
   }
-  if (place.path === ".") throw new RangeError("Cannot write .: it is the workspace itself");
+  if (place.real === ".") throw new RangeError("Cannot write .: it is the workspace itself");
   return place;
+}
+
+function namedIn({ root }: Workspace, path: string): string {
+  if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
+  const named = relative(root, resolve(root, path));
+  if (!isInside(named)) throw outside(path, root);
+  return named;
+}
+
+function placeAt(
+  { root, tree }: Workspace,
+  { named, path, absolute }: { readonly named: string; readonly path: string; readonly absolute: string },
+): Place {
+  const inside = relative(root, absolute);
+  if (!isInside(inside)) throw outside(path, root);
+  const real = inside.split(sep).join("/") || ".";
+  try {
+    return { real, path: named.split(sep).join("/") || ".", info: tree.look(real) };
+  } catch (error) {
+    throw error instanceof Deno.errors.FilesystemLoop ? movedMeanwhile(path) : error;
+  }
 }
 
 /** The real path of the deepest part that exists, and what follows it. */

@@ -2,29 +2,42 @@ import type { Place } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { openFile, readWhole } from "./read_place.ts";
 import { sizeText } from "./size_text.ts";
+import type { FileSnapshot } from "./snapshot.ts";
 import { hashOf } from "./text_bytes.ts";
+import type { Facts } from "./tree.ts";
 
 /** The largest file that is written over or edited, in bytes. */
 export const MAX_WRITE = 16 * 1024 * 1024;
 
-/** The bytes of a file about to be written, null where there is none. Throws Error where it is not what this
- * conversation last read. */
-export async function currentBytes(context: FsContext, place: Place): Promise<Uint8Array<ArrayBuffer> | null> {
+export interface CurrentFile extends FileSnapshot {
+  readonly seen: Facts;
+}
+
+/** A file about to be changed, null where there is none. Throws Error where it is not what this conversation last
+ * read. */
+export async function currentFile(
+  context: FsContext,
+  place: Place,
+  { action = "write", most = MAX_WRITE }: { readonly action?: string; readonly most?: number } = {},
+): Promise<CurrentFile | null> {
   if (place.info === null) return null;
-  using file = await openFile(context, { place, action: "write" });
-  const { size } = file.statSync();
-  const bytes = await readWhole(file, { size, most: MAX_WRITE });
-  if (bytes === null) throw new RangeError(`Cannot write ${place.path}: ${sizeText(place.info.size)} is over 16 MB`);
-  const seen = context.ledger.find(context.conversationId, place.absolute);
-  if (seen === null) return bytes;
-  if (seen.lossy) {
+  using file = await openFile(context, { place, action });
+  const { size, mode, uid, gid, modified } = file.facts;
+  const bytes = await readWhole(file, { size, most, signal: context.signal });
+  if (bytes === null) {
+    throw new RangeError(`Cannot ${action} ${place.path}: ${sizeText(size)} is over ${most / 1024 / 1024} MB`);
+  }
+  const current: CurrentFile = { kind: "file", bytes, mode, owner: { uid, gid }, seen: file.facts };
+  const known = context.ledger.find(context.conversationId, `${context.root}/${place.real}`);
+  if (known === null) return current;
+  if (known.lossy && action === "write") {
     throw new Error(`Cannot write ${place.path}: it is not UTF-8, and what was read from it is not its bytes`);
   }
-  const same = seen.hash === null
-    ? seen.size === bytes.length && seen.mtime === (place.info.mtime?.getTime() ?? 0)
-    : seen.hash === await hashOf(bytes);
-  if (same) return bytes;
+  const same = known.hash === null
+    ? known.size === bytes.length && known.mtime === modified
+    : known.hash === await hashOf(bytes);
+  if (same) return current;
   throw new Error(
-    `Cannot write ${place.path}: it changed on disk since it was read; read it again and redo the change`,
+    `Cannot ${action} ${place.path}: it changed on disk since it was read; read it again and redo the change`,
   );
 }

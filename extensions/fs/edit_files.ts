@@ -1,13 +1,13 @@
+import { changeFiles } from "./change_files.ts";
 import { confineForWrite, type Place } from "./confine.ts";
 import type { FsContext } from "./context.ts";
-import { currentBytes } from "./current_file.ts";
+import { type CurrentFile, currentFile, MAX_WRITE } from "./current_file.ts";
 import { missing } from "./missing.ts";
 import { refuseBinary } from "./read_place.ts";
-import { replaceFiles } from "./replace_files.ts";
 import { type Edit, replaceText } from "./replace_text.ts";
+import { sizeText } from "./size_text.ts";
 import { decodeText } from "./text_bytes.ts";
-import { unifiedDiff } from "./unified_diff.ts";
-import { rememberWritten, type Written } from "./write_file.ts";
+import { type Written, written } from "./written.ts";
 
 export interface FileEdit extends Edit {
   readonly path: string;
@@ -15,8 +15,7 @@ export interface FileEdit extends Edit {
 
 interface Draft {
   readonly place: Place;
-  readonly before: Uint8Array<ArrayBuffer>;
-  readonly old: string;
+  readonly before: CurrentFile;
   text: string;
 }
 
@@ -24,27 +23,29 @@ interface Draft {
 export async function editFiles(context: FsContext, edits: readonly FileEdit[]): Promise<Written[]> {
   const drafts = new Map<string, Draft>();
   for (const edit of edits) {
-    const place = await confineForWrite(context.root, edit.path);
-    const draft = drafts.get(place.absolute) ?? await draftOf(context, place);
-    draft.text = replaceText(place.path, draft.text, edit);
-    drafts.set(place.absolute, draft);
+    const place = await confineForWrite(context, edit.path);
+    const draft = drafts.get(place.real) ?? await draftOf(context, place);
+    draft.text = await replaceText(draft.text, edit, { path: place.path, signal: context.signal });
+    drafts.set(place.real, draft);
   }
-  context.signal?.throwIfAborted();
-  const written = [...drafts.values()].map((draft) => ({ ...draft, bytes: new TextEncoder().encode(draft.text) }));
-  await replaceFiles(written);
-  for (const { place, bytes } of written) await rememberWritten(context, { place, bytes });
-  return written.map(({ place, bytes, old, text }) => ({
-    path: place.path,
-    bytes: bytes.length,
-    diff: unifiedDiff(place.path, { before: old, after: text }),
-  }));
+  const items = [...drafts.values()].map(({ place, before, text }) => {
+    const bytes = new TextEncoder().encode(text);
+    if (bytes.length > MAX_WRITE) {
+      throw new RangeError(`Cannot edit ${place.path}: ${sizeText(bytes.length)} is over 16 MB`);
+    }
+    return { path: place.real, named: place.path, before, after: { ...before, bytes }, seen: before.seen };
+  });
+  await changeFiles(context, { change: "edit", items });
+  const told: Written[] = [];
+  for (const item of items) told.push(await written(context, item, { named: item.named }));
+  return told;
 }
 
 async function draftOf(context: FsContext, place: Place): Promise<Draft> {
-  const before = await currentBytes(context, place);
+  const before = await currentFile(context, place);
   if (before === null) throw await missing(context, { action: "edit", path: place.path });
-  refuseBinary(before, { place, action: "edit" });
-  const { text, lossy } = decodeText(before);
+  refuseBinary(before.bytes, { place, action: "edit" });
+  const { text, lossy } = decodeText(before.bytes);
   if (lossy) throw new Error(`Cannot edit ${place.path}: it is not UTF-8`);
-  return { place, before, old: text, text };
+  return { place, before, text };
 }

@@ -21,13 +21,19 @@ export async function findFiles(
 ): Promise<string[]> {
   const list = typeof patterns === "string" ? [patterns] : patterns;
   const matcher = new GlobMatcher(list);
-  const start = await confine(context.root, matcher.start);
-  if (!start.info?.isDirectory) return [];
+  const start = await confine(context, matcher.start);
+  if (start.info?.kind !== "dir") return [];
   const pace = new Pace(context.signal);
   const found: string[] = [];
   const most = options.limit ?? MAX_FILES;
   for (
-    const entry of walk({ root: context.root, start: start.path, all: options.all ?? false, depth: matcher.depth })
+    const entry of walk({
+      tree: context.tree,
+      start: start.real,
+      named: start.path,
+      all: options.all ?? false,
+      depth: matcher.depth,
+    })
   ) {
     if (pace.due) await pace.rest();
     if (entry.type !== "file" || !matcher.matches(entry.path)) continue;

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { confine } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { GlobMatcher } from "./glob_matcher.ts";
@@ -31,9 +30,9 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   const matcher = new LineMatcher(pattern, options);
   const pace = new Pace(context.signal);
   const tally = new Tally(options.limit);
-  for await (const { path, named } of filesOf(context, options, pace)) {
+  for await (const { path, real, named } of filesOf(context, options, pace)) {
     const scanner = new LineScanner({ path, matcher, context: options.context ?? 0, onHit: (hit) => tally.add(hit) });
-    const outcome = await scanFile(join(context.root, path), { scanner, pace });
+    const outcome = await scanFile(context.tree, real, { scanner, pace });
     if (outcome === "binary" && named) {
       throw new Error(`Cannot search ${path}: binary file, ${await sizeOf(context, path)}`);
     }
@@ -80,6 +79,7 @@ class Tally {
 
 interface Candidate {
   readonly path: string;
+  readonly real: string;
   /** The caller named this very file. */
   readonly named: boolean;
 }
@@ -89,20 +89,28 @@ async function* filesOf(context: FsContext, options: GrepOptions, pace: Pace): A
   const glob = options.glob === undefined ? null : globOf(options.glob);
   const seen = new Set<string>();
   for (const start of starts.length > 0 ? starts : ["."]) {
-    const place = await confine(context.root, start);
+    const place = await confine(context, start);
     if (place.info === null) throw await missing(context, { action: "search", path: place.path });
-    if (!place.info.isDirectory) {
-      if (!seen.has(place.path)) yield { path: place.path, named: true };
+    if (place.info.kind !== "dir") {
+      if (!seen.has(place.path)) yield { path: place.path, real: place.real, named: true };
       seen.add(place.path);
       continue;
     }
     const below = place.path === "." ? 0 : place.path.length + 1;
-    for (const entry of walk({ root: context.root, start: place.path, all: options.all ?? false, depth: Infinity })) {
+    for (
+      const entry of walk({
+        tree: context.tree,
+        start: place.real,
+        named: place.path,
+        all: options.all ?? false,
+        depth: Infinity,
+      })
+    ) {
       if (pace.due) await pace.rest();
       if (entry.type !== "file" || seen.has(entry.path)) continue;
       if (glob && !glob.matches(entry.path) && !glob.matches(entry.path.slice(below))) continue;
       if (starts.length > 1) seen.add(entry.path);
-      yield { path: entry.path, named: false };
+      yield { path: entry.path, real: entry.real, named: false };
     }
   }
 }
@@ -116,5 +124,5 @@ function globOf(glob: string | readonly string[]): GlobMatcher {
 }
 
 async function sizeOf(context: FsContext, path: string): Promise<string> {
-  return sizeText((await confine(context.root, path)).info?.size ?? 0);
+  return sizeText((await confine(context, path)).info?.size ?? 0);
 }

@@ -1,5 +1,7 @@
 import ignore, { type Ignore } from "ignore";
-import { join } from "node:path";
+import { globalIgnoreLines } from "./global_ignore.ts";
+import { readSmall } from "./read_small.ts";
+import type { Entry, Tree } from "./tree.ts";
 
 const MAX_BYTES = 256 * 1024;
 const MAX_RULE = 500;
@@ -13,21 +15,27 @@ export interface RuleSet {
 
 /** The `.gitignore` files that hold for one folder, outermost first. Immutable: going down makes another. */
 export class IgnoreRules {
+  readonly #tree: Tree;
   readonly #sets: readonly RuleSet[];
 
-  constructor(sets: readonly RuleSet[]) {
+  constructor(tree: Tree, sets: readonly RuleSet[]) {
+    this.#tree = tree;
     this.#sets = sets;
   }
 
-  /** The rules at the workspace's root. */
-  static at(root: string): IgnoreRules {
-    const base = new IgnoreRules([{ base: "", rules: ignore().add(ALWAYS) }]);
-    return base.#with("", join(root, ".git", "info", "exclude")).#with("", join(root, ".gitignore"));
+  /** What holds everywhere: the user's own rules and the repository's `info/exclude`. Those of `.gitignore` at the root
+   * come with `below("", …)`. */
+  static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
+    const sets = [{ base: "", rules: ignore().add([...ALWAYS, ...globalLines.filter(isCheap)]) }];
+    return new IgnoreRules(tree, sets).#with("", ".git/info/exclude");
   }
 
-  /** With the rules of a folder below, named relative to the workspace. */
-  below(root: string, folder: string): IgnoreRules {
-    return this.#with(`${folder}/`, join(root, folder, ".gitignore"));
+  /** With the rules of a folder, named relative to the workspace, "" for it. Only a folder whose `entries` have one is
+   * asked for its rules. */
+  below(folder: string, entries: readonly Entry[]): IgnoreRules {
+    if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
+    const base = folder === "" ? "" : `${folder}/`;
+    return this.#with(base, `${base}.gitignore`);
   }
 
   ignores(path: string, isFolder: boolean): boolean {
@@ -41,19 +49,10 @@ export class IgnoreRules {
   }
 
   #with(base: string, file: string): IgnoreRules {
-    const rules = readRules(file);
-    return rules === null ? this : new IgnoreRules([...this.#sets, { base, rules }]);
-  }
-}
-
-function readRules(file: string): Ignore | null {
-  try {
-    const info = Deno.lstatSync(file);
-    if (!info.isFile || info.size > MAX_BYTES) return null;
-    const lines = Deno.readTextFileSync(file).split(/\r?\n/).filter(isCheap);
-    return lines.length > 0 ? ignore().add(lines) : null;
-  } catch {
-    return null;
+    const text = readSmall(this.#tree, file, { most: MAX_BYTES });
+    const lines = (text ?? "").split(/\r?\n/).filter(isCheap);
+    if (lines.length === 0) return this;
+    return new IgnoreRules(this.#tree, [...this.#sets, { base, rules: ignore().add(lines) }]);
   }
 }
 

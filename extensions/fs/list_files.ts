@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { confine } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { missing } from "./missing.ts";
@@ -12,7 +11,7 @@ export interface ListOptions {
   readonly all?: boolean | undefined;
 }
 
-export interface Listed extends WalkEntry {
+export interface Listed extends Pick<WalkEntry, "path" | "type"> {
   /** In bytes; files only. */
   readonly size?: number;
 }
@@ -22,25 +21,28 @@ const MAX_ENTRIES = 10_000;
 
 /** What is in a folder, flat and in tree order. */
 export async function listFiles(context: FsContext, folder = ".", options: ListOptions = {}): Promise<Listed[]> {
-  const place = await confine(context.root, folder);
+  const place = await confine(context, folder);
   if (place.info === null) throw await missing(context, { action: "list", path: place.path });
-  if (!place.info.isDirectory) throw new Error(`Cannot list ${place.path}: it is a file; fs.readFile reads it`);
+  if (place.info.kind !== "dir") throw new Error(`Cannot list ${place.path}: it is a file; fs.readFile reads it`);
   const depth = options.depth ?? DEPTH;
   const pace = new Pace(context.signal);
   const listed: Listed[] = [];
-  for (const entry of walk({ root: context.root, start: place.path, all: options.all ?? false, depth })) {
+  for (
+    const entry of walk({ tree: context.tree, start: place.real, named: place.path, all: options.all ?? false, depth })
+  ) {
     if (pace.due) await pace.rest();
     if (listed.length === MAX_ENTRIES) {
       throw new RangeError(`Cannot list ${place.path} at depth ${depth}: over ${MAX_ENTRIES} entries; use less depth`);
     }
-    listed.push(entry.type === "file" ? { ...entry, size: sizeOf(join(context.root, entry.path)) } : entry);
+    const { path, real, type } = entry;
+    listed.push(type === "file" ? { path, type, size: sizeOf(context, real) } : { path, type });
   }
   return listed;
 }
 
-function sizeOf(path: string): number {
+function sizeOf({ tree }: FsContext, path: string): number {
   try {
-    return Deno.lstatSync(path).size;
+    return tree.look(path)?.size ?? 0;
   } catch {
     return 0;
   }

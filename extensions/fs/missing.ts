@@ -15,7 +15,7 @@ export async function missing(
   const base = `Cannot ${action} ${path}: no such file or folder`;
   if (near.length > 0) return new Error(`${base}; did you mean ${near.join(" or ")}`);
   let folder = dirname(path);
-  while (folder !== "." && !(await confine(context.root, folder)).info?.isDirectory) folder = dirname(folder);
+  while (folder !== "." && (await confine(context, folder)).info?.kind !== "dir") folder = dirname(folder);
   return new Error(`${base}; the nearest folder that exists is ${folder === "." ? "the workspace" : folder}`);
 }
 
@@ -26,7 +26,7 @@ async function nearest(context: FsContext, path: string): Promise<string[]> {
   const scored: { readonly path: string; readonly score: number }[] = [];
   const pace = new Pace(context.signal);
   let seen = 0;
-  for (const entry of walk({ root: context.root, start: ".", all: false, depth: 12 })) {
+  for (const entry of walk({ tree: context.tree, start: ".", all: false, depth: 12 })) {
     if (++seen > MAX_CANDIDATES) break;
     if (pace.due) await pace.rest();
     const other = entry.path.slice(entry.path.lastIndexOf("/") + 1);

@@ -1,20 +1,22 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { contextOf, type FsContext } from "./context.ts";
+import type { FsContext } from "./context.ts";
 import { editFiles, type FileEdit } from "./edit_files.ts";
 import { findFiles, type FindOptions } from "./find_files.ts";
+import { FsPlaces } from "./fs_places.ts";
 import type { GrepOptions } from "./grep.ts";
 import { listFiles, type ListOptions } from "./list_files.ts";
+import { movePath } from "./move_path.ts";
 import { readFile, type ReadOptions } from "./read_file.ts";
 import { readFiles } from "./read_files.ts";
-import { ReadLedger } from "./read_ledger.ts";
+import { type RemoveOptions, removePath } from "./remove_path.ts";
 import type { Edit } from "./replace_text.ts";
 import { statPath } from "./stat_path.ts";
+import type { UndoOptions } from "./undo_changes.ts";
 import { WriteQueue } from "./write_queue.ts";
 import { writeFile } from "./write_file.ts";
 
-const ledger = new ReadLedger();
+const places = new FsPlaces();
 const queue = new WriteQueue();
-const here = (env: EnvironmentView): FsContext => contextOf(env, ledger);
 
 const path = z.string().min(1).describe("path");
 const line = z.number().int().min(1).optional();
@@ -50,25 +52,35 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   prompt: PROMPT,
+  shown: 7,
   symbols: [
-    fn("readFile", (env, name: string, options?: ReadOptions) => readFile(here(env), name, options), {
+    fn("readFile", async (env, name: string, options?: ReadOptions) => readFile(await places.of(env), name, options), {
       doc: "Text up to 1 MB, or lines from..to.",
       args: z.tuple([path, Read]),
       returns: "string",
       examples: ['await fs.readFile("src/app.ts")', 'await fs.readFile("big.log", {from: 1, to: 200, numbers: true})'],
     }),
-    fn("readFiles", (env, names: string | string[], options?: ReadOptions) => readFiles(here(env), names, options), {
-      doc: "Paths or globs.",
-      args: z.tuple([many.describe("paths"), Read]),
-      returns: "{path, text?, error?}[]",
-      examples: ['await fs.readFiles(["README.md", "src/**/*.ts"])'],
-    }),
-    fn("glob", (env, patterns: string | string[], options?: FindOptions) => findFiles(here(env), patterns, options), {
-      doc: "Paths; !pattern excludes.",
-      args: z.tuple([many.describe("patterns"), Find]),
-      returns: "string[]",
-      examples: ['await fs.glob(["**/*.ts", "!**/*_test.ts"])'],
-    }),
+    fn(
+      "readFiles",
+      async (env, names: string | string[], options?: ReadOptions) => readFiles(await places.of(env), names, options),
+      {
+        doc: "Paths or globs.",
+        args: z.tuple([many.describe("paths"), Read]),
+        returns: "{path, text?, error?}[]",
+        examples: ['await fs.readFiles(["README.md", "src/**/*.ts"])'],
+      },
+    ),
+    fn(
+      "glob",
+      async (env, patterns: string | string[], options?: FindOptions) =>
+        findFiles(await places.of(env), patterns, options),
+      {
+        doc: "Paths; !pattern excludes.",
+        args: z.tuple([many.describe("patterns"), Find]),
+        returns: "string[]",
+        examples: ['await fs.glob(["**/*.ts", "!**/*_test.ts"])'],
+      },
+    ),
     fn("grep", search, {
       doc: "Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.",
       args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Search]).optional().describe("where")]),
@@ -79,12 +91,16 @@ export default defineExtension({
       ],
       before: ({ args }) => ({ args: grepArguments(args) }),
     }),
-    fn("listFiles", (env, folder?: string, options?: ListOptions) => listFiles(here(env), folder, options), {
-      doc: "Depth 2.",
-      args: z.tuple([z.string().describe("folder").optional(), List]),
-      returns: '{path, type: "file"|"dir"|"link", size?}[]',
-      examples: ['await fs.listFiles("src", {depth: 1})'],
-    }),
+    fn(
+      "listFiles",
+      async (env, folder?: string, options?: ListOptions) => listFiles(await places.of(env), folder, options),
+      {
+        doc: "Depth 2.",
+        args: z.tuple([z.string().describe("folder").optional(), List]),
+        returns: '{path, type: "file"|"dir"|"link", size?}[]',
+        examples: ['await fs.listFiles("src", {depth: 1})'],
+      },
+    ),
     fn("edit", edit, {
       doc: "Replaces text that occurs once (or all); all files or none.",
       args: z.tuple([
@@ -97,13 +113,40 @@ export default defineExtension({
         'await fs.edit([{path: "a.ts", old: "x", new: "y"}, {path: "b.ts", old: "x", new: "y", all: true}])',
       ],
     }),
-    fn("writeFile", (env, name: string, text: string) => queue.run(() => writeFile(here(env), { path: name, text })), {
+    fn("writeFile", (env, name: string, text: string) => change(env, (at) => writeFile(at, { path: name, text })), {
       doc: "Creates or replaces.",
       args: z.tuple([path, z.string().describe("text")]),
       returns: "{path, bytes, diff}",
       examples: ['await fs.writeFile("notes.md", "# Notes\\n")'],
     }),
-    fn("stat", (env, name: string) => statPath(here(env), name), {
+    fn("patch", (env, text: string) => change(env, (at) => patch(at, text)), {
+      doc: "Applies a unified diff or search/replace blocks to several files, all or none.",
+      args: z.tuple([z.string().min(1).describe("patch")]),
+      returns: "{path, bytes, diff}[]",
+      examples: [
+        'await fs.patch("--- a/x.ts\\n+++ b/x.ts\\n@@ -1 +1 @@\\n-old\\n+new\\n")',
+        'await fs.patch("x.ts\\n<<<<<<< SEARCH\\nold\\n=======\\nnew\\n>>>>>>> REPLACE\\n")',
+      ],
+    }),
+    fn("move", (env, from: string, to: string) => change(env, (at) => movePath(at, { from, to })), {
+      doc: "Renames a file or folder, never over another.",
+      args: z.tuple([z.string().min(1).describe("from"), z.string().min(1).describe("to")]),
+      returns: "{from, to, files}",
+      examples: ['await fs.move("src/a.ts", "src/b.ts")'],
+    }),
+    fn("remove", (env, name: string, options?: RemoveOptions) => change(env, (at) => removePath(at, name, options)), {
+      doc: "Removes a file, link or folder.",
+      args: z.tuple([path, z.strictObject({ recursive: flag }).optional()]),
+      returns: "{path, files}",
+      examples: ['await fs.remove("old", {recursive: true})'],
+    }),
+    fn("undo", (env, options?: UndoOptions) => change(env, (at) => undo(at, options)), {
+      doc: "Takes back your last change of files, or the last steps; redo takes back an undo.",
+      args: z.tuple([z.strictObject({ steps: line, redo: flag }).optional()]),
+      returns: "{path, bytes, diff}[]",
+      examples: ["await fs.undo({steps: 2})"],
+    }),
+    fn("stat", async (env, name: string) => statPath(await places.of(env), name), {
       doc: "Null if missing.",
       args: z.tuple([path]),
       returns: "{path, type, size, modified} | null",
@@ -112,22 +155,39 @@ export default defineExtension({
   ],
 });
 
+/** Changes of files come one after the other. */
+async function change<Result>(env: EnvironmentView, make: (at: FsContext) => Promise<Result>): Promise<Result> {
+  const at = await places.of(env);
+  return await queue.run(() => make(at));
+}
+
 /** `fs.edit(path, edits)` answers with one result, `fs.edit([{path, …}])` with one per file. */
 async function edit(env: EnvironmentView, where: string | readonly FileEdit[], edits?: Edit | readonly Edit[]) {
   if (typeof where !== "string") {
     if (edits !== undefined) throw new TypeError("Cannot edit: give a path and edits, or one list of {path, old, new}");
-    return await queue.run(() => editFiles(here(env), where));
+    return await change(env, (at) => editFiles(at, where));
   }
   if (edits === undefined) throw new TypeError(`Cannot edit ${where}: the edits are missing: {old, new}`);
   const list = [edits].flat().map((one) => ({ ...one, path: where }));
-  const [written] = await queue.run(() => editFiles(here(env), list));
+  const [written] = await change(env, (at) => editFiles(at, list));
   return written;
+}
+
+async function patch(at: FsContext, text: string) {
+  const { patchFiles } = await import("./patch_files.ts");
+  return await patchFiles(at, text);
+}
+
+async function undo(at: FsContext, options: UndoOptions = {}) {
+  const { undoChanges } = await import("./undo_changes.ts");
+  const { files } = await undoChanges(at, { ...options, conversation: at.conversationId });
+  return files;
 }
 
 /** The linear-time engine is a third of the program's code: it loads with the first search. */
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
   const { grep } = await import("./grep.ts");
-  return await grep(here(env), pattern, options);
+  return await grep(await places.of(env), pattern, options);
 }
 
 /** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})`: what is meant is clear, so it is taken. */

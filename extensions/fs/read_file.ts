@@ -1,8 +1,10 @@
 import { confine, type Place } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { MAX_TEXT, openFile, readWhole, refuseBinary, rememberFile } from "./read_place.ts";
+import { Pace } from "./pace.ts";
 import { sizeText } from "./size_text.ts";
 import { decodeText } from "./text_bytes.ts";
+import type { OpenFile } from "./tree.ts";
 
 export interface ReadOptions {
   /** First line, 1-based. */
@@ -18,10 +20,10 @@ const LINE_FEED = 10;
 
 /** The text of a file, or of some of its lines without the last one's line end. */
 export async function readFile(context: FsContext, path: string, options: ReadOptions = {}): Promise<string> {
-  const place = await confine(context.root, path);
+  const place = await confine(context, path);
   const ranged = options.from !== undefined || options.to !== undefined;
   using file = await openFile(context, { place, action: "read" });
-  const info = file.statSync();
+  const info = file.facts;
   let text: string;
   if (ranged) {
     const bytes = await readLines(file, { place, signal: context.signal, ...rangeOf(options) });
@@ -29,7 +31,7 @@ export async function readFile(context: FsContext, path: string, options: ReadOp
     await rememberFile(context, { place, bytes: null, lossy: decoded.lossy, info });
     text = decoded.text;
   } else {
-    const bytes = await readWhole(file, { size: info.size, most: MAX_TEXT });
+    const bytes = await readWhole(file, { size: info.size, most: MAX_TEXT, signal: context.signal });
     if (bytes === null) throw tooLarge(place, info.size);
     refuseBinary(bytes, { place, action: "read" });
     const decoded = decodeText(bytes);
@@ -52,17 +54,18 @@ interface LineRange {
 }
 
 /** Bytes of a range of lines, streamed: memory holds what is returned and one chunk. */
-async function readLines(file: Deno.FsFile, range: LineRange): Promise<Uint8Array> {
+async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> {
   const { from, to, place } = range;
   const kept: Uint8Array[] = [];
   let size = 0;
   let line = 1;
   let open = false;
+  const pace = new Pace(range.signal);
   for (let first = true; line <= to; first = false) {
-    range.signal?.throwIfAborted();
+    if (pace.due) await pace.rest();
     const buffer = new Uint8Array(CHUNK);
-    const count = await file.read(buffer);
-    if (count === null) break;
+    const count = file.read(buffer);
+    if (count === 0) break;
     const chunk = buffer.subarray(0, count);
     if (first) refuseBinary(chunk, { place, action: "read" });
     const cut = cutLines(chunk, { line, from, to });

@@ -55,7 +55,7 @@ async function pathsOf(context: FsContext, wanted: readonly string[]): Promise<W
   const paths = new Set<Wanted>();
   for (const one of wanted) {
     if (one.startsWith("!")) continue;
-    if (!GlobMatcher.isPattern(one) || (await confine(context.root, one)).info !== null) {
+    if (!GlobMatcher.isPattern(one) || (await confine(context, one)).info !== null) {
       paths.add(one);
       continue;
     }

@@ -1,48 +1,32 @@
 import type { LineScanner } from "./line_scanner.ts";
 import type { Pace } from "./pace.ts";
 import { isBinary } from "./text_bytes.ts";
+import type { OpenFile, Tree } from "./tree.ts";
 
-const SMALL = 256 * 1024;
-const MAX_LINE = 1024 * 1024;
+const CHUNK = 256 * 1024;
+const MAX_LINE = 64 * 1024;
 
-/** Hands the text of a file to a scanner. A small file is read synchronously, which takes a tenth of the time of the
- * asynchronous way; a larger one is streamed. A file that cannot be read is passed over. */
+/** Hands the text of a file to a scanner, in pieces that are cut at line ends; a line longer than 64 K characters is cut
+ * there. A file that cannot be read is passed over. */
 export async function scanFile(
-  absolute: string,
+  tree: Tree,
+  path: string,
   { scanner, pace }: { readonly scanner: LineScanner; readonly pace: Pace },
 ): Promise<"searched" | "binary" | "unreadable"> {
-  let file: Deno.FsFile;
+  let file: OpenFile;
   try {
-    file = Deno.openSync(absolute, { read: true });
+    file = tree.open(path);
   } catch {
     return "unreadable";
   }
   using opened = file;
-  const { size, isFile } = opened.statSync();
-  if (!isFile) return "unreadable";
-  if (size > SMALL) return await scanLarge(opened, { scanner, pace });
-  const bytes = new Uint8Array(size);
-  let used = 0;
-  for (let count: number | null = 0; count !== null && used < size; used += count ?? 0) {
-    count = opened.readSync(bytes.subarray(used));
-  }
-  if (isBinary(bytes)) return "binary";
-  await scanner.push(new TextDecoder().decode(bytes.subarray(0, used)), pace);
-  return "searched";
-}
-
-/** Pieces are cut at line ends; a line longer than a megabyte is cut there. */
-async function scanLarge(
-  file: Deno.FsFile,
-  { scanner, pace }: { readonly scanner: LineScanner; readonly pace: Pace },
-): Promise<"searched" | "binary"> {
   const decoder = new TextDecoder();
-  const buffer = new Uint8Array(SMALL);
+  const buffer = new Uint8Array(Math.min(CHUNK, opened.facts.size + 1));
   let carry = "";
   for (let first = true;; first = false) {
-    await pace.rest();
-    const count = await file.read(buffer);
-    if (count === null) break;
+    if (pace.due) await pace.rest();
+    const count = opened.read(buffer);
+    if (count === 0) break;
     const bytes = buffer.subarray(0, count);
     if (first && isBinary(bytes)) return "binary";
     const text = carry + decoder.decode(bytes, { stream: true });

@@ -11,13 +11,13 @@ export interface PathStat {
 
 /** Facts about a path, links followed; null where nothing is there. */
 export async function statPath(context: FsContext, path: string): Promise<PathStat | null> {
-  const place = await confine(context.root, path);
+  const place = await confine(context, path);
   if (place.info === null) return null;
-  const { isFile, isDirectory, size, mtime } = place.info;
+  const { kind, size, modified } = place.info;
   return {
     path: place.path,
-    type: isFile ? "file" : isDirectory ? "dir" : "other",
+    type: kind === "link" ? "other" : kind,
     size,
-    modified: (mtime ?? new Date(0)).toISOString(),
+    modified: new Date(modified).toISOString(),
   };
 }

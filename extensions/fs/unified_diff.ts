@@ -1,45 +1,89 @@
-import { createTwoFilesPatch } from "diff";
+import { type LineChange, lineChanges } from "./line_changes.ts";
 
 const MAX_DIFF = 64 * 1024;
-const MAX_EDITS = 2_000;
-const MAX_MS = 100;
-const MAX_INPUT = 2 * 1024 * 1024;
+const CONTEXT = 3;
+
+export interface DiffTexts {
+  /** Null where there is no such file. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** A unified diff with three lines of context, "" where nothing changed. Bounded in time and length: where the texts
  * are too far apart the changed region is shown as a whole, and a last line says what was left out. */
-export function unifiedDiff(path: string, texts: { readonly before: string | null; readonly after: string }): string {
-  const { before, after } = texts;
+export async function unifiedDiff(path: string, { before, after, signal }: DiffTexts): Promise<string> {
   if (before === after) return "";
-  const names = { old: before === null ? "/dev/null" : `a/${path}`, new: `b/${path}` };
-  const old = before ?? "";
-  const patch = old.length + after.length > MAX_INPUT
-    ? undefined
-    : createTwoFilesPatch(names.old, names.new, old, after, undefined, undefined, {
-      context: 3,
-      timeout: MAX_MS,
-      maxEditLength: MAX_EDITS,
-    });
-  const text = patch ?? coarse(old, after, names);
-  return bounded(text.replace(/^=+\n/, "").replaceAll("\t\n", "\n"));
+  const head = [
+    `--- ${before === null ? "/dev/null" : `a/${path}`}`,
+    `+++ ${after === null ? "/dev/null" : `b/${path}`}`,
+  ];
+  const [a, b] = [linesOf(before ?? ""), linesOf(after ?? "")];
+  const changes = await lineChanges(a.lines, b.lines, { signal });
+  if (changes.length === 0 && a.ended === b.ended) return `${head.join("\n")}\n`;
+  const shown = changes.length > 0 ? changes : lastLine(a.lines);
+  const text = [...head, ...hunksOf(shown).flatMap((hunk) => hunkLines(hunk, a, b)), ""].join("\n");
+  return bounded(text);
 }
 
-/** One hunk from the first line that differs to the last. */
-function coarse(before: string, after: string, names: { readonly old: string; readonly new: string }): string {
-  const [a, b] = [before.split("\n"), after.split("\n")];
-  const shorter = Math.min(a.length, b.length);
-  let head = 0;
-  while (head < shorter && a[head] === b[head]) head++;
-  let tail = 0;
-  while (tail < shorter - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
-  const removed = a.slice(head, a.length - tail);
-  const added = b.slice(head, b.length - tail);
-  return [
-    `--- ${names.old}`,
-    `+++ ${names.new}`,
-    `@@ -${head + 1},${removed.length} +${head + 1},${added.length} @@`,
-    ...removed.map((line) => `-${line}`),
-    ...added.map((line) => `+${line}`),
-  ].join("\n") + "\n";
+interface Lines {
+  readonly lines: readonly string[];
+  /** Whether the last one ends with a line feed. */
+  readonly ended: boolean;
+}
+
+/** A last line without a line feed is another one than the same with it. */
+function linesOf(text: string): Lines {
+  const lines = text.split("\n");
+  const ended = lines.at(-1) === "";
+  if (ended) lines.pop();
+  else lines.push(`${lines.pop() ?? ""}\n`);
+  return { lines, ended };
+}
+
+function lastLine(lines: readonly string[]): readonly LineChange[] {
+  const at = Math.max(0, lines.length - 1);
+  return [{ from: at, to: lines.length, newFrom: at, newTo: lines.length }];
+}
+
+/** Changes that are near each other stand in one hunk. */
+function hunksOf(changes: readonly LineChange[]): readonly (readonly LineChange[])[] {
+  const hunks: LineChange[][] = [];
+  for (const change of changes) {
+    const last = hunks.at(-1);
+    if (last && change.from - (last.at(-1)?.to ?? 0) <= CONTEXT * 2) last.push(change);
+    else hunks.push([change]);
+  }
+  return hunks;
+}
+
+function hunkLines(hunk: readonly LineChange[], a: Lines, b: Lines): readonly string[] {
+  const [first, last] = [hunk[0], hunk.at(-1)];
+  if (!first || !last) return [];
+  const from = Math.max(0, first.from - CONTEXT);
+  const to = Math.min(a.lines.length, last.to + CONTEXT);
+  const newFrom = first.newFrom - (first.from - from);
+  const newTo = last.newTo + (to - last.to);
+  const body: string[] = [];
+  let at = from;
+  for (const change of hunk) {
+    for (const line of a.lines.slice(at, change.from)) body.push(...marked(" ", line));
+    for (const line of a.lines.slice(change.from, change.to)) body.push(...marked("-", line));
+    for (const line of b.lines.slice(change.newFrom, change.newTo)) body.push(...marked("+", line));
+    at = change.to;
+  }
+  for (const line of a.lines.slice(at, to)) body.push(...marked(" ", line));
+  return [`@@ -${span(from, to)} +${span(newFrom, newTo)} @@`, ...body];
+}
+
+/** An empty span names the line before it. */
+function span(from: number, to: number): string {
+  if (to - from === 1) return `${from + 1}`;
+  return `${to > from ? from + 1 : from},${to - from}`;
+}
+
+function marked(mark: string, line: string): string[] {
+  return line.endsWith("\n") ? [`${mark}${line.slice(0, -1)}`, "\\ No newline at end of file"] : [`${mark}${line}`];
 }
 
 function bounded(text: string): string {

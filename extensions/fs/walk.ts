@@ -1,16 +1,20 @@
-import { join } from "node:path";
 import { IgnoreRules } from "./ignore_rules.ts";
+import type { Entry, Tree } from "./tree.ts";
 
 export interface WalkEntry {
-  /** Relative to the workspace, with `/`. */
+  /** Relative to the workspace, with `/`, below the start as it was named. */
   readonly path: string;
+  /** The same without a link in it. */
+  readonly real: string;
   readonly type: "file" | "dir" | "link";
 }
 
 export interface WalkOptions {
-  readonly root: string;
-  /** A real folder below the root, relative; "." for the root. */
+  readonly tree: Tree;
+  /** A folder below the root, relative, without a link in it; "." for the root. */
   readonly start: string;
+  /** How the caller named it, where that differs. */
+  readonly named?: string;
   /** Ignored files too; `.git` never. */
   readonly all: boolean;
   /** Levels to descend; 1 is the folder's own entries. */
@@ -23,46 +27,48 @@ export const MAX_ENTRIES = 500_000;
 /** Everything below a folder, sorted by name, folders before what is in them. Links are named and not followed;
  * folders that cannot be read are passed over. Synchronous, so that the caller decides when to rest. Throws
  * RangeError past half a million entries. */
-export function* walk({ root, start, all, depth }: WalkOptions): Generator<WalkEntry> {
+export function* walk({ tree, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry> {
   let count = 0;
-  const visit = function* (folder: string, rules: IgnoreRules | null, level: number): Generator<WalkEntry> {
-    for (const entry of entriesOf(join(root, folder))) {
+  const below = (folder: string, name: string): string => folder === "" ? name : `${folder}/${name}`;
+  const visit = function* (
+    at: { readonly path: string; readonly real: string },
+    rules: IgnoreRules | null,
+    level: number,
+  ): Generator<WalkEntry> {
+    const entries = entriesOf(tree, at.real);
+    const own = rules?.below(at.real, entries) ?? null;
+    for (const entry of entries) {
       if (NEVER.includes(entry.name)) continue;
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (rules?.ignores(path, entry.isDirectory)) continue;
+      const real = below(at.real, entry.name);
+      if (own?.ignores(real, entry.kind === "dir")) continue;
       if (++count > MAX_ENTRIES) throw new RangeError(`Cannot search ${start}: more than ${MAX_ENTRIES} files`);
-      const type = typeOf(entry);
-      if (type === null) continue;
-      yield { path, type };
-      if (type === "dir" && level < depth) yield* visit(path, rules?.below(root, path) ?? null, level + 1);
+      if (entry.kind === "other") continue;
+      const path = below(at.path, entry.name);
+      yield { path, real, type: entry.kind };
+      if (entry.kind === "dir" && level < depth) yield* visit({ path, real }, own, level + 1);
     }
   };
-  yield* visit(start === "." ? "" : start, all ? null : rulesFor(root, start), 1);
+  const first = { path: named === "." ? "" : named, real: start === "." ? "" : start };
+  yield* visit(first, all ? null : rulesAbove(tree, start), 1);
 }
 
-/** The rules that hold in a folder; none where the folder itself is ignored, since then it was named on purpose. */
-function rulesFor(root: string, start: string): IgnoreRules | null {
-  let rules = IgnoreRules.at(root);
+/** The rules of all folders above; none where the folder itself is ignored, since then it was named on purpose. */
+function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
+  let rules = IgnoreRules.of(tree);
   if (start === ".") return rules;
   const parts = start.split("/");
-  for (let at = 1; at <= parts.length; at++) {
-    const folder = parts.slice(0, at).join("/");
-    if (rules.ignores(folder, true)) return null;
-    rules = rules.below(root, folder);
+  for (let at = 0; at < parts.length; at++) {
+    const above = parts.slice(0, at).join("/");
+    rules = rules.below(above, entriesOf(tree, above));
+    if (rules.ignores(parts.slice(0, at + 1).join("/"), true)) return null;
   }
   return rules;
 }
 
-function entriesOf(folder: string): Deno.DirEntry[] {
+function entriesOf(tree: Tree, folder: string): readonly Entry[] {
   try {
-    return [...Deno.readDirSync(folder)].sort((a, b) => a.name < b.name ? -1 : 1);
+    return [...tree.entries(folder || ".")].sort((a, b) => a.name < b.name ? -1 : 1);
   } catch {
     return [];
   }
-}
-
-function typeOf(entry: Deno.DirEntry): WalkEntry["type"] | null {
-  if (entry.isSymlink) return "link";
-  if (entry.isDirectory) return "dir";
-  return entry.isFile ? "file" : null;
 }

@@ -1,50 +1,23 @@
-import { confine, confineForWrite, type Place } from "./confine.ts";
+import { changeFiles } from "./change_files.ts";
+import { confineForWrite } from "./confine.ts";
 import type { FsContext } from "./context.ts";
-import { currentBytes, MAX_WRITE } from "./current_file.ts";
-import { rememberFile } from "./read_place.ts";
-import { replaceFiles } from "./replace_files.ts";
+import { currentFile, MAX_WRITE } from "./current_file.ts";
 import { sizeText } from "./size_text.ts";
-import { decodeText } from "./text_bytes.ts";
-import { unifiedDiff } from "./unified_diff.ts";
-
-export interface Written {
-  readonly path: string;
-  readonly bytes: number;
-  /** Unified diff against what was there; "" where nothing changed. */
-  readonly diff: string;
-}
+import { type Written, written } from "./written.ts";
 
 /** Creates a file, folders included, or replaces its text. */
 export async function writeFile(
   context: FsContext,
   { path, text }: { readonly path: string; readonly text: string },
 ): Promise<Written> {
-  const place = await confineForWrite(context.root, path);
+  const place = await confineForWrite(context, path);
   const bytes = new TextEncoder().encode(text);
   if (bytes.length > MAX_WRITE) {
     throw new RangeError(`Cannot write ${place.path}: ${sizeText(bytes.length)} is over 16 MB`);
   }
-  const before = await currentBytes(context, place);
-  context.signal?.throwIfAborted();
-  await replaceFiles([{ place, bytes, before }]);
-  await rememberWritten(context, { place, bytes });
-  return { path: place.path, bytes: bytes.length, diff: diffOf(place.path, { before, text }) };
-}
-
-/** The model knows what it wrote. */
-export async function rememberWritten(
-  context: FsContext,
-  { place, bytes }: { readonly place: Place; readonly bytes: Uint8Array },
-): Promise<void> {
-  const { info } = await confine(context.root, place.path);
-  if (info) await rememberFile(context, { place, bytes, lossy: false, info });
-}
-
-function diffOf(
-  path: string,
-  { before, text }: { readonly before: Uint8Array | null; readonly text: string },
-): string {
-  const old = before === null ? null : decodeText(before);
-  if (old?.lossy) return `Binary file ${path} replaced\n`;
-  return unifiedDiff(path, { before: old?.text ?? null, after: text });
+  const before = await currentFile(context, place);
+  const after = { kind: "file", bytes, mode: before?.mode ?? null, owner: before?.owner ?? null } as const;
+  const item = { path: place.real, before, after, seen: before?.seen ?? null };
+  await changeFiles(context, { change: "writeFile", items: [item] });
+  return await written(context, item, { named: place.path });
 }

@@ -12,12 +12,15 @@ export class Workspace implements AsyncDisposable {
   readonly root: string;
   /** Beside the workspace: what must not be reached. */
   readonly outside: string;
+  /** Where checkpoints are kept. */
+  readonly home: string;
   readonly env: EnvironmentView;
 
   constructor(base: string) {
     this.#base = base;
     this.root = join(base, "app");
     this.outside = join(base, "app2");
+    this.home = join(base, "home");
     this.env = { envId: "env", conversationId: crypto.randomUUID(), depth: 0, workspace: this.root };
   }
 
@@ -51,7 +54,7 @@ export class Workspace implements AsyncDisposable {
   }
 
   async callWith(call: { name: string; args: unknown[]; signal: AbortSignal }): Promise<unknown> {
-    const registry = new ExtensionRegistry({ log: SILENT });
+    const registry = new ExtensionRegistry({ log: SILENT, home: this.home });
     registry.register(fs);
     const active = await registry.activate(this.env);
     return await active.call(`fs.${call.name}`, call.args, { env: this.env, signal: call.signal });

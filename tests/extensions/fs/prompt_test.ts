@@ -35,6 +35,10 @@ Deno.test("fs: every function is there, documented and with an example", async (
     "listFiles",
     "edit",
     "writeFile",
+    "patch",
+    "move",
+    "remove",
+    "undo",
     "stat",
   ]);
   for (const name of functions) assert.match(doc(name) ?? "", /^fs\.\w+\(.*\): Promise<.*>\n.+\ne\.g\. await fs\./);

@@ -1,0 +1,71 @@
+import type { EnvironmentView } from "@vis/extension";
+import { Checkpoints } from "./checkpoints.ts";
+import type { ChangeSource, FsContext } from "./context.ts";
+import { FolderGuard } from "./folder_guard.ts";
+import { ReadLedger } from "./read_ledger.ts";
+import { recover } from "./recover.ts";
+import { treeOf } from "./tree_of.ts";
+import type { Tree } from "./tree.ts";
+
+interface Known {
+  readonly tree: Tree;
+  readonly checkpoints: Checkpoints | null;
+  /** What an earlier process left half done is put back before anything else. */
+  readonly ready: Promise<unknown>;
+}
+
+const MAX_PLACES = 64;
+
+/** What `fs` keeps for the time of the process: workspaces, and what conversations have read. */
+export class FsPlaces {
+  readonly #ledger = new ReadLedger();
+  readonly #guard = new FolderGuard();
+  readonly #known = new Map<string, Known>();
+  readonly #queries = new Map<string, Promise<string | null>>();
+
+  /** Recovers the workspace first, where that is not done yet. */
+  async of(
+    env: Pick<
+      EnvironmentView,
+      "workspace" | "home" | "conversationId" | "currentIterationId" | "db" | "spawn" | "signal"
+    >,
+  ): Promise<FsContext> {
+    const { workspace: root, conversationId, spawn, signal } = env;
+    signal?.throwIfAborted();
+    const { tree, checkpoints, ready } = this.#place(root, env.home ?? null);
+    await ready;
+    const source = (): Promise<ChangeSource> => this.#source(env);
+    return { root, tree, conversationId, ledger: this.#ledger, guard: this.#guard, checkpoints, source, spawn, signal };
+  }
+
+  #place(root: string, home: string | null): Known {
+    const key = `${root}\0${home ?? ""}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const tree = treeOf(root);
+    const checkpoints = home === null ? null : new Checkpoints(home, { workspace: root });
+    this.#guard.note(tree);
+    const place = { tree, checkpoints, ready: recover({ tree, checkpoints, guard: this.#guard }) };
+    this.#known.set(key, place);
+    drop(this.#known);
+    return place;
+  }
+
+  /** The newest query of a conversation is the one that runs; it is asked for once per iteration. */
+  async #source({ conversationId, currentIterationId: iterationId = null, db }: Parameters<FsPlaces["of"]>[0]) {
+    if (iterationId === null || !db) return { conversationId, iterationId, queryId: null };
+    const key = `${conversationId}\0${iterationId}`;
+    const query = this.#queries.get(key) ??
+      db.queries(conversationId).then((all) => all.at(-1)?.id ?? null, () => null);
+    this.#queries.set(key, query);
+    drop(this.#queries);
+    return { conversationId, iterationId, queryId: await query };
+  }
+}
+
+function drop(map: Map<string, unknown>): void {
+  for (const key of map.keys()) {
+    if (map.size <= MAX_PLACES) return;
+    map.delete(key);
+  }
+}

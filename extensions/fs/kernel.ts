@@ -1,0 +1,229 @@
+/** Calls of Linux, each by libc's `syscall`: a function that takes a path and one that does not. */
+const SYMBOLS = {
+  openat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
+  statx: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
+  buffered: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32"], result: "i32" },
+  mode: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32"], result: "i32" },
+  readlinkat: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
+  symlinkat: { name: "syscall", parameters: ["i32", "buffer", "i32", "buffer"], result: "i32" },
+  renameat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "buffer", "u32"], result: "i32" },
+  numbers: { name: "syscall", parameters: ["i32", "i32", "u32", "u32"], result: "i32" },
+  /** Waits for the disk, so it does so on another thread. */
+  fdatasync: { parameters: ["i32"], result: "i32", nonblocking: true },
+  errno: { name: "__errno_location", parameters: [], result: "pointer" },
+} as const;
+
+const CALLS = {
+  x86_64: {
+    read: 0,
+    write: 1,
+    close: 3,
+    fchmod: 91,
+    fchown: 93,
+    getdents64: 217,
+    mkdirat: 258,
+    unlinkat: 263,
+    symlinkat: 266,
+    readlinkat: 267,
+    renameat2: 316,
+    statx: 332,
+    openat2: 437,
+  },
+  aarch64: {
+    read: 63,
+    write: 64,
+    close: 57,
+    fchmod: 52,
+    fchown: 55,
+    getdents64: 61,
+    mkdirat: 34,
+    unlinkat: 35,
+    symlinkat: 36,
+    readlinkat: 78,
+    renameat2: 276,
+    statx: 291,
+    openat2: 437,
+  },
+} as const;
+
+type Call = keyof typeof CALLS["x86_64"];
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const AT_FDCWD = -100;
+const AT_REMOVEDIR = 0x200;
+const AT_SYMLINK_NOFOLLOW = 0x100;
+const AT_EMPTY_PATH = 0x1000;
+const STATX_BASIC_AND_BIRTH = 0xfff;
+const STATX_BYTES = 256;
+/** RESOLVE_NO_MAGICLINKS, NO_SYMLINKS and BENEATH. */
+const BENEATH = 0x02n | 0x04n | 0x08n;
+const HOW_BYTES = 24;
+const EINTR = 4, EAGAIN = 11;
+const RETRIES = 64;
+
+const ERRORS: Readonly<Record<number, new (message: string) => Error>> = {
+  1: Deno.errors.PermissionDenied, // EPERM
+  2: Deno.errors.NotFound,
+  13: Deno.errors.PermissionDenied,
+  17: Deno.errors.AlreadyExists,
+  18: Deno.errors.FilesystemLoop, // EXDEV: something led out of the folder
+  20: Deno.errors.NotADirectory,
+  21: Deno.errors.IsADirectory,
+  40: Deno.errors.FilesystemLoop,
+};
+
+const encoder = new TextEncoder();
+const terminated = (text: string): Bytes => encoder.encode(`${text}\0`);
+
+/** The file calls of Linux that stay below a folder whatever happens to names meanwhile. All of them are synchronous. */
+export class Kernel {
+  static #shared: Kernel | null | undefined;
+
+  readonly #symbols: Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
+  readonly #calls = CALLS[Deno.build.arch];
+  readonly #empty = terminated("");
+
+  /** Use `shared`. */
+  constructor() {
+    this.#symbols = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
+  }
+
+  /** Null where there is no such kernel (openat2 came with 5.6) or library. */
+  static shared(): Kernel | null {
+    if (Kernel.#shared === undefined) Kernel.#shared = Kernel.#load();
+    return Kernel.#shared;
+  }
+
+  static #load(): Kernel | null {
+    if (Deno.build.os !== "linux") return null;
+    try {
+      const kernel = new Kernel();
+      kernel.close(kernel.open(kernel.openRoot("/"), ".", { flags: OPEN.path | OPEN.folder }));
+      return kernel;
+    } catch {
+      return null;
+    }
+  }
+
+  /** A path from outside, followed wherever it leads. */
+  openRoot(path: string): number {
+    return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: 0n });
+  }
+
+  /** A path below a folder without a link in it. */
+  open(folder: number, path: string, { flags, mode = 0 }: { readonly flags: number; readonly mode?: number }): number {
+    return this.#open(folder, path, { flags, mode, resolve: BENEATH });
+  }
+
+  #open(
+    folder: number,
+    path: string,
+    { flags, mode = 0, resolve }: { readonly flags: number; readonly mode?: number; readonly resolve: bigint },
+  ): number {
+    const how = new BigUint64Array([BigInt(flags | OPEN.closeOnExec), BigInt(mode), resolve]);
+    const bytes = new Uint8Array(how.buffer);
+    const name = terminated(path);
+    for (let tries = 0;; tries++) {
+      const found = this.#symbols.openat2(this.#calls.openat2, folder, name, bytes, HOW_BYTES);
+      if (found >= 0) return found;
+      const code = this.#errno();
+      // A rename somewhere meanwhile: the kernel cannot tell whether `..` stayed below.
+      if ((code !== EAGAIN && code !== EINTR) || tries === RETRIES) throw this.#error("openat2", { code, path });
+    }
+  }
+
+  /** `path` null for the descriptor itself. The answer is a struct statx. */
+  stat(folder: number, path: string | null): DataView {
+    const into = new Uint8Array(STATX_BYTES);
+    const flags = path === null ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW;
+    const name = path === null ? this.#empty : terminated(path);
+    const code = this.#symbols.statx(this.#calls.statx, folder, name, flags, STATX_BASIC_AND_BIRTH, into);
+    this.#check(code, "statx", path ?? "");
+    return new DataView(into.buffer);
+  }
+
+  /** Bytes read, or bytes of directory entries, or bytes written. */
+  transfer(call: "read" | "write" | "getdents64", descriptor: number, bytes: Bytes): number {
+    for (;;) {
+      const count = this.#symbols.buffered(this.#calls[call], descriptor, bytes, bytes.length);
+      if (count >= 0) return count;
+      const code = this.#errno();
+      if (code !== EINTR) throw this.#error(call, { code, path: "" });
+    }
+  }
+
+  readLink(folder: number, path: string): string {
+    const into = new Uint8Array(4096);
+    const count = this.#symbols.readlinkat(this.#calls.readlinkat, folder, terminated(path), into, into.length);
+    this.#check(count, "readlinkat", path);
+    return new TextDecoder().decode(into.subarray(0, count));
+  }
+
+  makeLink(folder: number, path: string, { target }: { readonly target: string }): void {
+    const code = this.#symbols.symlinkat(this.#calls.symlinkat, terminated(target), folder, terminated(path));
+    this.#check(code, "symlinkat", path);
+  }
+
+  makeFolder(folder: number, path: string, { mode }: { readonly mode: number }): void {
+    this.#check(this.#symbols.mode(this.#calls.mkdirat, folder, terminated(path), mode), "mkdirat", path);
+  }
+
+  remove(folder: number, path: string, { isFolder }: { readonly isFolder: boolean }): void {
+    const flags = isFolder ? AT_REMOVEDIR : 0;
+    this.#check(this.#symbols.mode(this.#calls.unlinkat, folder, terminated(path), flags), "unlinkat", path);
+  }
+
+  rename(from: { folder: number; path: string }, to: { folder: number; path: string; flags: number }): void {
+    const [before, after] = [terminated(from.path), terminated(to.path)];
+    const number = this.#calls.renameat2;
+    this.#check(
+      this.#symbols.renameat2(number, from.folder, before, to.folder, after, to.flags),
+      "renameat2",
+      from.path,
+    );
+  }
+
+  setMode(descriptor: number, mode: number): void {
+    this.#check(this.#symbols.numbers(this.#calls.fchmod, descriptor, mode, 0), "fchmod", "");
+  }
+
+  /** False where that is not allowed. */
+  setOwner(descriptor: number, { uid, gid }: { readonly uid: number; readonly gid: number }): boolean {
+    return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
+  }
+
+  async sync(descriptor: number): Promise<void> {
+    if (await this.#symbols.fdatasync(descriptor) < 0) throw new Error("Cannot write to the disk");
+  }
+
+  close(descriptor: number): void {
+    this.#symbols.numbers(this.#calls.close, descriptor, 0, 0);
+  }
+
+  #check(result: number, call: Call, path: string): void {
+    if (result < 0) throw this.#error(call, { code: this.#errno(), path });
+  }
+
+  #errno(): number {
+    const at = this.#symbols.errno();
+    return at ? new Deno.UnsafePointerView(at).getInt32() : 0;
+  }
+
+  #error(call: Call, { code, path }: { readonly code: number; readonly path: string }): Error {
+    const Class = ERRORS[code] ?? Error;
+    return new Class(`${call} failed with error ${code}${path === "" ? "" : ` for ${path}`}`);
+  }
+}
+
+const isArm = Deno.build.arch === "aarch64";
+/** Flags of openat2. */
+export const OPEN = {
+  write: 0o1,
+  create: 0o300, // O_CREAT | O_EXCL
+  noTerminal: 0o400,
+  nonBlocking: 0o4000,
+  folder: isArm ? 0o40000 : 0o200000,
+  noFollow: isArm ? 0o100000 : 0o400000,
+  path: 0o10000000,
+  closeOnExec: 0o2000000,
+} as const;

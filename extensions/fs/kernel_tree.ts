@@ -1,0 +1,227 @@
+import { type Kernel, OPEN } from "./kernel.ts";
+import { Pace } from "./pace.ts";
+import type { Entry, Facts, FolderOptions, NewFile, OpenFile, OpenFolder, Tree } from "./tree.ts";
+
+const KINDS: Readonly<Record<number, Facts["kind"]>> = { 0o100000: "file", 0o040000: "dir", 0o120000: "link" };
+const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "dir", 10: "link" };
+const RENAME_NOREPLACE = 1;
+const NEW_FILE = 0o666, NEW_FOLDER = 0o777;
+const LIST_BYTES = 64 * 1024;
+const WRITE_BYTES = 1024 * 1024;
+const ENTRY_HEAD = 19;
+
+/** Files below a folder by openat2 (RESOLVE_BENEATH, no links): what a racing rename or link does to a path cannot lead
+ * outside. */
+export class KernelTree implements Tree {
+  readonly #kernel: Kernel;
+  readonly #root: string;
+
+  constructor(kernel: Kernel, root: string) {
+    this.#kernel = kernel;
+    this.#root = root;
+  }
+
+  look(path: string): Facts | null {
+    return orNull(() => this.#with(path, OPEN.path | OPEN.noFollow, (at) => factsOf(this.#kernel.stat(at, null))));
+  }
+
+  open(path: string): OpenFile {
+    const flags = OPEN.nonBlocking | OPEN.noTerminal | OPEN.noFollow;
+    const at = this.#openAt(path, flags);
+    try {
+      return new KernelFile(this.#kernel, at);
+    } catch (error) {
+      this.#kernel.close(at);
+      throw error;
+    }
+  }
+
+  entries(path: string): readonly Entry[] {
+    return this.#with(path, OPEN.folder, (at) => listOf(this.#kernel, at));
+  }
+
+  readLink(path: string): string {
+    return this.#with(path, OPEN.path | OPEN.noFollow, (at) => this.#kernel.readLink(at, ""));
+  }
+
+  folder(path: string, { made, visit }: FolderOptions): OpenFolder {
+    let folder = new KernelFolder(this.#kernel, this.#kernel.openRoot(this.#root));
+    const done: string[] = [];
+    for (const name of path === "." ? [] : path.split("/")) {
+      try {
+        done.push(name);
+        const next = folder.enter(name, made ? () => made(done.join("/")) : null);
+        folder[Symbol.dispose]();
+        folder = next;
+        visit(folder);
+      } catch (error) {
+        folder[Symbol.dispose]();
+        throw error;
+      }
+    }
+    return folder;
+  }
+
+  #openAt(path: string, flags: number): number {
+    const root = this.#kernel.openRoot(this.#root);
+    try {
+      return this.#kernel.open(root, path, { flags });
+    } finally {
+      this.#kernel.close(root);
+    }
+  }
+
+  #with<Result>(path: string, flags: number, use: (at: number) => Result): Result {
+    const at = this.#openAt(path, flags);
+    try {
+      return use(at);
+    } finally {
+      this.#kernel.close(at);
+    }
+  }
+}
+
+class KernelFile implements OpenFile {
+  readonly facts: Facts;
+  readonly #kernel: Kernel;
+  readonly #at: number;
+
+  constructor(kernel: Kernel, at: number) {
+    this.#kernel = kernel;
+    this.#at = at;
+    this.facts = factsOf(kernel.stat(at, null));
+    if (this.facts.kind !== "file") throw new Deno.errors.IsADirectory("not a regular file");
+  }
+
+  read(into: Uint8Array<ArrayBuffer>): number {
+    return into.length === 0 ? 0 : this.#kernel.transfer("read", this.#at, into);
+  }
+
+  [Symbol.dispose](): void {
+    this.#kernel.close(this.#at);
+  }
+}
+
+class KernelFolder implements OpenFolder {
+  readonly facts: Facts;
+  readonly #kernel: Kernel;
+  readonly #at: number;
+
+  constructor(kernel: Kernel, at: number) {
+    this.#kernel = kernel;
+    this.#at = at;
+    this.facts = factsOf(kernel.stat(at, null));
+  }
+
+  /** The folder of this name; made where it is missing and somebody wants to be told. */
+  enter(name: string, made: (() => void) | null): KernelFolder {
+    const flags = OPEN.path | OPEN.folder;
+    try {
+      return new KernelFolder(this.#kernel, this.#kernel.open(this.#at, name, { flags }));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound) || made === null) throw error;
+      this.makeFolder(name);
+      made();
+      return new KernelFolder(this.#kernel, this.#kernel.open(this.#at, name, { flags }));
+    }
+  }
+
+  look(name: string): Facts | null {
+    return orNull(() => factsOf(this.#kernel.stat(this.#at, name)));
+  }
+
+  readLink(name: string): string {
+    return this.#kernel.readLink(this.#at, name);
+  }
+
+  async create(name: string, { bytes, mode, owner }: NewFile): Promise<void> {
+    const flags = OPEN.write | OPEN.create | OPEN.noFollow;
+    const at = this.#kernel.open(this.#at, name, { flags, mode: mode === null ? NEW_FILE : 0o600 });
+    try {
+      const pace = new Pace(undefined);
+      for (let done = 0; done < bytes.length;) {
+        done += this.#kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
+        if (pace.due) await pace.rest();
+      }
+      // Owner before mode: changing the owner clears some bits of the mode.
+      if (owner) this.#kernel.setOwner(at, owner);
+      if (mode !== null) this.#kernel.setMode(at, mode);
+      await this.#kernel.sync(at);
+    } finally {
+      this.#kernel.close(at);
+    }
+  }
+
+  makeLink(name: string, target: string): void {
+    this.#kernel.makeLink(this.#at, name, { target });
+  }
+
+  makeFolder(name: string, mode = NEW_FOLDER): void {
+    this.#kernel.makeFolder(this.#at, name, { mode });
+  }
+
+  rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void {
+    if (!(to.folder instanceof KernelFolder)) throw new TypeError("Cannot rename between trees of two kinds");
+    const flags = to.keep ? RENAME_NOREPLACE : 0;
+    this.#kernel.rename({ folder: this.#at, path: name }, { folder: to.folder.#at, path: to.name, flags });
+  }
+
+  remove(name: string): void {
+    this.#kernel.remove(this.#at, name, { isFolder: false });
+  }
+
+  removeFolder(name: string): void {
+    this.#kernel.remove(this.#at, name, { isFolder: true });
+  }
+
+  [Symbol.dispose](): void {
+    this.#kernel.close(this.#at);
+  }
+}
+
+function factsOf(stat: DataView): Facts {
+  const mode = stat.getUint16(28, true);
+  const device = `${stat.getUint32(136, true)}:${stat.getUint32(140, true)}`;
+  const born = `${stat.getBigInt64(80, true)}.${stat.getUint32(88, true)}`;
+  return {
+    kind: KINDS[mode & 0o170000] ?? "other",
+    size: Number(stat.getBigUint64(40, true)),
+    modified: Number(stat.getBigInt64(112, true)) * 1000 + Math.floor(stat.getUint32(120, true) / 1e6),
+    mode: mode & 0o7777,
+    uid: stat.getUint32(20, true),
+    gid: stat.getUint32(24, true),
+    id: `${device}:${stat.getBigUint64(32, true)}:${born}`,
+  };
+}
+
+function listOf(kernel: Kernel, at: number): readonly Entry[] {
+  const found: Entry[] = [];
+  const buffer = new Uint8Array(LIST_BYTES);
+  const view = new DataView(buffer.buffer);
+  const decoder = new TextDecoder();
+  for (let count = kernel.transfer("getdents64", at, buffer); count > 0;) {
+    for (let from = 0; from < count; from += view.getUint16(from + 16, true)) {
+      const start = from + ENTRY_HEAD;
+      const name = decoder.decode(buffer.subarray(start, buffer.indexOf(0, start)));
+      if (name === "." || name === "..") continue;
+      const type = view.getUint8(from + 18);
+      found.push({ name, kind: type === 0 ? kindOf(kernel, at, name) : ENTRY_KINDS[type] ?? "other" });
+    }
+    count = kernel.transfer("getdents64", at, buffer);
+  }
+  return found;
+}
+
+/** Some file systems do not tell kinds with names. */
+function kindOf(kernel: Kernel, at: number, name: string): Facts["kind"] {
+  return orNull(() => factsOf(kernel.stat(at, name)).kind) ?? "other";
+}
+
+function orNull<Result>(look: () => Result): Result | null {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  }
+}

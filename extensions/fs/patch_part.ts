@@ -1,0 +1,21 @@
+/** Lines that stand together in the old text and what they become. */
+export interface Hunk {
+  /** 1-based line of the old text, where the patch tells one. */
+  readonly line: number | null;
+  /** Without line ends. */
+  readonly old: readonly string[];
+  readonly new: readonly string[];
+  /** Whether the patch says that there is no line end after the last new line; null where it does not say. */
+  readonly ended: boolean | null;
+}
+
+/** What a patch does to one file. */
+export interface PatchPart {
+  /** Null for a new file. */
+  readonly from: string | null;
+  /** Null for one that goes away. */
+  readonly to: string | null;
+  readonly hunks: readonly Hunk[];
+  /** Permission bits that the patch names. */
+  readonly mode: number | null;
+}

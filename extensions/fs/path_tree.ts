@@ -1,0 +1,149 @@
+import { join, relative, sep } from "node:path";
+import type { Entry, Facts, FolderOptions, NewFile, OpenFile, OpenFolder, Tree } from "./tree.ts";
+
+/** Files below a folder by their paths, for systems without openat2: every path is looked at before it is used, and
+ * whoever swaps a folder for a link in between can lead outside. docs/extensions/fs.md says so. */
+export class PathTree implements Tree {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  look(path: string): Facts | null {
+    return lookAt(this.#real(path));
+  }
+
+  open(path: string): OpenFile {
+    const file = Deno.openSync(this.#real(path), { read: true });
+    const facts = factsOf(file.statSync());
+    if (facts.kind === "file") {
+      return {
+        facts,
+        read: (into) => file.readSync(into) ?? 0,
+        [Symbol.dispose]: () => file.close(),
+      };
+    }
+    file.close();
+    throw new Deno.errors.IsADirectory("not a regular file");
+  }
+
+  entries(path: string): readonly Entry[] {
+    return [...Deno.readDirSync(this.#real(path))].map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+  }
+
+  readLink(path: string): string {
+    return Deno.readLinkSync(this.#real(path));
+  }
+
+  folder(path: string, { made, visit }: FolderOptions): OpenFolder {
+    let folder = new PathFolder(this.#root);
+    const done: string[] = [];
+    for (const name of path === "." ? [] : path.split("/")) {
+      done.push(name);
+      if (made && folder.look(name) === null) {
+        folder.makeFolder(name);
+        made(done.join("/"));
+      }
+      const at = this.#real(done.join("/"));
+      if (!Deno.lstatSync(at).isDirectory) throw new Deno.errors.NotADirectory(name);
+      folder = new PathFolder(at);
+      visit(folder);
+    }
+    return folder;
+  }
+
+  /** Throws `FilesystemLoop` where a folder on the way is a link. */
+  #real(path: string): string {
+    const wanted = join(this.#root, path);
+    const parent = path.includes("/") ? join(wanted, "..") : this.#root;
+    let real = parent;
+    try {
+      real = Deno.realPathSync(parent);
+    } catch { /* said better by the call itself */ }
+    if (real !== parent || relative(this.#root, wanted).split(sep)[0] === "..") {
+      throw new Deno.errors.FilesystemLoop(`${path} leads elsewhere`);
+    }
+    return wanted;
+  }
+}
+
+class PathFolder implements OpenFolder {
+  readonly facts: Facts;
+  readonly #at: string;
+
+  constructor(at: string) {
+    this.#at = at;
+    this.facts = factsOf(Deno.lstatSync(at));
+  }
+
+  look(name: string): Facts | null {
+    return lookAt(join(this.#at, name));
+  }
+
+  readLink(name: string): string {
+    return Deno.readLinkSync(join(this.#at, name));
+  }
+
+  async create(name: string, { bytes, mode, owner }: NewFile): Promise<void> {
+    const path = join(this.#at, name);
+    using file = Deno.openSync(path, { write: true, createNew: true, ...(mode === null ? {} : { mode: 0o600 }) });
+    for (let done = 0; done < bytes.length;) done += await file.write(bytes.subarray(done));
+    await file.syncData();
+    try {
+      if (owner) Deno.chownSync(path, owner.uid, owner.gid);
+    } catch { /* not allowed */ }
+    if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode);
+  }
+
+  makeLink(name: string, target: string): void {
+    Deno.symlinkSync(target, join(this.#at, name));
+  }
+
+  makeFolder(name: string, mode = 0o777): void {
+    Deno.mkdirSync(join(this.#at, name), { mode });
+  }
+
+  rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void {
+    if (!(to.folder instanceof PathFolder)) throw new TypeError("Cannot rename between trees of two kinds");
+    if (to.keep && to.folder.look(to.name) !== null) throw new Deno.errors.AlreadyExists(to.name);
+    Deno.renameSync(join(this.#at, name), join(to.folder.#at, to.name));
+  }
+
+  remove(name: string): void {
+    if (this.look(name)?.kind === "dir") throw new Deno.errors.IsADirectory(name);
+    Deno.removeSync(join(this.#at, name));
+  }
+
+  removeFolder(name: string): void {
+    if (this.look(name)?.kind !== "dir") throw new Deno.errors.NotADirectory(name);
+    Deno.removeSync(join(this.#at, name));
+  }
+
+  [Symbol.dispose](): void {}
+}
+
+function lookAt(path: string): Facts | null {
+  try {
+    return factsOf(Deno.lstatSync(path));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  }
+}
+
+function factsOf(info: Deno.FileInfo): Facts {
+  return {
+    kind: kindOf(info),
+    size: info.size,
+    modified: info.mtime?.getTime() ?? 0,
+    mode: (info.mode ?? 0o644) & 0o7777,
+    uid: info.uid ?? 0,
+    gid: info.gid ?? 0,
+    id: `${info.dev}:${info.ino}:${info.birthtime?.getTime() ?? 0}`,
+  };
+}
+
+function kindOf(info: { readonly isFile: boolean; readonly isDirectory: boolean; readonly isSymlink: boolean }) {
+  return info.isSymlink ? "link" : info.isDirectory ? "dir" : info.isFile ? "file" : "other";
+}
