@@ -2,6 +2,7 @@
 import v1 from "./V1__schema.sql" with { type: "text" };
 import v2 from "./V2__recursion.sql" with { type: "text" };
 import v3 from "./V3__scopes.sql" with { type: "text" };
+import v4 from "./V4__extension_state.sql" with { type: "text" };
 
 export interface Migration {
   readonly version: number;
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   { version: 1, name: "V1__schema.sql", sql: v1 },
   { version: 2, name: "V2__recursion.sql", sql: v2 },
   { version: 3, name: "V3__scopes.sql", sql: v3 },
+  { version: 4, name: "V4__extension_state.sql", sql: v4 },
 ];

@@ -239,6 +239,18 @@ const tables = z.strictObject({
     scope: z.enum(["live", "forgotten"]),
     createdAt: time,
   })).default([]),
+  /** What extensions keep of the conversation; nothing in files of before. */
+  extensionState: z.array(z.strictObject({
+    id,
+    namespace: z.string().min(1).max(200),
+    conversationStateId: id,
+    queryStateId: id.nullable(),
+    position: z.int().min(-1).max(1e9),
+    key: z.string().min(1).max(200),
+    version: z.int().min(1).max(1e9),
+    value: text,
+    createdAt: time,
+  })).default([]),
   childBranch: z.array(z.strictObject({
     conversationStateId: id,
     iterationId: id,

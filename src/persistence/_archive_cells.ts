@@ -32,6 +32,7 @@ export const ARCHIVE_TABLES = {
   expressionState: { texts: ["stdout", "stderr"], json: ["metadata"], bytes: ["result"], jsonBytes: ["error"] },
   expressionDependency: { plainJson: ["metadata"] },
   scopeChange: {},
+  extensionState: { texts: ["value"] },
   childBranch: {},
   subCall: { texts: ["prompt", "reply", "error"], plainJson: ["usage"] },
 } as const satisfies Readonly<Record<string, CellKinds>>;

@@ -59,6 +59,8 @@ async function readRows(db: Kysely<Schema>, conversationId: string): Promise<Row
     scopeChange: await db.selectFrom("scopeChange")
       .select(["expressionSoulId", "queryStateId", "position", "scope", "createdAt"])
       .where("expressionSoulId", "in", souls).orderBy("id").execute(),
+    extensionState: await db.selectFrom("extensionState").selectAll().where("conversationStateId", "in", branches)
+      .orderBy("id").execute(),
     childBranch: await db.selectFrom("childBranch").selectAll().where("conversationStateId", "in", branches)
       .orderBy("conversationStateId").execute(),
     subCall: await db.selectFrom("subCall").selectAll().where("iterationId", "in", iterations).orderBy("id").execute(),

@@ -110,6 +110,17 @@ export interface Schema {
     scope: "live" | "forgotten";
     createdAt: number;
   };
+  readonly extensionState: {
+    id: string;
+    namespace: string;
+    conversationStateId: string | null;
+    queryStateId: string | null;
+    position: number;
+    key: string;
+    version: number;
+    value: string | null;
+    createdAt: number;
+  };
   readonly childBranch: { conversationStateId: string; iterationId: string; depth: number; createdAt: number };
   readonly subCall: {
     id: string;

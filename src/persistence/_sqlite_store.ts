@@ -14,6 +14,7 @@ import { Children } from "./_children.ts";
 import { CareOfConversations } from "./_conversation_care.ts";
 import { Conversations } from "./_conversations.ts";
 import { readDependencies } from "./_dependencies.ts";
+import { ExtensionStates } from "./_extension_states.ts";
 import { createFork } from "./_forks.ts";
 import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
@@ -38,6 +39,7 @@ import type * as store from "./store.ts";
 /** The store in one SQLite database, which it owns from now on. */
 export class SqliteStore implements store.Store {
   readonly location: string;
+  readonly states: ExtensionStates;
   readonly #now: () => number;
   readonly #db: Kysely<Schema>;
   readonly #connection: SqliteConnection;
@@ -67,6 +69,7 @@ export class SqliteStore implements store.Store {
     this.#variables = new Variables(this.#db, now);
     this.#children = new Children(this.#db, now);
     this.#care = new CareOfConversations(this.#db);
+    this.states = new ExtensionStates(this.#db, { now, guard: (work) => this.#guard(work) });
   }
 
   createConversation(facts: Parameters<store.Store["createConversation"]>[0]): Promise<store.Branch> {

@@ -2,6 +2,7 @@ import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archi
 import type { BlockResult } from "../domain/block_result.ts";
 import type { ConversationCare } from "../domain/conversation_care.ts";
 import type { Dependency } from "../domain/dependency.ts";
+import type { StateStore } from "../domain/extension_state.ts";
 import type { Image } from "../domain/image.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
@@ -285,6 +286,8 @@ export interface Store extends ConversationCare {
   ): Promise<readonly VariableVersion[]>;
   setScope(branchId: string, names: readonly string[], scope: "live" | "forgotten"): Promise<void>;
 
+  /** What extensions keep. */
+  readonly states: StateStore;
   /** Over requests, blocks and answers of all conversations. */
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Quick structural check of the file: problems in words, empty when none. */

@@ -9,6 +9,7 @@ import { storeIterationCases } from "./store_iterations.ts";
 import { storePropertyCases } from "./store_properties.ts";
 import { storeQueryCases } from "./store_queries.ts";
 import { storeSearchCases } from "./store_search.ts";
+import { storeStateCases } from "./store_states.ts";
 import { storeVariableCases } from "./store_variables.ts";
 
 /** A test of one promise of `Store`. `clock.now` is what the store takes for the time. */
@@ -34,6 +35,7 @@ export function storeSuite(
     ...storeLeaseCases,
     ...storeExtrasCases,
     ...storePropertyCases,
+    ...storeStateCases,
   ];
   for (const { name, run } of cases) {
     Deno.test(`${name} [${label}]`, async () => {

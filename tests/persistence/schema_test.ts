@@ -28,6 +28,7 @@ const STATE =
 const QUERY = "INSERT INTO query_state (id, query_soul_id, version, status, metadata, created_at)";
 const ITERATION = "INSERT INTO iteration (id, query_state_id, position, status, created_at)";
 const EDGE = "INSERT INTO expression_dependency";
+const KEPT = "INSERT INTO extension_state";
 const LOG = "INSERT INTO log (id, level, event, data, query_soul_id, created_at)";
 
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [
@@ -109,6 +110,22 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     /CHECK/,
   ],
   ["two leases of a branch", "INSERT INTO lease VALUES ('c', 'h', 1, '', 1, 1), ('c', 'h', 2, '', 1, 1)", /UNIQUE/],
+  ["a state of no branch", `${KEPT} VALUES ('n', 'a', 'no', NULL, -1, 'k', 1, '1', 1)`, /FOREIGN/],
+  ["a state of no run", `${KEPT} VALUES ('n', 'a', 'c', 'no', -1, 'k', 1, '1', 1)`, /FOREIGN/],
+  ["a global state of a run", `${KEPT} VALUES ('n', 'a', NULL, 'qs', -1, 'k', 1, '1', 1)`, /CHECK/],
+  ["a state that is no JSON", `${KEPT} VALUES ('n', 'a', 'c', NULL, -1, 'k', 1, '{', 1)`, /CHECK/],
+  ["a state before the first version", `${KEPT} VALUES ('n', 'a', 'c', NULL, -1, 'k', 0, '1', 1)`, /CHECK/],
+  ["a state without a key", `${KEPT} VALUES ('n', 'a', 'c', NULL, -1, '', 1, '1', 1)`, /CHECK/],
+  [
+    "a state version twice",
+    `${KEPT} VALUES ('n', 'a', 'c', NULL, -1, 'k', 1, '1', 1), ('m', 'a', 'c', NULL, -1, 'k', 1, '2', 1)`,
+    /UNIQUE/,
+  ],
+  [
+    "a global state version twice",
+    `${KEPT} VALUES ('n', 'a', NULL, NULL, -1, 'k', 1, '1', 1), ('m', 'a', NULL, NULL, -1, 'k', 1, '2', 1)`,
+    /UNIQUE/,
+  ],
 ];
 
 for (const [what, sql, reason] of REFUSED) {
@@ -203,6 +220,7 @@ Deno.test("V1__schema.sql has the tables and the view of each table", () => {
     "expression_dependency",
     "expression_soul",
     "expression_state",
+    "extension_state",
     "iteration",
     "log",
     "query_soul",
