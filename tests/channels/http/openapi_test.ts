@@ -1,3 +1,4 @@
+import { validate } from "@hyperjump/json-schema/openapi-3-1";
 import assert from "node:assert/strict";
 import { startRig } from "./_rig.ts";
 
@@ -49,4 +50,16 @@ Deno.test("createApp() names the methods that a place has", async () => {
   const response = await rig.ask("/api/v1/conversations", { method: "PUT" });
   assert.deepEqual([response.status, response.headers.get("allow")], [405, "GET, POST"]);
   assert.equal((await response.json()).type, "urn:vis:problem:method-not-allowed");
+});
+
+const SPEC = "https://spec.openapis.org/oas/3.1/schema-base";
+
+Deno.test("openApi() is valid by the schema that OpenAPI 3.1 publishes, its JSON Schemas included", async () => {
+  await using rig = await startRig([]);
+  const document = await (await rig.ask("/openapi.json")).json();
+  const check = await validate(SPEC);
+  assert.deepEqual(check(document, "BASIC"), { valid: true });
+  const broken = structuredClone(document);
+  broken.paths["/api/v1"].get.responses = { 200: { description: 7 } };
+  assert.equal(check(broken, "FLAG").valid, false, "the check can fail");
 });
