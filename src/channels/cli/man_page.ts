@@ -1,5 +1,77 @@
 import type { Command } from "commander";
+import { type DescribedCommand, describedCommands, type DescribedRow } from "./described_command.ts";
+import { MANUAL_FACTS } from "./manual_facts.ts";
 
+/** The manual page of the program in roff (man macros), made from what its help says. */
 export function manPage(program: Command, version: string): string {
-  return `${program.name()} ${version}`;
+  const commands = describedCommands(program);
+  const groups = [...new Set(commands.map(({ group }) => group))];
+  const lines = [
+    `.\\" Made from the help of vis ${version}.`,
+    `.TH VIS 1 "" "vis ${version}" "Vis"`,
+    ".SH NAME",
+    "vis \\- an agent in one executable",
+    ".SH SYNOPSIS",
+    ...[`vis run [\\fIflags\\fR] \\fIprompt\\fR`, `vis \\fIcommand\\fR [\\fIflags\\fR]`].flatMap((one, at) =>
+      at === 0 ? [`.B ${one}`] : [".br", `.B ${one}`]
+    ),
+    ".SH DESCRIPTION",
+    ...paragraph(program.description()),
+    ".PP",
+    ...paragraph("Progress goes to stderr, the answer alone to stdout. Every command takes --help."),
+    ...groups.flatMap((group) => [
+      `.SH ${quoted(group.toUpperCase())}`,
+      ...commands.filter((one) => one.group === group).flatMap(section),
+    ]),
+    ".SH EXIT STATUS",
+    ...MANUAL_FACTS.exits.flatMap(row),
+    ".SH ENVIRONMENT",
+    ...MANUAL_FACTS.variables.flatMap(row),
+    ".SH FILES",
+    ...MANUAL_FACTS.files.flatMap(row),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function section({ name, about, usage, arguments: words, flags, notes }: DescribedCommand): readonly string[] {
+  return [
+    `.SS ${quoted(name)}`,
+    ...paragraph(`${about}.`),
+    ".PP",
+    `.B ${escaped(usage)}`,
+    ...words.flatMap(row),
+    ...flags.flatMap(row),
+    ...notes === ""
+      ? []
+      : [".PP", ".nf", ...notes.split("\n").map((line) => line === "" ? ".PP" : escaped(line)), ".fi"],
+  ];
+}
+
+function row({ term, about }: DescribedRow): readonly string[] {
+  return [".TP", `.B ${escaped(term)}`, ...about === "" ? ["\\&"] : paragraph(about)];
+}
+
+function paragraph(text: string): readonly string[] {
+  return text.split("\n").filter((line) => line.trim() !== "").flatMap((line) => wrapped(line.trim()).map(escaped));
+}
+
+/** Lines of at most 72 characters, as far as words allow. */
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + word.length < 72) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** As text: no line of it can begin a request, no dash becomes a hyphen that cannot be copied. */
+function escaped(text: string): string {
+  const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
+  return /^[.']/.test(plain) ? `\\&${plain}` : plain;
+}
+
+function quoted(text: string): string {
+  return `"${escaped(text).replaceAll('"', "\\(dq")}"`;
 }

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Help, type Option } from "commander";
 import type { Services } from "../channel.ts";
 import { addConfig } from "./_add_config.ts";
 import { addConversations } from "./_add_conversations.ts";
@@ -11,6 +11,7 @@ import { addProviders } from "./_add_providers.ts";
 import { addRun } from "./_add_run.ts";
 import { addSearch } from "./_add_search.ts";
 import { addServe } from "./_add_serve.ts";
+import { addUndo } from "./_add_undo.ts";
 import { addVars } from "./_add_vars.ts";
 import type { Context } from "./_context.ts";
 import { evenOutputs } from "./_even_outputs.ts";
@@ -24,6 +25,7 @@ export function buildProgram(context: Context): Command {
     .helpCommand(false)
     .showSuggestionAfterError()
     .showHelpAfterError("(vis help shows all commands)")
+    .configureHelp({ optionDescription })
     .exitOverride()
     .configureOutput({
       writeOut: io.stdout,
@@ -41,6 +43,7 @@ export function buildProgram(context: Context): Command {
   addVars(program, context);
   addPrompt(program, context);
   addSearch(program, context);
+  addUndo(program, context);
   program.commandsGroup("Set up:");
   addProviders(program, context);
   addConfig(program, context);
@@ -53,6 +56,11 @@ export function buildProgram(context: Context): Command {
   addHelp(program, context);
   evenOutputs(program);
   return program;
+}
+
+/** Without the defaults that go without saying. */
+function optionDescription(option: Option): string {
+  return new Help().optionDescription(option).replace(/\s*\(default: (?:false|\[\])\)$/, "");
 }
 
 function versionText({ version }: Services): string {
