@@ -11,7 +11,7 @@ inBrowser("inspects a step: the exact messages, the reply, tokens, cost, times, 
   await ask(page, "What is <b>a</b>?");
   await page.locator(".answer", { hasText: "1 it is" }).waitFor();
   await page.locator(".work > summary").click();
-  await page.getByRole("button", { name: "Inspect step 1" }).click();
+  await page.getByRole("button", { name: "inspect step 1" }).click();
   const viewer = page.locator("#viewer");
   await viewer.getByRole("tab", { name: "What was sent" }).waitFor();
   const sent = await viewer.locator("section pre").allTextContents();

@@ -79,7 +79,7 @@ inBrowser("forks at a step, shows both branches, and goes back", {
   await page.locator(".answer", { hasText: "n is 2" }).waitFor();
   const first = page.url();
   await page.locator(".work > summary").click();
-  await page.getByRole("button", { name: "Fork after step 1" }).click();
+  await page.getByRole("button", { name: "fork here, after step 1" }).click();
   await page.locator("#branch").waitFor();
   assert.notEqual(page.url(), first);
   assert.equal(await page.locator("#branch option").count(), 2);

@@ -71,6 +71,7 @@ async function enter() {
   byId("facts").title = `${facts.provider} ${facts.model} in ${facts.workspace}, Vis ${facts.version}`;
   await Promise.all([sidebar.load(), route()]);
   if (matchMedia("(hover: hover)").matches) byId("request").focus(); // a phone would open its keys
+  performance.mark("vis-usable");
 }
 
 /** `#c=<conversation or branch>`, with `q` and `s` the query and the step that are looked for. */

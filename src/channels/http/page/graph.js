@@ -6,7 +6,8 @@ import { view } from "./viewer.js";
 
 /** More would be neither read nor drawn quickly. */
 const MAX_NODES = 300;
-const NAME_CHARS = 20;
+const NAME_CHARS = 18;
+const SHAPE_CHARS = 26;
 
 /** Which variables were made from which. */
 export async function showGraph(conversation) {
@@ -49,7 +50,7 @@ function zoom(drawn) {
   return [
     button("−", { "aria-label": "Smaller", class: "go", run: to(.8) }),
     button("+", { "aria-label": "Larger", class: "go", run: to(1.25) }),
-    button("1:1", { "aria-label": "Natural size", class: "go", run: to(0) }),
+    button("natural size", { class: "go", run: to(0) }),
   ];
 }
 
@@ -78,17 +79,17 @@ function nodeBox({ node, x, y }, { box, lines, open }) {
     }
   };
   const short = (text, max) => text.length > max ? `${text.slice(0, max - 1)}…` : text;
-  const text = (dy, given) => drawing("text", { x: x + 10, y: y + dy, ...given });
+  const shown = [short(name, NAME_CHARS), short(`v${versions} · ${shape || kind}`, SHAPE_CHARS)];
+  const part = (at, dy, kind) => drawing("tspan", { x: x + 10, y: y + dy, class: kind, text: shown[at] });
   return drawing("g", {
     class: `node ${scope} k-${kind}`,
     role: "button",
     tabindex: 0,
-    "aria-label": `${clean(name)}, ${plural(versions, "version")}, ${clean(shape) || kind}`,
+    "aria-label": clean(shown.join(" ")),
+    "aria-description": clean(`${name}: ${shape || kind}`),
     children: [
-      drawing("title", { text: `${name}: ${shape || kind}` }),
       drawing("rect", { x, y, width: box.width, height: box.height, rx: 9 }),
-      text(18, { class: "name", text: short(name, NAME_CHARS) }),
-      text(34, { class: "shape", text: short(`v${versions} · ${shape || kind}`, 26) }),
+      drawing("text", { children: [part(0, 18, "name"), " ", part(1, 34, "shape")] }),
     ],
     on: {
       click: () => open(name),

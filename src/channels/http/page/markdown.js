@@ -120,7 +120,15 @@ function inlineElement({ coded, strong, em, label, href, url }) {
   if (coded !== undefined) return element("code", { text: coded });
   if (strong !== undefined) return element("strong", { children: inlineCode(strong) });
   if (em !== undefined) return element("em", { text: em });
-  return element("a", { href: href ?? url, text: label ?? url, rel: "noopener noreferrer", target: "_blank" });
+  return link(href ?? url, label ?? url);
+}
+
+/** A label that looks like another address does not hide where the link goes. */
+function link(href, label) {
+  const { host } = URL.canParse(href) ? new URL(href) : { host: href };
+  const isOther = /\w\.\w/.test(label) && !label.includes(host);
+  const text = isOther ? `${label} (${host})` : label;
+  return element("a", { href, text, title: href, rel: "noopener noreferrer", target: "_blank" });
 }
 
 function inlineCode(text) {

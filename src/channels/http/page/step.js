@@ -15,8 +15,12 @@ export class Step {
       children: [
         element("b", { text: `Step ${number}` }),
         this.#line,
-        button("inspect", { class: "quiet", run: () => inspect(number), "aria-label": `Inspect step ${number}` }),
-        button("fork here", { class: "quiet", run: () => fork(number), "aria-label": `Fork after step ${number}` }),
+        button("inspect", { class: "quiet", run: () => inspect(number), "aria-label": `inspect step ${number}` }),
+        button("fork here", {
+          class: "quiet",
+          run: () => fork(number),
+          "aria-label": `fork here, after step ${number}`,
+        }),
       ],
     });
     this.node = element("section", { class: "step", "data-step": number, children: [head] });

@@ -30,9 +30,10 @@ export class Turn {
       actions: { inspect: (at) => actions.inspect(this, at), fork: (at) => actions.fork(this, at) },
     });
     this.#fold.append(this.#summary, this.#steps.node);
+    const heading = element("h2", { class: "unseen", text: "Request" });
     const asked = longText(element("div", { class: "asked" }), request);
     const done = element("div", { class: "done", children: [this.#fold, this.#answer, this.#foot] });
-    this.node = element("article", { class: "turn", "aria-label": "Request and answer", children: [asked, done] });
+    this.node = element("article", { class: "turn", children: [heading, asked, done] });
   }
 
   /** Of a query that has ended; its steps are fetched when they are opened. */
