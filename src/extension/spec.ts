@@ -1,46 +1,15 @@
 /** All that an extension may import. */
 import { z } from "zod";
-import type { Spawn } from "./spawned.ts";
-import type { HistoryReader } from "../domain/history_reader.ts";
+import type * as keys from "./environment_keys.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
 export { z };
 
-/** What an extension sees of the conversation it runs in. */
-export interface EnvironmentView {
-  readonly envId: string;
-  readonly conversationId: string;
-  /** 0 at top level. */
-  readonly depth: number;
-  /** Real path of the workspace. */
-  readonly workspace: string;
-  /** Everything that is stored, to be read. */
-  readonly db?: HistoryReader;
-  /** Vis's own folder, null where there is none. */
-  readonly home?: string | null;
-  /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
-  readonly closed?: AbortSignal;
-  readonly log?: (text: string) => void;
-  /** Its section of the configuration, checked by its `config`. */
-  readonly config?: unknown;
-  /** An extension for this conversation alone, from the next query on; `load` takes a namespace or a folder. */
-  readonly register?: (extension: Extension) => void;
-  readonly load?: (ref: string) => Promise<Extension>;
-  /** Aborts with the block's deadline or the query's end; present in calls and hooks. */
-  readonly signal?: AbortSignal;
-  readonly maxIterations?: number;
-  /** Row of the running iteration, and of the iteration that called, where this is a child query. */
-  readonly currentIterationId?: string | null;
-  readonly parentIterationId?: string;
-  /** One plain model call, counted by the query's limits; rejects when it fails. Present in calls and hooks. */
-  readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
-  /** A query inside this one, with a sandbox of its own and copies of `vars`; rejects when it cannot begin. */
-  readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
-  /** The only way to a process, behind the kernel wall; ends with the call. */
-  readonly spawn?: Spawn;
-}
-export type ChildOptions = Readonly<{ vars?: readonly string[]; model?: string; maxIterations?: number }>;
-export type ChildResult = Readonly<Record<"status" | "reason" | "answer", string>>;
+/** What an extension sees of the conversation it runs in; docs/extensions.md has it as a table. Nothing of it can be
+ * changed. Keys with `?` are missing where that part is, as in a test. */
+export type EnvironmentView = keys.ConversationKeys & keys.QueryKeys;
+export type ChildOptions = keys.ChildOptions;
+export type ChildResult = keys.ChildResult;
 
 export interface NudgeContext {
   readonly environment: EnvironmentView;
