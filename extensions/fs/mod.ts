@@ -11,6 +11,7 @@ import { readFiles } from "./read_files.ts";
 import { type RemoveOptions, removePath } from "./remove_path.ts";
 import type { Edit } from "./replace_text.ts";
 import { statPath } from "./stat_path.ts";
+import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
 import type { UndoOptions } from "./undo_changes.ts";
 import { WriteQueue } from "./write_queue.ts";
 import { writeFile } from "./write_file.ts";
@@ -153,6 +154,12 @@ export default defineExtension({
       examples: ['await fs.stat("package.json")'],
     }),
   ],
+  cli: [{
+    name: "undo",
+    doc: "Takes back changes of files; what came of it is printed as JSON.",
+    args: UNDO_ARGUMENTS,
+    run: (args: z.infer<typeof UNDO_ARGUMENTS>, context) => undoCli(args, { ...context, places }),
+  }],
 });
 
 /** Changes of files come one after the other. */

@@ -18,6 +18,8 @@ export type QueryEventBody =
     readonly phase: "start" | "end";
     readonly ms?: number;
     readonly ok?: boolean;
+    /** How files were changed by the call: a unified diff each, bounded. */
+    readonly diffs?: readonly string[];
   }
   | { readonly type: "nudge"; readonly lines: readonly string[] }
   | { readonly type: "usage"; readonly usage: Usage }

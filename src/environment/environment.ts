@@ -8,6 +8,7 @@ import { builtinSource } from "./builtin_source.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 import { ConversationPrograms } from "./conversation_programs.ts";
+import { diffsIn } from "./diffs_in.ts";
 import { environmentView } from "./environment_view.ts";
 import { findVersion } from "./history.ts";
 import { lostNames } from "./lost_names.ts";
@@ -238,16 +239,16 @@ export class Environment {
     const { block, name } = call;
     const begun = performance.now();
     scope.onCall({ block, name, phase: "start" });
-    let ok = false;
+    let ended: { readonly ok: boolean; readonly diffs?: readonly string[] } = { ok: false };
     try {
       if (this.#stored) await this.#stored;
       const result = BUILTIN_NAMES.includes(name)
         ? await callBuiltin(call, { source: this.#builtins, scope })
         : await this.#active?.call(name, call.args, { env: this.view(call.signal), signal: call.signal });
-      ok = true;
+      ended = { ok: true, ...diffsIn(result) };
       return result;
     } finally {
-      scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ok });
+      scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...ended });
     }
   }
 

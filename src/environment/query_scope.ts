@@ -41,6 +41,7 @@ export interface QueryScope {
       readonly phase: "start" | "end";
       readonly ms?: number;
       readonly ok?: boolean;
+      readonly diffs?: readonly string[];
     },
   ) => void;
 }

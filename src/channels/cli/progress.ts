@@ -3,6 +3,7 @@ import type { BlockResult } from "../../domain/block_result.ts";
 import { oneLine } from "../../domain/clip.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { Io } from "../channel.ts";
+import { diffLines } from "./diff_lines.ts";
 import { terminalText } from "./terminal_text.ts";
 
 /** Shows a running query on stderr: a line per block and its outcome, and on a terminal a live line below them that
@@ -39,6 +40,7 @@ export class Progress {
       case "block_finished":
         return this.#result(event.result);
       case "host_call":
+        for (const diff of event.diffs ?? []) this.#diff(diff);
         return event.phase === "start" ? this.#status(`${at}${event.name}…`) : undefined;
       case "nudge":
         return;
@@ -130,6 +132,14 @@ export class Progress {
     const { error } = result;
     const text = error ? `${error.name}: ${error.message}` : result.outcome;
     this.#indented(`${this.#color.red("✗")} ${oneLine(terminalText(text), 300)}${time}`);
+  }
+
+  /** How a file was changed, where somebody looks on. */
+  #diff(diff: string): void {
+    if (!this.#io.stderrIsTerminal) return;
+    for (const line of diffLines(diff, { color: this.#io.stderrColor, most: this.#verbose ? 400 : 24 })) {
+      this.painted(`    ${line}`);
+    }
   }
 
   #indented(text: string, paint: (text: string) => string = (same) => same): void {

@@ -1,0 +1,54 @@
+import { z } from "@vis/extension";
+import type { Checkpoint } from "./checkpoints.ts";
+import { openChanges } from "./choose_changes.ts";
+import type { FsPlaces } from "./fs_places.ts";
+import { undoChanges, type UndoOptions } from "./undo_changes.ts";
+
+export const UNDO_ARGUMENTS = z.object({
+  list: z.boolean().optional(),
+  steps: z.number().int().min(1).optional(),
+  scope: z.enum(["query", "iteration", "step"]).optional(),
+  conversation: z.string().optional(),
+  redo: z.boolean().optional(),
+  force: z.boolean().optional(),
+});
+
+interface Place {
+  print(text: string): void;
+  readonly workspace: string;
+  readonly home: string | null;
+}
+
+/** Takes back changes of any conversation in a workspace; what came of it is printed as JSON. */
+export async function undoCli(
+  { list = false, scope = "query", ...options }: z.infer<typeof UNDO_ARGUMENTS>,
+  { print, workspace, home, places }: Place & { readonly places: FsPlaces },
+): Promise<number> {
+  const told = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
+  const context = await places.of({ workspace, home, conversationId: "" });
+  try {
+    if (list) {
+      told({ changes: await listed(await context.checkpoints?.list() ?? [], options) });
+      return 0;
+    }
+    const { changes, files } = await undoChanges(context, { scope, ...options });
+    told({ changes: changes.map((one) => factsOf(one)), files });
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    told({ error: error.message });
+    return 1;
+  }
+}
+
+/** Newest first. */
+function listed(all: readonly Checkpoint[], { conversation = "" }: Pick<UndoOptions, "conversation">) {
+  const open = new Set(openChanges(all));
+  return all.filter((one) => one.conversationId.startsWith(conversation)).reverse()
+    .map((one) => ({ ...factsOf(one), undone: !open.has(one) }));
+}
+
+function factsOf({ id, at, change, conversationId, queryId, iterationId, items }: Checkpoint) {
+  const files = items.filter(({ before, after }) => (after ?? before)?.kind !== "dir");
+  return { id, at, change, conversationId, queryId, iterationId, paths: files.map(({ path }) => path) };
+}

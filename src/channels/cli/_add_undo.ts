@@ -1,0 +1,27 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Context } from "./_context.ts";
+import type { UndoFlags } from "./undo_command.ts";
+
+/** `vis undo`. */
+export function addUndo(program: Command, { services, io, finish }: Context): void {
+  program.command("undo")
+    .description("take back what was changed in files: by the last query, unless told otherwise")
+    .option("--list", "show the changes that are kept, the newest first, and change nothing", false)
+    .option("--steps <n>", "take back the last so many changes", positive)
+    .addOption(new Option("--scope <what>", "take back all of the newest one").choices(["query", "iteration", "step"]))
+    .option("--conversation <id>", "only changes of this one (8 characters of its id will do)")
+    .option("--redo", "take back the last undo", false)
+    .option("--force", "also where a file was changed by somebody else since", false)
+    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option("--json", "print JSON", false)
+    .action(async (flags: UndoFlags) => {
+      const { undoCommand } = await import("./undo_command.ts");
+      finish(await undoCommand({ services, io, flags }));
+    });
+}
+
+function positive(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
+  return n;
+}

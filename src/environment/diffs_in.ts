@@ -1,0 +1,15 @@
+const MAX_DIFFS = 20;
+const MAX_CHARS = 16 * 1024;
+
+/** What an event tells of the diffs in the result of a function: its key `diff`, or that of each element. Bounded, since events carry them. */
+export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
+  const found: string[] = [];
+  let left = MAX_CHARS;
+  for (const one of Array.isArray(result) ? result.slice(0, MAX_DIFFS) : [result]) {
+    const diff: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "diff") : undefined;
+    if (typeof diff !== "string" || diff === "" || left <= 0) continue;
+    found.push(diff.length > left ? `${diff.slice(0, diff.lastIndexOf("\n", left) + 1 || left)}…\n` : diff);
+    left -= diff.length;
+  }
+  return found.length > 0 ? { diffs: found } : {};
+}
