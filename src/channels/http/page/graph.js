@@ -7,7 +7,7 @@ import { view } from "./viewer.js";
 /** More would be neither read nor drawn quickly. */
 const MAX_NODES = 300;
 const NAME_CHARS = 18;
-const SHAPE_CHARS = 26;
+const SHAPE_CHARS = 25;
 
 /** Which variables were made from which. */
 export async function showGraph(conversation) {
@@ -60,7 +60,16 @@ function draw({ width, height, box, spots, links }, { open }) {
   );
   const boxes = spots.map((spot) => nodeBox(spot, { box, lines, open }));
   const head = drawing("path", { d: "M0 0L8 4L0 8z", class: "head" });
-  const marker = { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" };
+  const marker = {
+    id: "arrow",
+    viewBox: "0 0 8 8",
+    refX: 7,
+    refY: 4,
+    markerUnits: "userSpaceOnUse",
+    markerWidth: 9,
+    markerHeight: 9,
+    orient: "auto",
+  };
   const defs = drawing("defs", { children: [drawing("marker", { ...marker, children: [head] })] });
   for (const line of lines) line.setAttribute("marker-end", "url(#arrow)");
   const label = { role: "group", "aria-label": "Variables; an arrow goes from what was read to what was made" };
@@ -103,7 +112,13 @@ function nodeBox({ node, x, y }, { box, lines, open }) {
   });
 }
 
+/** Downwards from the middle of one box to that of the other; what goes upwards goes around at the side. */
 function curve(from, to, { width, height }) {
+  if (to.y <= from.y) {
+    const x1 = from.x + width, y1 = from.y + height / 2, x2 = to.x + width + 2, y2 = to.y + height / 2;
+    const out = Math.max(x1, x2) + 34;
+    return `M${x1} ${y1}C${out} ${y1} ${out} ${y2} ${x2} ${y2}`;
+  }
   const x1 = from.x + width / 2, y1 = from.y + height, x2 = to.x + width / 2, y2 = to.y - 2;
   const bend = Math.max(24, Math.abs(y2 - y1) / 2);
   return `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`;

@@ -1,8 +1,8 @@
 /** Where the nodes of a graph of dependencies stand: what is read is above what reads it. */
 
-const WIDTH = 160;
+const WIDTH = 176;
 const HEIGHT = 44;
-const GAP_X = 28;
+const GAP_X = 32;
 const GAP_Y = 56;
 const SWEEPS = 8;
 
@@ -65,10 +65,10 @@ function placed(rows, edges) {
   const most = Math.max(4, Math.ceil(Math.sqrt(rows.flat().length) * 1.4));
   const lines = rows.flatMap((row) => broken(row, most));
   const widest = Math.max(...lines.map((line) => line.length));
-  const width = widest * (WIDTH + GAP_X) + GAP_X;
+  const width = widest * (WIDTH + GAP_X) + 2 * GAP_X;
   const spots = new Map();
   for (const [y, line] of lines.entries()) {
-    const free = width - line.length * (WIDTH + GAP_X) + GAP_X;
+    const free = width - line.length * (WIDTH + GAP_X);
     for (const [x, node] of line.entries()) {
       spots.set(node.name, { node, x: free / 2 + x * (WIDTH + GAP_X), y: GAP_X + y * (HEIGHT + GAP_Y) });
     }

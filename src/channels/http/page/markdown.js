@@ -85,8 +85,11 @@ function table(lines, { at, made }) {
   const cells = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
   let end = at + 2;
   while (end < lines.length && lines[end].startsWith("|")) end++;
-  const row = (line, name) =>
-    element("tr", { children: cells(line).map((cell) => element(name, { children: inline(cell) })) });
+  const sides = cells(lines[at + 1]).map((cell) =>
+    /^:-+:$/.test(cell) ? "middle" : /^-+:$/.test(cell) ? "right" : null
+  );
+  const cellOf = (name) => (cell, i) => element(name, { class: sides[i], children: inline(cell) });
+  const row = (line, name) => element("tr", { children: cells(line).map(cellOf(name)) });
   const head = element("thead", { children: [row(lines[at], "th")] });
   const body = element("tbody", { children: lines.slice(at + 2, end).map((line) => row(line, "td")) });
   made.append(element("div", { class: "table", children: [element("table", { children: [head, body] })] }));

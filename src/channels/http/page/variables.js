@@ -9,7 +9,9 @@ const ROWS = 200;
 /** The variables of a conversation, each with its versions. */
 export async function showVariables(conversation) {
   await view("Variables", async () => {
-    const { items } = await json(inApi("conversations", conversation, "variables"));
+    const { items: all } = await json(inApi("conversations", conversation, "variables"));
+    const isSystem = ({ scope }) => scope === "system";
+    const items = [...all.filter((one) => !isSystem(one)), ...all.filter(isSystem)];
     if (items.length === 0) return [element("p", { text: "There is none yet" })];
     const list = element("div");
     const words = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter variables" });
