@@ -9,6 +9,7 @@ import type { NewFork } from "../domain/new_fork.ts";
 import type { Recording } from "../domain/recording.ts";
 import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
+import type { KeyedRequest } from "../domain/request_key.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/id.ts";
@@ -33,7 +34,7 @@ export type BranchOfConversation = BranchNode;
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 
-export interface SendOptions {
+export interface SendOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
   /** Refuse with `BusyError` instead of waiting when a query runs in this conversation. */
@@ -154,7 +155,9 @@ export class Conversations {
    * follow, or that the branch `seenFrom` inherits. The run before stays readable. Rejects as `send` does. */
   async retry(
     queryId: string,
-    { seenFrom, ...options }: Pick<SendOptions, "signal" | "emit" | "maxIterations"> & { readonly seenFrom?: Branch },
+    { seenFrom, ...options }: Pick<SendOptions, "signal" | "emit" | "maxIterations" | "requestKey"> & {
+      readonly seenFrom?: Branch;
+    },
   ): Promise<QueryResult> {
     const query = await this.#store.query(queryId);
     if (!query) throw new UsageError(`Cannot retry query ${queryId}: there is none of that id`);
@@ -171,7 +174,7 @@ export class Conversations {
     if (lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     return await lock.run(async () => {
       const extras = await this.#extras(again);
-      const begun = await this.#supersede(query, extras);
+      const begun = await this.#supersede(query, { ...again, extras });
       await (await environment).close();
       const fresh = Environment.open({ ...this.#parts, branch });
       this.#live.set(branch.branchId, { environment: fresh, lock });
@@ -180,17 +183,17 @@ export class Conversations {
   }
 
   /** Stores a new run of a query: from now on readers see the state before it. */
-  async #supersede({ branchId, queryId, text }: StoredQuery, extras: RequestExtras): Promise<string> {
+  async #supersede(
+    { branchId, queryId, text }: StoredQuery,
+    { extras, requestKey }: KeyedRequest & { readonly extras: RequestExtras },
+  ): Promise<string> {
     const { router, owner, settings } = this.#parts;
     const { provider, model } = router.current();
     return await this.#store.beginQuery({
-      branchId,
-      text,
+      ...{ branchId, text, model, owner, requestKey },
       provider: provider.name,
-      model,
       promptEnrichment: settings.instructions,
       runLabel: null,
-      owner,
       images: extras.images,
       answerSchema: extras.answerSchema?.text ?? null,
       retryOf: queryId,

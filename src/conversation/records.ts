@@ -43,6 +43,11 @@ export class Records {
     return await findPoint(this.#store, { id, at });
   }
 
+  /** The query that a request with this key of the last day began. */
+  async keyedQuery({ branchId }: Branch, key: string): ReturnType<Store["keyedQuery"]> {
+    return await this.#store.keyedQuery(branchId, key);
+  }
+
   async rename(branch: Branch, title: string): Promise<string> {
     const short = oneLine(title, 100);
     if (short === "") throw new UsageError("Cannot rename a conversation: the title is empty");

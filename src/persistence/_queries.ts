@@ -12,6 +12,7 @@ import { endLeftOf } from "./_sweep.ts";
 import { pendingBlocks } from "./_pending_blocks.ts";
 import { countImages, extrasMetadata } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
+import { keepRequestKey } from "./_request_keys.ts";
 import type { Schema } from "./_schema.ts";
 import { searchText } from "./_search_text.ts";
 import { titleFromRequest } from "./_titles.ts";
@@ -88,6 +89,8 @@ export class Queries {
         metadata: toJson({ owner, iterations: 0, usage: NO_USAGE, costUsd: null, byModel: {} }),
         createdAt,
       }).execute();
+      const { requestKey } = query;
+      if (requestKey) await keepRequestKey(tx, { requestKey, queryId: id, now });
       return id;
     });
   }

@@ -121,6 +121,13 @@ export interface Schema {
     value: string | null;
     createdAt: number;
   };
+  readonly requestKey: {
+    conversationStateId: string;
+    key: string;
+    fingerprint: string;
+    queryStateId: string;
+    createdAt: number;
+  };
   readonly childBranch: { conversationStateId: string; iterationId: string; depth: number; createdAt: number };
   readonly subCall: {
     id: string;

@@ -24,6 +24,7 @@ import { readLogs } from "./_log_reader.ts";
 import { type IsAlive, renewLeases } from "./_leases.ts";
 import { readExtras } from "./_query_extras.ts";
 import { Queries } from "./_queries.ts";
+import { findRequestKey } from "./_request_keys.ts";
 import type { Schema } from "./_schema.ts";
 import { search } from "./_search.ts";
 import { readSentMessages } from "./_sent_messages.ts";
@@ -103,6 +104,10 @@ export class SqliteStore implements store.Store {
 
   beginQuery(query: store.NewQuery): Promise<string> {
     return this.#guard(() => this.#queries.begin(query));
+  }
+
+  keyedQuery(branchId: string, key: string): ReturnType<store.Store["keyedQuery"]> {
+    return this.#guard(() => findRequestKey(this.#db, { branchId, key, now: this.#now() }));
   }
 
   endQuery(queryId: string, end: store.QueryEnd): Promise<void> {

@@ -10,6 +10,7 @@ import type { ModelTrace } from "../domain/model_trace.ts";
 import type { NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
+import type { KeyedRequest, RequestKeys } from "../domain/request_key.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import type { Usage } from "../domain/usage.ts";
@@ -42,7 +43,7 @@ export interface ProcessOwner {
   readonly started: string;
 }
 
-export interface NewQuery {
+export interface NewQuery extends KeyedRequest {
   readonly branchId: string;
   readonly text: string;
   readonly provider: string;
@@ -209,7 +210,7 @@ export interface NewChildBranch {
 /** All of Vis's memory. Every method may reject with `StoreError`; nothing is half written when it does. Owned by
  * `app.ts`, which closes it last. Blocks and variables are read back exactly as they were written; in other texts a lone
  * surrogate comes back as U+FFFD. */
-export interface Store extends ConversationCare {
+export interface Store extends ConversationCare, RequestKeys {
   /** Where the database is: a path or ":memory:". */
   readonly location: string;
 

@@ -1,6 +1,7 @@
 import { Cancelled, ConfigError, StoreError } from "../domain/errors.ts";
 import { Emitter } from "../domain/emitter.ts";
 import type { Emit } from "../domain/query_event.ts";
+import type { KeyedRequest } from "../domain/request_key.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query_result.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
 import { childQuery } from "./child_query.ts";
@@ -14,7 +15,7 @@ import { QueryState } from "./query_state.ts";
 import { Subcalls } from "./subcalls.ts";
 import { TitleCall } from "./title_call.ts";
 
-export interface RunOptions {
+export interface RunOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
   readonly label?: string;
@@ -95,6 +96,7 @@ async function begin(
     owner: parts.owner,
     images: extras.images,
     answerSchema: extras.answerSchema?.text ?? null,
+    requestKey: options.requestKey,
   });
   const emitter = new Emitter(emit, { queryId, now, parentQueryId });
   emitter.send({ type: "started", conversationId: environment.branch.conversationId, request, model });

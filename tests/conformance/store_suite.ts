@@ -8,6 +8,7 @@ import { storeConversationCases } from "./store_conversations.ts";
 import { storeIterationCases } from "./store_iterations.ts";
 import { storePropertyCases } from "./store_properties.ts";
 import { storeQueryCases } from "./store_queries.ts";
+import { storeRequestKeyCases } from "./store_request_keys.ts";
 import { storeSearchCases } from "./store_search.ts";
 import { storeStateCases } from "./store_states.ts";
 import { storeVariableCases } from "./store_variables.ts";
@@ -36,6 +37,7 @@ export function storeSuite(
     ...storeExtrasCases,
     ...storePropertyCases,
     ...storeStateCases,
+    ...storeRequestKeyCases,
   ];
   for (const { name, run } of cases) {
     Deno.test(`${name} [${label}]`, async () => {

@@ -29,6 +29,7 @@ const QUERY = "INSERT INTO query_state (id, query_soul_id, version, status, meta
 const ITERATION = "INSERT INTO iteration (id, query_state_id, position, status, created_at)";
 const EDGE = "INSERT INTO expression_dependency";
 const KEPT = "INSERT INTO extension_state";
+const REQUEST_KEY = "INSERT INTO request_key";
 const LOG = "INSERT INTO log (id, level, event, data, query_soul_id, created_at)";
 
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [
@@ -110,6 +111,10 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     /CHECK/,
   ],
   ["two leases of a branch", "INSERT INTO lease VALUES ('c', 'h', 1, '', 1, 1), ('c', 'h', 2, '', 1, 1)", /UNIQUE/],
+  ["a key of no branch", `${REQUEST_KEY} VALUES ('no', 'k', 'f', 'qs', 1)`, /FOREIGN/],
+  ["a key of no query", `${REQUEST_KEY} VALUES ('c', 'k', 'f', 'no', 1)`, /FOREIGN/],
+  ["an empty key", `${REQUEST_KEY} VALUES ('c', '', 'f', 'qs', 1)`, /CHECK/],
+  ["a key twice", `${REQUEST_KEY} VALUES ('c', 'k', 'f', 'qs', 1), ('c', 'k', 'g', 'qs', 1)`, /UNIQUE/],
   ["a state of no branch", `${KEPT} VALUES ('n', 'a', 'no', NULL, -1, 'k', 1, '1', 1)`, /FOREIGN/],
   ["a state of no run", `${KEPT} VALUES ('n', 'a', 'c', 'no', -1, 'k', 1, '1', 1)`, /FOREIGN/],
   ["a global state of a run", `${KEPT} VALUES ('n', 'a', NULL, 'qs', -1, 'k', 1, '1', 1)`, /CHECK/],
@@ -184,18 +189,20 @@ Deno.test("search follows insertion, change and deletion of requests, expression
 
 Deno.test("deleting a conversation deletes all of it and nothing else", () => {
   using db = sample();
+  db.exec(`${REQUEST_KEY} VALUES ('c', 'k', 'f', 'qs', 1)`);
   db.exec("INSERT INTO lease VALUES ('c', 'h', 1, '', 1, 1); DELETE FROM conversation_soul WHERE id = 'cs'");
   const left = (table: string): unknown => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n;
   const tables = [
     "query_soul",
     "query_state",
+    "request_key",
     "iteration",
     "expression_state",
     "expression_dependency",
     "log",
     "lease",
   ];
-  assert.deepEqual(tables.map(left), [0, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual(tables.map(left), [0, 0, 0, 0, 0, 0, 0, 0]);
   assert.deepEqual(["conversation_soul", "conversation_state", "expression_soul"].map(left), [1, 1, 1]);
 });
 
@@ -211,7 +218,7 @@ Deno.test("V1__schema.sql has the tables and the view of each table", () => {
   const named = (type: string): string[] =>
     db.prepare("SELECT name FROM sqlite_master WHERE type = ? ORDER BY name").all(type).map((row) => String(row.name));
   const tables = named("table").filter((name) =>
-    !/^(search_(config|content|data|docsize|idx|entry)|sqlite_.*|lease|content|child_branch|sub_call|scope_change)$/
+    !/^(search_(config|content|data|docsize|idx|entry)|sqlite_.*|lease|content|child_branch|sub_call|scope_change|request_key)$/
       .test(name)
   );
   assert.deepEqual(tables, [

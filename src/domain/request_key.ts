@@ -1,0 +1,21 @@
+/** With it a request is made once: the same key and fingerprint name the same request. */
+export interface RequestKey {
+  /** That the request named. */
+  readonly branchId: string;
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+/** What may have come with a key. */
+export interface KeyedRequest {
+  readonly requestKey?: RequestKey | undefined;
+}
+
+/** What requests with a key have begun, for a day. */
+export interface RequestKeys {
+  /** Null where there is none of the last day. */
+  keyedQuery(
+    branchId: string,
+    key: string,
+  ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
+}

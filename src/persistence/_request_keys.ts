@@ -1,0 +1,31 @@
+import type { Kysely } from "kysely";
+import { BusyError } from "../domain/errors.ts";
+import type { RequestKey } from "../domain/request_key.ts";
+import type { Schema } from "./_schema.ts";
+
+const KEPT_MS = 24 * 3_600_000;
+
+/** Stores the key together with the query that it begins; those of days before go. Throws `BusyError` for one that
+ * another process was given in the meantime. */
+export async function keepRequestKey(
+  tx: Kysely<Schema>,
+  { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
+): Promise<void> {
+  const { branchId, key, fingerprint } = requestKey;
+  await tx.deleteFrom("requestKey").where("createdAt", "<=", now - KEPT_MS).execute();
+  if (await findRequestKey(tx, { branchId, key, now })) {
+    throw new BusyError(`Conversation is busy: another process runs the request of this key in ${branchId}`);
+  }
+  const row = { conversationStateId: branchId, key, fingerprint, queryStateId: queryId, createdAt: now };
+  await tx.insertInto("requestKey").values(row).execute();
+}
+
+/** Null where there is none of the last day. */
+export async function findRequestKey(
+  db: Kysely<Schema>,
+  { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
+): Promise<{ readonly queryId: string; readonly fingerprint: string } | null> {
+  return await db.selectFrom("requestKey").select(["queryStateId as queryId", "fingerprint"])
+    .where("conversationStateId", "=", branchId).where("key", "=", key).where("createdAt", ">", now - KEPT_MS)
+    .executeTakeFirst() ?? null;
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { BusyError } from "../../src/domain/errors.ts";
+import type { Branch, Store } from "../../src/persistence/store.ts";
+import { newQuery, queryEnd } from "./store_fixtures.ts";
+import type { StoreCase } from "./store_suite.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+const make = (store: Store): Promise<Branch> =>
+  store.createConversation({ title: "t", channel: "test", workspace: "/w" });
+
+async function keyed(store: Store, branch: Branch, key = "k"): Promise<string> {
+  const { branchId } = branch;
+  const requestKey = { branchId, key, fingerprint: `of ${key}` };
+  const queryId = await store.beginQuery({ ...newQuery(branchId, "q"), requestKey });
+  await store.endQuery(queryId, queryEnd());
+  return queryId;
+}
+
+export const storeRequestKeyCases: readonly StoreCase[] = [
+  {
+    name: "keyedQuery() finds what a key began, by branch, for a day",
+    async run(store, clock) {
+      const [branch, other] = [await make(store), await make(store)];
+      assert.equal(await store.keyedQuery(branch.branchId, "k"), null);
+      const queryId = await keyed(store, branch);
+      assert.deepEqual(await store.keyedQuery(branch.branchId, "k"), { queryId, fingerprint: "of k" });
+      assert.equal(await store.keyedQuery(branch.branchId, "K"), null);
+      assert.equal(await store.keyedQuery(other.branchId, "k"), null);
+      clock.now += DAY_MS - 1;
+      assert.equal((await store.keyedQuery(branch.branchId, "k"))?.queryId, queryId);
+      clock.now += 1;
+      assert.equal(await store.keyedQuery(branch.branchId, "k"), null);
+      const again = await keyed(store, branch);
+      assert.equal((await store.keyedQuery(branch.branchId, "k"))?.queryId, again, "the key is free after its day");
+    },
+  },
+  {
+    name: "beginQuery() begins nothing for a key that began something",
+    async run(store) {
+      const branch = await make(store);
+      const queryId = await keyed(store, branch);
+      await assert.rejects(keyed(store, branch), BusyError);
+      assert.deepEqual((await store.queries(branch.branchId)).map((query) => query.queryId), [queryId]);
+      assert.equal((await store.keyedQuery(branch.branchId, "k"))?.queryId, queryId);
+    },
+  },
+  {
+    name: "keyedQuery() a key goes with its conversation",
+    async run(store) {
+      const branch = await make(store);
+      await keyed(store, branch);
+      await store.deleteConversation(branch.conversationId);
+      assert.equal(await store.keyedQuery(branch.branchId, "k"), null);
+    },
+  },
+];
