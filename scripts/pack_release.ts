@@ -28,6 +28,7 @@ const DOCS: Readonly<Record<string, string>> = {
   "LICENSE-third-party": "LICENSE-third-party",
   "README.md": "README.md",
   "CHANGELOG.md": "CHANGELOG.md",
+  "vis.1": "docs/generated/vis.1",
 };
 
 interface Entry {
