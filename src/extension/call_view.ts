@@ -18,5 +18,7 @@ export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): E
     set: () => false,
     defineProperty: () => false,
     deleteProperty: () => false,
+    preventExtensions: () => false,
+    setPrototypeOf: () => false,
   });
 }

@@ -1,12 +1,15 @@
 import type { Log } from "../logging/log.ts";
 import { callView } from "./call_view.ts";
 import { type ExtensionDescription, type LiveParts, PROMPT_PLACE } from "./description.ts";
+import type { OwnKeys } from "./own_view.ts";
 import type { ActiveExtensions, CallOptions } from "./registry.ts";
 import type { EnvironmentView } from "./spec.ts";
 
 /** Whoever can say what is active in a query: the registry itself, or this stand-in for it. */
 export interface ExtensionSource {
-  activate(env: EnvironmentView): Promise<ActiveExtensions>;
+  activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
+  /** All there are for an environment, active or not. */
+  known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
   /** The environment is gone. */
   release?(envId: string): void;
 }
@@ -40,14 +43,14 @@ export class LazyRegistry implements ExtensionSource {
     this.#options = options;
   }
 
-  async activate(env: EnvironmentView): Promise<ActiveExtensions> {
-    if (this.#loaded) return await this.#loaded.activate(env);
+  async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
+    if (this.#loaded) return await this.#loaded.activate(env, own);
     this.#options.soon(() => void this.#load().catch(() => {})); // a failure shows in the call that needs it
-    const asked = await Promise.all(this.#options.described.map((one) => this.#ask(one, env)));
+    const asked = await Promise.all(this.#options.described.map((one) => this.#ask(one, { env, own })));
     const active = asked.filter((one) => one !== null);
     const described = active.map(({ description }) => description);
     let real: Promise<ActiveExtensions> | null = null;
-    const registry = (): Promise<ActiveExtensions> => real ??= this.#load().then((source) => source.activate(env));
+    const registry = (): Promise<ActiveExtensions> => real ??= this.#load().then((source) => source.activate(env, own));
     return {
       list: described.map(({ namespace, version }) => ({ namespace, version })),
       functions: described.flatMap(({ functions }) => functions),
@@ -63,18 +66,26 @@ export class LazyRegistry implements ExtensionSource {
     };
   }
 
+  known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
+    if (this.#loaded?.known) return this.#loaded.known(envId);
+    return this.#options.described.map(({ namespace, version }) => ({ namespace, version }));
+  }
+
   release(envId: string): void {
     this.#loaded?.release?.(envId);
   }
 
   /** Null where it is not active, or cannot say. */
-  async #ask(description: ExtensionDescription, env: EnvironmentView): Promise<Active | null> {
+  async #ask(
+    description: ExtensionDescription,
+    { env, own }: { readonly env: EnvironmentView; readonly own: OwnKeys | undefined },
+  ): Promise<Active | null> {
     const { home, live = {}, log } = this.#options;
     const load = live[description.namespace];
     if (!load) return { description, block: description.block };
     try {
       const { default: parts } = await load();
-      const view = home === undefined ? env : callView(env, { home });
+      const view = callView(env, { ...own?.(description.namespace), ...(home === undefined ? {} : { home }) });
       if (await parts.activate(view) !== true) return null;
       return { description, block: withPrompt(description, (await parts.prompt(view)).trim()) };
     } catch (error) {

@@ -1,10 +1,11 @@
 import { HostCallError } from "../domain/errors.ts";
 import type { Log } from "../logging/log.ts";
-import { callView } from "./call_view.ts";
 import { invokeSymbol } from "./hooks.ts";
 import { installOrder } from "./install_order.ts";
 import { ownNudge } from "./own_nudge.ts";
+import { type OwnKeys, ownView } from "./own_view.ts";
 import { promptBlock, symbolDoc } from "./prompt_block.ts";
+import { readConfig } from "./read_config.ts";
 import { scriptsOf } from "./realm_scripts.ts";
 import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext } from "./spec.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
@@ -50,8 +51,11 @@ export interface RegistryOptions {
   readonly load?: (ref: string) => Promise<Extension>;
 }
 
-/** Characters of a line that an extension logs. */
-const MAX_NOTE = 2_000;
+interface ViewOf {
+  readonly env: EnvironmentView;
+  readonly own: OwnKeys | undefined;
+  readonly signal?: AbortSignal;
+}
 
 interface Active {
   readonly extension: NormalExtension;
@@ -120,21 +124,33 @@ export class ExtensionRegistry {
     return this.#installed();
   }
 
-  /** Asks every extension whether it is active and renders its prompt. One that throws is logged and left out.
-   * Throws as `installOrder` does. */
-  async activate(env: EnvironmentView): Promise<ActiveExtensions> {
-    await this.#extend(env);
-    const own = this.#own.get(env.envId);
-    const installed = own ? installOrder(this.#allOf(own)) : this.#installed();
-    const asked = await Promise.all(installed.map((extension) => this.#ask(extension, this.#view(extension, env))));
-    return this.#collect(asked.filter((one) => one !== null));
+  /** Asks every extension whether it is active and renders its prompt. One that throws is logged and left out. `own`
+   * gives what an extension alone has of the environment. Throws as `installOrder` does. */
+  async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
+    await this.#extend({ env, own });
+    const asked = await Promise.all(
+      this.#installedFor(env.envId).map((extension) => this.#ask(extension, this.#view(extension, { env, own }))),
+    );
+    return this.#collect(asked.filter((one) => one !== null), own);
+  }
+
+  /** Those that `activate` would ask now, as far as they can be put in order. */
+  known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
+    return this.#installedFor(envId).map(({ namespace, version }) => ({ namespace, version }));
+  }
+
+  #installedFor(envId: string): readonly NormalExtension[] {
+    const own = this.#own.get(envId);
+    return own ? installOrder(this.#allOf(own)) : this.#installed();
   }
 
   /** What extensions add for this environment; one that cannot be added is logged and left out. */
-  async #extend(env: EnvironmentView): Promise<void> {
+  async #extend({ env, own }: ViewOf): Promise<void> {
     for (const extension of this.#installed()) {
       try {
-        for (const one of await extension.extend?.(this.#view(extension, env)) ?? []) this.#addQuietly(one, env);
+        for (const one of await extension.extend?.(this.#view(extension, { env, own })) ?? []) {
+          this.#addQuietly(one, env);
+        }
       } catch (error) {
         this.#failed(extension.namespace, { phase: "extend", error });
       }
@@ -160,23 +176,17 @@ export class ExtensionRegistry {
   }
 
   /** The environment with what is the extension's own. */
-  #view({ namespace }: NormalExtension, env: EnvironmentView): EnvironmentView {
-    const { home } = this.#options;
-    const config = this.#configs.get(namespace);
-    if (home === undefined && config === undefined) return env;
-    return callView(env, { ...(home === undefined ? {} : { home }), ...(config === undefined ? {} : { config }) });
-  }
-
-  /** What a call has besides: its signal, and ways to add extensions to its environment. */
-  #callView({ namespace }: NormalExtension, { env, signal }: CallOptions): EnvironmentView {
+  #view({ namespace }: NormalExtension, { env, own, signal }: ViewOf): EnvironmentView {
     const { home, load } = this.#options;
-    return callView(env, {
-      ...(home === undefined ? {} : { home }),
-      ...(this.#configs.get(namespace) === undefined ? {} : { config: this.#configs.get(namespace) }),
-      signal,
-      log: (text) => this.#log.info("extension.note", { ext: namespace, text: text.slice(0, MAX_NOTE) }),
+    return ownView(env, {
+      namespace,
+      own,
+      ...(signal ? { signal } : {}),
+      log: this.#log,
+      home,
+      config: this.#configs.get(namespace),
       register: (extension) => this.registerFor(env.envId, extension),
-      ...(load ? { load: async (ref: string) => await this.#loadFor(env.envId, await load(ref)) } : {}),
+      load: load && (async (ref) => this.#loadFor(env.envId, await load(ref))),
     });
   }
 
@@ -198,7 +208,7 @@ export class ExtensionRegistry {
     }
   }
 
-  #collect(active: readonly Active[]): ActiveExtensions {
+  #collect(active: readonly Active[], own: OwnKeys | undefined): ActiveExtensions {
     const extensions = active.map(({ extension }) => extension);
     const functions = new Map<string, { readonly extension: NormalExtension; readonly symbol: FunctionSymbol }>();
     const constants: Record<string, unknown> = {};
@@ -218,12 +228,12 @@ export class ExtensionRegistry {
       modules: Object.assign({}, ...extensions.map(scriptsOf)),
       blocks: grouped(active).map(({ block }) => block).filter((block) => block !== ""),
       nudges: extensions.filter(({ nudge }) => nudge).map((extension) =>
-        ownNudge(extension, { log: this.#log, view: (env) => this.#view(extension, env) })
+        ownNudge(extension, { log: this.#log, view: (env) => this.#view(extension, { env, own }) })
       ),
       call: async (name, args, { env, signal }) => {
         const found = functions.get(name);
         if (!found) throw unknownFunction(name, [...functions.keys()]);
-        const view = this.#callView(found.extension, { env, signal });
+        const view = this.#view(found.extension, { env, own, signal });
         return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now });
       },
       doc: (name) => docOf(name, active),
@@ -241,18 +251,6 @@ function refuseTaken(
     if (!holder) continue;
     throw new Error(`Cannot register extension ${namespace}: ${kind} ${name} belongs to ${holder.namespace}`);
   }
-}
-
-function readConfig({ namespace, config }: NormalExtension, section: unknown): unknown {
-  if (!config) {
-    if (section === undefined) return undefined;
-    throw new TypeError(`Cannot use extension ${namespace}: extensions.config.${namespace} is set, it has no settings`);
-  }
-  const checked = config.safeParse(section ?? {});
-  if (checked.success) return checked.data;
-  const [issue] = checked.error.issues;
-  const key = ["extensions.config", namespace, ...issue?.path.map(String) ?? []].join(".");
-  throw new TypeError(`Cannot use extension ${namespace}: ${key}: ${issue?.message ?? "is wrong"}`);
 }
 
 function grantsOf(extensions: readonly NormalExtension[]): ActiveExtensions["grants"] {
