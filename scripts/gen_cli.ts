@@ -1,10 +1,12 @@
-/** Writes what the help of the program says: docs/generated/cli.md, and the manual page docs/generated/vis.1. */
+/** Writes what the help of the program says: docs/generated/cli.md, the manual page
+ * docs/generated/vis.1, and what commands print as JSON: docs/generated/outputs.schema.json. */
 import { readFile, writeFile } from "node:fs/promises";
 import project from "../deno.json" with { type: "json" };
 import type { Io, Services } from "../src/channels/channel.ts";
 import { type DescribedCommand, describedCommands, type DescribedRow } from "../src/channels/cli/described_command.ts";
 import { manPage } from "../src/channels/cli/man_page.ts";
 import { MANUAL_FACTS } from "../src/channels/cli/manual_facts.ts";
+import { outputSchemas } from "../src/channels/cli/output_schemas.ts";
 import { buildProgram } from "../src/channels/cli/program.ts";
 
 const FOLDER = new URL("../docs/generated/", import.meta.url);
@@ -12,7 +14,12 @@ const FOLDER = new URL("../docs/generated/", import.meta.url);
 /** File name to the text that it must have. */
 export function cliFiles(): Readonly<Record<string, string>> {
   const program = buildProgram({ services: nothing(), io: silent(), finish: () => {} });
-  return { "cli.md": page(describedCommands(program)), "vis.1": manPage(program, project.version) };
+  const schemas = { $schema: "https://json-schema.org/draft/2020-12/schema", $defs: outputSchemas() };
+  return {
+    "cli.md": page(describedCommands(program)),
+    "vis.1": manPage(program, project.version),
+    "outputs.schema.json": `${JSON.stringify(schemas, null, 2)}\n`,
+  };
 }
 
 function page(commands: readonly DescribedCommand[]): string {

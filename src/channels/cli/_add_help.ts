@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import type { Context } from "./_context.ts";
 import type { Shell } from "./completion_script.ts";
+import { UsageError } from "../../domain/errors.ts";
 import { terminalText } from "./terminal_text.ts";
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
@@ -40,13 +41,25 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
     .description("show the help of a command")
     .argument("[command...]", "its name, such as conversations list")
     .addOption(new Option("--man", "print the manual page of vis, for man -l -"))
-    .action(async (words: string[], flags: { man?: boolean }) => {
+    .addOption(new Option("--schema", "print the JSON Schema of what the command prints with --output json"))
+    .action(async (words: string[], flags: { man?: boolean; schema?: boolean }) => {
+      if (flags.schema) {
+        const { outputSchemas } = await import("./output_schemas.ts");
+        return io.stdout(`${JSON.stringify(schemaOf(words.join(" "), outputSchemas()), null, 2)}\n`);
+      }
       if (flags.man) {
         const { manPage } = await import("./man_page.ts");
         return io.stdout(manPage(program, services.version.vis));
       }
       words.reduce<Command>((at, word) => at.commands.find((one) => one.name() === word) ?? at, program).outputHelp();
     });
+}
+
+/** Of a command with each line of `jsonl`, or of all where none is named. */
+function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
+  const own = all[name] ?? all[`${name} jsonl`];
+  if (name !== "" && own === undefined) throw new UsageError(`Cannot show a schema: vis ${name} prints no JSON`);
+  return own ?? { $defs: all };
 }
 
 const COMPLETIONS = `

@@ -1,0 +1,132 @@
+import { z } from "zod";
+
+const count = z.number().int().min(0);
+
+const key = z.object({
+  provider: z.string(),
+  title: z.string(),
+  need: z.enum(["required", "optional", "device-login"]),
+  from: z.string().describe('A variable, auth.json, or ""'),
+  shown: z.string().describe("The last characters behind dots"),
+  mend: z.string(),
+});
+
+const provider = z.object({
+  name: z.string(),
+  title: z.string(),
+  protocol: z.string(),
+  baseUrl: z.string(),
+  model: z.string().nullable(),
+  root: z.boolean().describe("Whether it serves a query now"),
+  key,
+  reach: z.object({ ok: z.boolean(), found: z.string() }).nullable().describe("Null where it was not asked"),
+});
+
+const model = z.object({
+  name: z.string(),
+  contextTokens: z.number().nullable(),
+  price: z.object({ input: z.number(), output: z.number(), cached: z.number(), cacheWrite: z.number().optional() })
+    .nullable().describe("US dollars per million tokens"),
+  reasoning: z.boolean(),
+  images: z.boolean(),
+  known: z.boolean(),
+  root: z.boolean(),
+});
+
+const setting = z.object({
+  key: z.string(),
+  value: z.unknown(),
+  layer: z.enum(["default", "user", "project", "environment", "flags"]),
+  where: z.string().describe('A path, a variable or a flag; "" for a default'),
+  doc: z.string(),
+  type: z.string(),
+  project: z.boolean().describe("Whether the file of a workspace may set it"),
+  layers: z.array(z.object({ layer: z.string(), where: z.string(), value: z.unknown() })),
+});
+
+const change = z.object({
+  key: z.string(),
+  path: z.string(),
+  value: z.unknown(),
+  changed: z.boolean(),
+  overruled: z.string().describe('Who says otherwise and wins, "" where nobody does'),
+});
+
+const extension = z.object({
+  name: z.string(),
+  place: z.enum(["shipped", "home", "project", "path"]),
+  state: z.enum(["loaded", "skipped", "untrusted"]),
+  version: z.string(),
+  alias: z.string(),
+  doc: z.string(),
+  path: z.string(),
+  reason: z.string().describe('Why it is not loaded, "" where it is'),
+  commands: z.array(z.string()),
+});
+
+const trust = z.object({
+  path: z.string(),
+  hash: z.string(),
+  trusted: z.boolean(),
+  files: z.array(z.object({ path: z.string(), bytes: count })),
+  extensions: z.array(z.object({
+    namespace: z.string(),
+    version: z.string(),
+    requires: z.array(z.string()),
+    allow: z.array(z.string()),
+  })),
+});
+
+const folder = z.object({ folder: z.string() });
+
+/** What is set up on this machine. */
+export const setupOutputs = {
+  "providers": z.object({
+    providers: z.array(provider),
+    problem: z.string().describe('Why no query could be served, "" where one could'),
+    notes: z.array(z.string()),
+  }),
+  "models": z.array(z.object({
+    provider: z.string(),
+    source: z.enum(["service", "data", "config"]),
+    detail: z.string(),
+    models: z.array(model),
+  })),
+  "auth status": z.array(key),
+  "config list": z.array(setting),
+  "config get": z.unknown().describe("The value of the setting"),
+  "config explain": setting,
+  "config set": change,
+  "config unset": change,
+  "config path": z.object({ path: z.string() }),
+  "config schema": z.looseObject({}).describe("A JSON Schema"),
+  "config trust": z.object({
+    path: z.string(),
+    sha256: z.string(),
+    trusted: z.boolean(),
+    keys: z.array(z.object({ key: z.string(), value: z.unknown() })),
+  }).nullable(),
+  "extensions list": z.array(extension),
+  "extensions show": extension.extend({ text: z.string().describe("What the model reads of it") }),
+  "extensions check": z.array(z.object({ what: z.string(), ok: z.boolean(), found: z.string() })),
+  "extensions new": folder,
+  "extensions add": folder,
+  "extensions remove": folder,
+  "extensions trust": z.array(trust),
+  "doctor": z.array(z.object({
+    name: z.string(),
+    state: z.enum(["ok", "warn", "fail"]),
+    found: z.string(),
+    mend: z.string().describe('What to do about it, "" where nothing is to be done'),
+  })),
+  "version": z.object({
+    vis: z.string(),
+    deno: z.string(),
+    v8: z.string(),
+    compiled: z.boolean(),
+    target: z.string(),
+  }),
+  "error": z.object({ error: z.object({ code: count.describe("The exit code"), message: z.string() }) }).describe(
+    "Of any command that could not do what it was asked",
+  ),
+} as const;

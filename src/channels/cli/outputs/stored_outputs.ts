@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { recordedQuery } from "./query_outputs.ts";
+
+const count = z.number().int().min(0);
+const time = z.number().int().describe("Milliseconds since the epoch");
+
+const branch = z.object({
+  branchId: z.string(),
+  parentBranchId: z.string().nullable(),
+  fork: z.looseObject({}).nullable().describe("Where it leaves its parent"),
+  title: z.string(),
+  queries: count,
+  createdAt: time,
+});
+
+const conversation = z.object({
+  conversationId: z.string(),
+  title: z.string(),
+  workspace: z.string(),
+  queries: count,
+  createdAt: time,
+  branches: z.array(branch),
+});
+
+const kind = z.string().describe("data, function, class, instance, lost, pending and others");
+
+const head = z.object({
+  name: z.string(),
+  kind,
+  versions: count,
+  scope: z.enum(["live", "forgotten", "system"]),
+  reason: z.string().describe('Why it is lost, else ""'),
+  code: z.string().describe("The block that defined it"),
+  createdAt: time,
+  declaration: z.string(),
+  type: z.string(),
+  size: z.number().nullable(),
+  shape: z.string(),
+  inline: z.string().nullable(),
+  doc: z.string(),
+});
+
+const version = z.object({
+  name: z.string(),
+  version: count.describe("1-based"),
+  kind,
+  shape: z.string(),
+  reason: z.string(),
+  code: z.string(),
+  createdAt: time,
+  value: z.unknown().optional(),
+  tooLarge: z.literal(true).optional().describe("In place of a value that is too large to be shown"),
+});
+
+const hit = z.object({
+  kind: z.enum(["request", "code", "answer"]),
+  snippet: z.string().describe("The words stand in [ and ]"),
+  conversationId: z.string(),
+  branchId: z.string(),
+  title: z.string(),
+  queryId: z.string(),
+  iterationId: z.string().nullable(),
+  position: count.nullable(),
+  variable: z.string().nullable(),
+  at: time,
+  ownerTable: z.string(),
+  ownerId: z.string(),
+  field: z.string(),
+});
+
+const copied = { path: z.string(), bytes: count, schemaVersion: count, ms: z.number() };
+const rows = { rows: count, bytes: count };
+const counted = { conversationId: z.string(), title: z.string(), queries: count };
+
+/** What the database holds. */
+export const storedOutputs = {
+  "conversations list": z.array(conversation),
+  "conversations show": conversation.omit({ queries: true }).extend({
+    branchId: z.string().describe("The branch that is shown"),
+    queries: z.array(recordedQuery),
+  }),
+  "conversations import": z.object({
+    conversationId: z.string(),
+    ids: z.record(z.string(), z.string()).describe("Id in the file to the new one"),
+  }),
+  "vars": z.union([
+    z.array(z.union([head, version])),
+    z.looseObject({ name: z.string(), from: count, to: count, text: z.string() }),
+  ]).describe("Variables; with names or --history versions; with --diff how two versions differ"),
+  "undo": z.looseObject({
+    error: z.string().optional().describe("Why nothing was taken back"),
+    changes: z.array(z.looseObject({ id: z.string(), at: time, paths: z.array(z.string()) })).optional(),
+    files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
+  }),
+  "search": z.array(hit),
+  "logs jsonl": z.object({
+    seq: count,
+    at: time,
+    level: z.enum(["trace", "debug", "info", "warn", "error", "fatal"]),
+    event: z.string(),
+    data: z.record(z.string(), z.unknown()),
+    conversationId: z.string().optional(),
+    queryId: z.string().optional(),
+    iterationId: z.string().optional(),
+  }),
+  "db backup": z.object(copied),
+  "db restore": z.object({ ...copied, keptAs: z.string().nullable() }),
+  "db check": z.object({
+    problems: z.array(z.string()),
+    contents: count,
+    unused: count,
+    schemaVersion: count,
+    ms: z.number(),
+  }),
+  "db stats": z.object({
+    path: z.string(),
+    fileBytes: count,
+    walBytes: count,
+    freeBytes: count,
+    schemaVersion: count,
+    sqliteVersion: z.string(),
+    visVersion: z.string(),
+    tables: z.array(z.object({ table: z.string(), ...rows })),
+    content: z.array(z.object({ encoding: z.string(), ...rows })),
+    conversations: z.array(z.object({ ...counted, iterations: count, versions: count, bytes: count })),
+  }),
+  "db prune": z.object({
+    dryRun: z.boolean(),
+    conversations: z.array(z.object({ ...counted, lastActivity: time })),
+    logRows: count,
+    contents: count,
+    contentBytes: count,
+    everything: z.boolean(),
+  }),
+  "db vacuum": z.object({ bytesBefore: count, bytesAfter: count, ms: z.number() }),
+} as const;
