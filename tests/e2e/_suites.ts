@@ -3,6 +3,7 @@ import { commandsSuite } from "./commands_suite.ts";
 import { continueSuite } from "./continue_suite.ts";
 import { endSuite } from "./end_suite.ts";
 import { givenSuite } from "./given_suite.ts";
+import { killSuite } from "./kill_suite.ts";
 import type { Launcher } from "./_launcher.ts";
 import { protocolsSuite } from "./protocols_suite.ts";
 import { providersSuite } from "./providers_suite.ts";
@@ -16,6 +17,7 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   repliesSuite,
   continueSuite,
   endSuite,
+  killSuite,
   commandsSuite,
   badInputSuite,
   providersSuite,

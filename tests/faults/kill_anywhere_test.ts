@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { buildSandbox } from "../helpers/sandbox.ts";
 import type { KillPoint } from "../helpers/kill_point.ts";
-import { type Picture, pictureOf } from "./_picture.ts";
+import { type Picture, pictureOf } from "../helpers/conversation_picture.ts";
 import { inPlace, type Place } from "./_place.ts";
 
 const MAIN = fileURLToPath(new URL("../helpers/killable_main.ts", import.meta.url));

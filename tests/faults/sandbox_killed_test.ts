@@ -7,10 +7,10 @@ import { type ModelEvent, type Provider, UNKNOWN_MODEL } from "../../src/provide
 import { openSandbox } from "../../src/sandbox/host.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
-import { CALL, replyBelow, replyOf, REQUESTS, STEPS } from "../helpers/kill_script.ts";
+import { CALL, contextSource, replyBelow, replyOf, REQUESTS, STEPS } from "../helpers/kill_script.ts";
 import { buildSandbox, until } from "../helpers/sandbox.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
-import { type Picture, pictureOf } from "./_picture.ts";
+import { type Picture, pictureOf } from "../helpers/conversation_picture.ts";
 import { inPlace, type Place } from "./_place.ts";
 
 /** Steps whose last block can be cut: without a final that would be accepted nevertheless, and not the one that fails. */
@@ -68,9 +68,10 @@ class Player {
   };
 
   async play(engine: Engine): Promise<void> {
-    for (const { text } of REQUESTS) {
-      const { signal } = new AbortController();
-      const { status, answer } = await engine.conversations.send(engine.branch, text, { signal, emit: this.emit });
+    for (const { text, first } of REQUESTS) {
+      const options = { signal: new AbortController().signal, emit: this.emit };
+      const given = first === 1 ? { context: contextSource() } : {};
+      const { status, answer } = await engine.conversations.send(engine.branch, text, { ...options, ...given });
       assert.equal(status, "done", answer);
     }
     assert.equal(this.#step, STEPS.length + 1);

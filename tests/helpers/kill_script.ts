@@ -66,6 +66,14 @@ export const REQUESTS: readonly { readonly text: string; readonly first: number 
 /** What the first request is given, once it is stored not again. */
 export const CONTEXT = "the words of the report\n".repeat(100);
 
+/** The same as a channel gives it. */
+export function contextSource() {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield await Promise.resolve(new TextEncoder().encode(CONTEXT));
+  }
+  return { label: "words.txt", json: false, pieces: pieces() };
+}
+
 /** Exact, so that what was spent can be counted. */
 export const CALL = { input: 100, output: 10 };
 

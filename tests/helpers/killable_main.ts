@@ -13,7 +13,7 @@ import { openSandbox } from "../../src/sandbox/host.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "./engine.ts";
 import type { KillPoint } from "./kill_point.ts";
-import { CALL, CONTEXT, replyBelow, replyOf, REQUESTS, stepOf, STEPS } from "./kill_script.ts";
+import { CALL, contextSource, replyBelow, replyOf, REQUESTS, stepOf, STEPS } from "./kill_script.ts";
 
 const [path = "", workspace = "", given = ""] = Deno.args;
 const point: KillPoint | null = given === "" ? null : JSON.parse(given);
@@ -131,10 +131,6 @@ function told(context: string): void {
   playing.cut = [];
 }
 
-async function* pieces(): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(new TextEncoder().encode(CONTEXT));
-}
-
 const store = await openStore({ path, isAlive });
 await store.sweepLost(isAlive);
 await findPlace(store);
@@ -152,7 +148,7 @@ for (;;) {
   const given = (await store.variables(engine.branch.branchId)).some(({ name }) => name === "context");
   await engine.conversations.send(engine.branch, request.text, {
     signal: new AbortController().signal,
-    ...(given ? {} : { context: { label: "stdin", json: false, pieces: pieces() } }),
+    ...(given ? {} : { context: contextSource() }),
     emit: (event) => {
       const site = "block" in event ? `${event.type} ${event.block}` : event.type;
       if (event.type === "host_call") playing.at(`${event.type} ${event.phase}`);

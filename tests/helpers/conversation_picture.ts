@@ -4,7 +4,7 @@ import { collectContent } from "../../src/persistence/_collect_content.ts";
 import { isAlive } from "../../src/app/process_owner.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store, StoredIteration } from "../../src/persistence/store.ts";
-import { CALL } from "../helpers/kill_script.ts";
+import { CALL } from "./kill_script.ts";
 
 /** What must be the same in every run of the script, cut or not: docs/database.md, "What a cut leaves". */
 export interface Picture {
