@@ -4,22 +4,26 @@
 /** Shipped extensions: name to literal `import()`, so that they are compiled in and loaded only when wanted. */
 export const shipped = {
   fs: () => import("./fs/mod.ts"),
+  git: () => import("./git/mod.ts"),
   shell: () => import("./shell/mod.ts"),
   rlm: () => import("./rlm/mod.ts"),
   debug: () => import("./debug/mod.ts"),
   history: () => import("./history/mod.ts"),
   memo: () => import("./memo/mod.ts"),
   skills: () => import("./skills/mod.ts"),
+  mcp: () => import("./mcp/mod.ts"),
   web: () => import("./web/mod.ts"),
 };
 
 /** What of a described one depends on the conversation. */
 export const live = {
+  git: () => import("./git/live.ts"),
   shell: () => import("./shell/live.ts"),
   debug: () => import("./debug/live.ts"),
   history: () => import("./history/live.ts"),
   memo: () => import("./memo/live.ts"),
   skills: () => import("./skills/live.ts"),
+  mcp: () => import("./mcp/live.ts"),
   web: () => import("./web/live.ts"),
 };
 
@@ -39,6 +43,10 @@ export const described = {
       "fs.listFiles",
       "fs.edit",
       "fs.writeFile",
+      "fs.patch",
+      "fs.move",
+      "fs.remove",
+      "fs.undo",
       "fs.stat"
     ],
     "constants": {},
@@ -49,9 +57,9 @@ export const described = {
       "env": []
     },
     "globals": [],
-    "block": "[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\nfs.stat(path): {path, type, size, modified} | null  // Null if missing.",
+    "block": "[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\ndoc(fs.patch) shows more: patch, move, remove, undo, stat",
     "docs": {
-      "fs": "Reads, searches and changes the files of the workspace.\n[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\nfs.stat(path): {path, type, size, modified} | null  // Null if missing.",
+      "fs": "Reads, searches and changes the files of the workspace.\n[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\ndoc(fs.patch) shows more: patch, move, remove, undo, stat",
       "fs.readFile": "fs.readFile(path: string, options?: {from?: number, to?: number, numbers?: boolean}): Promise<string>\nText up to 1 MB, or lines from..to.\ne.g. await fs.readFile(\"src/app.ts\")\ne.g. await fs.readFile(\"big.log\", {from: 1, to: 200, numbers: true})",
       "fs.readFiles": "fs.readFiles(paths: string | string[], options?: {from?: number, to?: number, numbers?: boolean}): Promise<{path, text?, error?}[]>\nPaths or globs.\ne.g. await fs.readFiles([\"README.md\", \"src/**/*.ts\"])",
       "fs.glob": "fs.glob(patterns: string | string[], options?: {limit?: number, all?: boolean}): Promise<string[]>\nPaths; !pattern excludes.\ne.g. await fs.glob([\"**/*.ts\", \"!**/*_test.ts\"])",
@@ -59,8 +67,49 @@ export const described = {
       "fs.listFiles": "fs.listFiles(folder?: string, options?: {depth?: number, all?: boolean}): Promise<{path, type: \"file\"|\"dir\"|\"link\", size?}[]>\nDepth 2.\ne.g. await fs.listFiles(\"src\", {depth: 1})",
       "fs.edit": "fs.edit(path: string | {path: string, old: string, new: string, all?: boolean}[], edits?: {old: string, new: string, all?: boolean} | {old: string, new: string, all?: boolean}[]): Promise<{path, bytes, diff}>\nReplaces text that occurs once (or all); all files or none.\ne.g. await fs.edit(\"src/app.ts\", {old: \"retries = 3\", new: \"retries = 5\"})\ne.g. await fs.edit([{path: \"a.ts\", old: \"x\", new: \"y\"}, {path: \"b.ts\", old: \"x\", new: \"y\", all: true}])",
       "fs.writeFile": "fs.writeFile(path: string, text: string): Promise<{path, bytes, diff}>\nCreates or replaces.\ne.g. await fs.writeFile(\"notes.md\", \"# Notes\\n\")",
+      "fs.patch": "fs.patch(patch: string): Promise<{path, bytes, diff}[]>\nApplies a unified diff or search/replace blocks to several files, all or none.\ne.g. await fs.patch(\"--- a/x.ts\\n+++ b/x.ts\\n@@ -1 +1 @@\\n-old\\n+new\\n\")\ne.g. await fs.patch(\"x.ts\\n<<<<<<< SEARCH\\nold\\n=======\\nnew\\n>>>>>>> REPLACE\\n\")",
+      "fs.move": "fs.move(from: string, to: string): Promise<{from, to, files}>\nRenames a file or folder, never over another.\ne.g. await fs.move(\"src/a.ts\", \"src/b.ts\")",
+      "fs.remove": "fs.remove(path: string, options?: {recursive?: boolean}): Promise<{path, files}>\nRemoves a file, link or folder.\ne.g. await fs.remove(\"old\", {recursive: true})",
+      "fs.undo": "fs.undo(options?: {steps?: number, redo?: boolean}): Promise<{path, bytes, diff}[]>\nTakes back your last change of files, or the last steps; redo takes back an undo.\ne.g. await fs.undo({steps: 2})",
       "fs.stat": "fs.stat(path: string): Promise<{path, type, size, modified} | null>\nNull if missing.\ne.g. await fs.stat(\"package.json\")"
     }
+  },
+  "git": {
+    "namespace": "vis.git",
+    "version": "0.1.0",
+    "functions": [
+      "git.status",
+      "git.diff",
+      "git.log",
+      "git.show",
+      "git.blame",
+      "git.add",
+      "git.commit",
+      "git.branch",
+      "git.worktree"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: git → vis.ext.git]\n\u0000\ndoc(git.status) shows more: status, diff, log, show, blame, add, commit, branch, worktree",
+    "docs": {
+      "git": "The repository of the workspace, as data; it runs no hook, filter or other program of the repository.\n\u0000",
+      "git.status": "git.status(options?: {paths?: string | string[], all?: boolean, limit?: number}): Promise<{branch, commit, upstream?, ahead?, behind?, during?, files: {path, from?, staged?, changed?, untracked?, conflict?, submodule?}[], count: {staged, changed, untracked, conflicts}, left}>\nBranch and changed files; all names the files of new folders one by one.\ne.g. (await git.status()).files.map(f => f.path)",
+      "git.diff": "git.diff(options?: {from?: string, to?: string, staged?: boolean, paths?: string | string[], context?: number, maxChars?: number}): Promise<{files: {path, from?, status, added, deleted, binary?, mode?, hunks: {oldStart, oldLines, newStart, newLines, heading, text}[], left?}[], total: {files, added, deleted}, left}>\nChanges of the workspace against the index, the last commit (staged), or from another; or from one to another.\ne.g. await git.diff({from: \"main\"})\ne.g. await git.diff({staged: true, paths: \"src\"})",
+      "git.log": "git.log(options?: {ref?: string, paths?: string | string[], limit?: number, skip?: number, author?: string, grep?: string, since?: string | Date, until?: string | Date, firstParent?: boolean}): Promise<{commits: {hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?}[], left}>\nCommits, the newest first; ref may be a range; left counts older ones.\ne.g. await git.log({ref: \"main..HEAD\", limit: 20})\ne.g. await git.log({paths: \"src/app.ts\"})",
+      "git.show": "git.show(ref?: string, options?: {context?: number, maxChars?: number}): Promise<{hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?, files, total, left, kind: \"commit\"} | {kind: \"file\", hash, bytes, text, left} | {kind: \"folder\", hash, entries: {path, type, size?}[], left} | {kind: \"tag\", name, target, tagger, message}>\nA commit with its changes, or a file, folder or tag: HEAD~2, HEAD:src/app.ts.\ne.g. (await git.show(\"HEAD:README.md\")).text",
+      "git.blame": "git.blame(path: string, options?: {ref?: string, from?: number, to?: number}): Promise<{origins: {from, to, hash: string|null, author, date: Date, subject, path?, text}[], left}>\nThe commits that the lines of a file came with.\ne.g. await git.blame(\"src/app.ts\", {from: 10, to: 30})",
+      "git.add": "git.add(paths: string | string[]): Promise<{files: {path, change}[], left}>\nTakes what is new, changed or gone below the paths into the next commit.\ne.g. await git.add([\"src/app.ts\", \"docs\"])",
+      "git.commit": "git.commit(message: string, options?: {all?: boolean, paths?: string | string[], amend?: boolean, allowEmpty?: boolean}): Promise<{hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?, files, added, deleted}>\nCommits what is staged; all: what changed of known files; paths: these files only. No hook runs.\ne.g. await git.commit(\"fix: count lines once\")",
+      "git.branch": "git.branch(name?: string, options?: {from?: string, switch?: boolean, delete?: boolean, force?: boolean}): Promise<{current: string|null, branches: {name, hash, subject, date: Date, current?, upstream?, track?}[], left}>\nLists branches; with a name makes, deletes, or goes to (switch) one.\ne.g. await git.branch(\"fix/lines\", {switch: true})",
+      "git.worktree": "git.worktree(path?: string, options?: {branch?: string, from?: string, remove?: boolean, force?: boolean}): Promise<{path, hash, branch, gone?, locked?}[]>\nLists worktrees; with a path in the workspace makes or removes one.\ne.g. await git.worktree(\".worktrees/try\", {branch: \"try\"})"
+    },
+    "quiet": true
   },
   "shell": {
     "namespace": "vis.shell",
@@ -225,6 +274,39 @@ export const described = {
       "skills": "Instructions of the project (AGENTS.md, CLAUDE.md) and skills, read when they are needed.\n\u0000",
       "skills.read": "skills.read(name: string, path?: string): Promise<string>\nSKILL.md of a skill, or another file of its folder.\ne.g. await skills.read(\"release\")",
       "skills.list": "skills.list(): Promise<{name, description}[]>\nAll skills.\ne.g. await skills.list()"
+    },
+    "quiet": true
+  },
+  "mcp": {
+    "namespace": "vis.mcp",
+    "version": "0.1.0",
+    "functions": [
+      "mcp.tools",
+      "mcp.call",
+      "mcp.servers",
+      "mcp.resources",
+      "mcp.read",
+      "mcp.prompts",
+      "mcp.prompt"
+    ],
+    "constants": {},
+    "grants": {
+      "net": [],
+      "read": [],
+      "write": [],
+      "env": []
+    },
+    "globals": [],
+    "block": "[namespace: mcp → vis.ext.mcp]\n\u0000\ndoc(mcp.tools) shows more: tools, call, servers, resources, read, prompts, prompt",
+    "docs": {
+      "mcp": "Tools, resources and prompts of MCP servers that the user configured: extensions.config of vis.mcp.\n\u0000",
+      "mcp.tools": "mcp.tools(server: string, search?: string): Promise<string>\nSignatures of a server's tools as TypeScript, all of them or those that hold the words.\ne.g. await mcp.tools(\"github\", \"issue\")",
+      "mcp.call": "mcp.call(server: string, tool: string, args?: object): Promise<unknown>\nCalls a tool: structured data, text (parsed where it is JSON), or a list where there are images or files.\ne.g. await mcp.call(\"github\", \"create_issue\", {owner: \"o\", repo: \"r\", title: \"t\"})",
+      "mcp.servers": "mcp.servers(): Promise<{name, alias, state: \"running\"|\"starting\"|\"stopped\"}[]>\nThe servers and whether they run.\ne.g. await mcp.servers()",
+      "mcp.resources": "mcp.resources(server: string): Promise<{uri, name, description?, mimeType?, template}[]>\nResources of a server, and templates of the addresses of others.\ne.g. await mcp.resources(server)",
+      "mcp.read": "mcp.read(server: string, uri: string): Promise<{type, uri, mimeType?, text? | bytes?}[]>\nOne resource.\ne.g. await mcp.read(server, uri)",
+      "mcp.prompts": "mcp.prompts(server: string): Promise<{name, description?, arguments: {name, description?, required}[]}[]>\nPrompts that a server offers.\ne.g. await mcp.prompts(server)",
+      "mcp.prompt": "mcp.prompt(server: string, prompt: string, args?: Record<string, string>): Promise<{role, content}[]>\nThe messages of one prompt.\ne.g. await mcp.prompt(server, prompt)"
     },
     "quiet": true
   },

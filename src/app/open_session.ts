@@ -16,6 +16,7 @@ import { openLoggedStore } from "./open_logged_store.ts";
 import { checkLeftOut } from "./check_left_out.ts";
 import { commandWall } from "./command_wall.ts";
 import { extensionSource, type ShippedParts } from "./extension_source.ts";
+import { mcpSettings } from "./mcp_settings.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 import { shellParts } from "./shell_parts.ts";
@@ -39,7 +40,7 @@ export async function openSession(request: OpenRequest, { env, ...given }: Sessi
     const router = await routerFor(request, settings);
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
-    const shell = shellParts(webSettings(settings), parts);
+    const shell = shellParts(webSettings(await mcpSettings(settings)), parts);
     const extensions = await extensionSource(shell.settings, shell.parts, {
       paths: (request.extension ?? []).map((path) => resolve(path)),
       project: !locked,

@@ -1,0 +1,57 @@
+import type { EnvironmentView } from "@vis/extension";
+import type { ServerLink } from "./server_link.ts";
+import { nearestNames } from "./nearest_names.ts";
+import { type McpTool, requiredKeys, toolUsage } from "./tool.ts";
+import { resultMessage, toolData } from "./tool_result.ts";
+
+/** Calls a tool by its own name or the one behind the dot. A failure shows how it is called. */
+export async function callTool(
+  env: EnvironmentView,
+  { link, tool: name, args, bound }: {
+    readonly link: ServerLink;
+    readonly tool: string;
+    readonly args: Readonly<Record<string, unknown>>;
+    /** Whether this query has the alias of the server. */
+    readonly bound: boolean;
+  },
+): Promise<unknown> {
+  const tool = findTool(await link.tools(env), { link, name });
+  const usage = toolUsage(tool, { server: link.name, bound });
+  const missing = requiredKeys(tool.inputSchema).filter((key) => !Object.hasOwn(args, key));
+  if (missing.length > 0) throw failure(tool, { usage, why: `${missing.join(", ")} is missing` });
+  const { result, wrong } = await link.request(env, async (client, options) => {
+    try {
+      return { result: await client.callTool({ name: tool.name, arguments: { ...args } }, options), wrong: "" };
+    } catch (error) {
+      // What the server says of the arguments is of use with the signature beside it.
+      if (error instanceof Error && "code" in error && error.code === INVALID_PARAMS) return { wrong: error.message };
+      throw error;
+    }
+  });
+  if (!result) throw failure(tool, { usage, why: wrong });
+  if (result.isError) throw failure(tool, { usage, why: resultMessage(result) || "the server says no more" });
+  return toolData(result);
+}
+
+const INVALID_PARAMS = -32602, MAX_WHY = 4_000;
+
+function findTool(
+  tools: readonly McpTool[],
+  { link, name }: { readonly link: ServerLink; readonly name: string },
+): McpTool {
+  const found = tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.symbol === name);
+  if (found) return found;
+  const near = nearestNames(name, tools.map((tool) => tool.name));
+  const hint = near.length > 0 ? `did you mean ${near.join(" or ")}` : `await mcp.tools("${link.name}") lists all`;
+  throw new Error(
+    `Cannot call ${name} of MCP server ${link.name}: it has ${tools.length} tools and none of that name; ${hint}`,
+  );
+}
+
+function failure(
+  { name }: McpTool,
+  { usage, why }: { readonly usage: string; readonly why: string },
+): Error {
+  const text = why.length > MAX_WHY ? `${why.slice(0, MAX_WHY)}…` : why;
+  return new Error(`Cannot finish ${name}: ${text.trimEnd()}; usage: ${usage}`);
+}

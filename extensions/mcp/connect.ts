@@ -1,0 +1,82 @@
+import { Client, type ClientOptions } from "@modelcontextprotocol/client";
+import type { EnvironmentView } from "@vis/extension";
+import { httpTransport } from "./http_transport.ts";
+import type { ServerConfig } from "./server_config.ts";
+import { StdioTransport } from "./stdio_transport.ts";
+
+export interface Connection {
+  readonly client: Client;
+  /** What is known of why it is of no use; "" where nothing is. */
+  readonly why: string;
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  readonly name: string;
+  readonly config: ServerConfig;
+  readonly onToolsChanged: () => void;
+  readonly onEnd: () => void;
+  readonly onStderr: (text: string) => void;
+}
+
+type Validator = NonNullable<ClientOptions["jsonSchemaValidator"]>;
+
+/** Results are data for code: no schema of a server runs here, where its patterns could hang the process, and none is
+ * compiled. */
+const UNCHECKED: Validator = {
+  getValidator:
+    (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],
+};
+const CLOSE_MS = 3_000;
+/** A server that knows only the older protocol may leave the first question unanswered. */
+const PROBE_MS = 5_000;
+
+/** Starts a server and agrees on the version of the protocol. Rejects with Error, and nothing of it is left then. */
+export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<Connection> {
+  const { config, onToolsChanged, onEnd } = options;
+  const client = new Client({ name: "vis", version: "1.0.0" }, {
+    capabilities: {},
+    jsonSchemaValidator: UNCHECKED,
+    listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
+    versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, config.startMs) } },
+  });
+  client.onclose = onEnd;
+  client.onerror = () => {}; // what matters comes out of a request
+  const transport = "url" in config ? httpTransport(config) : stdioTransport(env, { ...options, config });
+  const closeAll = async (): Promise<void> => {
+    if ("terminateSession" in transport) await within(transport.terminateSession(), CLOSE_MS);
+    await within(client.close(), CLOSE_MS);
+  };
+  const why = (): string => transport instanceof StdioTransport ? transport.why : "";
+  try {
+    await client.connect(transport, { timeout: config.startMs });
+  } catch (error) {
+    await within(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error([`It did not start: ${message}`, why()].filter((one) => one !== "").join("; "));
+  }
+  env.closed?.addEventListener("abort", () => void closeAll(), { once: true });
+  return {
+    client,
+    get why() {
+      return why();
+    },
+    close: closeAll,
+  };
+}
+
+function stdioTransport(
+  { spawn, workspace }: EnvironmentView,
+  { name, config, onStderr }: ConnectOptions,
+): StdioTransport {
+  if (!spawn) throw new Error(`Cannot use MCP server ${name}: this conversation has no wall for programs`);
+  if ("url" in config) throw new TypeError("Cannot start a program: the server has an address");
+  return new StdioTransport({ spawn, config, workspace, onStderr });
+}
+
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work.then(() => {}, () => {}), promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,39 @@
+import type { EnvironmentView } from "@vis/extension";
+import { ServerLink } from "./server_link.ts";
+import { type ServerConfig, serversOf } from "./server_config.ts";
+
+/** Servers of all living conversations. */
+export class Links {
+  readonly #conversations = new Map<string, Map<string, ServerLink>>();
+
+  /** The one of this name for the conversation; throws Error naming those that there are. */
+  find(env: EnvironmentView, name: string): ServerLink {
+    const servers = serversOf(env.config);
+    const config = servers.get(name);
+    if (config) return this.#of(env, { name, config });
+    throw new Error(`Cannot use MCP server ${name}: there are ${[...servers.keys()].join(", ") || "none"}`);
+  }
+
+  /** The running one, null where it was not used yet. */
+  known(env: EnvironmentView, name: string): ServerLink | null {
+    return this.#conversations.get(env.envId)?.get(name) ?? null;
+  }
+
+  #of(env: EnvironmentView, { name, config }: { readonly name: string; readonly config: ServerConfig }): ServerLink {
+    let links = this.#conversations.get(env.envId);
+    if (!links) {
+      links = new Map();
+      this.#conversations.set(env.envId, links);
+      env.closed?.addEventListener("abort", () => void this.#close(env.envId), { once: true });
+    }
+    const link = links.get(name) ?? new ServerLink(name, config);
+    links.set(name, link);
+    return link;
+  }
+
+  async #close(envId: string): Promise<void> {
+    const links = [...this.#conversations.get(envId)?.values() ?? []];
+    this.#conversations.delete(envId);
+    await Promise.allSettled(links.map((link) => link.close()));
+  }
+}

@@ -1,0 +1,108 @@
+import { defineExtension, type EnvironmentView, type Extension, fn, z } from "@vis/extension";
+import live from "./live.ts";
+
+const text = z.string().min(1);
+const limits = {
+  disabled: z.boolean().default(false),
+  timeoutMs: z.number().int().min(1).max(3_600_000).default(60_000),
+  startMs: z.number().int().min(1).max(600_000).default(30_000),
+};
+const values = z.record(z.string(), z.string()).default({});
+const Stdio = z.strictObject({
+  command: text,
+  args: z.array(z.string()).default([]),
+  env: values,
+  cwd: z.string().default("."),
+  network: z.boolean().default(false),
+  read: z.array(z.string().startsWith("/")).default([]),
+  write: z.array(text).default([]),
+  ...limits,
+});
+const Http = z.strictObject({ url: z.url({ protocol: /^https?$/ }), headers: values, ...limits });
+const Server = z.union([Stdio, Http], "needs either a command or a url, and no key that neither has");
+const NAME = /^[A-Za-z][\w-]{0,40}$/;
+
+const server = text.describe("server");
+const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "object" }).optional();
+
+/** Everything that needs the protocol's library is loaded with the first call. */
+const calls = () => import("./calls.ts");
+
+export default defineExtension({
+  namespace: "vis.mcp",
+  alias: { ns: "vis.ext.mcp", alias: "mcp" },
+  doc: "Tools, resources and prompts of MCP servers that the user configured: extensions.config of vis.mcp.",
+  group: "mcp",
+  version: "0.1.0",
+  author: "Vis",
+  license: "Apache-2.0",
+  config: z.strictObject({
+    servers: z.record(z.string().regex(NAME, "must be letters, digits, - and _"), Server).default({}),
+  }).prefault({}),
+  activate: live.activate,
+  prompt: live.prompt,
+  extend: async (env: EnvironmentView): Promise<readonly Extension[]> => {
+    if (!live.activate(env)) return [];
+    const { aliases } = await import("./aliases.ts");
+    return await aliases(env);
+  },
+  shown: 0,
+  symbols: [
+    fn(
+      "tools",
+      async (env: EnvironmentView, name: string, search?: string) => (await calls()).tools(env, name, search),
+      {
+        doc: "Signatures of a server's tools as TypeScript, all of them or those that hold the words.",
+        args: z.tuple([server, z.string().optional().describe("search")]),
+        returns: "string",
+        examples: ['await mcp.tools("github", "issue")'],
+      },
+    ),
+    fn(
+      "call",
+      async (env: EnvironmentView, name: string, tool: string, given: Record<string, unknown> = {}) =>
+        (await calls()).call(env, name, { tool, args: given }),
+      {
+        doc:
+          "Calls a tool: structured data, text (parsed where it is JSON), or a list where there are images or files.",
+        args: z.tuple([server, text.describe("tool"), args]),
+        returns: "unknown",
+        examples: ['await mcp.call("github", "create_issue", {owner: "o", repo: "r", title: "t"})'],
+      },
+    ),
+    fn("servers", async (env: EnvironmentView) => (await calls()).servers(env), {
+      doc: "The servers and whether they run.",
+      args: z.tuple([]),
+      returns: '{name, alias, state: "running"|"starting"|"stopped"}[]',
+    }),
+    fn("resources", async (env: EnvironmentView, name: string) => (await calls()).resources(env, name), {
+      doc: "Resources of a server, and templates of the addresses of others.",
+      args: z.tuple([server]),
+      returns: "{uri, name, description?, mimeType?, template}[]",
+    }),
+    fn("read", async (env: EnvironmentView, name: string, uri: string) => (await calls()).read(env, name, uri), {
+      doc: "One resource.",
+      args: z.tuple([server, text.describe("uri")]),
+      returns: "{type, uri, mimeType?, text? | bytes?}[]",
+    }),
+    fn("prompts", async (env: EnvironmentView, name: string) => (await calls()).prompts(env, name), {
+      doc: "Prompts that a server offers.",
+      args: z.tuple([server]),
+      returns: "{name, description?, arguments: {name, description?, required}[]}[]",
+    }),
+    fn(
+      "prompt",
+      async (env: EnvironmentView, name: string, prompt: string, given: Record<string, string> = {}) =>
+        (await calls()).prompt(env, name, { prompt, args: given }),
+      {
+        doc: "The messages of one prompt.",
+        args: z.tuple([
+          server,
+          text.describe("prompt"),
+          z.record(z.string(), z.string()).describe("args").meta({ tsType: "Record<string, string>" }).optional(),
+        ]),
+        returns: "{role, content}[]",
+      },
+    ),
+  ],
+});

@@ -1,0 +1,55 @@
+/** One server as the user's configuration has it; variables are filled in already. */
+export type ServerConfig = StdioConfig | HttpConfig;
+
+interface Common {
+  readonly disabled: boolean;
+  /** Of one call. */
+  readonly timeoutMs: number;
+  /** Of the start and the first exchange. */
+  readonly startMs: number;
+}
+
+export interface StdioConfig extends Common {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly network: boolean;
+  /** Absolute paths that it may read beside the workspace. */
+  readonly read: readonly string[];
+  /** Paths that it may change, relative to the workspace or absolute. */
+  readonly write: readonly string[];
+}
+
+export interface HttpConfig extends Common {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Name to server; those that are switched off are left out. */
+export function serversOf(config: unknown): ReadonlyMap<string, ServerConfig> {
+  const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, ServerConfig>> };
+  return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
+}
+
+/** What must not be shown: values of headers and of variables. */
+export function secretsOf(config: ServerConfig): readonly string[] {
+  const values = Object.values("url" in config ? config.headers : config.env);
+  const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);
+  return [...new Set(words.filter((value) => value.length >= 6))].sort((a, b) => b.length - a.length);
+}
+
+/** The text without them. */
+export function redacted(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
+}
+
+/** Throws Error for a variable that the environment does not have. */
+export function checkVariables(name: string, config: ServerConfig): void {
+  for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
+    const missing = /\$\{[^{}]*\}/.exec(value)?.[0];
+    if (missing !== undefined) {
+      throw new Error(`Cannot use MCP server ${name}: ${key} is ${missing}, which is not set where Vis was started`);
+    }
+  }
+}

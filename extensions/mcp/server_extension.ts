@@ -1,0 +1,40 @@
+import { type EnvironmentView, type Extension, fn, z } from "@vis/extension";
+import { argumentText, type McpTool, resultText, toolDoc } from "./tool.ts";
+import { aliasName } from "./tool_names.ts";
+
+/** Functions of one alias; the others are called by `mcp.call`. */
+const MOST_SYMBOLS = 300;
+
+type Call = (env: EnvironmentView, tool: string, args: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+/** The alias of a server: one function for each of its tools, and not a word of the prompt. */
+export function serverExtension(
+  server: string,
+  { tools, call }: { readonly tools: readonly McpTool[]; readonly call: Call },
+): Extension {
+  const alias = aliasName(server);
+  return {
+    namespace: `vis.mcp.${alias.replace(/[^A-Za-z0-9_-]/g, "_").replace(/^(?=[^A-Za-z])/, "s")}`,
+    alias: { ns: `vis.ext.mcp.${alias.replace(/[^A-Za-z0-9_-]/g, "_").replace(/^(?=[^A-Za-z])/, "s")}`, alias },
+    doc: `Tools of the MCP server ${server}; await mcp.tools(${JSON.stringify(server)}) shows them.`,
+    group: "mcp",
+    version: "0.1.0",
+    shown: 0,
+    symbols: tools.slice(0, MOST_SYMBOLS).map((tool) =>
+      fn(
+        tool.symbol,
+        async (env: EnvironmentView, args: Readonly<Record<string, unknown>> = {}) => await call(env, tool.name, args),
+        { doc: toolDoc(tool), args: argumentsOf(tool), returns: resultText(tool) },
+      )
+    ),
+  };
+}
+
+/** One object, checked by the server; its type is what the server says. */
+function argumentsOf(tool: McpTool): z.ZodType {
+  const told = argumentText(tool);
+  const at = told.indexOf(": ");
+  const type = at < 0 ? "object" : told.slice(at + 2);
+  const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: type });
+  return z.tuple([told.startsWith("args:") ? args : args.optional()]);
+}

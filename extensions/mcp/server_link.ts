@@ -1,0 +1,154 @@
+import type { Client } from "@modelcontextprotocol/client";
+import type { EnvironmentView } from "@vis/extension";
+import { connect, type Connection } from "./connect.ts";
+import { checkVariables, redacted, secretsOf, type ServerConfig } from "./server_config.ts";
+import type { McpTool } from "./tool.ts";
+import { listTools } from "./list_tools.ts";
+
+/** After two ends without an answer in between, a server rests for so long. */
+const REST_MS = 60_000, MOST_FAILURES = 2;
+
+/** One server for one conversation: started with its first use, started again once where it ends, ended with the
+ * conversation. */
+export class ServerLink {
+  readonly name: string;
+  readonly config: ServerConfig;
+  readonly #secrets: readonly string[];
+  #connecting: Promise<Connection> | null = null;
+  #connection: Connection | null = null;
+  #tools: Promise<readonly McpTool[]> | null = null;
+  #failures = 0;
+  #restUntil = 0;
+  #closed = false;
+
+  constructor(name: string, config: ServerConfig) {
+    this.name = name;
+    this.config = config;
+    this.#secrets = secretsOf(config);
+  }
+
+  get state(): "running" | "starting" | "stopped" {
+    if (this.#connection) return "running";
+    return this.#connecting ? "starting" : "stopped";
+  }
+
+  /** Tools of the server, read again where it said that they changed. */
+  async tools(env: EnvironmentView): Promise<readonly McpTool[]> {
+    const connection = await this.#ready(env);
+    this.#tools ??= listTools(connection.client, { timeout: this.config.startMs }).catch((error: unknown) => {
+      this.#tools = null;
+      throw error;
+    });
+    return await this.#answered(this.#tools, { env, connection });
+  }
+
+  /** One request. Rejects with Error that names the server, holds no secret, and says where the server ended. */
+  async request<T>(
+    env: EnvironmentView,
+    run: (client: Client, options: { readonly signal?: AbortSignal; readonly timeout: number }) => Promise<T>,
+  ): Promise<T> {
+    const connection = await this.#ready(env);
+    const { signal } = env;
+    const options = { timeout: this.config.timeoutMs, ...(signal ? { signal } : {}) };
+    return await this.#answered(run(connection.client, options), { env, connection });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const connection = this.#connection ?? await this.#connecting?.catch(() => null);
+    await connection?.close();
+  }
+
+  async #answered<T>(
+    answer: Promise<T>,
+    { env, connection }: { readonly env: EnvironmentView; readonly connection: Connection },
+  ): Promise<T> {
+    try {
+      const result = await answer;
+      this.#failures = 0;
+      return result;
+    } catch (error) {
+      env.signal?.throwIfAborted();
+      throw this.#error(error, connection.why);
+    }
+  }
+
+  async #ready(env: EnvironmentView): Promise<Connection> {
+    if (this.#closed) throw new Error(`Cannot use MCP server ${this.name}: the conversation was closed`);
+    if (this.#connection) return this.#connection;
+    if (this.#restUntil > Date.now()) {
+      const seconds = Math.ceil((this.#restUntil - Date.now()) / 1000);
+      throw new Error(
+        `Cannot use MCP server ${this.name}: it failed twice; it is started again in ${seconds} s at the earliest`,
+      );
+    }
+    return await until(this.#connecting ??= this.#start(env), env.signal);
+  }
+
+  /** A second time where the first one failed. */
+  async #start(env: EnvironmentView): Promise<Connection> {
+    try {
+      checkVariables(this.name, this.config);
+      for (;;) {
+        try {
+          return this.#connected(await this.#open(env));
+        } catch (error) {
+          this.#failed();
+          if (this.#restUntil > Date.now() || this.#closed || env.closed?.aborted) throw this.#error(error, "");
+        }
+      }
+    } finally {
+      this.#connecting = null;
+    }
+  }
+
+  #open(env: EnvironmentView): Promise<Connection> {
+    return connect(env, {
+      name: this.name,
+      config: this.config,
+      onToolsChanged: () => this.#tools = null,
+      onEnd: () => this.#ended(),
+      onStderr: (text) => env.log?.(`${this.name}: ${redacted(text.trimEnd(), this.#secrets)}`),
+    });
+  }
+
+  #connected(connection: Connection): Connection {
+    this.#connection = connection;
+    this.#tools = null;
+    return connection;
+  }
+
+  #ended(): void {
+    if (!this.#connection) return;
+    this.#connection = null;
+    this.#tools = null;
+    this.#failed();
+  }
+
+  #failed(): void {
+    if (++this.#failures < MOST_FAILURES) return;
+    this.#failures = 0;
+    this.#restUntil = Date.now() + REST_MS;
+  }
+
+  #error(error: unknown, why: string): Error {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message.startsWith("Cannot use MCP server")) return new Error(message);
+    const text = [message, why].filter((one) => one !== "").join("; ");
+    return new Error(redacted(`Cannot use MCP server ${this.name}: ${text}`.slice(0, 2_000), this.#secrets));
+  }
+}
+
+/** What others wait for too goes on where this one gives up. */
+async function until<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return await work;
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,141 @@
+import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { EnvironmentView } from "@vis/extension";
+import { LineSplitter } from "./line_splitter.ts";
+import type { StdioConfig } from "./server_config.ts";
+
+type Spawn = NonNullable<EnvironmentView["spawn"]>;
+
+const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
+/** Characters of its error output that are kept for messages, and that go to the log. */
+const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
+const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
+
+/** A server as a program behind the wall, one message a line. It goes on between calls and ends with the conversation. */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #spawn: Spawn;
+  readonly #config: StdioConfig;
+  readonly #workspace: string;
+  readonly #onStderr: (text: string) => void;
+  readonly #stop = new AbortController();
+  readonly #kill = new AbortController();
+  readonly #lines = new LineSplitter({ maxLine: MAX_LINE, maxUnasked: MAX_UNASKED });
+  readonly #pipe = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
+  readonly #input = this.#pipe.writable.getWriter();
+  readonly #stderr = new TextDecoder();
+  #tail = "";
+  #logged = 0;
+  #garbage: string[] = [];
+  #garbageCount = 0;
+  #why: string | null = null;
+  #ended: Promise<void> | null = null;
+
+  constructor(
+    { spawn, config, workspace, onStderr }: {
+      readonly spawn: Spawn;
+      readonly config: StdioConfig;
+      readonly workspace: string;
+      readonly onStderr: (text: string) => void;
+    },
+  ) {
+    this.#spawn = spawn;
+    this.#config = config;
+    this.#workspace = workspace;
+    this.#onStderr = onStderr;
+  }
+
+  /** Why it is of no use any longer, or what is strange about it; "" where nothing is. */
+  get why(): string {
+    const wrong = this.#garbage[0] === undefined
+      ? ""
+      : `it wrote ${this.#garbageCount} lines that are no message, the first: ${this.#garbage[0]}`;
+    return [this.#why, wrong].filter((one) => one).join("; ");
+  }
+
+  start(): Promise<void> {
+    const { command, args, env, cwd, network, read, write } = this.#config;
+    const absolute = (path: string): string => path.startsWith("/") ? path : `${this.#workspace}/${path}`;
+    const running = this.#spawn([command, ...args], {
+      cwd,
+      env,
+      input: this.#pipe.readable,
+      lifetime: "conversation",
+      timeoutMs: DAY_MS,
+      maxBytes: 1,
+      stop: this.#stop.signal,
+      signal: this.#kill.signal,
+      network,
+      read: read.map(absolute),
+      write: write.map(absolute),
+      onOutput: (output, bytes) => output === "stdout" ? this.#take(bytes) : this.#takeStderr(bytes),
+    });
+    this.#ended = running.then(
+      ({ code, signal }) => this.#end(`it ended with ${signal ?? `code ${code}`}${this.#lastWords()}`),
+      (error: unknown) => this.#end(error instanceof Error ? error.message : String(error)),
+    );
+    return Promise.resolve();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#why !== null) throw new Error(`Cannot send: ${this.#why}`);
+    this.#lines.asked();
+    // One that reads nothing must not hold up whoever asks: the time limit of the request is what ends it.
+    this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
+    await Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    this.#input.close().catch(() => {});
+    this.#stop.abort();
+    await this.#ended;
+  }
+
+  #take(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.#why !== null) return;
+    try {
+      for (const line of this.#lines.push(bytes)) if (line.trim() !== "") this.#message(line);
+    } catch (error) {
+      this.#fail(error instanceof Error ? error.message.replace(/^It/, "it") : String(error));
+    }
+  }
+
+  #message(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(line);
+    } catch {
+      if (this.#garbage.length < 1) this.#garbage.push(line.slice(0, 200));
+      if (++this.#garbageCount >= MOST_GARBAGE) this.#fail("it does not speak the protocol");
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  #takeStderr(bytes: Uint8Array<ArrayBuffer>): void {
+    const text = this.#stderr.decode(bytes, { stream: true });
+    this.#tail = `${this.#tail}${text}`.slice(-KEPT_STDERR);
+    if (this.#logged >= LOGGED_STDERR) return;
+    this.#logged += text.length;
+    this.#onStderr(text);
+  }
+
+  #lastWords(): string {
+    const lines = this.#tail.trim().split("\n").slice(-5).join("\n").slice(-600);
+    return lines === "" ? "" : `: ${lines}`;
+  }
+
+  /** Ends it at once. */
+  #fail(why: string): void {
+    this.#why ??= why;
+    this.#kill.abort(new Error(why));
+  }
+
+  #end(why: string): void {
+    this.#why ??= why;
+    this.#input.close().catch(() => {});
+    this.onclose?.();
+  }
+}

@@ -1,0 +1,53 @@
+import { schemaText } from "./schema_text.ts";
+import { aliasName } from "./tool_names.ts";
+
+/** A tool as its server describes it. */
+export interface McpTool {
+  readonly name: string;
+  /** Behind the dot of the alias. */
+  readonly symbol: string;
+  readonly description: string;
+  readonly inputSchema: unknown;
+  readonly outputSchema?: unknown;
+}
+
+const MAX_DOC = 300;
+
+/** `github.create_issue(args: {title: string}): Promise<unknown>` */
+export function toolSignature(call: string, tool: McpTool): string {
+  return `${call}(${argumentText(tool)}): Promise<${resultText(tool)}>`;
+}
+
+/** How a tool is called now: through the alias of its server, where this query has that. */
+export function toolUsage(
+  tool: McpTool,
+  { server, bound }: { readonly server: string; readonly bound: boolean },
+): string {
+  if (bound) return toolSignature(`${aliasName(server)}.${tool.symbol}`, tool);
+  const args = [JSON.stringify(server), JSON.stringify(tool.name), argumentText(tool)].filter((one) => one !== "");
+  return `mcp.call(${args.join(", ")})`;
+}
+
+/** `args: {title: string}`, `args?` where nothing is required, nothing where there is nothing to say. */
+export function argumentText({ inputSchema }: McpTool): string {
+  const type = schemaText(inputSchema);
+  if (type === "object" || type === "unknown") return hasRequired(inputSchema) ? "args: object" : "";
+  return `args${hasRequired(inputSchema) ? "" : "?"}: ${type}`;
+}
+
+export function resultText({ outputSchema }: McpTool): string {
+  return outputSchema === undefined ? "unknown" : schemaText(outputSchema);
+}
+
+/** The first lines of the description. */
+export function toolDoc({ description, name }: McpTool): string {
+  const text = description.slice(0, 4 * MAX_DOC).replace(/\s+/g, " ").trim();
+  return (text.length > MAX_DOC ? `${text.slice(0, MAX_DOC)}…` : text) || `The tool ${name}.`;
+}
+
+export function requiredKeys(schema: unknown): readonly string[] {
+  const required: unknown = typeof schema === "object" && schema !== null ? Reflect.get(schema, "required") : [];
+  return Array.isArray(required) ? required.filter((key) => typeof key === "string") : [];
+}
+
+const hasRequired = (schema: unknown): boolean => requiredKeys(schema).length > 0;

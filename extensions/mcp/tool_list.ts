@@ -1,0 +1,39 @@
+import { type McpTool, toolDoc, toolSignature } from "./tool.ts";
+import { aliasName } from "./tool_names.ts";
+
+const MAX_CHARS = 40_000;
+
+/** Signatures of tools as text, those that hold all words of `search`; what does not fit is named. */
+export function toolList(
+  server: string,
+  { tools, bound, search = "" }: {
+    readonly tools: readonly McpTool[];
+    /** Whether `github.create_issue` can be called in this query. */
+    readonly bound: boolean;
+    readonly search?: string | undefined;
+  },
+): string {
+  const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const found = tools.filter(({ name, description }) => {
+    const text = `${name} ${description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const alias = aliasName(server);
+  const call = `mcp.call(${JSON.stringify(server)}, tool, args)`;
+  const how = bound
+    ? `Called as below, or by ${call}.`
+    : `Called by ${call} now: await mcp.call(${JSON.stringify(server)}, ${
+      JSON.stringify(found[0]?.name ?? "name")
+    }, {…}); from the next query on also as below.`;
+  const head = `${server}: ${found.length === tools.length ? "" : `${found.length} of `}${tools.length} tools. ${how}`;
+  let length = head.length;
+  const lines = found.map((tool) => lineOf(alias, tool)).filter((line) => (length += line.length + 1) <= MAX_CHARS);
+  const rest = found.length - lines.length;
+  const more = rest > 0 ? [`${rest} more do not fit: mcp.tools(${JSON.stringify(server)}, "words to search")`] : [];
+  return [head, ...lines, ...more].join("\n");
+}
+
+function lineOf(alias: string, tool: McpTool): string {
+  const named = tool.symbol === tool.name ? "" : ` (its name is ${JSON.stringify(tool.name)})`;
+  return `${toolSignature(`${alias}.${tool.symbol}`, tool)}  // ${toolDoc(tool)}${named}`;
+}

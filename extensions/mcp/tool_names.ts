@@ -1,0 +1,31 @@
+/** What every object has, or what would make the alias a promise. */
+const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
+
+/** Names of tools to names that can stand behind a dot: others become `_`, and one that is taken gets a number. */
+export function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  // A name that needs no change keeps it, whatever else would become the same.
+  const taken = new Set(names.filter((name) => identifier(name) === name));
+  for (const name of names) {
+    if (found.has(name)) continue;
+    const plain = identifier(name);
+    let symbol = plain;
+    for (let count = 2; symbol !== name && taken.has(symbol); count++) symbol = `${plain}_${count}`;
+    taken.add(symbol);
+    found.set(name, symbol);
+  }
+  return found;
+}
+
+/** The alias of a server; names that Vis uses itself get an end. */
+export function aliasName(server: string): string {
+  const name = identifier(server);
+  return SHIPPED.includes(name) ? `${name}_mcp` : name;
+}
+
+const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
+
+function identifier(name: string): string {
+  const plain = name.replace(/[^\w$]/g, "_").slice(0, 64);
+  return /^\d/.test(plain) || plain === "" || UNUSABLE.includes(plain) ? `_${plain}` : plain;
+}

@@ -1,0 +1,88 @@
+/** What a server gave, as data. A piece that is not text keeps its kind: `{type: "image", mimeType, bytes}`. */
+export type Piece =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image" | "audio"; readonly mimeType: string; readonly bytes: Uint8Array }
+  | {
+    readonly type: "resource";
+    readonly uri: string;
+    readonly mimeType?: string;
+    readonly text?: string;
+    readonly bytes?: Uint8Array;
+  }
+  | { readonly type: "link"; readonly uri: string; readonly name: string; readonly mimeType?: string };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `structuredContent` where there is some, else text (parsed where it is JSON), else a list of pieces. */
+export function toolData(result: { readonly content?: unknown; readonly structuredContent?: unknown }): unknown {
+  const pieces = piecesOf(result.content);
+  const onlyText = pieces.every(({ type }) => type === "text");
+  if (result.structuredContent !== undefined && onlyText) return result.structuredContent;
+  if (!onlyText) {
+    return result.structuredContent === undefined ? pieces : { data: result.structuredContent, content: pieces };
+  }
+  const text = textOf(pieces);
+  return parsed(text);
+}
+
+/** The text of a result, for an error. */
+export function resultMessage(result: { readonly content?: unknown }): string {
+  return textOf(piecesOf(result.content));
+}
+
+export function piecesOf(content: unknown): readonly Piece[] {
+  return Array.isArray(content) ? content.map(pieceOf).filter((piece) => piece !== null) : [];
+}
+
+/** A resource's contents, or one that stands in a result. */
+export function resourcePiece(value: unknown): Piece {
+  const { uri, mimeType, text, blob } = fields(value);
+  return {
+    type: "resource",
+    uri: String(uri ?? ""),
+    ...(typeof mimeType === "string" ? { mimeType } : {}),
+    ...(typeof text === "string" ? { text } : {}),
+    ...(typeof blob === "string" ? { bytes: bytesOf(blob) } : {}),
+  };
+}
+
+function pieceOf(value: unknown): Piece | null {
+  const { type, text, data, mimeType, resource, uri, name } = fields(value);
+  const kind = typeof mimeType === "string" ? mimeType : "";
+  if (type === "text" && typeof text === "string") return { type, text };
+  if ((type === "image" || type === "audio") && typeof data === "string") {
+    return { type, mimeType: kind, bytes: bytesOf(data) };
+  }
+  if (type === "resource") return resourcePiece(resource);
+  if (type === "resource_link") {
+    const own = kind === "" ? {} : { mimeType: kind };
+    return { type: "link", uri: String(uri ?? ""), name: String(name ?? ""), ...own };
+  }
+  return null;
+}
+
+function textOf(pieces: readonly Piece[]): string {
+  return pieces.flatMap((piece) => piece.type === "text" ? [piece.text] : []).join("\n");
+}
+
+function parsed(text: string): unknown {
+  if (!/^\s*[{[]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Nothing where it is no base64. */
+function bytesOf(base64: string): Uint8Array {
+  try {
+    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? value as Fields : {};
+}

@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import mcp from "../../../extensions/mcp/mod.ts";
+import { ConversationPrograms } from "../../../src/environment/conversation_programs.ts";
+import { type ActiveExtensions, ExtensionRegistry } from "../../../src/extension/registry.ts";
+import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import { ProcessWall } from "../../../src/processes/process_wall.ts";
+import { ROOT } from "../../../scripts/_project.ts";
+import { type LogEntry, recordingLog, VIEW } from "../../extension/_sample.ts";
+
+/** Why no program can run here, "" where one can. */
+export const missing = Deno.build.os === "linux" && Deno.build.arch === "x86_64" ? "" : "needs Linux on x86-64";
+
+export interface Place {
+  readonly workspace: string;
+  readonly home: string;
+  readonly log: readonly LogEntry[];
+  readonly env: EnvironmentView;
+  /** Begins a query: what is active in it. */
+  begin(): Promise<ActiveExtensions>;
+  /** A call in the newest query, which begins with the first one. */
+  call(name: string, args?: readonly unknown[], signal?: AbortSignal): Promise<unknown>;
+  /** Ends the conversation and all its programs. */
+  close(): Promise<void>;
+}
+
+/** A conversation with these servers, behind the wall that the program has. */
+export async function withServers(
+  servers: Readonly<Record<string, object>>,
+  run: (place: Place) => Promise<void>,
+): Promise<void> {
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-mcp-test-" }));
+  const at = (name: string): string => join(root, name);
+  for (const name of ["workspace", "user/.vis", "temporary"]) await Deno.mkdir(at(name), { recursive: true });
+  const wall = new ProcessWall({
+    private: { home: at("user"), visHome: at("user/.vis") },
+    read: [Deno.execPath()],
+    network: false,
+    env: { PATH: "/usr/bin:/bin" },
+    temporary: at("temporary"),
+    shared: true,
+  });
+  const { log, entries } = recordingLog();
+  const home = at("user/.vis");
+  const registry = new ExtensionRegistry({ log, home, config: { "vis.mcp": { servers } } });
+  registry.register(mcp);
+  const programs = new ConversationPrograms();
+  const env = { ...VIEW, envId: crypto.randomUUID(), workspace: at("workspace"), closed: programs.closed };
+  let active: ActiveExtensions | null = null;
+  const begin = async (): Promise<ActiveExtensions> => active = await registry.activate(env);
+  try {
+    await run({
+      workspace: at("workspace"),
+      home,
+      env,
+      log: entries,
+      begin,
+      call: async (name, args = [], signal = new AbortController().signal) => {
+        const spawn = programs.bind((workspace, argv, options) => wall.spawn(workspace, argv, options), {
+          workspace: at("workspace"),
+          signal,
+        });
+        return await (active ?? await begin()).call(name, args, { env: { ...env, spawn }, signal });
+      },
+      close: () => programs.close(),
+    });
+  } finally {
+    await programs.close();
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+/** A server of a file below `servers/`: Deno runs it behind the wall, nothing else is there. */
+export function denoServer(file: string, ...args: readonly string[]): object {
+  return {
+    command: Deno.execPath(),
+    args: ["run", "-A", "--quiet", "--no-config", "--no-lock", "--no-prompt", file, ...args],
+    env: { DENO_NO_UPDATE_CHECK: "1" },
+    read: [file],
+  };
+}
+
+/** The path of one of the tests' own servers. */
+export const ownServer = (name: string): string => join(ROOT, "tests/extensions/mcp/servers", name);
+
+const bundles = new Map<string, Promise<string>>();
+
+/** A server of a package as one file, so that it needs no registry behind the wall. */
+export function bundled(name: string): Promise<string> {
+  const made = bundles.get(name) ?? bundle(name);
+  bundles.set(name, made);
+  return made;
+}
+
+async function bundle(name: string): Promise<string> {
+  const output = join(ROOT, "build/mcp_servers", `${name}.js`);
+  const fresh = `${output}.${crypto.randomUUID()}`;
+  await Deno.mkdir(join(ROOT, "build/mcp_servers"), { recursive: true });
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["bundle", "--quiet", "-o", fresh, ownServer(`${name}.ts`)],
+    cwd: ROOT,
+    stdin: "null",
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  await Deno.rename(fresh, output);
+  return output;
+}
