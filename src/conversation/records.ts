@@ -48,6 +48,11 @@ export class Records {
     return await this.#store.keyedQuery(branchId, key);
   }
 
+  /** One run of a query, shown by its branch or not; null where there is none. */
+  async query(queryId: string): ReturnType<Store["query"]> {
+    return await this.#store.query(queryId);
+  }
+
   async rename(branch: Branch, title: string): Promise<string> {
     const short = oneLine(title, 100);
     if (short === "") throw new UsageError("Cannot rename a conversation: the title is empty");

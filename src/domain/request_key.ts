@@ -13,7 +13,7 @@ export interface KeyedRequest {
 
 /** What requests with a key have begun, for a day. */
 export interface RequestKeys {
-  /** Null where there is none of the last day. */
+  /** In the conversation of this branch, whichever branch it named; null where there is none of the last day. */
   keyedQuery(
     branchId: string,
     key: string,

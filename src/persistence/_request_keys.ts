@@ -20,12 +20,22 @@ export async function keepRequestKey(
   await tx.insertInto("requestKey").values(row).execute();
 }
 
-/** Null where there is none of the last day. */
+/** Of any branch of the conversation; null where there is none of the last day. */
 export async function findRequestKey(
   db: Kysely<Schema>,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
 ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null> {
   return await db.selectFrom("requestKey").select(["queryStateId as queryId", "fingerprint"])
-    .where("conversationStateId", "=", branchId).where("key", "=", key).where("createdAt", ">", now - KEPT_MS)
+    .where("key", "=", key).where("createdAt", ">", now - KEPT_MS)
+    .where(
+      "conversationStateId",
+      "in",
+      (any) =>
+        any.selectFrom("conversationState as b").select("b.id").where(
+          "b.conversationSoulId",
+          "=",
+          (of) => of.selectFrom("conversationState").select("conversationSoulId").where("id", "=", branchId),
+        ),
+    )
     .executeTakeFirst() ?? null;
 }

@@ -46,6 +46,16 @@ export const storeRequestKeyCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "keyedQuery() finds a key from every branch of its conversation",
+    async run(store) {
+      const branch = await make(store);
+      const queryId = await keyed(store, branch);
+      const fork = await store.fork({ queryId, position: null });
+      assert.equal((await store.keyedQuery(fork.branchId, "k"))?.queryId, queryId);
+      await assert.rejects(keyed(store, fork), BusyError);
+    },
+  },
+  {
     name: "keyedQuery() a key goes with its conversation",
     async run(store) {
       const branch = await make(store);

@@ -1,6 +1,7 @@
 import type { Conversation, SendOptions } from "../../conversation/conversations.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { readImage } from "../../domain/read_image.ts";
+import type { KeyedRequest, RequestKey } from "../../domain/request_key.ts";
 import type { z } from "zod";
 import { eventStream, runTexts } from "./event_stream.ts";
 import { findConversation } from "./find_conversation.ts";
@@ -8,8 +9,9 @@ import { findQuery } from "./find_query.ts";
 import { followTexts } from "./follow_texts.ts";
 import { givenSource } from "./given_source.ts";
 import type { HttpParts } from "./http_parts.ts";
-import { Idempotency } from "./idempotency.ts";
+import { Idempotency, type OnceOptions } from "./idempotency.ts";
 import { jsonResponse } from "./json_response.ts";
+import { Problem } from "./problem.ts";
 import { type Call, type Route, route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 import * as schema from "./schemas.ts";
@@ -55,26 +57,39 @@ function send({ parts, runs }: Given, once: Idempotency<Sent>): Route {
     answers: { ...ANSWERS, 202: { description: "The running query was told", schema: schema.SteeredSchema } },
     handle: async (call) => {
       const conversation = await findConversation(parts.conversations, call.params["id"]);
-      const scope = `send ${conversation.branchId}`;
-      const work = () => begin(call, { parts, runs, conversation });
-      const sent = await once.once(call.headers.get("idempotency-key"), { scope, body: call.bodyText, work });
+      const sent = await once.once(call.headers.get("idempotency-key"), {
+        ...onceFor(call, { parts, conversation, what: "send" }),
+        work: (requestKey) => begin(call, { parts, runs, conversation, requestKey }),
+      });
       if (sent === null) return jsonResponse({ steered: true }, { status: 202 });
       const { cancelOnDisconnect } = call.body;
-      return await answer(sent.queryId, { call, parts, runs, conversation, cancelOnDisconnect });
+      return await answer(sent.queryId, { call, parts, runs, cancelOnDisconnect });
     },
   });
+}
+
+function onceFor(
+  { bodyText: body, params }: Pick<Call, "bodyText" | "params">,
+  { parts, conversation, what }: Pick<Given, "parts"> & { readonly conversation: Conversation; readonly what: string },
+): Omit<OnceOptions<Sent>, "work"> {
+  const stored = async (key: string) => {
+    const found = await parts.conversations.records.keyedQuery(conversation, key);
+    return found && { outcome: { queryId: found.queryId }, fingerprint: found.fingerprint };
+  };
+  // The name in the address, not the branch that it stands for now: a retry may have made a newer one.
+  return { conversation, what: `${what} ${params["id"]}`, body, stored };
 }
 
 /** Null where the running query was told. */
 async function begin(
   { body, caller }: Pick<Call<Message>, "body" | "caller">,
-  { parts, runs, conversation }: Given & { readonly conversation: Conversation },
+  { parts, runs, conversation, requestKey }: Given & KeyedRequest & { readonly conversation: Conversation },
 ): Promise<Sent> {
   const { conversations } = parts;
   const given = optionsOf(body);
   await conversations.check(given);
   if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
-  const more = { ...given, label: "http", refuseWhenBusy: body.whenBusy === "refuse" };
+  const more = { ...given, requestKey, label: "http", refuseWhenBusy: body.whenBusy === "refuse" };
   const { queryId } = await runs.begin(
     (options) => conversations.send(conversation, body.request, { ...options, ...more }),
     { conversationId: conversation.conversationId, caller },
@@ -96,16 +111,16 @@ function optionsOf(
 /** The result, or the stream of events, of a query; from rows where its run is not known any more. */
 async function answer(
   queryId: string,
-  { call, parts, runs, conversation, cancelOnDisconnect = false }: Given & {
+  { call, parts, runs, cancelOnDisconnect = false }: Given & {
     readonly call: Pick<Call, "headers">;
-    readonly conversation: Conversation;
     readonly cancelOnDisconnect?: boolean;
   },
 ): Promise<Response> {
   const run = runs.byQuery(queryId);
   if (run && !wantsEvents(call.headers)) return jsonResponse(await run.ended satisfies QueryResult);
   if (!run) {
-    const query = await findQuery(parts.conversations, { conversation, queryId });
+    const query = await parts.conversations.records.query(queryId);
+    if (!query) throw new Problem(`Cannot find query: ${queryId}`, { kind: "not-found" });
     if (!wantsEvents(call.headers)) return jsonResponse(resultOf(query));
     return eventStream(followTexts(query, { parts, run, lastId: "" }), parts.limits);
   }
@@ -134,18 +149,18 @@ function retry({ parts, runs }: Given, once: Idempotency<Sent>): Route {
       const { conversations } = parts;
       const conversation = await findConversation(conversations, call.params["id"]);
       const { queryId, maxIterations } = call.body;
-      const work = async (): Promise<Sent> => {
+      const work = async (requestKey: RequestKey | undefined): Promise<Sent> => {
         await findQuery(conversations, { conversation, queryId });
         const more = maxIterations === undefined ? {} : { maxIterations };
         const begun = await runs.begin(
-          (options) => conversations.retry(queryId, { ...options, ...more }),
+          (options) => conversations.retry(queryId, { ...options, ...more, requestKey }),
           { conversationId: conversation.conversationId, caller: call.caller },
         );
         return { queryId: begun.queryId };
       };
-      const scope = `retry ${conversation.branchId}`;
-      const sent = await once.once(call.headers.get("idempotency-key"), { scope, body: call.bodyText, work });
-      return await answer(sent?.queryId ?? "", { call, parts, runs, conversation });
+      const wanted = { ...onceFor(call, { parts, conversation, what: "retry" }), work };
+      const sent = await once.once(call.headers.get("idempotency-key"), wanted);
+      return await answer(sent?.queryId ?? "", { call, parts, runs });
     },
   });
 }
