@@ -9,6 +9,7 @@ import { AppExtensionAdmin } from "./extension_admin.ts";
 import { lockParts } from "./lock_parts.ts";
 import { openSession, type SessionParts, startSandbox } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
+import { readiness } from "./readiness.ts";
 import { serverTokens } from "./server_tokens.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 
@@ -40,6 +41,7 @@ export async function serve(
       admin: new AppProviderAdmin(settings),
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
       log: createLog("http"),
+      ready: readiness({ database: settings.database, trySandbox: () => tryWalls(settings), now: Date.now }),
       now: Date.now,
       hosts: config.hosts,
       proxies: config.proxies,
@@ -80,7 +82,7 @@ async function extensionsOf(
   return locked ? all.filter(({ place }) => place !== "project") : all;
 }
 
-/** Throws `ConfigError` where a wall does not hold: a server that could run no block is not to begin. */
+/** Throws `ConfigError` where a wall does not hold: a locked server that could run no block is not to begin. */
 async function tryWalls(settings: Parameters<typeof startSandbox>[1]): Promise<void> {
   const nothing = { functions: [], constants: {}, grants: NO_GRANTS, onCall: () => Promise.resolve(null) };
   await (await startSandbox(nothing, settings)).close();

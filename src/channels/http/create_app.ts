@@ -8,6 +8,8 @@ import type { HttpParts } from "./http_parts.ts";
 import { infoRoutes } from "./info_routes.ts";
 import { jsonResponse } from "./json_response.ts";
 import { messageRoutes } from "./message_routes.ts";
+import type { Metrics } from "./metrics.ts";
+import { metricsRoutes } from "./metrics_routes.ts";
 import { openAiError } from "./openai_error.ts";
 import { openAiRoutes } from "./openai_routes.ts";
 import { openApi } from "./openapi.ts";
@@ -26,14 +28,18 @@ import type { TokenGrant } from "./token_grant.ts";
 export interface AppParts {
   readonly parts: HttpParts;
   readonly runs: Runs;
+  readonly metrics: Metrics;
   /** Lower-case names under which the server may be asked. */
   readonly hosts: ReadonlySet<string>;
 }
 
 interface Env {
   Bindings: { remote: string };
-  Variables: { requestId: string; caller: TokenGrant };
+  Variables: { requestId: string; caller: TokenGrant; route: string };
 }
+
+/** Others would be labels of the caller's choice. */
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
 /** Whoever asks for what needs no token. */
 const ANYONE: TokenGrant = {
@@ -49,7 +55,7 @@ const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|favicon\.ico$)/;
 
 /** Everything between a request and its response; `remote` is the other end of its connection. It never rejects. */
 export function createApp(given: AppParts): (request: Request, remote: string) => Promise<Response> {
-  const { parts, runs, hosts } = given;
+  const { parts, runs, hosts, metrics } = given;
   const app = new Hono<Env>();
   const door = new Door(parts);
   app.use(async (c, next) => {
@@ -57,7 +63,7 @@ export function createApp(given: AppParts): (request: Request, remote: string) =
     c.set("requestId", requestIdOf(c.req.raw));
     c.set("caller", ANYONE);
     await next();
-    finish(c, { parts, begun });
+    finish(c, { parts, begun, metrics });
   });
   app.use(async (c, next) => {
     guard(c.req.raw, { limits: parts.limits, hosts });
@@ -65,7 +71,7 @@ export function createApp(given: AppParts): (request: Request, remote: string) =
     if (!OPEN.test(c.req.path)) c.set("caller", await door.enter(c.req.raw.headers, address));
     await next();
   });
-  const routes = apiRoutes(parts, runs);
+  const routes = [...apiRoutes(parts, runs), ...metricsRoutes({ metrics, runs })];
   for (const route of routes) add(app, { route, parts });
   const document = openApi(routes, { version: parts.version });
   app.get("/openapi.json", () => jsonResponse(document));
@@ -96,6 +102,7 @@ function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
 
 function add(app: Hono<Env>, { route, parts }: { readonly route: Route; readonly parts: HttpParts }): void {
   app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
+    c.set("route", route.path);
     const caller = c.get("caller");
     if (caller !== ANYONE) requireScope(scopeOf(route), caller);
     const facts = { params: c.req.param(), requestId: c.get("requestId"), caller, limits: parts.limits };
@@ -139,11 +146,17 @@ function failed(
   });
 }
 
-function finish(c: Context<Env>, { parts, begun }: { readonly parts: HttpParts; readonly begun: number }): void {
+function finish(
+  c: Context<Env>,
+  { parts, begun, metrics }: Pick<AppParts, "parts" | "metrics"> & { readonly begun: number },
+): void {
   const requestId = c.get("requestId");
   for (const [name, value] of Object.entries(SECURE_HEADERS)) c.res.headers.set(name, value);
   c.res.headers.set("x-request-id", requestId);
   const { method, path } = c.req;
+  const ms = parts.now() - begun;
+  const route = c.get("route") ?? (OPEN.test(path) ? "page" : "other");
+  metrics.request({ method: METHODS.has(method) ? method : "other", route, status: c.res.status, ms });
   // The path alone: a query may hold what no log should.
   parts.log.info("request", {
     requestId,
@@ -151,6 +164,6 @@ function finish(c: Context<Env>, { parts, begun }: { readonly parts: HttpParts; 
     method,
     path: path.slice(0, 200),
     status: c.res.status,
-    ms: parts.now() - begun,
+    ms,
   });
 }

@@ -6,6 +6,7 @@ import { type Route, route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 
 const StatusSchema = z.object({ status: z.literal("ok") });
+const ReadySchema = StatusSchema.extend({ checks: z.record(z.string(), z.literal("ok")) });
 
 /** For whoever looks after the process: does it live, does it take work. They need no token. */
 export function healthRoutes({ parts, runs }: { readonly parts: HttpParts; readonly runs: Runs }): readonly Route[] {
@@ -23,13 +24,19 @@ export function healthRoutes({ parts, runs }: { readonly parts: HttpParts; reado
       method: "get",
       path: "/readyz",
       operation: "readiness",
-      summary: "The database answers and queries are taken",
+      summary: "Queries are taken: the database answers, a sandbox starts, the disk has room",
       tag: "operations",
-      answers: { 200: { description: "They are", schema: StatusSchema } },
+      answers: { 200: { description: "They are", schema: ReadySchema } },
       handle: async () => {
         if (runs.closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
         await parts.conversations.list({ limit: 1 });
-        return jsonResponse({ status: "ok" });
+        const found = await parts.ready?.() ?? {};
+        const errors = Object.entries(found).filter(([, fault]) => fault !== "")
+          .map(([path, message]) => ({ path, message }));
+        const [first] = errors;
+        if (first) throw new Problem(`Cannot take queries: ${first.path}`, { kind: "unavailable", errors });
+        const checks = Object.fromEntries(["database", ...Object.keys(found)].map((name) => [name, "ok"]));
+        return jsonResponse({ status: "ok", checks });
       },
     }),
   ];

@@ -18,6 +18,8 @@ export interface HttpParts {
   readonly extensions: Pick<ExtensionAdmin, "list">;
   readonly log: Log;
   readonly now: () => number;
+  /** What a query needs besides the database: by name what is wrong with it, "" where nothing is. Never rejects. */
+  readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   /** Every request that reaches a conversation must carry one of them. */
   readonly tokens: TokenSource;
   /** Names besides its own address under which the server is reached. */

@@ -1,3 +1,4 @@
+import type { Emit } from "../../domain/query_event.ts";
 import { Run } from "./run.ts";
 import { Problem } from "./problem.ts";
 import type { Quotas } from "./quotas.ts";
@@ -11,10 +12,13 @@ export class Runs {
   readonly #byQuery = new Map<string, Run>();
   readonly #running = new Set<Run>();
   readonly #quotas: Quotas;
+  readonly #onEvent: Emit;
   #closing = false;
 
-  constructor(quotas: Quotas) {
+  /** `onEvent` gets every event of every run, before those who follow it. */
+  constructor(quotas: Quotas, onEvent: Emit = () => {}) {
     this.#quotas = quotas;
+    this.#onEvent = onEvent;
   }
 
   get closing(): boolean {
@@ -39,7 +43,9 @@ export class Runs {
   ): Promise<{ readonly run: Run; readonly queryId: string }> {
     this.check(caller);
     const lease = this.#quotas.begin(caller);
-    const run = new Run(conversationId, send);
+    const run = new Run(conversationId, ({ signal, emit }) => {
+      return send({ signal, emit: (event) => [this.#onEvent, emit].forEach((tell) => tell(event)) });
+    });
     this.#running.add(run);
     const gone = (): void => void this.#running.delete(run);
     const { queryId } = await run.started.catch((error: unknown) => {

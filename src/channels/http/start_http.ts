@@ -1,6 +1,8 @@
 import { ConfigError } from "../../domain/errors.ts";
 import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./http_parts.ts";
+import { EVENT_STREAM_TYPE } from "./event_stream.ts";
+import { Metrics } from "./metrics.ts";
 import { Quotas } from "./quotas.ts";
 import { Runs } from "./runs.ts";
 
@@ -16,12 +18,13 @@ export interface HttpServer {
 
 /** Listens. Throws `ConfigError` where the address cannot be had. */
 export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
-  const runs = new Runs(new Quotas(parts.now));
+  const metrics = new Metrics(parts);
+  const runs = new Runs(new Quotas(parts.now), (event) => metrics.event(event));
   const hosts = new Set<string>();
   const abort = new AbortController();
   /** Requests whose response is still on its way. */
   const open = new Set<Promise<void>>();
-  const answer = createApp({ parts, runs, hosts });
+  const answer = createApp({ parts, runs, hosts, metrics });
   const server = listen({
     hostname: at.host,
     port: at.port,
@@ -31,7 +34,9 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   }, async (request, { completed, remoteAddr }) => {
     const done = completed.catch(() => {}).then(() => void open.delete(done));
     open.add(done);
-    return await answer(request, remoteAddr.hostname);
+    const response = await answer(request, remoteAddr.hostname);
+    if (response.headers.get("content-type") === EVENT_STREAM_TYPE) void done.then(metrics.stream());
+    return response;
   });
   const { port } = server.addr;
   for (const name of namesOf(at.host, port, parts.hosts)) hosts.add(name);

@@ -1,4 +1,4 @@
-import type { HttpLimits } from "../../../src/channels/http/http_parts.ts";
+import type { HttpLimits, HttpParts } from "../../../src/channels/http/http_parts.ts";
 import { oneToken } from "../../../src/channels/http/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
 import type { Quota, TokenSource } from "../../../src/channels/http/token_grant.ts";
@@ -51,6 +51,7 @@ const EXTENSIONS = [{
 export async function startRig(
   replies: readonly ScriptedReply[],
   options: {
+    readonly ready?: HttpParts["ready"];
     readonly limits?: Partial<HttpLimits>;
     readonly hosts?: readonly string[];
     readonly proxies?: readonly string[];
@@ -76,6 +77,7 @@ export async function startRig(
     tokens: options.tokens ?? oneToken(TOKEN, NO_QUOTA),
     hosts: options.hosts ?? [],
     proxies: options.proxies ?? [],
+    ...(options.ready ? { ready: options.ready } : {}),
     limits: { ...LIMITS, ...options.limits },
   }, { host: "127.0.0.1", port: 0 });
   const closed = { done: false };

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { readiness } from "../../src/app/readiness.ts";
+
+function rig() {
+  const state = { at: 0, tries: 0, fault: "", free: 1e12 };
+  const check = readiness({
+    database: "/data/vis.db",
+    now: () => state.at,
+    freeBytes: (path) => path === "/data" ? Promise.resolve(state.free) : Promise.reject(new Error(path)),
+    trySandbox: () => {
+      state.tries++;
+      return state.fault === "" ? Promise.resolve() : Promise.reject(new Error(state.fault));
+    },
+  });
+  return { state, check };
+}
+
+Deno.test("readiness() tries a sandbox once for many who ask, and again after its time", async () => {
+  const { state, check } = rig();
+  const all = await Promise.all([check(), check(), check()]);
+  assert.deepEqual(all, Array(3).fill({ sandbox: "", disk: "" }));
+  assert.equal(state.tries, 1);
+  state.at = 299_999;
+  await check();
+  assert.equal(state.tries, 1);
+  state.at = 300_000;
+  await check();
+  assert.equal(state.tries, 2);
+});
+
+Deno.test("readiness() says what is wrong, and looks again soon", async () => {
+  const { state, check } = rig();
+  Object.assign(state, { fault: "Cannot start", free: 10 * 1024 * 1024 });
+  assert.deepEqual(await check(), { sandbox: "Cannot start", disk: "10 MiB are free, 64 are needed" });
+  Object.assign(state, { fault: "", free: 1e12, at: 5_000 });
+  assert.deepEqual(await check(), { sandbox: "", disk: "" });
+});
+
+Deno.test("readiness() asks nothing of the disk for a database in memory, and names a folder that is gone", async () => {
+  const trySandbox = () => Promise.resolve();
+  const memory = readiness({ database: ":memory:", now: () => 0, trySandbox });
+  assert.equal((await memory()).disk, "");
+  const gone = readiness({ database: "/does/not/exist/vis.db", now: () => 0, trySandbox });
+  assert.match((await gone()).disk, /ENOENT/);
+});
