@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ROOT } from "../scripts/_project.ts";
 import { evaluation } from "./eval/evaluation.ts";
 import { extensions } from "./extensions.ts";
+import { files } from "./files.ts";
 import { launch } from "./launch.ts";
 import { memory } from "./memory.ts";
 import { requestSize } from "./request_size.ts";
@@ -28,6 +29,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   sandbox_compute: sandboxCompute,
   store,
   extensions,
+  files,
   store_large: storeLarge,
   eval: evaluation,
 };

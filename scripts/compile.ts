@@ -58,6 +58,14 @@ export async function bundleProgram(): Promise<string> {
     join(folder, "node_globals.js"),
     "scripts/node_globals.ts",
   ]);
+  // Started by its URL beside the chunk that starts it, so it is a file of its own.
+  await step("bundle the worker of searches", [
+    "bundle",
+    "--quiet",
+    "-o",
+    join(folder, "search_worker.js"),
+    "extensions/fs/search_worker.ts",
+  ]);
   await Deno.rename(join(folder, "main.js"), join(folder, "program.js"));
   await Deno.writeTextFile(join(folder, "main.js"), ENTRY);
   // What the child loads by path: all must lie beside the chunk that holds its main module.

@@ -1,12 +1,14 @@
 import { confine } from "./confine.ts";
 import type { FsContext } from "./context.ts";
+import { FileSearcher } from "./file_searcher.ts";
 import { GlobMatcher } from "./glob_matcher.ts";
-import { LineMatcher, type MatchOptions } from "./line_matcher.ts";
-import { type Hit, LineScanner } from "./line_scanner.ts";
+import { HitTally } from "./hit_tally.ts";
+import type { MatchOptions } from "./line_matcher.ts";
+import type { Hit } from "./line_scanner.ts";
 import { missing } from "./missing.ts";
 import { Pace } from "./pace.ts";
-import { scanFile } from "./scan_file.ts";
 import { sizeText } from "./size_text.ts";
+import type { Tree } from "./tree.ts";
 import { walk } from "./walk.ts";
 
 export interface GrepOptions extends MatchOptions {
@@ -22,58 +24,64 @@ export interface GrepOptions extends MatchOptions {
   readonly all?: boolean | undefined;
 }
 
-const MAX_HITS = 500;
+/** A tree of more is worth the start of a program that searches it with all processors. */
+const LARGE_BYTES = 24 * 1024 * 1024;
 
 /** Matching lines, at most 500. Where there are more, a last element with line 0 and path "" says how many: the result
  * is an array of plain data, so the remark must be an element of it. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
-  const matcher = new LineMatcher(pattern, options);
   const pace = new Pace(context.signal);
-  const tally = new Tally(options.limit);
-  for await (const { path, real, named } of filesOf(context, options, pace)) {
-    const scanner = new LineScanner({ path, matcher, context: options.context ?? 0, onHit: (hit) => tally.add(hit) });
-    const outcome = await scanFile(context.tree, real, { scanner, pace });
-    if (outcome === "binary" && named) {
-      throw new Error(`Cannot search ${path}: binary file, ${await sizeOf(context, path)}`);
+  const tally = new HitTally(options.limit);
+  const { ignoreCase, literal, context: around = 0 } = options;
+  using searcher = new FileSearcher(context, { pattern, match: { ignoreCase, literal }, around, tally, pace });
+  const files = await Array.fromAsync(filesOf(context, options, pace));
+  const counts = await countsOf(context, { pattern, options, files, pace });
+  for (const file of files) {
+    const count = counts?.get(file.real);
+    if (counts && count === undefined && !file.named) continue;
+    if (count !== undefined && tally.counting && !tally.full) {
+      tally.count(file.path, count);
+      continue;
+    }
+    const outcome = await searcher.search(file);
+    if (outcome === "binary" && file.named) {
+      throw new Error(`Cannot search ${file.path}: binary file, ${await sizeOf(context, file.path)}`);
     }
     if (tally.full) break;
   }
   return tally.hits();
 }
 
-/** Collects hits up to the cap and counts those beyond it. */
-class Tally {
-  readonly #limit: number | undefined;
-  readonly #kept: Hit[] = [];
-  readonly #files = new Set<string>();
-  #more = 0;
+/** Hits of each file as another program counts them, where the files are many and there is one; else null. */
+async function countsOf(
+  context: FsContext,
+  { pattern, options, files, pace }: {
+    readonly pattern: string;
+    readonly options: GrepOptions;
+    readonly files: readonly Candidate[];
+    readonly pace: Pace;
+  },
+): Promise<ReadonlyMap<string, number> | null> {
+  if (!context.spawn || await bytesOf(context, files, pace) < LARGE_BYTES) return null;
+  const { ripgrepCounts } = await import("./ripgrep_counts.ts");
+  return await ripgrepCounts(context, { pattern, options });
+}
 
-  constructor(limit: number | undefined) {
-    this.#limit = limit;
+async function bytesOf({ tree }: FsContext, files: readonly Candidate[], pace: Pace): Promise<number> {
+  let bytes = 0;
+  for (const { real } of files) {
+    if (pace.due) await pace.rest();
+    bytes += sizeAt(tree, real);
+    if (bytes >= LARGE_BYTES) break;
   }
+  return bytes;
+}
 
-  /** True when the limit that the caller set was passed. */
-  get full(): boolean {
-    return this.#limit !== undefined && this.#more > 0;
-  }
-
-  add(hit: Hit): boolean {
-    if (this.#kept.length < Math.min(this.#limit ?? MAX_HITS, MAX_HITS)) this.#kept.push(hit);
-    else {
-      this.#more++;
-      this.#files.add(hit.path);
-    }
-    return !this.full;
-  }
-
-  hits(): Hit[] {
-    if (this.#more === 0) return this.#kept;
-    const text = this.full
-      ? `… more hits: stopped at ${this.#kept.length}`
-      : `… ${this.#more} more hits in ${this.#files.size} files, ${
-        this.#kept.length + this.#more
-      } in all; narrow pattern, path or glob`;
-    return [...this.#kept, { path: "", line: 0, text }];
+function sizeAt(tree: Tree, path: string): number {
+  try {
+    return tree.look(path)?.size ?? 0;
+  } catch {
+    return 0;
   }
 }
 

@@ -9,6 +9,10 @@ export interface MatchOptions {
 const MAX_PATTERN = 2_000;
 /** States of the compiled pattern: time per character grows with them at worst. */
 const MAX_PROGRAM = 2_000;
+/** Up to so many, 64 KB take a few milliseconds at worst. */
+const LIGHT_PROGRAM = 24;
+/** The engine's search for a text takes the product of the two lengths at worst. */
+const LIGHT_TEXT = 64;
 /** Look-around and back-references. */
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
 /** Text in which no character means anything to a pattern. */
@@ -29,6 +33,11 @@ export class LineMatcher {
     this.#plain = !ignoreCase && (literal || PLAIN.test(pattern)) ? pattern : null;
     this.#expression = compile(pattern, { ignoreCase, literal });
     this.#wholeTextTells = literal || !/\$|\\[AzZ]|\(\?[A-Za-z]*-/.test(pattern);
+  }
+
+  /** Whether its time is more than the main loop can bear: that of a piece grows with the states of the program. */
+  get isHeavy(): boolean {
+    return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }
 
   /** False where no line of a text can match: a quick look at all of it at once. */

@@ -38,7 +38,7 @@ export class LineScanner {
   }
 
   /** False once no more text is wanted. */
-  async push(text: string, pace: Pace): Promise<boolean> {
+  async push(text: string, pace: Pick<Pace, "due" | "rest">): Promise<boolean> {
     if (this.#stopped) return false;
     if (this.#growing.length === 0 && !this.#options.matcher.mayMatchIn(text)) {
       this.#pass(text);

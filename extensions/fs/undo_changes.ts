@@ -36,12 +36,19 @@ export async function undoChanges(context: FsContext, { force = false, ...choice
     throw new Error(`Cannot ${choice.redo ? "redo" : "undo"}: ${shown} changed since, by somebody else`);
   }
   const change = choice.redo ? "redo" : "undo";
-  await changeFiles(context, { change, items, of: changes.map(({ id }) => id) });
+  await changeFiles(asOneOf(context, changes), { change, items, of: changes.map(({ id }) => id) });
   const files: Written[] = [];
   for (const item of items.filter(({ before, after }) => before?.kind !== "dir" && after?.kind !== "dir")) {
     files.push(await written(context, item));
   }
   return { changes, files };
+}
+
+/** Outside a conversation, it belongs to the one whose changes are taken back. */
+function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {
+  if (context.conversationId !== "" || !newest) return context;
+  const { conversationId } = newest;
+  return { ...context, source: () => Promise.resolve({ conversationId, queryId: null, iterationId: null }) };
 }
 
 /** From what is there now to what was there before the oldest of the changes, and paths where something else is there

@@ -79,7 +79,7 @@ function show({ changes = [], files = [] }: Told, { io, flags }: { readonly io: 
   for (const { diff } of files) {
     for (const line of diffLines(diff, { color: io.stdoutColor, most: SHOWN_LINES })) io.stdout(`${line}\n`);
   }
-  const what = `${changes.length} change${changes.length === 1 ? "" : "s"}`;
+  const what = flags.redo ? "what was taken back" : `${changes.length} change${changes.length === 1 ? "" : "s"}`;
   const where = `${files.length} file${files.length === 1 ? "" : "s"}`;
   io.stderr(
     `${flags.redo ? "Made again" : "Took back"} ${what} in ${where}${

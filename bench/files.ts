@@ -1,0 +1,154 @@
+import { join } from "node:path";
+import fs from "../extensions/fs/mod.ts";
+import type { EnvironmentView, FunctionSymbol } from "../src/extension/spec.ts";
+import { ProcessWall } from "../src/processes/process_wall.ts";
+import { testSandbox } from "../tests/helpers/sandbox.ts";
+import type { Figure } from "./support/figure.ts";
+import { largeTree } from "./support/large_tree.ts";
+
+const RUNS = 5;
+const READS = 30;
+const MIB = 1 << 20;
+const BLOCKED_MS = 20;
+/** Their automata grow with the text, or their worst case is quadratic. */
+const HOSTILE = ["(a[ab]{1,30}){1,30}[QZ]", "[ab]*a[ab]{900}[QZ]", "(a+)+$", "(.*a){20}$"];
+
+/** The functions of `fs` at their bars: a search over 200 MB, a file of 1 MB, and what would hang the main loop. */
+export async function files(): Promise<readonly Figure[]> {
+  const base = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-bench-files-" }));
+  try {
+    const workspace = join(base, "tree");
+    await largeTree(workspace);
+    const view = { envId: "e", conversationId: "c", depth: 0, workspace, home: join(base, "home") };
+    return [...await searches(view), ...await withRipgrep(view), ...await reading(view), ...await hostile(base)];
+  } finally {
+    await Deno.remove(base, { recursive: true });
+  }
+}
+
+async function searches(view: EnvironmentView): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (
+    const [what, pattern] of [["text", "needle_in_it"], ["pattern", "needle_\\w+|pin_\\d+"], [
+      "large pattern",
+      "(needle|pin|thread)_[a-z]{2,40}\\b",
+    ]] as const
+  ) {
+    const { samples, blocked } = await measured(() => call("grep", view, [pattern]));
+    figures.push(
+      { what: `grep over 200 MB, ${what}, no ripgrep`, way: "part", unit: "ms", samples, bar: 5_000 },
+      { what: `  the main loop's longest stop`, way: "part", unit: "ms", samples: [blocked], bar: BLOCKED_MS },
+    );
+  }
+  return figures;
+}
+
+async function withRipgrep(view: EnvironmentView): Promise<readonly Figure[]> {
+  const wall = new ProcessWall({
+    private: { home: null, visHome: null },
+    read: [],
+    network: false,
+    env: Deno.env.toObject(),
+  });
+  const spawning: EnvironmentView = { ...view, spawn: (argv, options) => wall.spawn(view.workspace, argv, options) };
+  const bare = await ripgrep(view.workspace);
+  if (bare === null) {
+    return [{
+      what: "grep over 200 MB by ripgrep",
+      way: "part",
+      unit: "ms",
+      samples: [],
+      bar: null,
+      note: "no rg on the PATH",
+    }];
+  }
+  const { samples, blocked } = await measured(() => call("grep", spawning, ["needle_in_it"]));
+  const median = (list: readonly number[]): number => list.toSorted((a, b) => a - b)[list.length >> 1] ?? NaN;
+  return [
+    { what: "ripgrep itself over 200 MB", way: "part", unit: "ms", samples: bare, bar: null },
+    { what: "grep over 200 MB by ripgrep behind the wall", way: "part", unit: "ms", samples, bar: null },
+    { what: "  ÷ ripgrep itself", way: "part", unit: "×", samples: [median(samples) / median(bare)], bar: 2 },
+    { what: "  the main loop's longest stop", way: "part", unit: "ms", samples: [blocked], bar: BLOCKED_MS },
+  ];
+}
+
+async function ripgrep(cwd: string): Promise<readonly number[] | null> {
+  const samples: number[] = [];
+  try {
+    for (let at = 0; at <= RUNS; at++) {
+      const begun = performance.now();
+      await new Deno.Command("rg", { args: ["--line-number", "needle_in_it", "./"], cwd, stdin: "null" }).output();
+      samples.push(performance.now() - begun);
+    }
+  } catch {
+    return null;
+  }
+  return samples.slice(1);
+}
+
+/** By a block of the confined child, from the call to the value in a variable. */
+async function reading(view: EnvironmentView): Promise<readonly Figure[]> {
+  await Deno.writeTextFile(join(view.workspace, "one_mb.txt"), "a line of some text\n".repeat(MIB / 20));
+  await using child = await testSandbox({
+    functions: { "bench.readFile": ({ args }) => call("readFile", view, args) },
+    limits: { memoryBytes: 512 * MIB },
+  });
+  const samples: number[] = [];
+  for (let at = 0; at < READS + 5; at++) {
+    const begun = performance.now();
+    await child.show(`const text${at} = await bench.readFile("one_mb.txt"); text${at}.length`);
+    if (at >= 5) samples.push(performance.now() - begun);
+  }
+  return [{ what: "readFile of 1 MB into a variable, the block included", way: "part", unit: "ms", samples, bar: 10 }];
+}
+
+async function hostile(base: string): Promise<readonly Figure[]> {
+  const workspace = join(base, "hostile");
+  await Deno.mkdir(workspace);
+  const text = Array.from({ length: 400_000 }, (_, at) => at * 7919 % 13 < 6 ? "a" : "b").join("");
+  await Deno.writeTextFile(join(workspace, "a.txt"), `${text}\n${"a".repeat(200_000)}!\n`);
+  const lines = (seed: number): string => Array.from({ length: 60_000 }, (_, at) => `${(at * seed) % 7919}`).join("\n");
+  await Deno.writeTextFile(join(workspace, "b.txt"), lines(31));
+  await Deno.writeTextFile(join(workspace, "c.txt"), "a".repeat(4 * MIB));
+  const view = { envId: "e", conversationId: "c", depth: 0, workspace, home: join(base, "home") };
+  const attempt = (name: string, args: readonly unknown[]) => call(name, view, args).catch(() => {});
+  const cases: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ...HOSTILE.map((pattern) => [`pattern ${pattern}`, () => attempt("grep", [pattern])] as const),
+    [
+      "a text that repeats itself in an edit",
+      () => attempt("edit", ["c.txt", { old: `b${"a".repeat(MIB)}`, new: "" }]),
+    ],
+    ["two texts with nothing in common in a diff", () => attempt("writeFile", ["b.txt", lines(37)])],
+  ];
+  const figures: Figure[] = [];
+  for (const [what, run] of cases) {
+    const { blocked } = await measured(run, 2);
+    figures.push({ what: `${what}: the longest stop`, way: "part", unit: "ms", samples: [blocked], bar: BLOCKED_MS });
+  }
+  return figures;
+}
+
+/** Times of runs after a first one, and the longest time that the main loop did nothing else in them. */
+async function measured(run: () => Promise<unknown>, runs = RUNS) {
+  await run();
+  const samples: number[] = [];
+  let blocked = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    blocked = Math.max(blocked, performance.now() - last - 1);
+    last = performance.now();
+  }, 1);
+  for (let at = 0; at < runs; at++) {
+    const begun = performance.now();
+    await run();
+    samples.push(performance.now() - begun);
+  }
+  clearInterval(timer);
+  return { samples, blocked };
+}
+
+async function call(name: string, view: EnvironmentView, args: readonly unknown[]): Promise<unknown> {
+  const symbol = fs.symbols.find((one): one is FunctionSymbol => one.name === name && one.kind === "function");
+  if (!symbol) throw new TypeError(`Cannot measure fs.${name}: there is no such function`);
+  return await symbol.fn(view, ...args);
+}
