@@ -75,9 +75,18 @@ Deno.test("serve() the locked profile lets extensions write where that is said, 
   await server.close();
 });
 
-Deno.test("serve() the locked profile does not begin where a wall does not hold", async () => {
-  await using at = await place({ sandbox: { launcher: [join(import.meta.dirname ?? "", "no_such_launcher")] } });
-  await assert.rejects(at.serve({ profile: "locked" }));
+Deno.test("serve() the locked profile does not begin where a wall does not hold, and makes no database then", async () => {
+  const child = join(import.meta.dirname ?? "", "unwalled_child.ts");
+  await using at = await place({
+    sandbox: { launcher: [Deno.execPath(), "run", "--quiet", "--no-config", "--no-lock", child] },
+  });
+  const db = join(at.home, "x.db");
+  await assert.rejects(at.serve({ profile: "locked", db }), {
+    name: "ConfigError",
+    message: /walls that do not hold: kernel \(this kernel has no Landlock\)$/,
+  });
+  await assert.rejects(Deno.stat(db), Deno.errors.NotFound);
+  await (await at.serve({ db })).close();
 });
 
 Deno.test("serve() knows its profiles", async () => {
