@@ -29,7 +29,7 @@ const UNCHECKED: Validator = {
 };
 const CLOSE_MS = 3_000;
 /** A server that knows only the older protocol may leave the first question unanswered. */
-const PROBE_MS = 5_000;
+const PROBE_MS = 3_000;
 
 /** Starts a server and agrees on the version of the protocol. Rejects with Error, and nothing of it is left then. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<Connection> {
@@ -38,7 +38,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     capabilities: {},
     jsonSchemaValidator: UNCHECKED,
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
-    versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, config.startMs) } },
+    versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, config.startMs / 4) } },
   });
   client.onclose = onEnd;
   client.onerror = () => {}; // what matters comes out of a request

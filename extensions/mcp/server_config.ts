@@ -26,6 +26,9 @@ export interface HttpConfig extends Common {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** In arguments and variables of a program: the path of the workspace. */
+export const WORKSPACE = "${workspace}";
+
 /** Name to server; those that are switched off are left out. */
 export function serversOf(config: unknown): ReadonlyMap<string, ServerConfig> {
   const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, ServerConfig>> };
@@ -47,7 +50,7 @@ export function redacted(text: string, secrets: readonly string[]): string {
 /** Throws Error for a variable that the environment does not have. */
 export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
-    const missing = /\$\{[^{}]*\}/.exec(value)?.[0];
+    const missing = /\$\{[^{}]*\}/.exec(value.replaceAll(WORKSPACE, ""))?.[0];
     if (missing !== undefined) {
       throw new Error(`Cannot use MCP server ${name}: ${key} is ${missing}, which is not set where Vis was started`);
     }

@@ -2,7 +2,7 @@ import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/clie
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { EnvironmentView } from "@vis/extension";
 import { LineSplitter } from "./line_splitter.ts";
-import type { StdioConfig } from "./server_config.ts";
+import { type StdioConfig, WORKSPACE } from "./server_config.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
@@ -13,6 +13,9 @@ const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 
 /** A server as a program behind the wall, one message a line. It goes on between calls and ends with the conversation. */
 export class StdioTransport implements Transport {
+  /** By these two the library knows a program: one that leaves the first question open speaks the older protocol. */
+  readonly stderr = null;
+  readonly pid = null;
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
@@ -58,9 +61,10 @@ export class StdioTransport implements Transport {
   start(): Promise<void> {
     const { command, args, env, cwd, network, read, write } = this.#config;
     const absolute = (path: string): string => path.startsWith("/") ? path : `${this.#workspace}/${path}`;
-    const running = this.#spawn([command, ...args], {
+    const placed = (text: string): string => text.replaceAll(WORKSPACE, this.#workspace);
+    const running = this.#spawn([command, ...args.map(placed)], {
       cwd,
-      env,
+      env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, placed(value)])),
       input: this.#pipe.readable,
       lifetime: "conversation",
       timeoutMs: DAY_MS,
@@ -96,7 +100,7 @@ export class StdioTransport implements Transport {
   #take(bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#why !== null) return;
     try {
-      for (const line of this.#lines.push(bytes)) if (line.trim() !== "") this.#message(line);
+      for (const line of this.#lines.push(bytes)) if (line.trim() !== "" && this.#why === null) this.#message(line);
     } catch (error) {
       this.#fail(error instanceof Error ? error.message.replace(/^It/, "it") : String(error));
     }

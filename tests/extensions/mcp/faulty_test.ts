@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { denoServer, missing, ownServer, type Place, withServers } from "./_place.ts";
+
+const faulty = (mode: string, more: object = {}, ...args: string[]): object => ({
+  ...denoServer(ownServer("faulty.js"), mode, ...args),
+  startMs: 20_000,
+  ...more,
+});
+const test = (name: string, run: () => Promise<void>): void =>
+  Deno.test({ name: missing ? `${name} (${missing})` : name, ignore: missing !== "", fn: run });
+
+/** One server named `s`. */
+const withOne = (mode: string, run: (place: Place) => Promise<void>, more: object = {}): Promise<void> =>
+  withServers({ s: faulty(mode, more) }, run);
+
+/** Whether a process with this in its command line lives. */
+function lives(mark: string): boolean {
+  return [...Deno.readDirSync("/proc")].some(({ name }) => {
+    try {
+      return /^\d+$/.test(name) && Deno.readTextFileSync(`/proc/${name}/cmdline`).includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test("mcp: a server that dies at its start is started twice, and the error has its last words", async () => {
+  await withOne("dies", async ({ call }) => {
+    await assert.rejects(call("mcp.tools", ["s"]), /Cannot use MCP server s: .*code 3: cannot find my settings/s);
+    await assert.rejects(call("mcp.tools", ["s"]), /failed twice; it is started again in \d+ s at the earliest/);
+  });
+  const once = Deno.makeTempDirSync({ prefix: "vis-mcp-once-" });
+  try {
+    await withServers({ s: faulty("dies once", { write: [once] }, once) }, async ({ call }) => {
+      assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/);
+    });
+  } finally {
+    await Deno.remove(once, { recursive: true });
+  }
+});
+
+test("mcp: a server that never answers, or speaks something else, ends with a clear error and leaves nothing", async () => {
+  const table: readonly (readonly [string, RegExp, object?])[] = [
+    ["silent", /Cannot use MCP server s: .*did not start/, { startMs: 300 }],
+    ["garbage", /it does not speak the protocol; it wrote 200 lines that are no message, the first: Welcome/],
+    ["flood", /it wrote a message of over 16777216 bytes/],
+    ["notifications", /bytes that nobody asked for|did not start/, { startMs: 3_000 }],
+    ["refuses", /no key/],
+    ["future", /2099-01-01/],
+  ];
+  for (const [mode, expected, more] of table) {
+    await withOne(mode, async ({ call, close }) => {
+      await assert.rejects(call("mcp.tools", ["s"]), expected, mode);
+      await close();
+      assert.ok(!lives(`faulty.js\0${mode}`), mode);
+    }, more);
+  }
+});
+
+test("mcp: servers of older versions of the protocol work, and so do those that greet on their output", async () => {
+  for (const mode of ["old", "chatty", "stderr flood"]) {
+    await withOne(mode, async ({ call, log }) => {
+      assert.match(String(await call("mcp.call", ["s", "run"])), /run of \d+/, mode);
+      const logged = log.filter(({ event }) => event === "extension.note");
+      assert.ok(logged.length < 100, `${logged.length}`);
+    }, { startMs: 4_000 });
+  }
+});
+
+test("mcp: a server that dies in a call is started again with the next one, and not for ever", async () => {
+  await withOne("dies on call", async ({ call }) => {
+    await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s: .*it ended with code 7/);
+    await assert.rejects(call("mcp.call", ["s", "run"]), /it ended with code 7/);
+  });
+});
+
+test("mcp: a call that hangs ends by its time limit or its signal, the server is told, others go on", async () => {
+  await withOne("hangs on call", async ({ call }) => {
+    await call("mcp.tools", ["s"]);
+    await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s: .*timed out/i);
+    const controller = new AbortController();
+    const hanging = call("mcp.call", ["s", "run"], controller.signal);
+    assert.deepEqual((await call("mcp.call", ["s", "cancelled"]) as string[]).length, 1);
+    controller.abort(new Error("the block ended"));
+    await assert.rejects(hanging);
+    assert.deepEqual((await call("mcp.call", ["s", "cancelled"]) as string[]).length, 2);
+  }, { timeoutMs: 400 });
+});
+
+test("mcp: answers that are too large or strange, and pages without end, are errors or data, never a hang", async () => {
+  await withOne("large", async ({ call }) => {
+    await assert.rejects(call("mcp.call", ["s", "run"]), /it wrote a message of over 16777216 bytes/);
+  });
+  await withOne("endless pages", ({ call }) => assert.rejects(call("mcp.tools", ["s"]), /Cannot use MCP server s/));
+  await withOne("strange", ({ call }) => assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s/));
+});
+
+test("mcp: tools that change are read again", async () => {
+  await withOne("growing", async ({ call, begin }) => {
+    assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/);
+    await call("mcp.call", ["s", "grow"]);
+    assert.match(String(await call("mcp.call", ["s", "new"])), /new of/);
+    assert.match(String(await call("mcp.tools", ["s"])), /s: 2 tools/);
+    assert.deepEqual((await begin()).functions.filter((name) => name.startsWith("s.")), ["s.grow", "s.new"]);
+  });
+});
+
+test("mcp: names become names of functions, collisions are named; schemas become bounded types", async () => {
+  await withOne("names", async ({ call, begin }) => {
+    const list = String(await call("mcp.tools", ["s"]));
+    assert.match(list, /s\.a_b_2\(\).*\(its name is "a-b"\)/);
+    assert.match(list, /s\._then\(\).*"then"/);
+    const { functions } = await begin();
+    assert.deepEqual(functions.filter((name) => name.startsWith("s.")), [
+      "s.a_b_2",
+      "s.a_b",
+      "s.a_b_3",
+      "s._then",
+      "s._1x",
+      "s.gr__e",
+      "s.ok",
+    ]);
+    assert.match(String(await call("s.a_b_2")), /^a-b of/);
+    assert.match(String(await call("mcp.call", ["s", "_1x"])), /^1x of/);
+  });
+  await withOne("schemas", async ({ call }) => {
+    const list = String(await call("mcp.tools", ["s"]));
+    assert.match(
+      list,
+      /s\.tree\(args: \{root: \{next\?: \{next\?: .*"odd key"\?: "a" \| 1 \| null\}\): Promise<\{ok: boolean\}> {2}\/\/ Says \*\/ things over lines\./,
+    );
+    assert.ok(list.length < 2_000);
+    await assert.rejects(
+      call("mcp.call", ["s", "tree", {}]),
+      /Cannot finish tree: root is missing; usage: mcp\.call\("s", "tree", args: \{/,
+    );
+  });
+});
+
+test("mcp: secrets show in no error, and a variable that is not set is named", async () => {
+  const servers = {
+    s: { ...faulty("leaks"), env: { TOKEN: "very-secret-value" } },
+    unset: { ...faulty("good"), env: { TOKEN: "${NOT_SET}" } },
+  };
+  await withServers(servers, async ({ call, log }) => {
+    await assert.rejects(call("mcp.call", ["s", "run"]), /no access with \[secret\]/);
+    await assert.rejects(call("mcp.tools", ["unset"]), {
+      message: "Cannot use MCP server unset: TOKEN is ${NOT_SET}, which is not set where Vis was started",
+    });
+    assert.doesNotMatch(JSON.stringify(log), /very-secret-value/);
+  });
+});
+
+test("mcp: a server is started with its first use, sees only what it may, and ends with the conversation", async () => {
+  await withServers(
+    { s: faulty("good"), off: { ...faulty("good"), disabled: true } },
+    async ({ call, close, begin }) => {
+      const { blocks } = await begin();
+      assert.match(blocks.join(), /MCP servers: s\./);
+      assert.deepEqual(await call("mcp.servers"), [{ name: "s", alias: "s", state: "stopped" }]);
+      assert.ok(!lives("faulty.js\0good"));
+      await Promise.all([call("mcp.tools", ["s"]), call("mcp.tools", ["s"]), call("mcp.call", ["s", "run"])]);
+      const pids = await Promise.all([call("mcp.call", ["s", "run"]), call("mcp.call", ["s", "run"])]);
+      assert.equal(pids[0], pids[1]);
+      assert.ok(lives("faulty.js\0good"));
+      await assert.rejects(call("mcp.tools", ["off"]), /Cannot use MCP server off: there are s/);
+      await close();
+      assert.ok(!lives("faulty.js\0good"));
+      await assert.rejects(call("mcp.call", ["s", "run"]), /Cannot use MCP server s/);
+    },
+  );
+});
+
+Deno.test("mcp is not there without servers, and says what is wrong with a server", async () => {
+  await withServers({}, async ({ begin }) => {
+    assert.deepEqual([(await begin()).functions, (await begin()).blocks], [[], []]);
+  });
+  for (
+    const server of [{}, { command: "x", url: "https://x.example" }, { url: "file:///x" }, { command: "x", args: "y" }]
+  ) {
+    await assert.rejects(withServers({ s: server }, async () => {}), /extensions\.config\.vis\.mcp\.servers\.s/);
+  }
+  await assert.rejects(
+    withServers({ "a b": { command: "x" } }, async () => {}),
+    /extensions\.config\.vis\.mcp\.servers/,
+  );
+});

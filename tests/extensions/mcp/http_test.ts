@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { ROOT } from "../../../scripts/_project.ts";
+import { ownServer, withServers } from "./_place.ts";
+
+interface HttpServer {
+  readonly url: string;
+  readonly requests: Request[];
+  close(): Promise<void>;
+}
+
+function serve(handle: (request: Request) => Response | Promise<Response>): HttpServer {
+  const requests: Request[] = [];
+  const controller = new AbortController();
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {}, signal: controller.signal },
+    (request) => {
+      requests.push(request);
+      return handle(request);
+    },
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}/mcp`,
+    requests,
+    close: async () => {
+      controller.abort();
+      await server.finished;
+    },
+  };
+}
+
+/** A server of the library with sessions. */
+function library(): HttpServer {
+  const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
+  return serve(async (request) => {
+    const known = sessions.get(request.headers.get("mcp-session-id") ?? "");
+    if (known) return await known.handleRequest(request);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    });
+    const server = new McpServer({ name: "t", version: "1.0.0" });
+    server.registerTool("twice", { description: "Doubles.", inputSchema: z.object({ n: z.number() }) }, ({ n }) => (
+      { content: [{ type: "text", text: `${2 * n}` }] }
+    ));
+    await server.connect(transport);
+    return await transport.handleRequest(request);
+  });
+}
+
+Deno.test("mcp: a server over streamable HTTP gets its headers, answers, and is told of the end", async () => {
+  const server = library();
+  try {
+    const headers = { authorization: "Bearer very-secret-key" };
+    await withServers({ remote: { url: server.url, headers } }, async ({ call, close }) => {
+      assert.equal(await call("mcp.call", ["remote", "twice", { n: 21 }]), "42");
+      await assert.rejects(
+        call("mcp.call", ["remote", "twice", { n: "x" }]),
+        /Cannot finish twice: .*usage: mcp\.call\("remote", "twice", args: \{n: number\}\)/,
+      );
+      assert.ok(server.requests.every((one) => one.headers.get("authorization") === "Bearer very-secret-key"));
+      await close();
+    });
+    for (let at = 0; at < 50 && !server.requests.some(({ method }) => method === "DELETE"); at++) {
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    assert.ok(server.requests.some(({ method }) => method === "DELETE"));
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("mcp: a faulty HTTP server is an error that says why, in time, without secrets", async () => {
+  const table: readonly (readonly [(request: Request) => Response | Promise<Response>, RegExp])[] = [
+    [() => new Response("no very-secret-key here", { status: 401 }), /Cannot use MCP server remote: /],
+    [() => new Response("broken very-secret-key", { status: 500 }), /Cannot use MCP server remote: .*(500|broken)/],
+    [() => new Response("<html>", { headers: { "content-type": "text/html" } }), /Cannot use MCP server remote: /],
+    [() => new Response("{", { headers: { "content-type": "application/json" } }), /Cannot use MCP server remote: /],
+    [() => new Promise(() => {}), /Cannot use MCP server remote: .*timed out/i],
+    [() => Response.redirect("http://127.0.0.1:1/elsewhere", 307), /Cannot use MCP server remote: /],
+  ];
+  for (const [handle, expected] of table) {
+    const server = serve(handle);
+    try {
+      const headers = { "x-api-key": "very-secret-key" };
+      await withServers({ remote: { url: server.url, headers, startMs: 300 } }, async ({ call }) => {
+        await assert.rejects(call("mcp.tools", ["remote"]), (error: Error) => {
+          assert.match(error.message, expected);
+          assert.doesNotMatch(error.message, /very-secret-key/);
+          return true;
+        });
+      });
+    } finally {
+      await server.close();
+    }
+  }
+  await withServers({ remote: { url: "http://127.0.0.1:1/mcp", startMs: 300 } }, async ({ call }) => {
+    await assert.rejects(call("mcp.tools", ["remote"]), /Cannot use MCP server remote: /);
+  });
+});
+
+Deno.test("mcp: keys do not follow a redirect to another origin", async () => {
+  const other = serve(() => new Response(null, { status: 500 }));
+  const server = serve(() => Response.redirect(other.url, 307));
+  try {
+    await withServers(
+      { remote: { url: server.url, headers: { "x-api-key": "very-secret-key" }, startMs: 300 } },
+      async ({ call }) => {
+        await assert.rejects(call("mcp.tools", ["remote"]));
+      },
+    );
+    assert.equal(other.requests.length, 0);
+  } finally {
+    await Promise.all([server.close(), other.close()]);
+  }
+});
+
+Deno.test("mcp: server-everything over streamable HTTP", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const port = (listener.addr as Deno.NetAddr).port;
+  listener.close();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", "--config", join(ROOT, "deno.json"), ownServer("everything_http.ts")],
+    env: { PORT: String(port) },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  try {
+    const reader = child.stderr.getReader();
+    for (let said = ""; !said.includes("listening");) {
+      const { value } = await reader.read();
+      assert.ok(value, "it ended");
+      said += new TextDecoder().decode(value);
+    }
+    reader.releaseLock();
+    void child.stderr.pipeTo(new WritableStream()).catch(() => {});
+    await withServers({ everything: { url: `http://127.0.0.1:${port}/mcp` } }, async ({ call, close }) => {
+      assert.match(String(await call("mcp.tools", ["everything"])), /get-sum/);
+      assert.equal(await call("mcp.call", ["everything", "echo", { message: "hi" }]), "Echo: hi");
+      await close();
+    });
+  } finally {
+    try {
+      child.kill("SIGKILL");
+    } catch { /* it ended by itself */ }
+    await child.status;
+  }
+});

@@ -1,0 +1,91 @@
+// A server that is wrong in the way its argument says; nothing but what every runtime has.
+const [mode = "good"] = Deno.args;
+const encoder = new TextEncoder();
+const write = (text) => {
+  const bytes = encoder.encode(text);
+  for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+};
+const send = (message) => write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const object = { type: "object", properties: {} };
+const TOOLS = {
+  names: ["a-b", "a_b", "a.b", "then", "1x", "größe", "ok"].map((name) => ({ name, inputSchema: object })),
+  schemas: [{
+    name: "tree",
+    description: "Says */ things\n  over lines.",
+    inputSchema: {
+      type: "object",
+      required: ["root"],
+      properties: { root: { $ref: "#/$defs/Node" }, "odd key": { enum: ["a", 1, null] } },
+      $defs: {
+        Node: { type: "object", properties: { next: { $ref: "#/$defs/Node" }, n: { type: ["integer", "null"] } } },
+      },
+    },
+    outputSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
+  }],
+};
+let tools = TOOLS[mode] ?? [{ name: "run", description: "Runs.", inputSchema: object }];
+const cancelled = [];
+const text = (said) => ({ content: [{ type: "text", text: said }] });
+
+function callTool(id, { name }) {
+  if (mode === "dies on call") return Deno.exit(7);
+  if (mode === "hangs on call" && name === "run") return;
+  if (mode === "large") return send({ id, result: text("x".repeat(17 << 20)) });
+  if (mode === "leaks") {
+    return send({ id, error: { code: -32000, message: `no access with ${Deno.env.get("TOKEN")}` } });
+  }
+  if (mode === "strange") return send({ id, result: { content: "none", structuredContent: undefined } });
+  if (name === "grow") {
+    tools = [...tools, { name: "new", inputSchema: object }];
+    send({ method: "notifications/tools/list_changed" });
+  }
+  send({ id, result: text(name === "cancelled" ? JSON.stringify(cancelled) : `${name} of ${Deno.pid}`) });
+}
+
+function answer({ id, method, params }) {
+  if (method === "notifications/cancelled") cancelled.push(params.reason ?? "");
+  if (id === undefined) return;
+  if (method === "initialize") {
+    if (mode === "refuses") return send({ id, error: { code: -32000, message: "no key" } });
+    const version = { old: "2024-11-05", future: "2099-01-01" }[mode] ?? params.protocolVersion;
+    const result = { protocolVersion: version, capabilities: { tools: { listChanged: true } } };
+    return send({ id, result: { ...result, serverInfo: { name: mode, version: "1" } } });
+  }
+  if (method === "tools/list") {
+    const more = mode === "endless pages" ? { nextCursor: crypto.randomUUID() } : {};
+    return send({ id, result: { tools, ...more } });
+  }
+  if (method === "tools/call") return callTool(id, params);
+  if (mode !== "old") send({ id, error: { code: -32601, message: "Method not found" } });
+}
+
+if (mode === "growing") tools = [{ name: "grow", inputSchema: object }];
+if (mode === "hangs on call") tools = [...tools, { name: "cancelled", inputSchema: object }];
+if (mode === "dies") {
+  console.error("cannot find my settings");
+  Deno.exit(3);
+}
+if (mode === "dies once") {
+  const mark = `${Deno.args[1]}/started`;
+  try {
+    Deno.writeTextFileSync(mark, "", { createNew: true });
+    Deno.exit(4);
+  } catch { /* the second time */ }
+}
+if (mode === "garbage") { for (;;) write("Welcome to my server!\n"); }
+if (mode === "flood") { for (;;) write("x".repeat(65536)); }
+if (mode === "notifications") {
+  for (;;) send({ method: "notifications/message", params: { level: "info", data: "x".repeat(9e4) } });
+}
+if (mode === "stderr flood") { for (let at = 0; at < 200; at++) console.error("e".repeat(50_000)); }
+if (mode === "chatty") write("starting up\n\n");
+if (mode !== "silent") {
+  let rest = "";
+  for await (const chunk of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) answer(JSON.parse(line));
+  }
+} else {
+  for await (const _ of Deno.stdin.readable);
+}
