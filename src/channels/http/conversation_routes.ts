@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
+import { conversationDetail } from "./conversation_detail.ts";
 import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
 import type { HttpParts } from "./http_parts.ts";
@@ -66,7 +67,7 @@ function created(made: Conversation): Response {
   return jsonResponse(shown(made), { status: 201, headers: { location: `${BASE}/${made.conversationId}` } });
 }
 
-function show({ parts: { conversations }, runs }: Given): Route {
+function show({ parts, runs }: Given): Route {
   return route({
     method: "get",
     path: `${BASE}/{id}`,
@@ -75,15 +76,8 @@ function show({ parts: { conversations }, runs }: Given): Route {
     tag: "conversations",
     answers: { 200: { description: "The conversation", schema: schema.ConversationDetailSchema } },
     handle: async ({ params }) => {
-      const conversation = await findConversation(conversations, params["id"]);
-      const branches = await conversations.branches(conversation.conversationId);
-      return jsonResponse({
-        ...shown(conversation),
-        running: runs.queryOf(conversation.conversationId),
-        branches: branches.map(({ branchId, parentBranchId, title, queries, createdAt }) => {
-          return { branchId, parentBranchId, title, queries, createdAt };
-        }),
-      });
+      const conversation = await findConversation(parts.conversations, params["id"]);
+      return jsonResponse(await conversationDetail(conversation, { parts, runs }));
     },
   });
 }

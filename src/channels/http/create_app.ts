@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { newId } from "../../domain/id.ts";
+import { conditional } from "./conditional.ts";
 import { conversationRoutes } from "./conversation_routes.ts";
 import { Door } from "./door.ts";
 import { guard } from "./guard.ts";
@@ -93,7 +94,7 @@ function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
     ...conversationRoutes({ parts, runs }),
     ...messageRoutes({ parts, runs }),
     ...queryRoutes(parts),
-    ...recordRoutes(parts),
+    ...recordRoutes({ parts, runs }),
     ...openAiRoutes({ parts, runs }),
     ...responsesRoutes({ parts, runs }),
     ...healthRoutes({ parts, runs }),
@@ -106,7 +107,8 @@ function add(app: Hono<Env>, { route, parts }: { readonly route: Route; readonly
     const caller = c.get("caller");
     if (caller !== ANYONE) requireScope(scopeOf(route), caller);
     const facts = { params: c.req.param(), requestId: c.get("requestId"), caller, limits: parts.limits };
-    return await route.handle(await readCall(c.req.raw, { route, ...facts }));
+    const response = await route.handle(await readCall(c.req.raw, { route, ...facts }));
+    return route.method === "get" ? await conditional(response, c.req.raw.headers) : response;
   });
 }
 

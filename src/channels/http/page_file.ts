@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { entityTag, namesTag } from "./entity_tag.ts";
 import { Problem } from "./problem.ts";
 import { PAGE_FILES } from "./page/files.ts";
 
@@ -19,7 +19,7 @@ const FILES: ReadonlyMap<string, PageFile> = new Map(
   Object.entries(PAGE_FILES).map(([name, text]) => [name, {
     text,
     type: TYPES[name.split(".").at(-1) ?? ""] ?? "text/plain; charset=utf-8",
-    etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`,
+    etag: entityTag(text),
   }]),
 );
 
@@ -28,6 +28,8 @@ export function pageFile(name: string, request: Request): Response {
   const file = FILES.get(name);
   if (!file) throw new Problem("Cannot find this file of the page", { kind: "not-found" });
   const headers = { "content-type": file.type, "cache-control": "no-cache", etag: file.etag };
-  if (request.headers.get("if-none-match") === file.etag) return new Response(null, { status: 304, headers });
+  if (namesTag(request.headers.get("if-none-match") ?? "", file.etag, { weak: true })) {
+    return new Response(null, { status: 304, headers });
+  }
   return new Response(file.text, { headers });
 }

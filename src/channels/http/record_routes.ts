@@ -1,18 +1,30 @@
 import { z } from "zod";
 import type { HttpParts } from "./http_parts.ts";
+import { Changes } from "./changes.ts";
+import { conversationDetail } from "./conversation_detail.ts";
+import { entityTag } from "./entity_tag.ts";
 import { findConversation } from "./find_conversation.ts";
 import { jsonResponse } from "./json_response.ts";
 import { type Route, route } from "./route.ts";
+import type { Runs } from "./runs.ts";
 import * as schema from "./schemas.ts";
 
 const BASE = "/api/v1/conversations/{id}";
 
-/** What is done with stored conversations: rename, delete, export, search. */
-export function recordRoutes(parts: HttpParts): readonly Route[] {
-  return [rename(parts), remove(parts), exported(parts), search(parts)];
+interface Given {
+  readonly parts: HttpParts;
+  readonly runs: Runs;
 }
 
-function rename({ conversations }: HttpParts): Route {
+/** What is done with stored conversations: rename, delete, export, search. */
+export function recordRoutes(given: Given): readonly Route[] {
+  const changes = new Changes(given);
+  return [rename(given, changes), remove(given, changes), exported(given.parts), search(given.parts)];
+}
+
+const MATCH = { "If-Match": "The ETag of the conversation as it was read; 412 where it has changed since" };
+
+function rename({ parts, runs }: Given, changes: Changes): Route {
   return route({
     method: "patch",
     path: BASE,
@@ -20,26 +32,34 @@ function rename({ conversations }: HttpParts): Route {
     summary: "Give the branch another title",
     tag: "conversations",
     body: schema.RenameBody,
-    answers: { 200: { description: "The title as it is kept", schema: schema.RenameBody } },
-    handle: async ({ params, body }) => {
-      const conversation = await findConversation(conversations, params["id"]);
-      return jsonResponse({ title: await conversations.records.rename(conversation, body.title) });
+    headers: MATCH,
+    answers: {
+      200: { description: "The conversation with the title as it is kept", schema: schema.ConversationDetailSchema },
     },
+    handle: (call) =>
+      changes.change(call, async (conversation) => {
+        const title = await parts.conversations.records.rename(conversation, call.body.title);
+        const detail = await conversationDetail({ ...conversation, title }, { parts, runs });
+        return jsonResponse(detail, { headers: { etag: entityTag(JSON.stringify(detail)) } });
+      }),
   });
 }
 
-function remove({ conversations }: HttpParts): Route {
+function remove({ parts: { conversations } }: Given, changes: Changes): Route {
   return route({
     method: "delete",
     path: BASE,
     operation: "deleteConversation",
     summary: "Delete the conversation with all its branches; 409 while a query runs in it",
     tag: "conversations",
+    scope: "admin",
+    headers: MATCH,
     answers: { 204: { description: "It is gone" } },
-    handle: async ({ params }) => {
-      await conversations.delete(await findConversation(conversations, params["id"]));
-      return new Response(null, { status: 204 });
-    },
+    handle: (call) =>
+      changes.change(call, async (conversation) => {
+        await conversations.delete(conversation);
+        return new Response(null, { status: 204 });
+      }),
   });
 }
 
@@ -48,7 +68,7 @@ function exported({ conversations }: HttpParts): Route {
     method: "get",
     path: `${BASE}/export`,
     operation: "exportConversation",
-    summary: "All of the conversation as an archive, or the branch as Markdown",
+    summary: "All of the conversation as an archive, or the branch as Markdown or as a page",
     tag: "conversations",
     query: schema.ExportQuery,
     answers: { 200: { description: "A file", schema: z.unknown() } },
@@ -56,6 +76,11 @@ function exported({ conversations }: HttpParts): Route {
       const conversation = await findConversation(conversations, params["id"]);
       const name = `vis-${conversation.conversationId}.${format}`;
       const headers = { "content-disposition": `attachment; filename="${name}"`, "cache-control": "no-store" };
+      if (format === "html") {
+        const { exportHtml } = await import("../../conversation/export_html.ts");
+        const text = exportHtml(await conversations.recording(conversation));
+        return new Response(text, { headers: { ...headers, "content-type": "text/html; charset=utf-8" } });
+      }
       if (format === "md") {
         const { exportMarkdown } = await import("../../conversation/export_markdown.ts");
         const text = exportMarkdown(await conversations.recording(conversation), { branches: [] });

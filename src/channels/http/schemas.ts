@@ -68,7 +68,7 @@ export const NewConversationBody = z.strictObject({ title: z.string().max(1000).
 
 export const RenameBody = z.strictObject({ title: z.string().min(1).max(1000) });
 
-export const ExportQuery = z.object({ format: z.enum(["json", "md"]).default("json") });
+export const ExportQuery = z.object({ format: z.enum(["json", "md", "html"]).default("json") });
 
 export const SearchQuery = z.object({
   q: z.string().min(1).max(1000),

@@ -98,13 +98,16 @@ Deno.test("recordRoutes() rename, search, export and delete", async () => {
   await using _ = rig;
   const headers = { "content-type": "application/json" };
   const renamed = await rig.ask(at, { method: "PATCH", headers, body: '{"title":"Better"}' });
-  assert.deepEqual(await renamed.json(), { title: "Better" });
+  assert.equal((await renamed.json()).title, "Better");
   assert.equal((await read(rig, at)).title, "Better");
   const { items } = await read(rig, "/api/v1/search?q=second&kind=answer");
   assert.deepEqual(items.map((hit: { conversationId: string }) => hit.conversationId), [id]);
   const markdown = await rig.ask(`${at}/export?format=md`);
   assert.match(markdown.headers.get("content-disposition") ?? "", /^attachment; filename="vis-[0-9a-f-]{36}\.md"$/);
   assert.match(await markdown.text(), /Second answer/);
+  const page = await rig.ask(`${at}/export?format=html`);
+  assert.match(page.headers.get("content-disposition") ?? "", /^attachment; filename="vis-[0-9a-f-]{36}\.html"$/);
+  assert.match(await page.text(), /^<!doctype html>[\s\S]*Second answer/);
   const archive = await (await rig.ask(`${at}/export`)).text();
   assert.equal(typeof JSON.parse(archive), "object");
   assert.equal((await rig.ask(at, { method: "DELETE" })).status, 204);

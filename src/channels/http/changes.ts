@@ -1,0 +1,46 @@
+import type { Conversation } from "../../conversation/conversations.ts";
+import { Lock } from "../../conversation/lock.ts";
+import { conversationDetail } from "./conversation_detail.ts";
+import { entityTag, namesTag } from "./entity_tag.ts";
+import { findConversation } from "./find_conversation.ts";
+import type { HttpParts } from "./http_parts.ts";
+import { Problem } from "./problem.ts";
+import type { Call } from "./route.ts";
+import type { Runs } from "./runs.ts";
+
+interface Given {
+  readonly parts: Pick<HttpParts, "conversations">;
+  readonly runs: Runs;
+}
+
+/** Changes of conversations one after the other, so that between a look (If-Match) and its change there is no other. */
+export class Changes {
+  readonly #given: Given;
+  readonly #lock = new Lock();
+
+  constructor(given: Given) {
+    this.#given = given;
+  }
+
+  /** Throws `Problem`: 404, and 412 where If-Match names another state of the conversation than the one it has. */
+  async change<T>(
+    { params, headers }: Pick<Call, "params" | "headers">,
+    work: (conversation: Conversation) => Promise<T>,
+  ): Promise<T> {
+    return await this.#lock.run(async () => {
+      const conversation = await findConversation(this.#given.parts.conversations, params["id"]);
+      const wanted = headers.get("if-match");
+      if (wanted !== null) await this.#check(conversation, wanted);
+      return await work(conversation);
+    });
+  }
+
+  async #check(conversation: Conversation, wanted: string): Promise<void> {
+    const tag = entityTag(JSON.stringify(await conversationDetail(conversation, this.#given)));
+    if (namesTag(wanted, tag, { weak: false })) return;
+    throw new Problem("Cannot change the conversation: it is not as If-Match says", {
+      kind: "changed",
+      headers: { etag: tag },
+    });
+  }
+}

@@ -1,0 +1,15 @@
+import { entityTag, namesTag } from "./entity_tag.ts";
+
+/** What was asked for with its tag, or 304 where the client has it already (If-None-Match). Files and streams pass. */
+export async function conditional(response: Response, headers: Headers): Promise<Response> {
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  if (response.status !== 200 || !isJson || response.headers.has("content-disposition")) return response;
+  const text = await response.text();
+  const tag = entityTag(text);
+  const tagged = new Headers(response.headers);
+  tagged.set("etag", tag);
+  const known = headers.get("if-none-match");
+  if (known === null || !namesTag(known, tag, { weak: true })) return new Response(text, { headers: tagged });
+  tagged.delete("content-type");
+  return new Response(null, { status: 304, headers: tagged });
+}
