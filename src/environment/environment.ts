@@ -2,18 +2,19 @@ import { SandboxGone } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
+import type { VariableImage } from "../domain/variable.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from "../sandbox/sandbox.ts";
 import { builtinSource } from "./builtin_source.ts";
-import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
+import { answerCall } from "./answer_call.ts";
+import { BoundVariables } from "./bound_variables.ts";
+import type { BuiltinSource } from "./builtins.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 import { ConversationPrograms } from "./conversation_programs.ts";
-import { diffsIn } from "./diffs_in.ts";
-import { environmentView } from "./environment_view.ts";
-import { findVersion } from "./history.ts";
+import { EnvironmentViews } from "./environment_views.ts";
 import { lostNames } from "./lost_names.ts";
-import { notRestored } from "./lost_note.ts";
 import { LostNotes } from "./lost_notes.ts";
+import { initialNames } from "./initial_names.ts";
 import { type Fork, forkVariables } from "./fork_variables.ts";
 import type { GivenVariable } from "./given_variable.ts";
 import { GivenVariables } from "./given_variables.ts";
@@ -21,6 +22,7 @@ import { namesOf } from "./named_in_code.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { RealmModules } from "./realm_modules.ts";
 import { boundText, realmParts } from "./realm_parts.ts";
+import { restoreVariable } from "./restore_variable.ts";
 import { ScopeChanges } from "./scope_changes.ts";
 import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
 import { VariableIndex } from "./variable_index.ts";
@@ -44,6 +46,8 @@ export class Environment {
   readonly #lost = new LostNotes();
   readonly #modules: RealmModules;
   readonly #programs = new ConversationPrograms();
+  readonly #views: EnvironmentViews;
+  #running = false;
   #iterationId: string | null = null;
   #active: ActiveExtensions | null = null;
   #boundTo = "";
@@ -65,6 +69,17 @@ export class Environment {
       pieces: (large) => parts.store.largePieces(large),
       named: (code, names) => namesOf(code, { names, index }),
     });
+    const variables = new BoundVariables({
+      index,
+      session: this.#session,
+      scopes: this.#scopes,
+      given: this.given,
+      stored: (name) => this.#newest(name),
+      running: () => this.#running,
+      initialNames: () => initialNames(this.#active),
+    });
+    const now = () => ({ scope: this.#scope, iterationId: this.#iterationId, active: this.#active });
+    this.#views = new EnvironmentViews({ envId: this.envId, parts, index, programs: this.#programs, variables, now });
   }
 
   /** Reads the variables of the branch; no child is started yet. */
@@ -82,7 +97,7 @@ export class Environment {
   /** Asks every extension whether it is active, then starts the child in the background. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
-    const active = await this.#parts.registry.activate(this.view());
+    const active = await this.#parts.registry.activate(this.view(), this.#views.own);
     const bound = boundText(active);
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
@@ -135,17 +150,19 @@ export class Environment {
     return await forkVariables(names, {
       index: this.index,
       read: async (name, options) => await this.#session.living?.read(name, options),
-      stored: async (name) => {
-        const [newest] = await this.store.variableVersions(this.branch.branchId, name, { newest: 1 });
-        return this.#session.unsaved(name) ?? newest?.image ?? null;
-      },
+      stored: async (name) => this.#session.unsaved(name) ?? await this.#newest(name),
     });
+  }
+
+  /** The newest stored version. */
+  async #newest(name: string): Promise<VariableImage | null> {
+    const [newest] = await this.store.variableVersions(this.branch.branchId, name, { newest: 1 });
+    return newest?.image ?? null;
   }
 
   /** The view that extensions get, with the keys of the running query. */
   view(signal?: AbortSignal): EnvironmentView {
-    const facts = { ...this.#parts, envId: this.envId, depth: this.depth, iterationId: this.#iterationId };
-    return environmentView(facts, { scope: this.#scope, signal, programs: this.#programs });
+    return this.#views.view(signal);
   }
 
   /** What is active, null before the first query. */
@@ -162,7 +179,8 @@ export class Environment {
    * the block wait for `stored`: what has effects outside has a row that says so. */
   async run(block: BlockRun, { stored }: { readonly stored?: Promise<unknown> } = {}): Promise<RunReport> {
     this.#stored = stored ?? null;
-    const report = await this.#session.run(block);
+    this.#running = true;
+    const report = await this.#session.run(block).finally(() => this.#running = false);
     const restored = this.#scopes.takeRestored(report);
     this.#session.remember(restored.map(({ image }) => image));
     const saved = [...report.saved, ...restored.flatMap(({ image, older }) => older ? [image] : [])];
@@ -233,27 +251,14 @@ export class Environment {
     });
   }
 
-  async #call(call: HostCall): Promise<unknown> {
-    const scope = this.#scope;
-    if (!scope) throw new Error(`Cannot call ${call.name}: no query is running`);
-    const { block, name } = call;
-    const begun = performance.now();
-    scope.onCall({ block, name, phase: "start" });
-    let ended: { readonly ok: boolean; readonly diffs?: readonly string[] } = { ok: false };
-    try {
-      if (this.#stored) await this.#stored;
-      const result = BUILTIN_NAMES.includes(name)
-        ? await callBuiltin(call, { source: this.#builtins, scope })
-        : await this.#active?.call(name, call.args, { env: this.view(call.signal), signal: call.signal });
-      ended = { ok: true, ...diffsIn(result) };
-      return result;
-    } finally {
-      scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...ended });
-    }
+  #call(call: HostCall): Promise<unknown> {
+    const view = (signal: AbortSignal) => this.view(signal);
+    const source = this.#builtins;
+    return answerCall(call, { scope: this.#scope, stored: this.#stored, source, active: this.#active, view });
   }
 
   readonly #builtins: BuiltinSource = builtinSource(this, {
-    restoreVar: (name, version) => this.#restoreVar(name, version),
+    restoreVar: (name, version) => restoreVariable({ name, version }, this.#restoring),
     doc: (name) => this.#active?.doc(name) ?? null,
   });
 
@@ -272,14 +277,8 @@ export class Environment {
     return { forgotten: known };
   }
 
-  async #restoreVar(name: string, version: number | null): Promise<{ name: string; version: number }> {
-    const versions = await this.store.variableVersions(this.branch.branchId, name);
-    const found = findVersion(versions, { name, version, symbol: "restoreVar" });
-    const [report] = await this.#session.restore(found.image);
-    if (report?.how === "lost") throw new Error(notRestored(found.image, report.reason));
-    const older = found !== versions.at(-1) || this.#session.unsaved(name) !== null;
-    this.#scopes.restore(name, { image: found.image, older });
-    return { name, version: found.version };
+  get #restoring(): Parameters<typeof restoreVariable>[1] {
+    return { store: this.store, branchId: this.branch.branchId, session: this.#session, scopes: this.#scopes };
   }
 
   /** Goes back to what the store has, so that no variable lives here alone. */

@@ -1,6 +1,7 @@
 import type { ExtensionSource } from "../extension/lazy_registry.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { Log } from "../logging/log.ts";
+import type { Router } from "../providers/router.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 
@@ -32,5 +33,7 @@ export interface EnvironmentParts {
   ) => Promise<Sandbox>;
   /** Runs a program behind the wall around processes; extensions have it as `env.spawn`. */
   readonly spawn?: (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
+  /** For what extensions may know of it. */
+  readonly router?: Pick<Router, "routes" | "current">;
   readonly now: () => number;
 }

@@ -26,6 +26,11 @@ export class GivenVariables {
     this.#texts = given.map(({ text }) => text);
   }
 
+  /** One that the query is not told of by itself. */
+  add(given: GivenVariable): void {
+    this.#unstored = [...this.#unstored, given];
+  }
+
   stored(): void {
     this.#unstored = [];
   }

@@ -19,6 +19,8 @@ export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
   readonly budget: () => number;
+  /** The model that serves it; that of the process where absent. */
+  readonly root?: () => { readonly provider: string; readonly model: string };
   /** Extends the budget by `n` iterations, up to the operator's ceiling. */
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
   /** Offers a final answer out of a block; only the first of an iteration counts. */

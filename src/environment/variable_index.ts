@@ -7,7 +7,7 @@ const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 export class VariableIndex {
   readonly #heads = new Map<string, VariableHead>();
   readonly #now: () => number;
-  #revision = 0;
+  #revision = 1;
   #rendered: { readonly revision: number; readonly text: string } | null = null;
 
   /** `heads` newest first, as the store gives them. */
@@ -21,6 +21,17 @@ export class VariableIndex {
     this.#heads.clear();
     for (const head of heads.toReversed()) this.#heads.set(head.name, head);
     this.#revision++;
+  }
+
+  /** What it says was made again: a value that was changed in another way. */
+  bump(): void {
+    this.#revision++;
+  }
+
+  /** The text as it was rendered last, revision 0 before the first time, and what it should be of. */
+  get facts(): { readonly index: string; readonly revision: number; readonly currentRevision: number } {
+    const { revision = 0, text: index = "" } = this.#rendered ?? {};
+    return Object.freeze({ index, revision, currentRevision: this.#revision });
   }
 
   get revision(): number {

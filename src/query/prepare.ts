@@ -45,6 +45,7 @@ export async function prepare(
     queryId,
     signal,
     budget: () => state.budget,
+    root: () => rootOf(router),
     requestMore: (n) => state.requestMore(n),
     answer: (text, facts) => state.offer({ text, ...facts }),
     subcalls: query.subcalls,
@@ -101,4 +102,9 @@ export function requestText(request: string): string {
   const last = request.slice(-tail).replace(/^[\udc00-\udfff]/, "");
   const left = request.length - first.length - last.length;
   return `${first}\n\n[… ${left} of ${request.length} characters are not shown: the whole request is the string $query; read it in code …]\n\n${last}`;
+}
+
+function rootOf(router: Pick<QueryParts["router"], "current">): { readonly provider: string; readonly model: string } {
+  const { provider, model } = router.current();
+  return { provider: provider.name, model };
 }

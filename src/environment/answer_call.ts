@@ -1,0 +1,36 @@
+import type { ActiveExtensions } from "../extension/registry.ts";
+import type { EnvironmentView } from "../extension/spec.ts";
+import type { HostCall } from "../sandbox/sandbox.ts";
+import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
+import { diffsIn } from "./diffs_in.ts";
+import type { QueryScope } from "./query_scope.ts";
+
+/** One call out of the sandbox, told to the query when it starts and ends. Rejects as the function does, and outside a
+ * query. */
+export async function answerCall(
+  call: HostCall,
+  { scope, stored, source, active, view }: {
+    readonly scope: QueryScope | null;
+    /** The call waits for it. */
+    readonly stored: Promise<unknown> | null;
+    readonly source: BuiltinSource;
+    readonly active: ActiveExtensions | null;
+    readonly view: (signal: AbortSignal) => EnvironmentView;
+  },
+): Promise<unknown> {
+  if (!scope) throw new Error(`Cannot call ${call.name}: no query is running`);
+  const { block, name, args, signal } = call;
+  const begun = performance.now();
+  scope.onCall({ block, name, phase: "start" });
+  let ended: { readonly ok: boolean; readonly diffs?: readonly string[] } = { ok: false };
+  try {
+    if (stored) await stored;
+    const result = BUILTIN_NAMES.includes(name)
+      ? await callBuiltin(call, { source, scope })
+      : await active?.call(name, args, { env: view(signal), signal });
+    ended = { ok: true, ...diffsIn(result) };
+    return result;
+  } finally {
+    scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...ended });
+  }
+}

@@ -1,0 +1,132 @@
+import type { EnvironmentView } from "../extension/spec.ts";
+import type { ActiveExtensions } from "../extension/registry.ts";
+import type { BoundVariables } from "./bound_variables.ts";
+import type { ConversationPrograms } from "./conversation_programs.ts";
+import type { EnvironmentParts } from "./environment_parts.ts";
+import { ExtensionStore } from "./extension_store.ts";
+import { initialNames } from "./initial_names.ts";
+import type { QueryScope } from "./query_scope.ts";
+import { routerFacts } from "./router_facts.ts";
+import { StoredHistory } from "./stored_history.ts";
+import type { VariableIndex } from "./variable_index.ts";
+
+export interface ViewSource {
+  readonly envId: string;
+  readonly parts: EnvironmentParts;
+  readonly index: VariableIndex;
+  readonly programs: ConversationPrograms;
+  readonly variables: BoundVariables;
+  readonly now: () => {
+    readonly scope: QueryScope | null;
+    readonly iterationId: string | null;
+    readonly active: ActiveExtensions | null;
+  };
+}
+
+/** An environment as extensions see it. What changes is looked up when it is asked for. */
+export class EnvironmentViews {
+  readonly #source: ViewSource;
+  readonly #db: StoredHistory;
+  readonly #own = new Map<string, Pick<EnvironmentView, "store" | "bindVar">>();
+
+  constructor(source: ViewSource) {
+    this.#source = source;
+    this.#db = new StoredHistory(source.parts.store);
+    Object.freeze(this.#db);
+  }
+
+  /** What only one extension has of it. */
+  readonly own = (namespace: string): Pick<EnvironmentView, "store" | "bindVar"> => {
+    const known = this.#own.get(namespace);
+    if (known) return known;
+    const { parts: { store, branch: { branchId } }, variables, now } = this.#source;
+    const at = () => {
+      const { scope, iterationId } = now();
+      return { branchId, iterationId, queryId: scope?.queryId ?? null };
+    };
+    const made = Object.freeze({
+      store: new ExtensionStore(store.states, { namespace, now: at }),
+      bindVar: (name: string, value: unknown) => variables.bind(name, value, { by: namespace }),
+    });
+    this.#own.set(namespace, made);
+    return made;
+  };
+
+  /** With the keys of the running query; with a signal those of a call, which can be given up, too. */
+  view(signal?: AbortSignal): EnvironmentView {
+    const { scope } = this.#source.now();
+    const keys = this.#conversation();
+    if (scope) add(keys, this.#query(scope, signal));
+    add(keys, this.#programs(scope, signal));
+    if (scope?.subcalls && signal) add(keys, callsOf(scope.subcalls, signal));
+    return Object.freeze(keys);
+  }
+
+  #conversation(): EnvironmentView {
+    const { envId, parts, index, programs, variables, now } = this.#source;
+    const { branch: { conversationId, workspace }, depth = 0, router, registry, parentIterationId } = parts;
+    const keys: EnvironmentView = {
+      envId,
+      conversationId,
+      depth,
+      workspace,
+      closed: programs.closed,
+      db: this.#db,
+      get initialNames() {
+        return initialNames(now().active);
+      },
+      get varIndex() {
+        return index.facts;
+      },
+      get extensions() {
+        const active = new Set(now().active?.list.map(({ namespace }) => namespace));
+        const known = registry.known?.(envId) ?? now().active?.list ?? [];
+        return Object.freeze(known.map((one) => Object.freeze({ ...one, active: active.has(one.namespace) })));
+      },
+      get customBindings() {
+        return Object.freeze(variables.list());
+      },
+      readVar: (name, options) => variables.read(name, options),
+      bumpVarIndex: () => index.bump(),
+      ...(parentIterationId === undefined ? {} : { parentIterationId }),
+    };
+    if (!router) return keys;
+    return add(keys, {
+      get router() {
+        return routerFacts(router, now().scope?.root?.());
+      },
+    });
+  }
+
+  #query(scope: QueryScope, signal: AbortSignal | undefined): Partial<EnvironmentView> {
+    const { now } = this.#source;
+    return {
+      signal: signal ?? scope.signal,
+      get maxIterations() {
+        return scope.budget();
+      },
+      get currentIterationId() {
+        return now().iterationId;
+      },
+    };
+  }
+
+  /** Programs end with the call, elsewhere with the query, and without one with the conversation. */
+  #programs(scope: QueryScope | null, signal: AbortSignal | undefined): Partial<EnvironmentView> {
+    const { parts: { spawn, branch: { workspace } }, programs } = this.#source;
+    if (!spawn) return {};
+    return { spawn: programs.bind(spawn, { workspace, signal: signal ?? scope?.signal ?? programs.closed }) };
+  }
+}
+
+function callsOf(subcalls: NonNullable<QueryScope["subcalls"]>, signal: AbortSignal): Partial<EnvironmentView> {
+  return {
+    ask: (prompt, options) => subcalls.ask(prompt, { ...options, signal }),
+    runChild: (task, options) => subcalls.runChild(task, { ...options, signal }),
+  };
+}
+
+/** Getters stay getters. */
+function add(to: EnvironmentView, keys: Partial<EnvironmentView>): EnvironmentView {
+  return Object.defineProperties(to, Object.getOwnPropertyDescriptors(keys));
+}
