@@ -10,19 +10,23 @@ import type { Settings } from "./settings.ts";
 
 const LIST_MS = 3_000;
 
+/** Puts something around every provider: the same to whoever asks it. */
+type Wrap = (provider: Route["provider"]) => Route["provider"];
+
 /** The router over the configured providers; throws `ConfigError` that says what to set. */
 export async function buildRouter(
   settings: Settings,
-  options: { readonly addresses?: readonly LocalAddress[] } = {},
+  options: { readonly addresses?: readonly LocalAddress[]; readonly wrap?: Wrap | undefined } = {},
 ): Promise<Router> {
+  const { wrap = (provider) => provider } = options;
   const { config } = settings;
   if (config.provider === "demo") {
     const { demoProvider } = await import("../providers/demo/demo.ts");
-    const provider = demoProvider();
+    const provider = wrap(demoProvider());
     return new Router({ routes: [{ provider, model: config.model ?? provider.defaultModel }] });
   }
   const credentials = credentialsOf(settings);
-  return await routerOf(await chooseProviders({ settings, credentials, addresses: options.addresses }));
+  return await routerOf(await chooseProviders({ settings, credentials, addresses: options.addresses }), wrap);
 }
 
 /** The keys that `vis auth login` keeps. */
@@ -30,7 +34,7 @@ export function credentialsOf({ home }: Pick<Settings, "home">): Credentials {
   return new Credentials(home === null ? null : join(home, "auth.json"));
 }
 
-async function routerOf({ providers, model, notes }: Choice): Promise<Router> {
+async function routerOf({ providers, model, notes }: Choice, wrap: Wrap): Promise<Router> {
   const routes: Route[] = [];
   const said: string[] = [...notes];
   const limits: Record<string, NonNullable<ResolvedProvider["rateLimit"]>> = {};
@@ -44,7 +48,8 @@ async function routerOf({ providers, model, notes }: Choice): Promise<Router> {
     const { provider, knows } = await makeProvider(resolved, root);
     if (at === 0 && !knows(root) && !resolved.plain && !resolved.local) said.push(unknownModel(root, resolved));
     const names = [...new Set([root, ...resolved.models.map(({ name }) => name)])];
-    for (const name of names) routes.push(routeOf(name, { provider, resolved }));
+    const wrapped = wrap(provider);
+    for (const name of names) routes.push(routeOf(name, { provider: wrapped, resolved }));
     if (resolved.rateLimit) limits[resolved.name] = resolved.rateLimit;
   }
   return new Router({ routes, limits, notes: said });

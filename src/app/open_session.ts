@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { OpenRequest, Session } from "../channels/channel.ts";
+import type { ConversationParts } from "../conversation/conversation_parts.ts";
 import { Conversations } from "../conversation/conversations.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { Playback } from "../domain/playback.ts";
@@ -17,6 +18,7 @@ import { checkLeftOut } from "./check_left_out.ts";
 import { commandWall } from "./command_wall.ts";
 import { extensionSource, type ShippedParts } from "./extension_source.ts";
 import { mcpSettings } from "./mcp_settings.ts";
+import type { Telemetry } from "./otel/telemetry.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 import { shellParts } from "./shell_parts.ts";
@@ -26,10 +28,12 @@ const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", created
 
 export interface SessionParts extends ShippedParts {
   readonly env: Environment;
+  /** Traces of everything that the session does; whoever opened it closes it after the session. */
+  readonly telemetry?: Telemetry | null;
 }
 
 /** Builds everything one channel needs, in order, and closes it in reverse. */
-export async function openSession(request: OpenRequest, { env, ...given }: SessionParts): Promise<Session> {
+export async function openSession(request: OpenRequest, { env, telemetry, ...given }: SessionParts): Promise<Session> {
   const { locked } = request;
   const settings = await readSettings(request, env);
   const parts = locked ? (await import("./lock_parts.ts")).lockParts(given, locked) : given;
@@ -37,7 +41,7 @@ export async function openSession(request: OpenRequest, { env, ...given }: Sessi
   const spares = openSpares(settings, request.soon ?? false);
   let store: Store | null = null;
   try {
-    const router = await routerFor(request, settings);
+    const router = await routerFor(request, { settings, telemetry });
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
     const shell = shellParts(webSettings(await mcpSettings(settings)), parts);
@@ -46,7 +50,7 @@ export async function openSession(request: OpenRequest, { env, ...given }: Sessi
       project: !locked,
     });
     const room = { spares, readOnly: locked?.writable === false };
-    const conversations = new Conversations({
+    const conversations = await conversationsOf(telemetry, {
       store,
       registry: extensions.source,
       router,
@@ -78,8 +82,22 @@ export async function openSession(request: OpenRequest, { env, ...given }: Sessi
   }
 }
 
-async function routerFor({ browse = false, playback }: OpenRequest, settings: Settings): Promise<Router> {
-  if (!browse && !playback) return await buildRouter(settings);
+/** What traces needs is loaded where they are wanted alone. */
+async function conversationsOf(telemetry: Telemetry | null = null, parts: ConversationParts): Promise<Conversations> {
+  if (!telemetry) return new Conversations(parts);
+  const { TracedConversations } = await import("./otel/traced_conversations.ts");
+  return new TracedConversations(parts, telemetry.tracer);
+}
+
+async function routerFor(
+  { browse = false, playback }: OpenRequest,
+  { settings, telemetry }: { readonly settings: Settings; readonly telemetry: Telemetry | null | undefined },
+): Promise<Router> {
+  if (!browse && !playback) {
+    if (!telemetry) return await buildRouter(settings);
+    const { tracedProvider } = await import("./otel/traced_provider.ts");
+    return await buildRouter(settings, { wrap: (provider) => tracedProvider(provider, telemetry.tracer) });
+  }
   const { replayProvider } = await import("../providers/replay.ts");
   const provider = replayProvider(playback ?? new Playback(NOTHING_RECORDED));
   return new Router({ routes: [{ provider, model: provider.defaultModel }] });

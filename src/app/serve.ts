@@ -7,6 +7,7 @@ import { createLog } from "../logging/log.ts";
 import { NO_GRANTS } from "../sandbox/grants.ts";
 import { AppExtensionAdmin } from "./extension_admin.ts";
 import { lockParts } from "./lock_parts.ts";
+import type { Telemetry } from "./otel/telemetry.ts";
 import { openSession, type SessionParts, startSandbox } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
 import { readiness } from "./readiness.ts";
@@ -31,7 +32,8 @@ export async function serve(
   const { server: config } = settings.config;
   if (request.locked) await tryWalls(settings);
   const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
-  const session = await openSession(request, parts);
+  const telemetry = await telemetryOf(parts.env, version.vis);
+  const session = await openSession(request, { ...parts, telemetry });
   try {
     const { conversations, workspace, provider, model } = session;
     const server = startHttp({
@@ -41,6 +43,7 @@ export async function serve(
       admin: new AppProviderAdmin(settings),
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
       log: createLog("http"),
+      ...(telemetry ? { within: telemetry.within } : {}),
       ready: readiness({ database: settings.database, trySandbox: () => tryWalls(settings), now: Date.now }),
       now: Date.now,
       hosts: config.hosts,
@@ -57,12 +60,20 @@ export async function serve(
       close: async () => {
         await server.close();
         await session.close();
+        await telemetry?.close();
       },
     };
   } catch (error) {
     await session.close();
     throw error;
   }
+}
+
+/** What sends traces is loaded where they are wanted alone. */
+async function telemetryOf(env: Environment, version: string): Promise<Telemetry | null> {
+  if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/.test(name))) return null;
+  const { openTelemetry } = await import("./otel/telemetry.ts");
+  return openTelemetry(env, { version });
 }
 
 function lockedOf({ profile, writable = false }: ServeRequest, env: Environment): ServeRequest["locked"] {

@@ -24,6 +24,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const abort = new AbortController();
   /** Requests whose response is still on its way. */
   const open = new Set<Promise<void>>();
+  const { within = (_request, work) => work() } = parts;
   const answer = createApp({ parts, runs, hosts, metrics });
   const server = listen({
     hostname: at.host,
@@ -34,7 +35,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   }, async (request, { completed, remoteAddr }) => {
     const done = completed.catch(() => {}).then(() => void open.delete(done));
     open.add(done);
-    const response = await answer(request, remoteAddr.hostname);
+    const response = await within(request, () => answer(request, remoteAddr.hostname));
     if (response.headers.get("content-type") === EVENT_STREAM_TYPE) void done.then(metrics.stream());
     return response;
   });

@@ -1,0 +1,32 @@
+import type { Usage } from "../../domain/usage.ts";
+import type { Attribute } from "./span.ts";
+
+/** Names of OpenTelemetry's conventions for generative AI (semantic-conventions v1.41). */
+
+const PROVIDERS: Readonly<Record<string, string>> = {
+  gemini: "gcp.gemini",
+  google: "gcp.gemini",
+  vertex: "gcp.vertex_ai",
+  bedrock: "aws.bedrock",
+  azure: "azure.ai.openai",
+  mistral: "mistral_ai",
+  xai: "x_ai",
+};
+
+/** A provider as the conventions name it; its own name where they do not. */
+export function providerName(name: string): string {
+  return PROVIDERS[name] ?? name;
+}
+
+/** What a call or a query used. */
+export function usageAttributes(
+  { input, output, cached, cacheWrite = 0, reasoning }: Usage,
+): Record<string, Attribute> {
+  return {
+    "gen_ai.usage.input_tokens": input,
+    "gen_ai.usage.output_tokens": output,
+    ...(cached > 0 ? { "gen_ai.usage.cache_read.input_tokens": cached } : {}),
+    ...(cacheWrite > 0 ? { "gen_ai.usage.cache_creation.input_tokens": cacheWrite } : {}),
+    ...(reasoning > 0 ? { "gen_ai.usage.reasoning.output_tokens": reasoning } : {}),
+  };
+}

@@ -1,0 +1,76 @@
+export type Attribute = string | number | boolean | readonly string[];
+export type SpanKind = "internal" | "server" | "client";
+
+/** What a span carries over to those below it, and to other processes. */
+export interface SpanContext {
+  /** 32 and 16 hexadecimal digits. */
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+/** A span that is over, as it is sent. Times in milliseconds since the epoch, with fractions. */
+export interface FinishedSpan extends SpanContext {
+  readonly parentSpanId: string | null;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly begun: number;
+  readonly ended: number;
+  readonly attributes: Readonly<Record<string, Attribute>>;
+  /** A sentence where it failed, else null. */
+  readonly error: string | null;
+}
+
+export interface SpanFacts extends SpanContext {
+  readonly parentSpanId: string | null;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly begun: number;
+}
+
+/** Something that takes time. What happens to it after its end has no effect. */
+export class Span {
+  readonly #facts: SpanFacts;
+  readonly #now: () => number;
+  readonly #finish: (span: FinishedSpan) => void;
+  readonly #attributes: Record<string, Attribute> = {};
+  #error: string | null = null;
+  #over = false;
+
+  constructor(
+    facts: SpanFacts,
+    { now, finish }: { readonly now: () => number; readonly finish: (span: FinishedSpan) => void },
+  ) {
+    this.#facts = facts;
+    this.#now = now;
+    this.#finish = finish;
+  }
+
+  get context(): SpanContext {
+    const { traceId, spanId, sampled } = this.#facts;
+    return { traceId, spanId, sampled };
+  }
+
+  /** What is undefined or null is left out. */
+  set(attributes: Readonly<Record<string, Attribute | null | undefined>>): this {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value !== undefined && value !== null) this.#attributes[name] = value;
+    }
+    return this;
+  }
+
+  /** It failed; `type` is a word that can be counted. */
+  fail(type: string, message: string): this {
+    this.#error = message.slice(0, 1000);
+    return this.set({ "error.type": type });
+  }
+
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    const { sampled, begun } = this.#facts;
+    if (!sampled) return;
+    const ended = Math.max(begun, this.#now());
+    this.#finish({ ...this.#facts, ended, attributes: this.#attributes, error: this.#error });
+  }
+}

@@ -1,0 +1,125 @@
+import type { Log } from "../../logging/log.ts";
+import type { OtelSettings } from "./otel_settings.ts";
+import { otlpBody } from "./otlp_body.ts";
+import type { FinishedSpan } from "./span.ts";
+
+/** Answers that ask to be tried again, as OTLP lists them. */
+const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const TRIES = 3;
+const TOLD_EVERY_MS = 60_000;
+
+export interface ExporterParts {
+  readonly settings: OtelSettings;
+  readonly version: string;
+  readonly log: Pick<Log, "warn">;
+  readonly now: () => number;
+  /** The pause after the first failure; doubles. */
+  readonly pauseMs?: number;
+}
+
+/** Sends spans in batches. It never throws and never keeps anyone waiting: what does not fit its queue, and what the
+ * collector does not take in three tries, is dropped and counted. */
+export class SpanExporter {
+  readonly #parts: ExporterParts;
+  readonly #waiting: FinishedSpan[] = [];
+  readonly #closing = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #sending: Promise<void> | null = null;
+  #dropped = 0;
+  #toldAt = -Infinity;
+
+  constructor(parts: ExporterParts) {
+    this.#parts = parts;
+  }
+
+  /** How many spans were not sent. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  add(span: FinishedSpan): void {
+    const { limit, batch, delayMs } = this.#parts.settings.queue;
+    if (this.#closing.signal.aborted || this.#waiting.length >= limit) {
+      this.#dropped++;
+      return;
+    }
+    this.#waiting.push(span);
+    if (this.#waiting.length >= batch) return void this.#send();
+    if (this.#timer !== null) return;
+    this.#timer = setTimeout(() => void this.#send(), delayMs);
+    Deno.unrefTimer(Number(this.#timer));
+  }
+
+  /** Sends what waits, for at most `withinMs`. */
+  async close(withinMs = 3_000): Promise<void> {
+    const late = setTimeout(() => this.#closing.abort(), withinMs);
+    try {
+      await this.#send();
+    } finally {
+      clearTimeout(late);
+      this.#closing.abort();
+    }
+  }
+
+  #send(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    return this.#sending ??= this.#sendAll().finally(() => this.#sending = null);
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const spans = this.#waiting.splice(0, this.#parts.settings.queue.batch);
+      const fault = await this.#sendBatch(spans);
+      if (fault === null) continue;
+      this.#dropped += spans.length;
+      this.#tell(fault);
+    }
+  }
+
+  /** Why a batch was not taken, null where it was. */
+  async #sendBatch(spans: readonly FinishedSpan[]): Promise<string | null> {
+    const { settings: { resource }, version, pauseMs = 1_000 } = this.#parts;
+    const body = otlpBody(spans, { resource, version });
+    for (let attempt = 1;; attempt++) {
+      const fault = await this.#post(body);
+      if (fault === null || !fault.again || attempt === TRIES || this.#closing.signal.aborted) {
+        return fault?.why ?? null;
+      }
+      await this.#pause(pauseMs * 2 ** (attempt - 1));
+    }
+  }
+
+  async #post(body: string): Promise<{ readonly why: string; readonly again: boolean } | null> {
+    const { url, headers, timeoutMs } = this.#parts.settings;
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body,
+        redirect: "error",
+        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing.signal]),
+      });
+      await response.body?.cancel();
+      return response.ok ? null : { why: `status ${response.status}`, again: AGAIN.has(response.status) };
+    } catch (error) {
+      // The message of `fetch` may hold the address with its password.
+      return { why: error instanceof Error ? error.name : "no connection", again: true };
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#closing.signal.addEventListener("abort", () => resolve(), { once: true });
+    await promise;
+    clearTimeout(timer);
+  }
+
+  #tell(why: string): void {
+    const now = this.#parts.now();
+    if (now - this.#toldAt < TOLD_EVERY_MS) return;
+    this.#toldAt = now;
+    this.#parts.log.warn("spans_not_sent", { why, dropped: this.#dropped });
+  }
+}
