@@ -6,6 +6,7 @@ import { type QueryReason, type QueryResult, statusOf } from "../domain/query_re
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
 import { childQuery } from "./child_query.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";
+import { Deadline } from "./deadline.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerCalls } from "./ledger_calls.ts";
 import type { QueryParts } from "./query_parts.ts";
@@ -34,13 +35,31 @@ export interface RunOptions extends KeyedRequest {
 export async function runQuery(
   request: string,
   parts: QueryParts,
-  options: RunOptions,
+  given: RunOptions,
+): Promise<QueryResult> {
+  // A query below another one ends with it.
+  const deadline = new Deadline(given.signal, given.ledger ? null : parts.settings.limits.wallMs);
+  const options = { ...given, signal: deadline.signal };
+  try {
+    return await runWithin(deadline, { request, parts, options });
+  } finally {
+    deadline.close();
+  }
+}
+
+async function runWithin(
+  deadline: Deadline,
+  { request, parts, options }: {
+    readonly request: string;
+    readonly parts: QueryParts;
+    readonly options: RunOptions;
+  },
 ): Promise<QueryResult> {
   const run = await begin(request, { parts, options });
   const { emitter, extras, ledger, queryId, router, state, subcalls, started } = run;
   const title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
   const end = async (why: QueryReason): Promise<QueryResult> => {
-    const reason = reasonOf(why, run);
+    const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, run);
     await Promise.all([subcalls.close(), title?.end()]);
     const { conversationId } = parts.environment.branch;
     const result = compose(reason, { ...run, conversationId, ms: Math.max(0, parts.now() - started) });

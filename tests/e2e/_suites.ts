@@ -2,9 +2,11 @@ import { badInputSuite } from "./bad_input_suite.ts";
 import { commandsSuite } from "./commands_suite.ts";
 import { continueSuite } from "./continue_suite.ts";
 import { endSuite } from "./end_suite.ts";
+import { flagsSuite } from "./flags_suite.ts";
 import { givenSuite } from "./given_suite.ts";
 import { killSuite } from "./kill_suite.ts";
 import type { Launcher } from "./_launcher.ts";
+import { outputsSuite } from "./outputs_suite.ts";
 import { protocolsSuite } from "./protocols_suite.ts";
 import { providersSuite } from "./providers_suite.ts";
 import { repliesSuite } from "./replies_suite.ts";
@@ -22,6 +24,8 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   badInputSuite,
   providersSuite,
   givenSuite,
+  flagsSuite,
+  outputsSuite,
   serveSuite,
   protocolsSuite,
 ];

@@ -28,7 +28,7 @@ interface Asked {
 /** One query: progress on stderr, the answer alone on stdout. Ctrl-C cancels it. Resolves with the exit code. */
 export async function asked({ io, flags, schema, begin, traceOf }: Asked): Promise<number> {
   const progress = new Progress(io, { verbose: flags.verbose || flags.trace === true });
-  const trace = flags.trace ? new Trace(io, (text) => progress.painted(text)) : null;
+  const trace = flags.trace && !flags.quiet ? new Trace(io, (text) => progress.painted(text)) : null;
   const controller = new AbortController();
   const stop = io.onInterrupt(() => controller.abort());
   try {
