@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { add } from "../../../extensions/git/add.ts";
+import { blame } from "../../../extensions/git/blame.ts";
+import { changeBranch, listBranches } from "../../../extensions/git/branch.ts";
+import { commit } from "../../../extensions/git/commit.ts";
+import { diff } from "../../../extensions/git/diff.ts";
+import { log } from "../../../extensions/git/log.ts";
+import { show } from "../../../extensions/git/show.ts";
+import { status } from "../../../extensions/git/status.ts";
+import { changeWorktree, listWorktrees } from "../../../extensions/git/worktree.ts";
+import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import { ATTACKS, clear, ran } from "./_attacks.ts";
+import { missing, repository, type TestRepository } from "./_repository.ts";
+
+const ignore = missing !== "";
+
+/** Everything a model can do with git, and what came of it. */
+async function everything(env: EnvironmentView, { write }: TestRepository): Promise<readonly unknown[]> {
+  const calls: readonly (() => Promise<unknown>)[] = [
+    () => status(env, { all: true }),
+    () => log(env, { paths: "a.txt" }),
+    () => show(env, "HEAD"),
+    () => show(env, "HEAD:a.txt"),
+    () => blame(env, "a.txt"),
+    () => write("a.txt", "ONE\ntwo\nthree\n"),
+    () => status(env),
+    () => diff(env),
+    () => diff(env, { from: "HEAD" }),
+    () => add(env, ["a.txt", ".gitattributes"]),
+    () => add(env, "."),
+    () => diff(env, { staged: true }),
+    () => commit(env, "second", { allowEmpty: true }),
+    () => commit(env, "third", { all: true }),
+    () => commit(env, "third again", { amend: true, allowEmpty: true }),
+    () => show(env),
+    () => changeBranch(env, "other", { from: "HEAD~1", switch: true }),
+    () => changeBranch(env, "main", { switch: true }),
+    () => changeBranch(env, "other", { delete: true, force: true }),
+    () => listBranches(env),
+    () => changeWorktree(env, ".worktrees/x", { branch: "x" }),
+    () => changeWorktree(env, ".worktrees/x", { remove: true, force: true }),
+    () => listWorktrees(env),
+  ];
+  const results: unknown[] = [];
+  for (const call of calls) results.push(await call().catch((error: unknown) => error));
+  return results;
+}
+
+for (const attack of ATTACKS) {
+  Deno.test(`without precautions, git obeys: ${attack.name}`, { ignore }, async () => {
+    await repository(async (there) => {
+      await attack.set(there);
+      assert.equal(ran(there), false);
+      await attack.obey(there);
+      assert.equal(ran(there), true);
+    });
+  });
+
+  Deno.test(`git.* does not obey, even without the wall: ${attack.name}`, { ignore }, async () => {
+    await repository(async (there) => {
+      await attack.set(there);
+      const results = await everything(there.bare, there);
+      assert.equal(ran(there), false);
+      assert.ok(results.some((result) => !(result instanceof Error)), String(results[0]));
+    });
+  });
+}
+
+/** Together: what git by itself does not obey one by one is held again by the kernel. */
+Deno.test("git.* behind the wall obeys no program of a repository that names all of them", { ignore }, async () => {
+  await repository(async (there) => {
+    for (const { set, name } of ATTACKS) if (!/to be fetched|every protocol|submodule/.test(name)) await set(there);
+    await clear(there);
+    const results = await everything(there.env, there);
+    assert.equal(ran(there), false);
+    const refused = results.filter((result) => result instanceof Error).map(String);
+    assert.ok(refused.every((text) => /filter/.test(text) || /nothing/.test(text)), refused.join("\n"));
+    assert.ok(refused.length < results.length / 2, refused.join("\n"));
+  });
+});
