@@ -2,6 +2,7 @@ import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { EXEC_FAILED, type ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { ChildProgram } from "../sandbox/program.ts";
 import { CappedOutput } from "./_capped_output.ts";
+import { PROC } from "./_proc_files.ts";
 import type { Reaper } from "./_reaper.ts";
 import { SIGNALS } from "./_signals.ts";
 
@@ -55,7 +56,7 @@ export class ConfinedProcess {
     options.reaper.begun(policy.limits.tag, this.#process.pid);
     this.#stdout = new CappedOutput(maxBytes);
     this.#stderr = new CappedOutput(maxBytes);
-    writeQuietly(`/proc/${this.#process.pid}/oom_score_adj`, OOM_SCORE);
+    PROC.write(`/proc/${this.#process.pid}/oom_score_adj`, OOM_SCORE);
   }
 
   /** `leave` is called when nothing runs any longer; the paths that it gives go into the notes. */
@@ -179,11 +180,5 @@ function heard(signal: AbortSignal | undefined, then: () => void): () => void {
 
 /** Of the whole machine: the cheapest thing to ask. */
 function runningTasks(): number {
-  return Number(/\/(\d+)/.exec(Deno.readTextFileSync("/proc/loadavg"))?.[1] ?? 0);
-}
-
-function writeQuietly(path: string, text: string): void {
-  try {
-    Deno.writeTextFileSync(path, text);
-  } catch { /* it has ended, or this may not be said here */ }
+  return Number(/\/(\d+)/.exec(PROC.read("/proc/loadavg"))?.[1] ?? 0);
 }

@@ -1,3 +1,5 @@
+import { PROC } from "./_proc_files.ts";
+
 /** One process as /proc tells it. */
 export interface ProcessFacts {
   readonly pid: number;
@@ -23,7 +25,7 @@ export function descendants(root: number): readonly ProcessFacts[] {
 /** The hard limit of message queues, which tells confined processes from others; null where it ended meanwhile. */
 export function tagOf(pid: number): number | null {
   try {
-    const line = /^Max msgqueue size\s+\S+\s+(\S+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/limits`));
+    const line = /^Max msgqueue size\s+\S+\s+(\S+)/m.exec(PROC.read(`/proc/${pid}/limits`));
     return line?.[1] === undefined ? null : Number(line[1]); // NaN for "unlimited"
   } catch {
     return null;
@@ -32,11 +34,9 @@ export function tagOf(pid: number): number | null {
 
 function readAll(): ProcessFacts[] {
   const found: ProcessFacts[] = [];
-  for (const { name } of Deno.readDirSync("/proc")) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
+  for (const pid of PROC.processes()) {
     try {
-      const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+      const stat = PROC.read(`/proc/${pid}/stat`);
       // The name stands in brackets and may hold anything.
       const [state = "", parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       found.push({ pid, parent: Number(parent), session: Number(session), ended: state === "Z" || state === "X" });

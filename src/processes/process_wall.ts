@@ -6,6 +6,7 @@ import { type ChildProgram, execProgram } from "../sandbox/program.ts";
 import { ConfinedProcess } from "./_confined_process.ts";
 import { FileGuard } from "./_file_guard.ts";
 import { deviceNodes, realPath, systemPaths } from "./_open_paths.ts";
+import { PROC } from "./_proc_files.ts";
 import { Reaper } from "./_reaper.ts";
 import {
   commandFolder,
@@ -190,7 +191,7 @@ async function openPath(path: string | undefined, read: readonly GrantedPath[]):
 
 /** The limit of processes counts all that the user has, so it goes by what runs now. */
 function limits(): Omit<ExecPolicy["limits"], "tag"> {
-  const running = Number(/\/(\d+)/.exec(Deno.readTextFileSync("/proc/loadavg"))?.[1] ?? 0);
+  const running = Number(/\/(\d+)/.exec(PROC.read("/proc/loadavg"))?.[1] ?? 0);
   return {
     openFiles: OPEN_FILES,
     fileBytes: FILE_BYTES,
