@@ -1,4 +1,4 @@
-import type { Peer, Session, SpeakRequest, VersionFacts } from "../channels/channel.ts";
+import type { OpenRequest, Peer, Session, SpeakRequest, VersionFacts } from "../channels/channel.ts";
 import { createLog } from "../logging/log.ts";
 import { openSession, type SessionParts } from "./open_session.ts";
 import { readSettings } from "./settings.ts";
@@ -9,14 +9,15 @@ type Parts = SessionParts & { readonly version: VersionFacts };
  * then. */
 export async function speak({ protocol, ...request }: SpeakRequest, { version, ...parts }: Parts): Promise<Peer> {
   const streams = { readable: Deno.stdin.readable, writable: Deno.stdout.writable };
-  const open = (cwd: string | undefined): Promise<Session> => openSession({ ...request, cwd }, parts);
+  const open = (asked: Pick<OpenRequest, "cwd" | "mcpServers">): Promise<Session> =>
+    openSession({ ...request, ...asked }, parts);
   if (protocol === "acp") {
     const { serveAcp } = await import("../channels/acp/serve_acp.ts");
     await readSettings(request, parts.env); // what cannot be used is said before the editor asks for a session
     return serveAcp({ open, version: version.vis }, streams);
   }
   const { serveMcp } = await import("../channels/mcp/serve_mcp.ts");
-  const session = await open(request.cwd);
+  const session = await open({});
   const { conversations, workspace } = session;
   const peer = serveMcp({ conversations, workspace, version: version.vis, log: createLog(protocol) }, streams);
   return {

@@ -34,20 +34,21 @@ export function acpAgent(sessions: Sessions, { version }: { readonly version: st
       agentInfo: { name: "vis", title: "Vis", version },
       agentCapabilities: {
         loadSession: true,
+        mcpCapabilities: { http: true },
         promptCapabilities: { image: true, embeddedContext: true },
         sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
       },
       authMethods: [],
     }))
-    .onRequest(of.session.new, ({ params }) => asked(async () => ({ sessionId: await sessions.create(params.cwd) })))
-    .onRequest(of.session.load, ({ params: { sessionId, cwd }, client }) =>
+    .onRequest(of.session.new, ({ params }) => asked(async () => ({ sessionId: await sessions.create(params) })))
+    .onRequest(of.session.load, ({ params: { sessionId, ...place }, client }) =>
       asked(async () => {
-        await replay(await sessions.load(sessionId, cwd), tell(client, sessionId));
+        await replay(await sessions.load(sessionId, place), tell(client, sessionId));
         return {};
       }))
-    .onRequest(of.session.resume, ({ params: { sessionId, cwd } }) =>
+    .onRequest(of.session.resume, ({ params: { sessionId, ...place } }) =>
       asked(async () => {
-        await sessions.load(sessionId, cwd);
+        await sessions.load(sessionId, place);
         return {};
       }))
     .onRequest(of.session.list, ({ params: { cwd } }) => asked(() => list(sessions, cwd ?? undefined)))
@@ -140,7 +141,7 @@ async function replay({ session: { conversations }, branch }: Entry, send: Send)
 }
 
 async function list(sessions: Sessions, cwd: string | undefined) {
-  const session = await sessions.folder(cwd);
+  const session = await sessions.folder(cwd === undefined ? {} : { cwd });
   const found = await session.conversations.list({ limit: LISTED });
   return {
     sessions: found.filter(({ workspace }) => cwd === undefined || workspace === session.workspace).map((one) => ({

@@ -1,7 +1,8 @@
-import { RequestError } from "@agentclientprotocol/sdk";
+import { type McpServer, RequestError } from "@agentclientprotocol/sdk";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { Session } from "../channel.ts";
+import type { OpenRequest, Session } from "../channel.ts";
+import { serversOf } from "./servers_of.ts";
 
 export const UNTITLED = "New session";
 
@@ -14,33 +15,41 @@ export interface Entry {
   untitled: boolean;
 }
 
-/** Opens Vis on a folder, or on that of the process. */
-export type Open = (cwd: string | undefined) => Promise<Session>;
+/** What an editor names of a session. */
+export interface Place {
+  /** Absolute; the folder of the process where it is left out. */
+  readonly cwd?: string;
+  readonly mcpServers?: readonly McpServer[] | undefined;
+}
 
-/** The sessions of one connection. Each folder is opened once; `close` closes all of them. */
+export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
+
+/** The sessions of one connection. Each folder is opened once for the same servers; `close` closes all of them. */
 export class Sessions {
   readonly #open: Open;
-  readonly #folders = new Map<string | undefined, Promise<Session>>();
+  readonly #folders = new Map<string, Promise<Session>>();
   readonly #entries = new Map<string, Entry>();
 
   constructor(open: Open) {
     this.#open = open;
   }
 
-  async folder(cwd: string | undefined): Promise<Session> {
+  async folder({ cwd, mcpServers = [] }: Place): Promise<Session> {
     if (cwd !== undefined && !cwd.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(cwd)) {
       throw RequestError.invalidParams({ cwd }, "Cannot open a session: cwd must be an absolute path");
     }
-    const known = this.#folders.get(cwd);
+    const servers = serversOf(mcpServers);
+    const key = JSON.stringify([cwd, servers]);
+    const known = this.#folders.get(key);
     if (known) return await known;
-    const opening = this.#open(cwd);
-    this.#folders.set(cwd, opening);
-    opening.catch(() => this.#folders.delete(cwd));
+    const opening = this.#open({ ...(cwd === undefined ? {} : { cwd }), mcpServers: servers });
+    this.#folders.set(key, opening);
+    opening.catch(() => this.#folders.delete(key));
     return await opening;
   }
 
-  async create(cwd: string): Promise<string> {
-    const session = await this.folder(cwd);
+  async create(place: Place): Promise<string> {
+    const session = await this.folder(place);
     const branch = await session.conversations.create({
       title: UNTITLED,
       channel: "acp",
@@ -51,8 +60,8 @@ export class Sessions {
   }
 
   /** A conversation of the store, opened on a folder. Throws `RequestError` where there is none of that id. */
-  async load(id: string, cwd: string | undefined): Promise<Entry> {
-    const session = await this.folder(cwd);
+  async load(id: string, place: Place): Promise<Entry> {
+    const session = await this.folder(place);
     const branch = await session.conversations.byId(id).catch((error: unknown) => {
       throw error instanceof UsageError ? RequestError.sessionNotFound(id) : error;
     });
@@ -85,7 +94,7 @@ export class Sessions {
 
   /** Removes the whole conversation from the store, whether or not it is open here. */
   async delete(id: string): Promise<void> {
-    const { session, branch } = this.#entries.get(id) ?? await this.load(id, undefined);
+    const { session, branch } = this.#entries.get(id) ?? await this.load(id, {});
     await this.leave(id);
     await session.conversations.delete(branch).catch((error: unknown) => {
       if (!(error instanceof UsageError)) throw error; // it had no request, and is gone already

@@ -1,6 +1,6 @@
 import { client, type ClientContext, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { acpAgent } from "../../../src/channels/acp/acp_agent.ts";
-import { Sessions } from "../../../src/channels/acp/sessions.ts";
+import { type Open, Sessions } from "../../../src/channels/acp/sessions.ts";
 import type { Session } from "../../../src/channels/channel.ts";
 import { type Engine, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
@@ -15,6 +15,8 @@ export interface Editor {
   /** Folders that were opened, and those that were closed again. */
   readonly opened: (string | undefined)[];
   readonly closed: (string | undefined)[];
+  /** Of the Model Context Protocol, with each opening. */
+  readonly servers: unknown[];
 }
 
 /** The protocol's own client, connected to an agent on a real engine with a scripted model. */
@@ -23,9 +25,13 @@ export async function withEditor(
   work: (editor: Editor) => Promise<void>,
 ): Promise<void> {
   await using engine = await startEngine(replies, { workspace: FOLDER });
-  const editor = { engine, updates: [] as SessionUpdate[], opened: [], closed: [] } as Omit<Editor, "context">;
-  const open = (cwd: string | undefined): Promise<Session> => {
+  const editor = { engine, updates: [] as SessionUpdate[], opened: [], closed: [], servers: [] } as Omit<
+    Editor,
+    "context"
+  >;
+  const open = ({ cwd, mcpServers }: Parameters<Open>[0]): Promise<Session> => {
     editor.opened.push(cwd);
+    editor.servers.push(mcpServers);
     return Promise.resolve({
       conversations: engine.conversations,
       workspace: cwd ?? FOLDER,

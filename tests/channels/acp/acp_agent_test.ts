@@ -140,6 +140,22 @@ Deno.test("what cannot be done is an error that says what is wrong", () =>
     await assert.rejects(prompting([{ type: "resource", resource: blob }]), /a\.bin: it is application\/x-bin/);
   }));
 
+Deno.test("servers that an editor offers are those of the extension mcp, one opening for each set", () =>
+  withEditor([], async ({ context, servers, opened }) => {
+    const local = { name: "My files", command: "/bin/files", args: ["-v"], env: [{ name: "A", value: "1" }] };
+    const remote = { type: "http" as const, name: "my_files", url: "http://127.0.0.1:1/", headers: [] };
+    for (const mcpServers of [[local, remote], [local, { ...remote, name: "My files" }], []]) {
+      await context.request(of.session.new, { cwd: FOLDER, mcpServers });
+    }
+    await context.request(of.session.new, { cwd: FOLDER, mcpServers: [local, remote] });
+    assert.deepEqual(opened, [FOLDER, FOLDER, FOLDER]);
+    const first = { command: "/bin/files", args: ["-v"], env: { A: "1" }, network: true, write: ["."] };
+    const second = { url: "http://127.0.0.1:1/", headers: {} };
+    assert.deepEqual(servers, [{ My_files: first, my_files: second }, { My_files: first, My_files2: second }, {}]);
+    const sse = [{ ...remote, type: "sse" as const }];
+    await assert.rejects(context.request(of.session.new, { cwd: FOLDER, mcpServers: sse }), /stdio and HTTP, not sse/);
+  }));
+
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5));
 }
