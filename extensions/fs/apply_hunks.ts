@@ -23,8 +23,7 @@ export async function applyHunks(text: string, hunks: readonly Hunk[], { path, s
     const kept = keepEnds(file.lines.slice(at, at + hunk.old.length), hunk.new, file.end);
     file.lines.splice(at, hunk.old.length, ...kept);
     const isLast = at + kept.length === file.lines.length;
-    if (isLast && hunk.ended === false) file.ended = false;
-    else if (isLast && hunk.old.length === 0 && kept.length > 0) file.ended = true;
+    if (isLast && hunk.ended !== null) file.ended = hunk.ended;
     shift += kept.length - hunk.old.length;
     done = at + kept.length;
   }
@@ -32,7 +31,7 @@ export async function applyHunks(text: string, hunks: readonly Hunk[], { path, s
 }
 
 interface Lines {
-  /** Each with its `\r` where it has one. */
+  /** Each with its `\r` where it has one, the last one too where it would if it ended. */
   readonly lines: string[];
   /** What new lines end with, without the line feed. */
   readonly end: string;
@@ -43,16 +42,16 @@ function linesOf(text: string): Lines {
   const lines = text.split("\n");
   const ended = lines.at(-1) === "";
   if (ended) lines.pop();
-  const [first = ""] = lines;
-  return {
-    lines,
-    ended: ended || lines.length === 0,
-    end: lines.length > 1 || ended ? (first.endsWith("\r") ? "\r" : "") : "",
-  };
+  const end = (ended || lines.length > 1) && lines[0]?.endsWith("\r") ? "\r" : "";
+  const last = lines.pop();
+  if (last !== undefined) lines.push(ended ? last : `${last}${end}`);
+  return { lines, ended: ended || lines.length === 0, end };
 }
 
-function textOf({ lines, ended }: Lines): string {
-  return lines.length === 0 ? "" : lines.join("\n") + (ended ? "\n" : "");
+function textOf({ lines, ended, end }: Lines): string {
+  const text = lines.join("\n");
+  if (lines.length === 0) return "";
+  return ended ? `${text}\n` : end !== "" && text.endsWith(end) ? text.slice(0, -1) : text;
 }
 
 /** Context lines stay as they stand in the file; new ones end as the file's do. */

@@ -23,11 +23,12 @@ type Place = Pick<FsContext, "tree" | "guard">;
 /** Makes the files what the items say: new ones are written beside their places first, then everything is renamed and
  * removed at once, without a rest in between. Throws Error naming the file and leaves what was done until then. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
-  const { items, temporary } = application;
+  const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
   try {
     for (const { path, before, after } of items) {
-      if (after?.kind === "dir" && before === null) {
+      const comes = moves.some(({ to }) => path === to || path.startsWith(`${to}/`));
+      if (after?.kind === "dir" && before === null && !comes) {
         inFolderOf(context, path, (folder, name) => makeOnce(folder, name, after.mode));
       }
     }
@@ -49,7 +50,10 @@ export async function applyItems(context: Place, application: Application): Prom
 }
 
 function rearrange(context: Place, { items, moves = [], temporary, keepFull = false }: Application): void {
-  for (const { path, seen } of items) if (seen !== undefined) refuseChanged(context, { path, seen });
+  for (const { path, before, after, seen } of items) {
+    // What is made in a folder changes the folder.
+    if (seen !== undefined && before?.kind !== "dir" && after?.kind !== "dir") refuseChanged(context, { path, seen });
+  }
   if (moves.length > 0) {
     for (const move of moves) rename(context, move);
     return;

@@ -100,7 +100,7 @@ function readHunk(lines: readonly string[], start: number): { readonly hunk: Hun
     if (line.startsWith("@@") || line.startsWith("diff --git ")) break;
     if (!isLeft && line.startsWith("--- ") && (lines[at + 1] ?? "").startsWith("+++ ")) break;
     if (line.startsWith("\\")) {
-      if (/^[+ ]/.test(lines[at - 1] ?? "")) ended = false;
+      ended = (lines[at - 1] ?? "").startsWith("-");
     } else if (line.startsWith("-")) before.push(line.slice(1));
     else if (line.startsWith("+")) after.push(line.slice(1));
     else if (line.startsWith(" ") || (line.replace(/\r$/, "") === "" && isLeft)) {

@@ -5,7 +5,8 @@ export interface Hunk {
   /** Without line ends. */
   readonly old: readonly string[];
   readonly new: readonly string[];
-  /** Whether the patch says that there is no line end after the last new line; null where it does not say. */
+  /** Whether a line end follows the last new line, where that is the last of the file; null where the patch does not
+   * say. */
   readonly ended: boolean | null;
 }
 

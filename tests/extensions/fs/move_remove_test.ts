@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { Workspace } from "./_workspace.ts";
+
+Deno.test("fs.move() renames files and folders, makes folders, and is taken back whole", async () => {
+  await using workspace = await Workspace.with({ "a.sh": "echo\n", "src/b.ts": "b\n", "src/deep/c.ts": "c\n" });
+  await Deno.chmod(join(workspace.root, "a.sh"), 0o755);
+  await Deno.symlink("b.ts", join(workspace.root, "src/link"));
+  assert.deepEqual(await workspace.call("move", "a.sh", "bin/run/a.sh"), {
+    from: "a.sh",
+    to: "bin/run/a.sh",
+    files: 1,
+  });
+  assert.equal(((await Deno.stat(join(workspace.root, "bin/run/a.sh"))).mode ?? 0) & 0o777, 0o755);
+  assert.equal((await workspace.call("move", "src", "lib")).files, 3);
+  assert.equal(await Deno.readLink(join(workspace.root, "lib/link")), "b.ts");
+  await workspace.call("undo", { steps: 2 });
+  assert.deepEqual(await workspace.names(), ["a.sh", "src"]);
+  assert.deepEqual(await workspace.names("src"), ["b.ts", "deep", "link"]);
+  assert.equal(await workspace.text("src/deep/c.ts"), "c\n");
+  assert.equal(await Deno.readLink(join(workspace.root, "src/link")), "b.ts");
+  assert.equal(((await Deno.stat(join(workspace.root, "a.sh"))).mode ?? 0) & 0o777, 0o755);
+});
+
+Deno.test("fs.move() goes over nothing, and not into itself", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "a", "b.txt": "b", "src/c.txt": "c" });
+  assert.equal(await workspace.refusal("move", "a.txt", "b.txt"), "Cannot move a.txt: b.txt is there already");
+  assert.equal(
+    await workspace.refusal("move", "a.txt", "src"),
+    "Cannot move a.txt: src is a folder; fs.move to src/a.txt",
+  );
+  assert.match(await workspace.refusal("move", "src", "src/inner"), /src\/inner is inside it/);
+  assert.match(await workspace.refusal("move", "nope.txt", "c.txt"), /Cannot move nope\.txt: no such file/);
+  assert.match(await workspace.refusal("move", "a.txt", "../app2/a.txt"), /outside the workspace/);
+  assert.match(await workspace.refusal("move", "../app2/secret.txt", "mine.txt"), /outside the workspace/);
+  assert.equal(await workspace.text("b.txt"), "b");
+});
+
+Deno.test("fs.remove() removes files, links and folders that it may", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "a", "src/b.txt": "b" });
+  await Deno.symlink(join(workspace.outside, "secret.txt"), join(workspace.root, "link"));
+  await Deno.symlink(workspace.outside, join(workspace.root, "folder-link"));
+  assert.deepEqual(await workspace.call("remove", "a.txt"), { path: "a.txt", files: 1 });
+  await workspace.call("remove", "link");
+  await workspace.call("remove", "folder-link", { recursive: true });
+  assert.equal(
+    await workspace.refusal("remove", "src"),
+    "Cannot remove src: it is a folder that is not empty; {recursive: true} removes it",
+  );
+  assert.deepEqual(await workspace.call("remove", "src", { recursive: true }), { path: "src", files: 1 });
+  assert.deepEqual(await workspace.names(), []);
+  assert.equal(await Deno.readTextFile(join(workspace.outside, "secret.txt")), "secret\n");
+  assert.match(await workspace.refusal("remove", ".", { recursive: true }), /the workspace itself/);
+  assert.match(await workspace.refusal("remove", "../app2", { recursive: true }), /outside the workspace/);
+});
+
+Deno.test("fs.remove() and move() refuse files that changed since they were read, also inside a folder", async () => {
+  await using workspace = await Workspace.with({ "src/a.txt": "a" });
+  await workspace.call("readFile", "src/a.txt");
+  await workspace.put("src/a.txt", "changed");
+  assert.match(await workspace.refusal("remove", "src", { recursive: true }), /src\/a\.txt: it changed on disk/);
+  assert.match(await workspace.refusal("move", "src", "lib"), /src\/a\.txt: it changed on disk/);
+  assert.equal(await workspace.text("src/a.txt"), "changed");
+});
+
+const GUARDED: readonly (readonly [string, ...unknown[]])[] = [
+  ["writeFile", ".git/hooks/x", "x"],
+  ["writeFile", "src/../.git/config", "x"],
+  ["writeFile", ".GIT/config", "x"],
+  ["writeFile", ".git./config", "x"],
+  ["writeFile", ".git /config", "x"],
+  ["writeFile", "GIT~1/config", "x"],
+  ["writeFile", ".g\u200cit/config", "x"],
+  ["writeFile", ".git::$INDEX_ALLOCATION/config", "x"],
+  ["writeFile", "alias/config", "x"],
+  ["writeFile", ".vis/config.jsonc", "x"],
+  ["edit", ".git/config", { old: "core", new: "evil" }],
+  ["edit", [{ path: "src/a.ts", old: "a", new: "b" }, { path: "alias/config", old: "core", new: "evil" }]],
+  ["patch", "--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-core\n+evil\n"],
+  ["patch", "--- /dev/null\n+++ b/.vis/extensions/x/mod.ts\n@@ -0,0 +1 @@\n+evil\n"],
+  ["patch", ".git/hooks/pre-commit\n<<<<<<< SEARCH\n=======\nevil\n>>>>>>> REPLACE\n"],
+  ["move", ".git", "git"],
+  ["move", ".git/config", "config"],
+  ["move", "src", ".git/src"],
+  ["move", "src", ".Vis"],
+  ["move", "sub", "elsewhere"],
+  ["remove", ".git", { recursive: true }],
+  ["remove", ".git/config"],
+  ["remove", ".vis", { recursive: true }],
+  ["remove", "sub", { recursive: true }],
+];
+
+for (const [name, ...args] of GUARDED) {
+  Deno.test(`fs.${name}() leaves .git and .vis alone: ${JSON.stringify(args).slice(0, 70)}`, async () => {
+    await using workspace = await Workspace.with({
+      ".git/config": "core\n",
+      ".vis/config.jsonc": "{}",
+      "src/a.ts": "a\n",
+      "sub/.git/config": "core\n",
+    });
+    await Deno.symlink(".git", join(workspace.root, "alias"));
+    assert.match(await workspace.refusal(name, ...args), /protected/);
+    assert.deepEqual(await workspace.names(), [".git", ".vis", "alias", "src", "sub"]);
+    assert.deepEqual(await workspace.names(".git"), ["config"]);
+    assert.deepEqual(await workspace.names(".vis"), ["config.jsonc"]);
+    assert.deepEqual(await workspace.names("sub"), [".git"]);
+    assert.equal(await workspace.text(".git/config"), "core\n");
+    assert.equal(await workspace.text("src/a.ts"), "a\n");
+  });
+}
+
+Deno.test("fs refuses a repository's own folder under any other name, and .vis that it once saw", async () => {
+  await using workspace = await Workspace.with({
+    ".git/HEAD": "ref: x\n",
+    ".git/objects/x": "",
+    ".git/refs/x": "",
+    ".git/config": "core\n",
+    ".vis/config.jsonc": "{}",
+    "src/a.ts": "a\n",
+  });
+  await workspace.call("edit", "src/a.ts", { old: "a", new: "b" });
+  await Deno.rename(join(workspace.root, ".git"), join(workspace.root, "renamed"));
+  await Deno.rename(join(workspace.root, ".vis"), join(workspace.root, "settings"));
+  for (const path of ["renamed/config", "renamed/hooks/pre-commit", "settings/config.jsonc"]) {
+    assert.match(await workspace.refusal("writeFile", path, "evil"), /protected, whatever the folder is called/);
+  }
+  assert.match(await workspace.refusal("edit", "renamed/config", { old: "core", new: "evil" }), /protected/);
+  assert.match(await workspace.refusal("move", "src/a.ts", "renamed/config2"), /protected/);
+  assert.equal(await workspace.text("renamed/config"), "core\n");
+  assert.equal(await workspace.text("settings/config.jsonc"), "{}");
+  assert.deepEqual(await workspace.names("renamed"), ["HEAD", "config", "objects", "refs"]);
+});
