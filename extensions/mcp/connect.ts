@@ -47,13 +47,16 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     if ("terminateSession" in transport) await within(transport.terminateSession(), CLOSE_MS);
     await within(client.close(), CLOSE_MS);
   };
+  const ended = (): boolean => transport instanceof StdioTransport && transport.ended;
   const why = (): string => transport instanceof StdioTransport ? transport.why : "";
   try {
     await client.connect(transport, { timeout: config.startMs });
   } catch (error) {
-    await within(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     const message = error instanceof Error ? error.message : String(error);
-    throw new Error([`It did not start: ${message}`, why()].filter((one) => one !== "").join("; "));
+    const known = why(); // before it is ended for that
+    const told = ended() ? [known] : [message, known].filter((one) => one !== "");
+    await within(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
+    throw new Error(`It did not start: ${told.join("; ")}`);
   }
   env.closed?.addEventListener("abort", () => void closeAll(), { once: true });
   return {

@@ -58,6 +58,10 @@ export class StdioTransport implements Transport {
     return [this.#why, wrong].filter((one) => one).join("; ");
   }
 
+  get ended(): boolean {
+    return this.#why !== null;
+  }
+
   start(): Promise<void> {
     const { command, args, env, cwd, network, read, write } = this.#config;
     const absolute = (path: string): string => path.startsWith("/") ? path : `${this.#workspace}/${path}`;

@@ -1,3 +1,4 @@
+import { addressClass } from "./address_class.ts";
 import type { Body } from "./read_body.ts";
 import { readBody } from "./read_body.ts";
 import { exchange, type HttpAnswer, type HttpRequest } from "./http_exchange.ts";
@@ -94,11 +95,19 @@ async function once(
 function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   const reach = reachOf(url, rules);
   if (reach !== null) return reach;
-  const usual = url.port === "";
-  const name = usual ? url.hostname : `${url.hostname}:${portOf(url)}`;
+  const own = isOwn(url.hostname);
+  const name = url.port === "" && !own ? url.hostname : `${url.hostname}:${portOf(url)}`;
+  const list = own ? "local" : "hosts";
   throw new Error(
-    `The host ${name} is not in web.hosts; only the user can allow it, in ${configFile}: "web": { "hosts": ["${name}"] }`,
+    `The host ${name} is not in web.${list}; only the user can allow it, in ${configFile}: "web": { "${list}": ["${name}"] }`,
   );
+}
+
+/** What is plainly of this machine or its network; other names show it with their addresses. */
+function isOwn(host: string): boolean {
+  const plain = host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  if (/^[\d.]+$/.test(plain) || plain.includes(":")) return addressClass(plain) !== "public";
+  return plain === "localhost" || plain.endsWith(".localhost");
 }
 
 /** The request that a redirect asks for, null where the answer is none. */

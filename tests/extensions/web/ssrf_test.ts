@@ -92,6 +92,8 @@ Deno.test("web.get() refuses what no rule names, and says how the user allows it
       'in /h/config.jsonc: "web": { "hosts": ["api.example"] }',
   });
   await assert.rejects(get("https://api.example:8443/", { hosts: ["api.example"] }), /"hosts": \["api.example:8443"\]/);
+  await assert.rejects(get("http://localhost/"), /"web": \{ "local": \["localhost:80"\] \}/);
+  await assert.rejects(get("http://[::1]:3000/"), /"local": \["\[::1\]:3000"\]/);
   await assert.rejects(get("ftp://api.example/", { hosts: ["*"] }), /the protocol is ftp:/);
   await assert.rejects(get("/etc/passwd", { hosts: ["*"] }), /it is no address/);
   await assert.rejects(get("https://a:secret@api.example/", { hosts: ["*"] }), (error: Error) => {
@@ -116,7 +118,7 @@ Deno.test("web.get() reaches a private address where host and port are named as 
     const rules = { local: ["dev.example:80", "meta.example:80"] };
     const get = (url: string) => callWeb(view(rules), url, { ...GET, outside });
     assert.equal((await get("http://dev.example/") as { text?: string }).text, "local");
-    await assert.rejects(get("http://dev.example/on"), /the host 127.0.0.1:81 is not in web.hosts/);
+    await assert.rejects(get("http://dev.example/on"), /the host 127.0.0.1:81 is not in web.local/);
     await assert.rejects(get("http://meta.example/"), /not an address that a name may lead to/);
     assert.deepEqual(outside.dialled, ["127.0.0.1:80", "127.0.0.1:80"]);
   } finally {
