@@ -1,15 +1,16 @@
 import pc from "picocolors";
 import type { CheckResult, Io, Services } from "../channel.ts";
+import { terminalText } from "./terminal_text.ts";
 
 /** `vis doctor`: one line per check with its mend. 1 when one failed. */
 export async function doctorCommand(
   { services, io, flags }: {
     readonly services: Services;
     readonly io: Io;
-    readonly flags: { readonly db?: string; readonly json: boolean };
+    readonly flags: { readonly db?: string; readonly cwd?: string; readonly json: boolean };
   },
 ): Promise<number> {
-  const checks = await services.doctor({ db: flags.db });
+  const checks = await services.doctor({ db: flags.db, cwd: flags.cwd });
   if (flags.json) io.stdout(`${JSON.stringify(checks, null, 2)}\n`);
   else for (const check of checks) io.stdout(`${line(check, io)}\n`);
   return checks.some((check) => check.state === "fail") ? 1 : 0;
@@ -18,6 +19,6 @@ export async function doctorCommand(
 function line(check: CheckResult, io: Io): string {
   const color = pc.createColors(io.stdoutColor);
   const mark = { ok: color.green("✓"), warn: color.yellow("!"), fail: color.red("✗") }[check.state];
-  const mend = check.mend ? `\n    ${color.dim("→")} ${check.mend}` : "";
-  return `${mark} ${check.name.padEnd(20)} ${check.found}${mend}`;
+  const mend = check.mend ? `\n    ${color.dim("→")} ${terminalText(check.mend)}` : "";
+  return `${mark} ${terminalText(`${check.name.padEnd(20)} ${check.found}`)}${mend}`;
 }

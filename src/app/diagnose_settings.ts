@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import type { CheckResult } from "../channels/channel.ts";
+import { ConfigError } from "../domain/errors.ts";
+import type { Settings } from "./settings.ts";
+
+/** Why the settings cannot be used, and what mends it. */
+export function settingsFault(error: ConfigError): CheckResult {
+  const { message } = error;
+  const [, file = "", key = ""] = /^Cannot use (\S.*?\.jsonc): ([\w.-]+)/.exec(message) ?? [];
+  const project = /[\\/]\.vis[\\/]config\.jsonc$/.test(file) && message.includes("A project may not")
+    ? " --project"
+    : "";
+  const mend = key !== ""
+    ? `vis config unset${project} ${key} takes it out; vis config schema says what may stand there`
+    : file !== "" || message.startsWith("Cannot read")
+    ? "Mend the text of the file: it is JSON with comments"
+    : "vis help run lists the variables of the environment";
+  return { name: "configuration", state: "fail", found: message, mend };
+}
+
+/** Where the settings come from, and whether others can read what only the user should. */
+export async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
+  const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
+  const found = files.length === 0 ? "no file, everything has its default" : files.join(", ");
+  const checks: CheckResult[] = [{ name: "configuration", state: "ok", found, mend: "" }];
+  if (home === null) {
+    const mend = "Set VIS_HOME to a folder that Vis may write";
+    return [...checks, { name: "home", state: "warn", found: "none", mend }];
+  }
+  checks.push(await diagnoseHome(home));
+  for (const name of ["auth.json", "server-token"]) {
+    const open = await openToOthers(join(home, name));
+    if (open !== "") {
+      checks.push({
+        name,
+        state: name === "auth.json" ? "fail" : "warn",
+        found: open,
+        mend: `chmod 600 ${join(home, name)}`,
+      });
+    }
+  }
+  return checks;
+}
+
+async function diagnoseHome(home: string): Promise<CheckResult> {
+  const name = "home";
+  const info = await Deno.stat(home).catch(() => null);
+  if (info === null) return { name, state: "ok", found: `${home} (made when it is needed)`, mend: "" };
+  if (!info.isDirectory) {
+    return { name, state: "fail", found: `${home} is not a folder`, mend: "Set VIS_HOME to another one" };
+  }
+  const probe = join(home, `.doctor-${crypto.randomUUID()}`);
+  try {
+    await Deno.writeTextFile(probe, "", { createNew: true });
+    await Deno.remove(probe);
+    return { name, state: "ok", found: home, mend: "" };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { name, state: "fail", found: `${home} cannot be written: ${why}`, mend: "Mend its owner and rights" };
+  }
+}
+
+/** What is wrong, "" where nothing is. */
+async function openToOthers(path: string): Promise<string> {
+  const mode = await Deno.stat(path).then((info) => info.mode, () => null);
+  if (Deno.build.os === "windows" || mode === null || (mode & 0o077) === 0) return "";
+  return `${path} can be read by others (${(mode & 0o777).toString(8)})`;
+}
