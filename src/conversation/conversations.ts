@@ -1,6 +1,7 @@
 import type { Archive } from "../domain/archive.ts";
 import { checkImages } from "../domain/check_images.ts";
 import { oneLine } from "../domain/clip.ts";
+import type { ListOptions } from "../domain/conversation_care.ts";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { Image } from "../domain/image.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
@@ -110,7 +111,7 @@ export class Conversations {
     return await readRecording(this.#store, branch);
   }
 
-  async list(options: { readonly limit: number }): Promise<readonly (Branch & { readonly queries: number })[]> {
+  async list(options: ListOptions): ReturnType<Store["listConversations"]> {
     return await this.#store.listConversations(options);
   }
 

@@ -33,3 +33,23 @@ export interface ConversationCare {
    * each other. */
   importConversation(archive: ConversationArchive, options: { readonly workspace: string }): Promise<ImportReport>;
 }
+
+/** Where a conversation stands in the list of all. */
+export interface ListPlace {
+  /** Of its newest query, or when it was made. */
+  readonly at: number;
+  /** Its newest query as the list sorts them, "" where there is none. */
+  readonly query: string;
+  readonly conversationId: string;
+}
+
+export interface ListOptions {
+  readonly limit: number;
+  /** Those that stand behind this place. */
+  readonly after?: ListPlace | undefined;
+}
+
+export interface Listed {
+  readonly queries: number;
+  readonly place: ListPlace;
+}

@@ -1,4 +1,5 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
+import type { Listed, ListOptions } from "../domain/conversation_care.ts";
 import { newId } from "../domain/id.ts";
 import { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
@@ -7,6 +8,8 @@ import type { Schema } from "./_schema.ts";
 import type { Branch, BranchNode, Store } from "./store.ts";
 
 const MIN_PREFIX = 8;
+/** Of the newest query, or when the conversation was made. */
+const ACTIVE = sql<number>`coalesce(max(q.created_at), c.created_at)`;
 
 /** `conversation_soul.metadata`. */
 interface SoulMetadata {
@@ -76,8 +79,20 @@ export class Conversations {
     return branchOf(branches.find((branch) => branch.queries > 0 && branch.workspace === workspace));
   }
 
-  async list(limit: number): Promise<readonly (Branch & { queries: number })[]> {
-    return await this.#read(await this.#byActivity().limit(Math.max(0, Math.floor(limit))).execute());
+  async list({ limit, after }: ListOptions): Promise<readonly (Branch & Listed)[]> {
+    const rows = this.#byActivity().select((q) => [ACTIVE.as("at"), q.fn.max("q.id").as("query")])
+      .limit(Math.max(0, Math.floor(limit)));
+    const { at, query, conversationId } = after ?? {};
+    const found =
+      await (after === undefined
+        ? rows
+        : rows.having(sql<boolean>`(${ACTIVE}, coalesce(max(q.id), ''), c.id) < (${at}, ${query}, ${conversationId})`))
+        .execute();
+    const branches = await this.#read(found);
+    return branches.map((branch, n) => {
+      const { conversationId } = branch;
+      return { ...branch, place: { at: found[n]?.at ?? 0, query: found[n]?.query ?? "", conversationId } };
+    });
   }
 
   /** Each conversation with its newest branch, those of child queries left out. */
@@ -115,7 +130,7 @@ export class Conversations {
       )
       .select((q) => q.fn.count<number>("q.createdAt").as("queries"))
       .groupBy("c.id")
-      .orderBy((q) => q.fn.coalesce(q.fn.max("q.createdAt"), "c.createdAt"), "desc")
+      .orderBy(ACTIVE, "desc")
       .orderBy((q) => q.fn.max("q.id"), "desc")
       .orderBy("c.id", "desc");
   }

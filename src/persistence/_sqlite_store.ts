@@ -5,7 +5,7 @@ import type { Dependency } from "../domain/dependency.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
-import type { ImportReport, Turn } from "../domain/conversation_care.ts";
+import type { ImportReport, Listed, ListOptions, Turn } from "../domain/conversation_care.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
@@ -98,8 +98,8 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#conversations.latest(workspace));
   }
 
-  listConversations({ limit }: { readonly limit: number }): Promise<readonly (store.Branch & { queries: number })[]> {
-    return this.#guard(() => this.#conversations.list(limit));
+  listConversations(options: ListOptions): Promise<readonly (store.Branch & Listed)[]> {
+    return this.#guard(() => this.#conversations.list(options));
   }
 
   beginQuery(query: store.NewQuery): Promise<string> {

@@ -1,6 +1,6 @@
 import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
 import type { BlockResult } from "../domain/block_result.ts";
-import type { ConversationCare } from "../domain/conversation_care.ts";
+import type { ConversationCare, Listed, ListOptions } from "../domain/conversation_care.ts";
 import type { Dependency } from "../domain/dependency.ts";
 import type { StateStore } from "../domain/extension_state.ts";
 import type { Image } from "../domain/image.ts";
@@ -220,7 +220,7 @@ export interface Store extends ConversationCare, RequestKeys {
   findConversation(conversationId: string): Promise<Branch | null>;
   /** The conversation of this workspace with the newest query, or null. */
   latestConversation(workspace: string): Promise<Branch | null>;
-  listConversations(options: { readonly limit: number }): Promise<readonly (Branch & { queries: number })[]>;
+  listConversations(options: ListOptions): Promise<readonly (Branch & Listed)[]>;
 
   /** A branch that goes on from a point of another one: it sees the queries up to there, and the variables as they were
    * then. Copies nothing; both stay readable and go their own ways. Throws `UsageError` for a point that is not there

@@ -5,6 +5,7 @@ import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
+import { cursorText, readCursor } from "./list_cursor.ts";
 import { type Route, route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 import * as schema from "./schemas.ts";
@@ -37,10 +38,12 @@ function list({ parts }: Given): Route {
     query: schema.PageQuery,
     answers: { 200: { description: "A page", schema: schema.ConversationListSchema } },
     handle: async ({ query: { limit, cursor } }) => {
-      const from = Number(cursor ?? 0);
-      const found = await parts.conversations.list({ limit: from + limit + 1 });
-      const items = found.slice(from, from + limit).map((one) => ({ ...shown(one), queries: one.queries }));
-      return jsonResponse({ items, next: found.length > from + limit ? String(from + limit) : null });
+      const after = cursor === undefined ? undefined : readCursor(cursor);
+      const found = await parts.conversations.list({ limit: limit + 1, after });
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      const items = page.map((one) => ({ ...shown(one), queries: one.queries }));
+      return jsonResponse({ items, next: last ? cursorText(last.place) : null });
     },
   });
 }

@@ -61,7 +61,7 @@ export const ConversationDetailSchema = ConversationSchema.extend({
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().regex(/^[0-9]{1,6}$/, "It must be the next of a page").optional(),
+  cursor: z.string().max(200).optional().describe("The next of the page before"),
 });
 
 export const NewConversationBody = z.strictObject({ title: z.string().max(1000).default("New conversation") });

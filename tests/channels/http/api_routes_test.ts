@@ -38,7 +38,24 @@ Deno.test("conversationRoutes() pages through the list and shows each conversati
     cursor = `&cursor=${next}`;
   }
   assert.deepEqual([seen.length, new Set(seen).size], [8, 8], "the engine has made one of its own");
-  assert.equal((await rig.ask("/api/v1/conversations?limit=0")).status, 400);
+  for (
+    const wrong of ["limit=0", "cursor=x", `cursor=${btoa("[1,2,3]")}`, `cursor=${btoa('[1,"","\'--"]')}`, "cursor="]
+  ) {
+    assert.equal((await rig.ask(`/api/v1/conversations?${wrong}`)).status, 400, wrong);
+  }
+});
+
+Deno.test("conversationRoutes() a page goes on where the last one ended, whatever came or moved to the front since", async () => {
+  await using rig = await startRig([final("it moves")]);
+  const made: string[] = [];
+  for (let n = 0; n < 5; n++) made.push(await rig.conversation());
+  const ids = (page: { items: { conversationId: string }[] }) => page.items.map(({ conversationId }) => conversationId);
+  const first = await read(rig, "/api/v1/conversations?limit=2");
+  assert.deepEqual(ids(first), [made[4], made[3]]);
+  await rig.conversation();
+  await (await rig.post(`/api/v1/conversations/${made[1]}/messages`, { request: "x" })).text();
+  const second = await read(rig, `/api/v1/conversations?limit=2&cursor=${first.next}`);
+  assert.deepEqual(ids(second), [made[2], made[0]]);
 });
 
 Deno.test("conversationRoutes() a new conversation has a place and a title of one line", async () => {
