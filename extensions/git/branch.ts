@@ -52,7 +52,7 @@ export async function listBranches(env: EnvironmentView): Promise<Branches> {
 export async function changeBranch(
   env: EnvironmentView,
   name: string,
-  { from, switch: goTo = false, delete: remove = false, force = false }: BranchOptions,
+  { from, switch: goTo = false, delete: remove = false, force = false }: BranchOptions = {},
 ): Promise<Branches> {
   checkedRef(name);
   const start = from === undefined ? [] : [checkedRef(from)];

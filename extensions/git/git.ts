@@ -68,11 +68,11 @@ export class Git {
     const { input, take, changes, env = {} } = options;
     const { gitDir, commonDir, workspace } = this.repository;
     const { signal } = this.#env;
+    signal?.throwIfAborted();
     const stop = new AbortController();
     const end = (): void => stop.abort();
     const timer = setTimeout(end, TIMEOUT_MS);
     signal?.addEventListener("abort", end);
-    if (signal?.aborted) end();
     const limits = { timeoutMs: TIMEOUT_MS + 10_000, maxBytes: take ? 64 << 10 : MAX_BYTES };
     const where = { GIT_DIR: gitDir, GIT_COMMON_DIR: commonDir, GIT_WORK_TREE: workspace };
     const locks = changes ? {} : { GIT_OPTIONAL_LOCKS: "0" };

@@ -108,7 +108,7 @@ export default defineExtension({
     }),
     fn(
       "branch",
-      (env: EnvironmentView, name?: string, options: BranchOptions = {}) =>
+      (env: EnvironmentView, name?: string, options?: BranchOptions) =>
         name === undefined ? listBranches(env) : changeBranch(env, name, options),
       {
         doc: "Lists branches; with a name makes, deletes, or goes to (switch) one.",
@@ -122,7 +122,7 @@ export default defineExtension({
     ),
     fn(
       "worktree",
-      (env: EnvironmentView, path?: string, options: WorktreeOptions = {}) =>
+      (env: EnvironmentView, path?: string, options?: WorktreeOptions) =>
         path === undefined ? listWorktrees(env) : changeWorktree(env, path, options),
       {
         doc: "Lists worktrees; with a path in the workspace makes or removes one.",

@@ -35,7 +35,7 @@ export async function listWorktrees(env: EnvironmentView): Promise<readonly Work
 export async function changeWorktree(
   env: EnvironmentView,
   path: string,
-  { branch, from, remove = false, force = false }: WorktreeOptions,
+  { branch, from, remove = false, force = false }: WorktreeOptions = {},
 ): Promise<readonly Worktree[]> {
   const refs = [branch, from].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
   const [dashes = "--", place = ""] = pathArguments(path);

@@ -59,7 +59,9 @@ export class Reaper {
   /** Asks the program and those of its group to end. */
   askToEnd(tag: number): void {
     const leader = this.#running.get(tag);
-    if (leader !== undefined) signal(-leader, "SIGTERM");
+    if (leader === undefined) return;
+    signal(leader, "SIGTERM"); // before it becomes the program it has no group of its own
+    signal(-leader, "SIGTERM");
   }
 
   /** Kills the program and whatever it started; what it waits for is its own end, which the runtime sees. */

@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { add } from "../../../extensions/git/add.ts";
+import { blame } from "../../../extensions/git/blame.ts";
+import { changeBranch } from "../../../extensions/git/branch.ts";
+import { commit } from "../../../extensions/git/commit.ts";
+import { diff } from "../../../extensions/git/diff.ts";
+import { log } from "../../../extensions/git/log.ts";
+import { show } from "../../../extensions/git/show.ts";
+import { status } from "../../../extensions/git/status.ts";
+import { changeWorktree } from "../../../extensions/git/worktree.ts";
+import { missing, repository, type TestRepository, userGit } from "./_repository.ts";
+
+const ignore = missing !== "";
+const SECRET = "the-secret-of-another-repository";
+
+/** A repository of somebody else, outside; the hash of its commit. */
+async function other({ root }: TestRepository): Promise<string> {
+  const cwd = `${root}/outside`;
+  const git = (...args: string[]): Promise<string> => userGit(args, { root, cwd });
+  await git("init", "-q", "-b", "main");
+  await Deno.writeTextFile(`${cwd}/secret.txt`, SECRET);
+  await git("add", ".");
+  await git("commit", "-q", "-m", SECRET);
+  return (await git("rev-parse", "HEAD")).trim();
+}
+
+/** Whether any of this lets the other repository be seen. */
+async function seen({ env }: TestRepository, hash: string): Promise<boolean> {
+  const calls = [
+    () => log(env),
+    () => show(env),
+    () => show(env, hash),
+    () => show(env, `${hash}:secret.txt`),
+    () => status(env, { all: true }),
+    () => blame(env, "secret.txt"),
+    () => diff(env, { from: hash }),
+  ];
+  const results = await Promise.all(calls.map((call) => call().catch((error: unknown) => String(error))));
+  return results.some((result) => JSON.stringify(result).includes(SECRET));
+}
+
+const LEADS: Readonly<Record<string, (there: TestRepository) => Promise<void>>> = {
+  "a .git file": async ({ workspace, root }) => {
+    await Deno.remove(`${workspace}/.git`, { recursive: true });
+    await Deno.writeTextFile(`${workspace}/.git`, `gitdir: ${root}/outside/.git\n`);
+  },
+  "a .git file with ..": async ({ workspace }) => {
+    await Deno.remove(`${workspace}/.git`, { recursive: true });
+    await Deno.writeTextFile(`${workspace}/.git`, "gitdir: ../outside/.git\n");
+  },
+  "a link": async ({ workspace, root }) => {
+    await Deno.remove(`${workspace}/.git`, { recursive: true });
+    await Deno.symlink(`${root}/outside/.git`, `${workspace}/.git`);
+  },
+  commondir: async ({ workspace, root }) => {
+    await Deno.writeTextFile(`${workspace}/.git/commondir`, `${root}/outside/.git\n`);
+  },
+  "core.worktree": async ({ git, root, workspace }) => {
+    await git("config", "core.worktree", `${root}/outside`);
+    await Deno.writeTextFile(`${workspace}/.git/HEAD`, "ref: refs/heads/none\n");
+  },
+  alternates: async ({ workspace, root }) => {
+    await Deno.writeTextFile(`${workspace}/.git/objects/info/alternates`, `${root}/outside/.git/objects\n`);
+  },
+  "a link to its objects": async ({ workspace, root }) => {
+    await Deno.remove(`${workspace}/.git/objects`, { recursive: true });
+    await Deno.symlink(`${root}/outside/.git/objects`, `${workspace}/.git/objects`);
+  },
+  "a link of a folder": async ({ workspace, root }) => await Deno.symlink(`${root}/outside`, `${workspace}/inner`),
+};
+
+/** These do not lead to its commits. */
+const BY_STATUS = new Set(["core.worktree", "a link of a folder"]);
+
+for (const [name, lead] of Object.entries(LEADS)) {
+  Deno.test(`git.* shows nothing of another repository that is led to by ${name}`, { ignore }, async () => {
+    await repository(async (there) => {
+      const hash = await other(there);
+      await lead(there);
+      if (!BY_STATUS.has(name)) {
+        assert.equal(await there.git("show", `${hash}:secret.txt`), SECRET, "the user's git follows");
+      }
+      assert.equal(await seen(there, hash), false);
+      await commit(there.env, "x", { allowEmpty: true }).catch(() => {});
+      await add(there.env, ".").catch(() => {});
+      await changeBranch(there.env, "evil").catch(() => {});
+      const all = await userGit(["log", "--all", "--format=%H"], { root: there.root, cwd: `${there.root}/outside` });
+      assert.equal(all.trim(), hash, "it was written to");
+    });
+  });
+}
+
+Deno.test("git.* refuses what git would take for an option, and makes nothing of it", { ignore }, async () => {
+  await repository(async ({ env, exists, write, git }) => {
+    const option = "--output=evil";
+    for (
+      const call of [
+        () => diff(env, { from: option }),
+        () => diff(env, { from: "HEAD", to: option }),
+        () => log(env, { ref: option }),
+        () => show(env, option),
+        () => blame(env, "a.txt", { ref: option }),
+        () => changeBranch(env, option),
+        () => changeBranch(env, "-f", { delete: true }),
+        () => changeBranch(env, "x", { from: "-f", switch: true }),
+        () => changeWorktree(env, "w", { branch: option }),
+        () => changeWorktree(env, "w", { from: "--force" }),
+        () => log(env, { ref: "HEAD\n--all" }),
+      ]
+    ) await assert.rejects(call, /is no name of a commit or branch/);
+    await write(option, "x\n");
+    await write("--force", "y\n");
+    assert.equal((await diff(env, { paths: option })).files.length, 0);
+    assert.deepEqual((await add(env, [option, "--force"])).files.map(({ path }) => path), ["--force", option]);
+    await commit(env, "--amend", { paths: option });
+    assert.equal((await git("log", "-1", "--format=%s")).trim(), "--amend");
+    assert.equal((await git("rev-list", "--count", "HEAD")).trim(), "2");
+    assert.equal((await log(env, { author: "--all", grep: "--all" })).commits.length, 0);
+    assert.equal(exists("workspace/evil"), false);
+  });
+});
+
+Deno.test("git.* takes paths for what they are, and none outside", { ignore }, async () => {
+  await repository(async ({ env, write }) => {
+    await write("[id].ts", "x\n");
+    await write("i.ts", "x\n");
+    await write(":(top)x", "x\n");
+    assert.deepEqual((await add(env, "[id].ts")).files.map(({ path }) => path), ["[id].ts"]);
+    assert.deepEqual((await add(env, ":(top)x")).files.map(({ path }) => path), [":(top)x"]);
+    await assert.rejects(add(env, "../outside"), /outside/);
+    await assert.rejects(diff(env, { paths: "/etc/passwd" }), /outside/);
+    await assert.rejects(blame(env, "../outside/x"), /outside/);
+    await assert.rejects(changeWorktree(env, "../outside/w"), /must be a folder in the workspace/);
+    await assert.rejects(changeWorktree(env, ".git/w"), /must be a folder in the workspace/);
+    await assert.rejects(diff(env, { paths: "a\0b" }), /is no path/);
+  });
+});
+
+Deno.test("git.* reaches no other machine", { ignore }, async () => {
+  let connections = 0;
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = (async () => {
+    for await (const connection of listener) {
+      connections++;
+      connection.close();
+    }
+  })();
+  await repository(async (there) => {
+    const { git, workspace, env, bare } = there;
+    const values = {
+      "core.repositoryFormatVersion": "1",
+      "extensions.partialClone": "origin",
+      "remote.origin.url": `http://127.0.0.1:${listener.addr.port}/x.git`,
+      "remote.origin.promisor": "true",
+      "protocol.http.allow": "always",
+    };
+    for (const [key, value] of Object.entries(values)) await git("config", key, value);
+    const hash = (await git("rev-parse", "HEAD:a.txt")).trim();
+    await Deno.remove(`${workspace}/.git/objects/${hash.slice(0, 2)}/${hash.slice(2)}`);
+    for (const view of [env, bare]) {
+      await assert.rejects(show(view, "HEAD:a.txt"));
+      await assert.rejects(blame(view, "a.txt", { ref: "HEAD" }));
+      await assert.rejects(show(view, "HEAD"));
+    }
+    assert.equal(connections, 0);
+    await git("show", "HEAD:a.txt").catch(() => {});
+    assert.ok(connections > 0, "the user's git asks");
+  });
+  listener.close();
+  await accepted;
+});
+
+Deno.test("git.commit() and git.branch() leave hooks and settings as they are", { ignore }, async () => {
+  await repository(async ({ env, workspace, write }) => {
+    await write(".git/hooks/pre-push", "#!/bin/sh\n", { mode: 0o755 });
+    const before = await Deno.readTextFile(`${workspace}/.git/config`);
+    await changeBranch(env, "x", { switch: true });
+    await commit(env, "y", { allowEmpty: true });
+    await changeBranch(env, "main", { switch: true });
+    await changeBranch(env, "x", { delete: true, force: true });
+    assert.equal(await Deno.readTextFile(`${workspace}/.git/config`), before);
+    assert.equal(await Deno.readTextFile(`${workspace}/.git/hooks/pre-push`), "#!/bin/sh\n");
+  });
+});
+
+Deno.test("git.* that only reads may change nothing at all", { ignore }, async () => {
+  await repository(async ({ env }) => {
+    const asked: (readonly string[] | undefined)[] = [];
+    const watched = {
+      ...env,
+      spawn: (...[argv, options]: Parameters<NonNullable<typeof env.spawn>>) => {
+        asked.push(options?.write);
+        assert.equal(options?.network, false);
+        return env.spawn?.(argv, options) ?? Promise.reject(new Error("No wall"));
+      },
+    };
+    await status(watched);
+    await diff(watched);
+    await log(watched);
+    await show(watched);
+    await blame(watched, "a.txt");
+    assert.ok(asked.length >= 6 && asked.every((paths) => paths?.length === 0), JSON.stringify(asked));
+  });
+});

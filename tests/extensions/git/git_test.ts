@@ -1,0 +1,301 @@
+import assert from "node:assert/strict";
+import { add } from "../../../extensions/git/add.ts";
+import { blame } from "../../../extensions/git/blame.ts";
+import { changeBranch, listBranches } from "../../../extensions/git/branch.ts";
+import { commit } from "../../../extensions/git/commit.ts";
+import { diff } from "../../../extensions/git/diff.ts";
+import { log } from "../../../extensions/git/log.ts";
+import { show } from "../../../extensions/git/show.ts";
+import { status } from "../../../extensions/git/status.ts";
+import { changeWorktree, listWorktrees } from "../../../extensions/git/worktree.ts";
+import { missing, repository, userGit } from "./_repository.ts";
+
+const ignore = missing !== "";
+
+Deno.test("git.status() names what is staged, changed, new, renamed and gone", { ignore }, async () => {
+  await repository(async ({ env, write, git, workspace }) => {
+    for (const name of ["b.txt", "c.txt", "d e.txt"]) await write(name, `${name}\n`.repeat(20));
+    await git("add", ".");
+    await git("commit", "-q", "-m", "more");
+    await write("a.txt", "changed\n");
+    await git("mv", "b.txt", "ü.txt");
+    await git("rm", "-q", "c.txt");
+    await Deno.remove(`${workspace}/d e.txt`);
+    await write("new/one.txt", "x");
+    await write("new/two.txt", "x");
+    const { branch, commit: hash, files, count, left } = await status(env);
+    assert.deepEqual([branch, hash?.length, left], ["main", 40, 0]);
+    assert.deepEqual(files, [
+      { path: "a.txt", changed: "modified" },
+      { path: "c.txt", staged: "deleted" },
+      { path: "d e.txt", changed: "deleted" },
+      { path: "ü.txt", staged: "renamed", from: "b.txt" },
+      { path: "new/", untracked: true },
+    ]);
+    assert.deepEqual(count, { staged: 2, changed: 2, untracked: 1, conflicts: 0 });
+    const bounded = await status(env, { all: true, limit: 2 });
+    assert.deepEqual([bounded.files.length, bounded.left, bounded.count.untracked], [2, 4, 2]);
+    assert.deepEqual((await status(env, { paths: "new", all: true })).files.map(({ path }) => path), [
+      "new/one.txt",
+      "new/two.txt",
+    ]);
+  });
+});
+
+Deno.test("git.diff() gives hunks as data, and counts what it leaves out", { ignore }, async () => {
+  await repository(async ({ env, write, git, workspace }) => {
+    await write("run.sh", "#!/bin/sh\n");
+    await write("old name.txt", "line\n".repeat(30));
+    await git("add", ".");
+    await git("commit", "-q", "-m", "more");
+    await write("a.txt", "one\n--- a/fake\n+++ b/fake\n@@ -1 +1 @@\nthree");
+    await Deno.chmod(`${workspace}/run.sh`, 0o755);
+    await Deno.writeFile(`${workspace}/bin`, new Uint8Array([0, 1, 2]));
+    await git("mv", "old name.txt", "new ä.txt");
+    await git("add", ".");
+    const { files, total, left } = await diff(env, { staged: true });
+    assert.deepEqual(files.map(({ hunks: _, ...file }) => file), [
+      { path: "a.txt", status: "modified", added: 4, deleted: 2 },
+      { path: "bin", status: "added", added: 0, deleted: 0, binary: true },
+      { path: "new ä.txt", from: "old name.txt", status: "renamed", added: 0, deleted: 0 },
+      { path: "run.sh", status: "modified", added: 0, deleted: 0, mode: "100644 → 100755" },
+    ]);
+    assert.deepEqual([total, left], [{ files: 4, added: 4, deleted: 2 }, 0]);
+    assert.deepEqual(files[0]?.hunks.map(({ heading: _, ...hunk }) => hunk), [{
+      oldStart: 1,
+      oldLines: 3,
+      newStart: 1,
+      newLines: 5,
+      text: " one\n-two\n-three\n+--- a/fake\n++++ b/fake\n+@@ -1 +1 @@\n+three",
+    }]);
+    const bounded = await diff(env, { staged: true, maxChars: 10 });
+    assert.deepEqual([bounded.total.added, bounded.files[0]?.left], [4, 5]);
+    assert.equal((await diff(env, { from: "HEAD~1", to: "HEAD" })).files.length, 2);
+    await assert.rejects(diff(env, { to: "HEAD" }), /to takes from beside it/);
+  });
+});
+
+Deno.test("git.log(), git.show() and git.blame() give commits as data", { ignore }, async () => {
+  await repository(async ({ env, write, git }) => {
+    await write("a.txt", "one\n2\nthree\n");
+    await git("commit", "-q", "-a", "-m", "second\n\nwith a body\n\nof two parts");
+    for (const number of [3, 4, 5]) await git("commit", "-q", "--allow-empty", "-m", `empty ${number}`);
+    const { commits, left } = await log(env, { limit: 2 });
+    assert.deepEqual([commits.map(({ subject }) => subject), left], [["empty 5", "empty 4"], 3]);
+    assert.deepEqual(commits[0]?.refs, ["HEAD -> main"]);
+    const [second] = (await log(env, { grep: "BODY" })).commits;
+    assert.deepEqual([second?.body, second?.author.name, second?.author.date], [
+      "with a body\n\nof two parts",
+      "Grace",
+      new Date("2026-01-02T03:04:05Z"),
+    ]);
+    assert.equal((await log(env, { ref: "HEAD~2..HEAD" })).commits.length, 2);
+    assert.equal((await log(env, { paths: "a.txt" })).commits.length, 2);
+    assert.equal((await log(env, { until: "2020-01-01" })).commits.length, 0);
+    const shown = await show(env, "HEAD~3");
+    assert.ok(shown.kind === "commit");
+    assert.deepEqual([shown.subject, shown.total], ["second", { files: 1, added: 1, deleted: 1 }]);
+    const file = await show(env, "HEAD:a.txt", { maxChars: 5 });
+    assert.ok(file.kind === "file");
+    assert.deepEqual([file.text, file.bytes, file.left], ["one\n2", 12, 7]);
+    await git("tag", "-a", "v1", "-m", "the first");
+    const tag = await show(env, "v1");
+    assert.ok(tag.kind === "tag" && tag.message === "the first" && tag.tagger.startsWith("Grace <"));
+    await write("a.txt", "zero\none\n2\nthree\n");
+    const { origins } = await blame(env, "a.txt");
+    assert.deepEqual(origins.map(({ from, to, subject, hash }) => [from, to, hash === null ? null : subject]), [
+      [1, 1, null],
+      [2, 2, "first"],
+      [3, 3, "second"],
+      [4, 4, "first"],
+    ]);
+    assert.equal((await blame(env, "a.txt", { ref: "HEAD", from: 2, to: 2 })).origins[0]?.text, "2");
+  });
+});
+
+Deno.test("git.* in a repository without a commit", { ignore }, async () => {
+  await repository(async ({ env, write }) => {
+    await write("x.txt", "x\n");
+    const { branch, commit: hash } = await status(env);
+    assert.deepEqual([branch, hash], ["main", null]);
+    assert.deepEqual(await log(env), { commits: [], left: 0 });
+    assert.deepEqual((await listBranches(env)).branches, []);
+    await assert.rejects(show(env), /there is no commit yet/);
+    await assert.rejects(diff(env, { from: "HEAD" }), /there is no commit yet/);
+    await assert.rejects(changeBranch(env, "x"), /there is no commit yet|not a valid/i);
+    await add(env, ".");
+    assert.equal((await diff(env, { staged: true })).total.files, 1);
+    const made = await commit(env, "begin\n\nwith words");
+    assert.deepEqual([made.subject, made.body, made.files, made.added, made.parents], [
+      "begin",
+      "with words",
+      1,
+      1,
+      [],
+    ]);
+    assert.deepEqual([made.author.name, made.author.email], ["Ada", "ada@example.org"]);
+  }, { begun: false });
+});
+
+Deno.test("git.* at a commit and on no branch", { ignore }, async () => {
+  await repository(async ({ env, git }) => {
+    await git("checkout", "-q", "--detach");
+    assert.equal((await status(env)).branch, null);
+    assert.equal((await listBranches(env)).current, null);
+    await commit(env, "there", { allowEmpty: true });
+    assert.equal((await changeBranch(env, "kept", { switch: true })).current, "kept");
+    assert.equal((await log(env, { ref: "main..kept" })).commits.length, 1);
+  });
+});
+
+Deno.test("git.status() and git.commit() in a merge with conflicts", { ignore }, async () => {
+  await repository(async ({ env, git, write }) => {
+    await git("switch", "-q", "-c", "side");
+    await write("a.txt", "side\n");
+    await git("commit", "-q", "-a", "-m", "side");
+    await git("switch", "-q", "main");
+    await write("a.txt", "main\n");
+    await git("commit", "-q", "-a", "-m", "main");
+    await git("merge", "side").catch(() => {});
+    const { during, files, count } = await status(env);
+    assert.deepEqual([during, files, count.conflicts], ["merge", [{ path: "a.txt", conflict: "both modified" }], 1]);
+    const { files: [conflict] } = await diff(env);
+    assert.deepEqual([conflict?.path, conflict?.status], ["a.txt", "conflict"]);
+    assert.match(conflict?.hunks[0]?.text ?? "", /\+\+<<<<<<< HEAD/);
+    await assert.rejects(commit(env, "merged"), /1 files have conflicts, mend and add them: a.txt/);
+    await write("a.txt", "both\n");
+    await add(env, "a.txt");
+    assert.equal((await commit(env, "merged")).parents.length, 2);
+    assert.equal((await status(env)).during, undefined);
+  });
+});
+
+Deno.test("git.add() and git.commit() say what is wrong, and what there is", { ignore }, async () => {
+  await repository(async ({ env, write }) => {
+    await assert.rejects(commit(env, "nothing"), /Cannot commit: nothing has changed/);
+    await write("src/parser.ts", "x\n");
+    await assert.rejects(commit(env, "nothing"), /nothing is staged; git.add what changed: src\//);
+    await assert.rejects(add(env, "src/parse.ts"), /there is no such file; the nearest are src\/parser.ts/);
+    await write(".gitignore", "ignored\n");
+    await write("ignored", "x\n");
+    await assert.rejects(add(env, "ignored"), /ignored/);
+    await assert.rejects(log(env, { ref: "mian" }), /Cannot read the log: there is no mian; the nearest are main/);
+    await assert.rejects(diff(env, { from: "nope" }), /there is no nope; the nearest are main/);
+    await assert.rejects(show(env, "HEAD:src/nope"), /HEAD has no src\/nope/);
+    await assert.rejects(changeBranch(env, "x", { from: "mian" }), /there is no mian; the nearest are main/);
+    await assert.rejects(changeBranch(env, "y", { delete: true }), /there is no y; the nearest are main/);
+    await assert.rejects(changeBranch(env, "main"), /it is there already/);
+    await write("a.txt", "other\n");
+    assert.equal((await commit(env, "some", { paths: "a.txt" })).files, 1);
+    const amended = await commit(env, "all of it", { amend: true });
+    assert.deepEqual([amended.subject, (await log(env)).commits.length], ["all of it", 2]);
+  });
+});
+
+Deno.test("git.add() refuses what a filter should have changed", { ignore }, async () => {
+  await repository(async ({ env, write }) => {
+    await write(".gitattributes", "*.bin filter=lfs\n");
+    await write("big.bin", "x\n");
+    await assert.rejects(add(env, "."), /Cannot add big.bin \(lfs\): .gitattributes names a filter/);
+    assert.equal((await add(env, ".gitattributes")).files.length, 1);
+  });
+});
+
+Deno.test("git.* with names that are not UTF-8, or hold anything else", { ignore }, async () => {
+  await repository(async ({ env, workspace, git }) => {
+    await Deno.writeTextFile(`${workspace}/tab\tquote"back\\`, "x\n");
+    const made = await new Deno.Command("/usr/bin/perl", {
+      args: ["-e", 'open(F, ">", "caf\\xe9.txt"); print F "x\\n"'],
+      cwd: workspace,
+    }).output();
+    assert.equal(made.code, 0);
+    const names = (await status(env)).files.map(({ path }) => path);
+    assert.deepEqual(names, ['"caf\\351.txt"', 'tab\tquote"back\\']);
+    await add(env, names);
+    assert.equal((await git("status", "--porcelain")).split("\n").filter((line) => line.startsWith("A")).length, 2);
+    assert.deepEqual((await diff(env, { staged: true })).files.map(({ path }) => path), names);
+    await commit(env, "names");
+    const shown = await show(env);
+    assert.ok(shown.kind === "commit" && shown.total.files === 2);
+  });
+});
+
+Deno.test("git.* with a submodule", { ignore }, async () => {
+  await repository(async ({ env, git, write }) => {
+    await git("init", "-q", "sub");
+    await git("-C", "sub", "commit", "-q", "--allow-empty", "-m", "inner");
+    await git("add", "sub");
+    await git("commit", "-q", "-m", "with a submodule");
+    await write("sub/new.txt", "x\n");
+    assert.deepEqual((await status(env)).files, []);
+    await git("-C", "sub", "commit", "-q", "--allow-empty", "-m", "inner again");
+    assert.deepEqual((await status(env)).files, [{ path: "sub", changed: "modified", submodule: true }]);
+    assert.equal((await diff(env)).files[0]?.path, "sub");
+    await commit(env, "newer", { all: true });
+    const folder = await show(env, "HEAD:");
+    assert.ok(folder.kind === "folder" && folder.entries.some(({ type }) => type === "submodule"));
+  });
+});
+
+Deno.test("git.worktree() makes and removes worktrees, also one that is the workspace", { ignore }, async () => {
+  await repository(async ({ env, git, root, workspace, write }) => {
+    const made = await changeWorktree(env, ".worktrees/try", { branch: "try" });
+    assert.deepEqual(made.map(({ branch }) => branch), ["main", "try"]);
+    assert.equal(await git("-C", ".worktrees/try", "status", "--porcelain"), "");
+    assert.equal((await changeWorktree(env, ".worktrees/try", { remove: true })).length, 1);
+    await assert.rejects(changeWorktree(env, ".worktrees/x", { from: "mian" }), /there is no mian; the nearest are/);
+
+    // The workspace is a worktree of a repository outside.
+    await Deno.rename(workspace, `${root}/outside/main`);
+    const user = (...args: string[]): Promise<string> => userGit(args, { root, cwd: `${root}/outside/main` });
+    await user("worktree", "add", "-q", "-b", "linked", workspace);
+    await write("a.txt", "in a worktree\n");
+    assert.equal((await status(env)).branch, "linked");
+    await add(env, "a.txt");
+    const { hash } = await commit(env, "from a worktree");
+    assert.equal((await user("rev-parse", "linked")).trim(), hash);
+    assert.equal((await log(env)).commits.length, 2);
+    assert.equal((await listWorktrees(env)).length, 2);
+    assert.equal((await changeBranch(env, "from/it", { switch: true })).current, "from/it");
+    const back = `${root}/outside/main/.git/worktrees/workspace/gitdir`;
+    await Deno.writeTextFile(back, "/elsewhere/.git\n");
+    await assert.rejects(status(env), /which is not of this folder/);
+  });
+});
+
+Deno.test("git.log() and git.diff() bound what they keep of a large repository", { ignore }, async () => {
+  await repository(async ({ env, write }) => {
+    for (let at = 0; at < 400; at++) await write(`many/${at}.txt`, "x\n");
+    await write("wide.txt", "y".repeat(2_000_000));
+    await add(env, ".");
+    const { files, left, total } = await diff(env, { staged: true });
+    assert.deepEqual([files.length, left, total.files], [300, 101, 401]);
+    const wide = (await diff(env, { staged: true, paths: "wide.txt" })).files[0];
+    assert.ok((wide?.hunks[0]?.text.length ?? 0) < 2_000);
+    await commit(env, "many");
+  });
+});
+
+Deno.test("git.* ends with its call and leaves no lock", { ignore }, async () => {
+  await repository(async ({ env, exists }) => {
+    const signal = AbortSignal.abort(new Error("The block is over"));
+    await assert.rejects(commit({ ...env, signal }, "x", { allowEmpty: true }), /The block is over/);
+    assert.equal(exists("workspace/.git/index.lock"), false);
+    assert.equal((await log(env)).commits.length, 1);
+  });
+});
+
+Deno.test("git.* asks git to end with its call, so that it takes its locks away", { ignore }, async () => {
+  await repository(async ({ env, exists, git, workspace }) => {
+    await git("config", "core.filesRefLockTimeout", "60000");
+    await Deno.writeTextFile(`${workspace}/.git/refs/heads/main.lock`, ""); // it waits for this one, with others held
+    const given = new AbortController();
+    const running = commit({ ...env, signal: given.signal }, "x", { allowEmpty: true });
+    while (!exists("workspace/.git/index.lock") && !exists("workspace/.git/HEAD.lock")) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    given.abort(new Error("The block is over"));
+    await assert.rejects(running, /The block is over/);
+    assert.deepEqual([exists("workspace/.git/index.lock"), exists("workspace/.git/HEAD.lock")], [false, false]);
+  });
+});
