@@ -13,7 +13,7 @@ import type { Metrics } from "./metrics.ts";
 import { metricsRoutes } from "./metrics_routes.ts";
 import { openAiError } from "./openai_error.ts";
 import { openAiRoutes } from "./openai_routes.ts";
-import { openApi } from "./openapi.ts";
+import { openDocuments } from "./open_documents.ts";
 import { pageFile } from "./page_file.ts";
 import { Problem, problemOf } from "./problem.ts";
 import { queryRoutes } from "./query_routes.ts";
@@ -52,7 +52,7 @@ const ANYONE: TokenGrant = {
 };
 
 /** What needs no token: it tells nothing of any conversation. */
-const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|favicon\.ico$)/;
+const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|docs$|docs\/style\.css$|favicon\.ico$)/;
 
 /** Everything between a request and its response; `remote` is the other end of its connection. It never rejects. */
 export function createApp(given: AppParts): (request: Request, remote: string) => Promise<Response> {
@@ -74,11 +74,11 @@ export function createApp(given: AppParts): (request: Request, remote: string) =
   });
   const routes = [...apiRoutes(parts, runs), ...metricsRoutes({ metrics, runs })];
   for (const route of routes) add(app, { route, parts });
-  const document = openApi(routes, { version: parts.version });
-  app.get("/openapi.json", () => jsonResponse(document));
+  const documents = openDocuments(routes, parts);
+  for (const [path, answer] of Object.entries(documents)) app.get(path, (c) => answer(c.req.raw));
   app.get("/", (c) => pageFile("index.html", c.req.raw));
   app.get("/assets/:name", (c) => pageFile(c.req.param("name"), c.req.raw));
-  for (const path of ["/openapi.json", "/", "/assets/:name"]) app.all(path, () => notAllowed(["GET"]));
+  for (const path of [...Object.keys(documents), "/", "/assets/:name"]) app.all(path, () => notAllowed(["GET"]));
   for (const path of new Set(routes.map(({ path }) => path))) {
     const methods = routes.filter((route) => route.path === path).map(({ method }) => method.toUpperCase());
     app.all(honoPath(path), () => notAllowed(methods));

@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { type Markup, markup } from "./markup.ts";
+
+const Parameter = z.object({
+  name: z.string(),
+  in: z.string(),
+  required: z.boolean().default(false),
+  description: z.string().optional(),
+  schema: z.record(z.string(), z.unknown()).default({}),
+});
+
+const Content = z.record(z.string(), z.object({ schema: z.unknown() }));
+
+const Operation = z.object({
+  operationId: z.string(),
+  summary: z.string(),
+  tags: z.array(z.string()),
+  parameters: z.array(Parameter),
+  requestBody: z.object({ content: Content }).optional(),
+  responses: z.record(z.string(), z.object({ description: z.string(), content: Content.optional() })),
+  "x-vis-scope": z.string().optional(),
+});
+
+/** What the page reads of an OpenAPI document. */
+const Document = z.object({
+  info: z.object({ title: z.string(), version: z.string(), description: z.string() }),
+  paths: z.record(z.string(), z.record(z.string(), Operation)),
+});
+
+type Place = z.infer<typeof Operation> & { readonly path: string; readonly method: string };
+
+/** A page of HTML about every call that an OpenAPI document describes: no scripts, and nothing from elsewhere but the
+ * server's own style. */
+export function referencePage(document: unknown): string {
+  const { info, paths } = Document.parse(document);
+  const places = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() }))
+  );
+  const tags = [...new Set(places.flatMap(({ tags }) => tags))];
+  const inTag = (tag: string): readonly Place[] => places.filter((place) => place.tags.includes(tag));
+  return markup`
+    <!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>${info.title} API ${info.version}</title>
+        <link rel="stylesheet" href="/docs/style.css">
+      </head>
+      <body>
+        <a class="skip" href="#calls">To the calls</a>
+        <header>
+          <h1>${info.title} API <small>${info.version}</small></h1>
+          <p>${info.description} Every call but those of operations needs <code>Authorization: Bearer TOKEN</code>; a token for
+    admin may do what one for write may, and that what one for read may. The same as data:
+    <a href="/openapi.json">openapi.json</a>.</p>
+        </header>
+        <nav aria-label="Calls">
+          <ul>${places.map(link)}</ul>
+        </nav>
+        <main id="calls">${
+    tags.map((tag) => markup`<section><h2>${tag}</h2>${inTag(tag).map(article)}</section>`)
+  }</main>
+      </body>
+    </html>
+  `.text;
+}
+
+function link({ operationId, method, path }: Place): Markup {
+  return markup`
+    <li><a href="#${operationId}"><span class="method">${method}</span> <code>${path}</code></a></li>
+  `;
+}
+
+function article(place: Place): Markup {
+  const { operationId, method, path, summary, parameters, requestBody, responses, "x-vis-scope": scope } = place;
+  return markup`
+    <article id="${operationId}" aria-labelledby="name-${operationId}">
+    <span class="scope">${scope ?? "no token"}</span>
+    <h3 id="name-${operationId}"><span class="method">${method}</span> <code>${path}</code></h3>
+    <p>${summary}</p>
+    ${parameters.length > 0 ? parameterTable(parameters) : ""}
+    ${requestBody ? schemas("Body", requestBody.content) : ""}
+    ${
+    Object.entries(responses).map(([status, { description, content }]) =>
+      markup`<p><code>${status}</code> ${description}</p>${content ? schemas("Shape", content) : ""}`
+    )
+  }
+    </article>
+  `;
+}
+
+function parameterTable(parameters: readonly z.infer<typeof Parameter>[]): Markup {
+  return markup`
+    <div class="wide">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">In</th>
+            <th scope="col">What</th>
+          </tr>
+        </thead>
+        <tbody>${parameters.map(parameterRow)}</tbody>
+      </table>
+    </div>
+  `;
+}
+
+function parameterRow({ name, in: place, required, description, schema }: z.infer<typeof Parameter>): Markup {
+  const { description: told, ...rest } = schema;
+  const what = description ?? (typeof told === "string" ? told : "");
+  return markup`
+    <tr>
+      <td><code>${name}</code>${required ? "" : " (may be left out)"}</td>
+      <td>${place}</td>
+      <td>${what} <code>${JSON.stringify(rest)}</code></td>
+    </tr>
+  `;
+}
+
+function schemas(label: string, content: z.infer<typeof Content>): Markup {
+  return markup`${
+    Object.entries(content).map(([type, { schema }]) =>
+      markup`
+        <details>
+          <summary>${label}: ${type}</summary>
+          <pre tabindex="0">${JSON.stringify(schema, null, 2)}</pre>
+        </details>
+      `
+    )
+  }`;
+}

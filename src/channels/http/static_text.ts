@@ -1,0 +1,21 @@
+import { entityTag, namesTag } from "./entity_tag.ts";
+
+/** A text that is the same as long as the process lives. */
+export class StaticText {
+  readonly #text: string;
+  readonly #headers: Readonly<Record<"content-type" | "cache-control" | "etag", string>>;
+
+  constructor(text: string, type: string) {
+    this.#text = text;
+    this.#headers = { "content-type": type, "cache-control": "no-cache", etag: entityTag(text) };
+  }
+
+  /** 304 where the client has it already. */
+  answer(request: Request): Response {
+    const known = request.headers.get("if-none-match") ?? "";
+    const isKnown = namesTag(known, this.#headers.etag, { weak: true });
+    return isKnown
+      ? new Response(null, { status: 304, headers: this.#headers })
+      : new Response(this.#text, { headers: this.#headers });
+  }
+}
