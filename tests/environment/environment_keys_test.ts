@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import type { ConversationKeys, QueryKeys } from "../../src/extension/environment_keys.ts";
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
+import { sample } from "../extension/_sample.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+
+/** What stands under a key: the type holds the lists against the interfaces, the tests against page and object. */
+const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
+  envId: "string",
+  conversationId: "string",
+  depth: "number",
+  workspace: "string",
+  router: "object",
+  initialNames: "object",
+  varIndex: "object",
+  extensions: "object",
+  customBindings: "object",
+  db: "object",
+  store: "object",
+  readVar: "function",
+  bindVar: "function",
+  bumpVarIndex: "function",
+  home: "object",
+  config: "object",
+  register: "function",
+  load: "function",
+  spawn: "function",
+  closed: "object",
+  log: "function",
+};
+const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
+  signal: "object",
+  maxIterations: "number",
+  currentIterationId: "string",
+  parentIterationId: "string",
+  ask: "function",
+  runChild: "function",
+};
+/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent. */
+const NOT_HERE = ["home", "load", "spawn", "parentIterationId"];
+const END = replyJson([], { final: "That is all" });
+
+/** An engine with an extension that hands every environment that it sees to `see`. */
+async function watched(
+  see: (env: EnvironmentView, where: string) => unknown,
+  replies = [replyJson("await spy.look()"), END],
+) {
+  const spy: Extension = sample({
+    namespace: "test.spy",
+    config: z.object({}),
+    activate: async (env) => (await see(env, "activate"), true),
+    prompt: async (env) => (await see(env, "prompt"), ""),
+    nudge: ({ environment }) => (see(environment, "nudge"), null),
+    symbols: [
+      fn("look", (env: EnvironmentView) => see(env, "call"), { doc: "Looks.", args: z.tuple([]), returns: "unknown" }),
+    ],
+  });
+  return await startEngine(replies, { extensions: [spy, sample({ namespace: "test.off", activate: () => false })] });
+}
+
+Deno.test("the environment's table on the page has the keys of the type, with their scopes", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/extensions.md", import.meta.url));
+  const section = page.slice(page.indexOf("## The environment"));
+  const table = section.slice(0, section.indexOf("\n\nKeys of scope"));
+  const rows = [...table.matchAll(/^\| `(\w+)` +\| (.+?) +\| (conversation|query) +\|$/gm)];
+  const of = (scope: string) => rows.filter((row) => row[3] === scope).map(([, key]) => key).sort();
+  assert.deepEqual(of("conversation"), Object.keys(CONVERSATION).sort());
+  assert.deepEqual(of("query"), Object.keys(QUERY).sort());
+});
+
+Deno.test("the live environment has those keys and no other, of those types", async () => {
+  const seen: Record<string, Record<string, string>> = {};
+  await using engine = await watched((env, where) => {
+    const keys = Object.keys(env).filter((key) => Reflect.get(env, key) !== null);
+    seen[where] = Object.fromEntries(keys.map((key) => [key, typeof Reflect.get(env, key)]));
+  });
+  await engine.ask("x");
+  const all = { ...CONVERSATION, ...QUERY };
+  const expected = Object.fromEntries(Object.entries(all).filter(([key]) => !NOT_HERE.includes(key)));
+  assert.deepEqual(seen["call"], expected);
+  const { ask: _ask, runChild: _run, ...outside } = expected;
+  for (const where of ["activate", "prompt", "nudge"]) {
+    const { currentIterationId: _first, ...rest } = seen[where] ?? {};
+    const { currentIterationId: _id, ...wanted } = outside;
+    assert.deepEqual(rest, wanted, where);
+  }
+});
+
+Deno.test("keys of the query are absent while none runs", async () => {
+  await using engine = await watched(() => {});
+  const { Environment } = await import("../../src/environment/environment.ts");
+  const environment = await Environment.open({
+    branch: engine.branch,
+    store: engine.store,
+    registry: { activate: () => assert.fail() },
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    openSandbox: () => assert.fail(),
+    now: Date.now,
+  });
+  try {
+    const view = environment.view();
+    for (const key of Object.keys(QUERY)) assert.equal(key in view, false, key);
+    assert.equal(view.router, undefined);
+    assert.deepEqual(view.extensions, []);
+  } finally {
+    await environment.close();
+  }
+});
+
+Deno.test("facts: router, names, extensions and iteration are those of the moment", async () => {
+  const ids: (string | null | undefined)[] = [];
+  let facts: EnvironmentView | undefined;
+  await using engine = await watched((env, where) => {
+    if (where === "prompt" || where === "call") ids.push(env.currentIterationId);
+    if (where !== "call") return;
+    facts = { ...env };
+  });
+  await engine.ask("x");
+  const [begin, first] = ids;
+  assert.equal(begin, null);
+  const [query] = await engine.store.queries(engine.branch.branchId);
+  assert.equal((await engine.store.iterations(query?.queryId ?? ""))[0]?.iterationId, first);
+  assert.deepEqual(facts?.router, {
+    providers: [{ name: "scripted", models: ["script"] }],
+    root: { provider: "scripted", model: "script" },
+  });
+  const names = facts?.initialNames ?? new Set();
+  for (const name of ["$query", "vars", "print", "results", "spy"]) assert.ok(names.has(name), name);
+  for (const name of ["off", "rows"]) assert.ok(!names.has(name), name);
+  assert.deepEqual(facts?.extensions?.map(({ namespace, active }) => `${namespace} ${active}`), [
+    "test.spy true",
+    "test.off false",
+  ]);
+  assert.deepEqual([facts?.maxIterations, facts?.depth], [4, 0]);
+});
+
+Deno.test("varIndex is what the model read, and stale after a bump or a new variable", async () => {
+  const seen: NonNullable<EnvironmentView["varIndex"]>[] = [];
+  const note = ({ varIndex }: EnvironmentView): void => void (varIndex && seen.push(varIndex));
+  await using engine = await watched((env, where) => {
+    if (where === "prompt" || where === "call") note(env);
+    if (where !== "call") return;
+    env.bumpVarIndex?.();
+    note(env);
+  }, [replyJson("const rows = [1, 2, 3]"), replyJson("await spy.look()"), END]);
+  await engine.ask("x");
+  const [begin, read, bumped] = seen;
+  assert.deepEqual([begin?.index, begin?.revision], ["", 0]);
+  assert.match(read?.index ?? "", /rows/);
+  assert.equal(engine.context(1).includes(read?.index ?? "?"), true);
+  assert.equal(bumped?.currentRevision, (read?.currentRevision ?? 0) + 1);
+  assert.equal(bumped?.revision, read?.revision);
+});
+
+Deno.test("nothing of the environment can be changed, and what was given does not lead back", async () => {
+  const thrown: string[] = [];
+  let after: EnvironmentView | undefined;
+  await using engine = await watched((env, where) => {
+    if (where !== "call") return;
+    const attempt = (name: string, work: () => unknown): void => {
+      try {
+        work();
+      } catch (error) {
+        thrown.push(`${name} ${(error as Error).name}`);
+      }
+    };
+    const open = env as unknown as Record<string, Record<string, unknown>>;
+    for (const key of ["depth", "maxIterations", "currentIterationId", "extensions", "store", "other"]) {
+      attempt(key, () => Object.assign(env, { [key]: 7 }));
+      attempt(`define ${key}`, () => Object.defineProperty(env, key, { value: 7 }));
+    }
+    attempt("delete", () => Reflect.deleteProperty(env, "db") || assert.fail("refused"));
+    attempt("prototype", () => Object.setPrototypeOf(env, { depth: 7 }));
+    attempt("freeze", () => Object.preventExtensions(env));
+    attempt("router", () => Object.assign(open["router"] ?? {}, { root: null }));
+    attempt("root", () => Object.assign(open["router"]?.["root"] as object, { model: "mine" }));
+    attempt("list", () => (open["extensions"] as unknown as unknown[]).push({}));
+    attempt("entry", () => Object.assign((open["extensions"] as unknown as object[])[0] ?? {}, { active: false }));
+    attempt("varIndex", () => Object.assign(open["varIndex"] ?? {}, { revision: 99 }));
+    attempt("db", () => Object.assign(open["db"] ?? {}, { search: () => [] }));
+    attempt("store", () => Object.assign(open["store"] ?? {}, { get: () => "mine" }));
+    (env.initialNames as Set<string>).add("rows");
+    after = { ...env };
+    after = { ...after, initialNames: new Set(env.initialNames) };
+  });
+  await engine.ask("x");
+  assert.deepEqual(thrown.filter((one) => !one.endsWith("TypeError")), ["delete AssertionError"]);
+  assert.equal(thrown.length, 12 + 1 + 2 + 7);
+  assert.deepEqual([after?.depth, after?.maxIterations, after?.router?.root.model], [0, 4, "script"]);
+  assert.ok(!after?.initialNames?.has("rows"));
+  for (const key of ["close", "endQuery", "run", "bind", "budget", "scope"]) assert.ok(!(key in (after ?? {})), key);
+});
