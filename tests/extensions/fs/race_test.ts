@@ -69,7 +69,7 @@ const TURNS: Readonly<Record<string, (workspace: Workspace, at: number) => Promi
   stat: (w) => w.call("stat", "d/a.txt"),
   writeFile: (w, at) => w.call("writeFile", `d/new${at}.txt`, "x"),
   "writeFile in new folders": (w, at) => w.call("writeFile", `d/new${at}/deep/x.txt`, "x"),
-  edit: (w, at) => w.call("edit", ["a", "b"].map((name) => ({ path: `d/${name}.txt`, old: "insi", new: "insi" }))),
+  edit: (w) => w.call("edit", ["a", "b"].map((name) => ({ path: `d/${name}.txt`, old: "insi", new: "insi" }))),
   patch: (w, at) => w.call("patch", `--- /dev/null\n+++ b/d/p${at}.txt\n@@ -0,0 +1 @@\n+x\n`),
   move: (w, at) => at % 2 ? w.call("move", "d/sub", "d/other") : w.call("move", "d/other", "d/sub"),
   remove: (w, at) => w.call("remove", at % 2 ? "d/a.txt" : "d/sub", { recursive: true }),
