@@ -68,7 +68,8 @@ function services(extensions: Extensions): Services {
 export async function main(args: readonly string[], extensions: Extensions): Promise<void> {
   if (args[0] === "__sandbox_child") return await sandboxChild();
   const env = environment();
-  const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" });
+  const dumb = env["TERM"] === "dumb";
+  const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" || dumb, dumb });
   if (env["VIS_LOG"]) {
     const { startLogging } = await import("./logging/log.ts");
     startLogging({ level: levelOf(env["VIS_LOG"]), write: (line) => io.stderr(`${line}\n`) });

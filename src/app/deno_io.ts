@@ -13,15 +13,17 @@ export class DenoIo implements Io {
   readonly args: readonly string[];
   readonly stdinIsTerminal = Deno.stdin.isTerminal();
   readonly stdoutIsTerminal = Deno.stdout.isTerminal();
-  readonly stderrIsTerminal = Deno.stderr.isTerminal();
+  readonly stderrIsTerminal: boolean;
   readonly stdoutColor: boolean;
   readonly stderrColor: boolean;
   readonly #encoder = new TextEncoder();
   readonly #gone = new Set<Target>();
   readonly #handlers = new Set<() => void>();
 
-  constructor(args: readonly string[], options: { readonly noColor: boolean }) {
+  /** `dumb`: the terminal cannot take a line away again, so that nothing may stand on it for a moment only. */
+  constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
     this.args = args;
+    this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
     this.stdoutColor = !options.noColor && this.stdoutIsTerminal;
     this.stderrColor = !options.noColor && this.stderrIsTerminal;
   }

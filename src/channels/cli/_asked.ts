@@ -42,6 +42,7 @@ export async function asked({ io, flags, schema, begin, traceOf }: Asked): Promi
     if (!flags.quiet) progress.line(summary(result));
     return exitCodeOf(result);
   } finally {
+    progress.clear();
     stop();
   }
 }

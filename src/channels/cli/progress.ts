@@ -4,6 +4,7 @@ import { oneLine } from "../../domain/clip.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { Io } from "../channel.ts";
 import { diffLines } from "./diff_lines.ts";
+import { LiveLine } from "./live_line.ts";
 import { terminalText } from "./terminal_text.ts";
 
 /** Shows a running query on stderr: a line per block and its outcome, and on a terminal a live line below them that
@@ -12,8 +13,7 @@ export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
   readonly #color: ReturnType<typeof pc.createColors>;
-  /** The live line that stands, "" where none does. */
-  #live = "";
+  readonly #live: LiveLine;
   #model = "";
   #blocks = 0;
   /** Child queries that run: id to task. */
@@ -23,6 +23,7 @@ export class Progress {
     this.#io = io;
     this.#verbose = options.verbose;
     this.#color = pc.createColors(io.stderrColor);
+    this.#live = new LiveLine({ write: io.stderr, width: () => this.#width(), paint: this.#color.dim });
   }
 
   show(event: QueryEvent): void {
@@ -86,8 +87,7 @@ export class Progress {
 
   /** Removes the live line. */
   clear(): void {
-    if (this.#live) this.#io.stderr("\r\x1b[2K");
-    this.#live = "";
+    this.#live.clear();
   }
 
   /** A line of its own on stderr. */
@@ -102,11 +102,7 @@ export class Progress {
   }
 
   #status(text: string): void {
-    const line = oneLine(terminalText(text), this.#width() - 1);
-    if (!this.#io.stderrIsTerminal || line === this.#live) return;
-    this.clear();
-    this.#io.stderr(this.#color.dim(line));
-    this.#live = line;
+    if (this.#io.stderrIsTerminal) this.#live.show(text);
   }
 
   #code(at: string, written: string): void {

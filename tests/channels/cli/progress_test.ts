@@ -109,6 +109,7 @@ Deno.test("Progress says what it waits for until the first event of a reply", ()
   assert.ok(io.err.endsWith("waiting for m-1…"));
   progress.show(event({ type: "iteration_finished", outcome: "executed", reason: null, ms: 1 }));
   assert.ok(io.err.endsWith("waiting for m-1…"));
+  progress.clear();
 });
 
 Deno.test("Progress shows a child query as one line when it ends, and nothing of its text as control", () => {
