@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { loadShipped } from "../../src/extension/loader.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { optionsIn, withFolder, write } from "../extension/_folders.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
 import { recordingLog, VIEW } from "../extension/_sample.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../extensions/examples/", import.meta.url));
@@ -83,3 +85,46 @@ Deno.test("the pack brings an extension into one conversation, from the next que
     registry.release(VIEW.envId);
     assert.ok(!(await registry.activate(VIEW)).functions.includes("alarm.ring"));
   }));
+
+/** Previews of these blocks, run in a conversation with one example. */
+async function run(name: string, blocks: readonly string[]): Promise<readonly string[]> {
+  const shown: string[] = [];
+  await withFolder(async (folder) => {
+    const { loaded } = await examplesIn(folder);
+    const extensions = loaded.filter(({ namespace }) => namespace === `example.${name}`);
+    await using engine = await startEngine([replyJson(blocks), replyJson([], { final: "That is all" })], {
+      extensions,
+    });
+    await engine.ask("x");
+    for (const event of engine.events) {
+      if (event.type === "block_finished") shown.push(event.result.error?.message ?? event.result.preview);
+    }
+  });
+  return shown;
+}
+
+Deno.test("the example of a store keeps todos and finds the open ones", async () => {
+  const blocks = ["[await todo.add('a'), await todo.add('b')].join()", "await todo.done('0001')", "await todo.open()"];
+  assert.deepEqual(await run("store", blocks), ['"0001,0002"', "2", '[ { id: "0002", here: true } ]']);
+});
+
+Deno.test("the example of modules has bare names that need no await", async () => {
+  const blocks = [
+    "[stats.mean([1, 2, 6]), stats.median([1, 2, 6, 7])].join()",
+    "new Money(5).plus(new Money(7)).cents",
+  ];
+  assert.deepEqual(await run("modules", blocks), ['"3,4"', "12"]);
+});
+
+Deno.test("the example of variables reads one and binds another", async () => {
+  const blocks = [
+    "const people = [{age: 3}, {age: 4}, {}]; await table.column('people', 'age', 'ages')",
+    "ages.join()",
+    "await table.column('none', 'age', 'ages')",
+  ];
+  assert.deepEqual(await run("variables", blocks), [
+    '{ name: "ages", rows: 3 }',
+    '"3,4,"',
+    "Cannot read none: no such variable",
+  ]);
+});
