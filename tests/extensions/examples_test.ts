@@ -16,7 +16,7 @@ async function examplesIn(folder: string) {
   const names = (await Array.fromAsync(Deno.readDir(EXAMPLES))).map(({ name }) => name).sort();
   const folders = names.map((name) => ({ place: "home" as const, path: join(EXAMPLES, name) }));
   const report = await loadShipped({}, { log, folders, folderOptions: optionsIn(folder) });
-  const config = { "example.config": { greeting: "Welcome" } };
+  const config = { "example.config": { greeting: "Welcome" }, "example.extend": { folders: ["notes"] } };
   const load = () => Promise.resolve(report.loaded[0] ?? assert.fail());
   const registry = new ExtensionRegistry({ log, config, load });
   for (const extension of report.loaded) registry.register(extension);
@@ -46,6 +46,7 @@ Deno.test("each example does what it shows", () =>
     await assert.rejects(call("stock.count", "fig"), { message: "Cannot count fig: it is not sold here" });
     assert.deepEqual([active.globals, active.grants.read], [["Deno.readTextFile"], ["."]]);
     assert.equal(await call("greeter.greet", "Ada"), "Welcome, Ada");
+    assert.equal(await call("notes.place"), `${workspace}/notes`);
     const order = active.list.map(({ namespace }) => namespace);
     assert.ok(order.indexOf("example.functions") < order.indexOf("example.requires"));
     const slow = {

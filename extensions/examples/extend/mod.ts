@@ -1,0 +1,29 @@
+/** `extend`: one alias for each folder of the workspace that the settings name. */
+import { defineExtension, type EnvironmentView, type Extension, fn, z } from "@vis/extension";
+
+const Config = z.strictObject({ folders: z.array(z.string().regex(/^[a-z]+$/)).default([]) });
+
+function folder(name: string): Extension {
+  return defineExtension({
+    namespace: `example.extend.${name}`,
+    alias: { ns: `vis.ext.${name}`, alias: name },
+    doc: `Knows the folder ${name}.`,
+    version: "1.0.0",
+    symbols: [
+      fn("place", ({ workspace }: EnvironmentView) => `${workspace}/${name}`, {
+        doc: "Where it is.",
+        args: z.tuple([]),
+        returns: "string",
+      }),
+    ],
+  });
+}
+
+export default defineExtension({
+  namespace: "example.extend",
+  alias: { ns: "vis.ext.folders", alias: "folders" },
+  doc: "Aliases by settings.",
+  version: "1.0.0",
+  config: Config,
+  extend: ({ config }: EnvironmentView) => Config.parse(config).folders.map(folder),
+});
