@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { ALLOWED } from "../../src/sandbox/confine/system_calls.ts";
+
+const folder = new URL("../../docs/deploy/", import.meta.url);
+const read = (name: string): string => Deno.readTextFileSync(new URL(name, folder));
+const unit = read("vis.service");
+/** What sets the walls: src/sandbox/confine and V8's guard of its code. */
+const NEEDED = [
+  ...["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp", "prctl", "prlimit64"],
+  ...[
+    "pkey_alloc",
+    "pkey_mprotect",
+    "pkey_free",
+    "clone3",
+    "clone",
+    "execve",
+    "socketpair",
+    "kill",
+    "wait4",
+    "openat2",
+  ],
+];
+
+async function analyze(...args: readonly string[]): Promise<string | null> {
+  try {
+    const { stdout, success } = await new Deno.Command("systemd-analyze", { args: [...args], stderr: "null" }).output();
+    return success ? new TextDecoder().decode(stdout) : null;
+  } catch {
+    return null;
+  }
+}
+
+const hasAnalyze = (await analyze("syscall-filter", "--no-pager", "@system-service")) !== null;
+
+/** A test that needs systemd-analyze, shown as skipped where there is none. */
+function analyzed(name: string, fn: () => Promise<void>): void {
+  const why = hasAnalyze ? "" : " (skipped: no systemd-analyze)";
+  Deno.test({ name: `docs/deploy ${name}${why}`, ignore: !hasAnalyze, fn });
+}
+
+analyzed("the unit is exposed no more than 2.0", async () => {
+  const path = new URL("vis.service", folder).pathname;
+  const text = await analyze("security", "--offline=true", "--no-pager", path) ?? "";
+  const score = Number(/Overall exposure level for vis\.service: ([\d.]+)/.exec(text)?.[1]);
+  assert.ok(score <= 2, text);
+});
+
+async function expanded(name: string): Promise<readonly string[]> {
+  if (!name.startsWith("@")) return [name];
+  const lines = (await analyze("syscall-filter", "--no-pager", name) ?? "").split("\n").slice(1).map((line) =>
+    line.trim()
+  );
+  return (await Promise.all(lines.filter((line) => /^[@\w]/.test(line)).map(expanded))).flat();
+}
+
+analyzed("the unit's list of system calls leaves what the walls need, and what a sandbox uses", async () => {
+  const allowed = new Set<string>();
+  for (const [, no, names = ""] of unit.matchAll(/^SystemCallFilter=(~?)(.*)$/gm)) {
+    for (const name of (await Promise.all(names.split(" ").map(expanded))).flat()) {
+      if (no) allowed.delete(name);
+      else allowed.add(name);
+    }
+  }
+  assert.ok(allowed.size > 200);
+  const wanted = [...NEEDED, ...Object.keys(ALLOWED)];
+  assert.deepEqual(wanted.filter((name) => !allowed.has(name)), []);
+  for (const name of ["ptrace", "mount", "bpf", "kexec_load", "init_module"]) assert.ok(!allowed.has(name), name);
+});
+
+Deno.test("docs/deploy the unit leaves enough time to end in", () => {
+  const stop = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]);
+  assert.ok(stop * 1000 > 10_000 + 5_000, "more than server.shutdownMs");
+  assert.match(unit, /^ExecStart=.* serve --profile locked .*--token-file \$\{CREDENTIALS_DIRECTORY\}\/token$/m);
+});
+
+Deno.test("docs/deploy proxies hold no event back and pass the name and the address on", () => {
+  assert.match(read("nginx.conf"), /proxy_buffering off;[^]*proxy_read_timeout 1h;/);
+  assert.match(read("nginx.conf"), /proxy_set_header Host \$host;\n\s*proxy_set_header X-Forwarded-For \$remote_addr;/);
+  assert.match(read("Caddyfile"), /flush_interval -1/);
+});
+
+Deno.test("docs/deploy the image runs without root", () => {
+  const lines = read("Containerfile").split("\n");
+  assert.ok(
+    lines.findLastIndex((line) => /^USER 65532:65532$/.test(line)) > lines.findLastIndex((line) => /^RUN/.test(line)),
+  );
+  assert.match(read("README.md"), /--read-only --tmpfs \/tmp --cap-drop=all --security-opt=no-new-privileges/);
+});
