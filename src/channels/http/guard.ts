@@ -11,6 +11,11 @@ export interface GuardOptions {
  * another origin. A name that resolves to this machine (DNS rebinding) is refused by its Host header. */
 export function guard(request: Request, { limits, hosts }: GuardOptions): void {
   checkSizes(request, limits);
+  const coding = request.headers.get("transfer-encoding")?.toLowerCase() ?? "chunked";
+  if (coding !== "chunked") {
+    const detail = `Cannot read a packed body: ${coding.slice(0, 50)}`;
+    throw new Problem(detail, { kind: "unsupported-media-type", headers: { connection: "close" } });
+  }
   const host = (request.headers.get("host") ?? "").toLowerCase();
   if (!isKnown(host, hosts)) {
     throw new Problem(`Cannot serve host: ${host.slice(0, 100) || "none"}`, { kind: "misdirected" });

@@ -1,11 +1,9 @@
 import type { z } from "zod";
+import { checkJson } from "./check_json.ts";
 import type { HttpLimits } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
 import { readBody } from "./read_body.ts";
 import type { Call, Route } from "./route.ts";
-
-/** Deeper JSON would not fit the stack of what reads it. */
-const MAX_DEPTH = 200;
 
 /** A request as its route's handler gets it. Throws `Problem` for one that its schemas refuse. */
 export async function readCall(
@@ -25,11 +23,8 @@ export async function readCall(
 
 function parsed(text: string): unknown {
   if (text === "") return {};
-  const value = readJson(text);
-  if (isDeeper(value, MAX_DEPTH)) {
-    throw new Problem(`Cannot read the body: it is deeper than ${MAX_DEPTH} levels`, { kind: "bad-request" });
-  }
-  return value;
+  checkJson(text);
+  return readJson(text);
 }
 
 function readJson(text: string): unknown {
@@ -38,16 +33,6 @@ function readJson(text: string): unknown {
   } catch {
     throw new Problem("Cannot read the body: it is no JSON", { kind: "bad-request" });
   }
-}
-
-/** Level by level, so that no depth is too much for it. */
-function isDeeper(value: unknown, limit: number): boolean {
-  let level: readonly unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true;
-    level = level.filter((one) => typeof one === "object" && one !== null).flatMap((one) => Object.values(one ?? {}));
-  }
-  return false;
 }
 
 function checked(

@@ -1,28 +1,9 @@
 import assert from "node:assert/strict";
-import { connect } from "node:net";
+import { raw, statusOf } from "./_raw.ts";
 import { startRig, TOKEN } from "./_rig.ts";
-
-/** What comes back for raw bytes. */
-async function raw(url: string, text: string, { waitMs = 2_000 } = {}): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  let got = "";
-  const socket = connect(Number(new URL(url).port), "127.0.0.1", () => void socket.write(text));
-  const timer = setTimeout(() => socket.destroy(), waitMs);
-  socket.on("data", (bytes) => {
-    got += bytes.toString("latin1");
-  });
-  socket.on("error", () => {});
-  socket.on("close", () => {
-    clearTimeout(timer);
-    resolve(got);
-  });
-  return await promise;
-}
 
 const get = (headers: readonly string[], path = "/api/v1"): string =>
   [`GET ${path} HTTP/1.1`, `Authorization: Bearer ${TOKEN}`, "Connection: close", ...headers, "", ""].join("\r\n");
-
-const statusOf = (text: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0);
 
 Deno.test("guard() serves its own names alone: another Host is refused though the token is right", async () => {
   await using rig = await startRig([], { hosts: ["vis.example", "proxy.example:8443"] });
