@@ -2,6 +2,7 @@ import type { CheckResult, OpenRequest } from "../channels/channel.ts";
 import { DEFAULT_CONFIG } from "../config/defaults.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { probeWalls, type WallProbe } from "../sandbox/probe_walls.ts";
+import { diagnoseCommands } from "./diagnose_commands.ts";
 import { diagnoseDatabase } from "./diagnose_database.ts";
 import { diagnoseExtensions } from "./diagnose_extensions.ts";
 import { diagnoseProviders } from "./diagnose_providers.ts";
@@ -23,6 +24,7 @@ export async function doctor(request: OpenRequest, parts: SessionParts): Promise
   const found = await Promise.all([
     diagnoseSettings(settings),
     checkWalls(settings),
+    diagnoseCommands(settings, parts.env),
     diagnoseDatabase(settings),
     diagnoseProviders(settings),
     diagnoseExtensions(settings, parts),

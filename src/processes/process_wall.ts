@@ -37,7 +37,7 @@ export interface ProcessWallOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the temporary folders of programs are made. */
   readonly temporary?: string;
-  /** In tests: other walls of the same process run programs at the same time, which this one leaves alone. */
+  /** Other walls of the same process run programs at the same time, which this one leaves alone. */
   readonly shared?: boolean;
   /** What becomes the program; this build's own unless a test names another. */
   readonly launcher?: ChildProgram;
