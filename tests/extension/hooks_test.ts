@@ -92,6 +92,12 @@ Deno.test("after: result replaces, an empty object keeps, and it sees the checke
   assert.deepEqual(await call({ args: [], hooks: { args, after: (input) => ({ result: input.args }) } }), [5]);
 });
 
+Deno.test("after: env, fn and args that it returns change nothing any more", async () => {
+  const changed = { env: { ...VIEW, depth: 9 }, fn: failing, args: ["x"] };
+  assert.equal(await call({ hooks: { after: () => changed } }), 8);
+  assert.equal(await call({ hooks: { after: () => ({ ...changed, result: 9 }) } }), 9);
+});
+
 Deno.test("after: its error is wrapped and does not reach onError", async () => {
   const onError = () => assert.fail("onError ran");
   const after = () => Promise.reject(new TypeError("Broken"));
