@@ -11,13 +11,10 @@ interface GraphModule {
  * needs a measurement (`deno task bench launch`). */
 const ALLOWED = ["@logtape/logtape", "commander", "kysely", "picocolors", "uuidv7"];
 
-Deno.test("a run loads no schema library, no differ and no other package before its first request", async () => {
-  const entries = [
-    "src/app.ts",
-    "src/channels/cli/cli.ts",
-    "src/channels/cli/run_command.ts",
-    "src/app/open_session.ts",
-  ];
+/** Packages that are loaded with these files, each with the file that asks for it, and how many files that are. */
+async function loadedWith(
+  entries: readonly string[],
+): Promise<{ readonly packages: ReadonlyMap<string, string>; readonly files: number }> {
   const { stdout, success } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", "--no-lock", "--config", join(ROOT, "deno.json"), join(ROOT, "main.ts")],
     cwd: ROOT,
@@ -37,9 +34,27 @@ Deno.test("a run loads no schema library, no differ and no other package before 
       waiting.push(to);
     }
   }
-  const packages = [...met].flatMap(([to, from]) => {
+  const packages = new Map<string, string>();
+  for (const [to, from] of met) {
     const name = /^npm:\/?((?:@[^/@]+\/)?[^/@]+)/.exec(to)?.[1];
-    return name === undefined || ALLOWED.includes(name) ? [] : [`${name} in ${from.slice(`file://${ROOT}`.length)}`];
-  });
-  assert.deepEqual(packages, []);
+    if (name !== undefined) packages.set(name, from.slice(`file://${ROOT}`.length));
+  }
+  return { packages, files: waiting.length };
+}
+
+Deno.test("a run loads no schema library, no differ and no other package before its first request", async () => {
+  const { packages } = await loadedWith([
+    "src/app.ts",
+    "src/channels/cli/cli.ts",
+    "src/channels/cli/run_command.ts",
+    "src/app/open_session.ts",
+  ]);
+  const others = [...packages].filter(([name]) => !ALLOWED.includes(name));
+  assert.deepEqual(others.map(([name, from]) => `${name} in ${from}`), []);
+});
+
+Deno.test("a command line is parsed with nothing but its parser: version, help and completions need no more", async () => {
+  const { packages, files } = await loadedWith(["main.ts", "src/channels/cli/cli.ts"]);
+  assert.deepEqual([...packages.keys()], ["commander"]);
+  assert.ok(files < 50, `${files} files`);
 });

@@ -79,7 +79,8 @@ function summary(result: QueryResult): string {
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,
   ];
-  if (costUsd !== null && costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
+  if (costUsd === null) parts.push("price unknown");
+  else if (costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
   if (status !== "done") parts.unshift(`${status}: ${reason}`);
   return `${parts.join(" · ")}${result.notes.length > 0 ? `\n${result.notes.join("\n")}` : ""}`;
 }
