@@ -35,7 +35,7 @@ export async function currentFile(
   }
   const same = known.hash === null
     ? known.size === bytes.length && known.mtime === modified
-    : known.hash === await hashOf(bytes);
+    : await known.hash === await hashOf(bytes);
   if (same) return current;
   throw new Error(
     `Cannot ${action} ${place.path}: it changed on disk since it was read; read it again and redo the change`,

@@ -3,6 +3,7 @@ import { confineForWrite, type Place } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { type CurrentFile, currentFile, MAX_WRITE } from "./current_file.ts";
 import { missing } from "./missing.ts";
+import { Pace } from "./pace.ts";
 import { refuseBinary } from "./read_place.ts";
 import { type Edit, replaceText } from "./replace_text.ts";
 import { sizeText } from "./size_text.ts";
@@ -12,6 +13,9 @@ import { type Written, written } from "./written.ts";
 export interface FileEdit extends Edit {
   readonly path: string;
 }
+
+/** Bytes whose decoding is a piece of work of its own. */
+const LARGE = 1024 * 1024;
 
 interface Draft {
   readonly place: Place;
@@ -45,6 +49,7 @@ async function draftOf(context: FsContext, place: Place): Promise<Draft> {
   const before = await currentFile(context, place);
   if (before === null) throw await missing(context, { action: "edit", path: place.path });
   refuseBinary(before.bytes, { place, action: "edit" });
+  if (before.bytes.length > LARGE) await new Pace(context.signal).rest();
   const { text, lossy } = decodeText(before.bytes);
   if (lossy) throw new Error(`Cannot edit ${place.path}: it is not UTF-8`);
   return { place, before, text };

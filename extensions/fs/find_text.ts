@@ -19,6 +19,7 @@ export async function findText(
     return found;
   }
   const pace = new Pace(signal);
+  await pace.rest();
   const fallback = await fallbackOf(part, pace);
   for (let at = 0, length = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -10,6 +10,7 @@ import { Pace } from "./pace.ts";
 import { sizeText } from "./size_text.ts";
 import type { Tree } from "./tree.ts";
 import { walk } from "./walk.ts";
+import { WalkFilter } from "./walk_filter.ts";
 
 export interface GrepOptions extends MatchOptions {
   /** Files or folders; the workspace where absent. */
@@ -25,7 +26,7 @@ export interface GrepOptions extends MatchOptions {
 }
 
 /** A tree of more is worth the start of a program that searches it with all processors. */
-const LARGE_BYTES = 24 * 1024 * 1024;
+const LARGE_BYTES = 12 * 1024 * 1024;
 
 /** Matching lines, at most 500. Where there are more, a last element with line 0 and path "" says how many: the result
  * is an array of plain data, so the remark must be an element of it. */
@@ -34,11 +35,9 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   const tally = new HitTally(options.limit);
   const { ignoreCase, literal, context: around = 0 } = options;
   using searcher = new FileSearcher(context, { pattern, match: { ignoreCase, literal }, around, tally, pace });
-  const { files, counted } = await gather(context, { pattern, options, pace });
-  const counts = await counted;
+  const { files, counts } = await gather(context, { pattern, options, pace });
   for (const file of files) {
     const count = counts?.get(file.real);
-    if (counts && count === undefined && !file.named) continue;
     if (count !== undefined && tally.counting && !tally.full) {
       tally.count(file.path, count);
       continue;
@@ -53,24 +52,49 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   return tally.hits();
 }
 
-/** All files to search, and where they are large, hits of each as another program counts them meanwhile; null where
- * none does. */
+interface Gathered {
+  readonly files: readonly Candidate[];
+  /** Hits of each file as another program counts them; null where none did. */
+  readonly counts: ReadonlyMap<string, number> | null;
+}
+
+/** The files to search. Where they are large, another program is asked which of them have hits. */
 async function gather(
   context: FsContext,
   { pattern, options, pace }: { readonly pattern: string; readonly options: GrepOptions; readonly pace: Pace },
-) {
+): Promise<Gathered> {
   const files: Candidate[] = [];
-  let counted: Promise<ReadonlyMap<string, number> | null> | null = null;
   let bytes = 0;
   for await (const file of filesOf(context, options, pace)) {
     files.push(file);
-    if (counted !== null || !context.spawn) continue;
+    const before = bytes;
+    if (before >= LARGE_BYTES || !context.spawn || options.path !== undefined) continue;
     bytes += sizeAt(context.tree, file.real);
     if (bytes < LARGE_BYTES) continue;
-    counted = import("./ripgrep_counts.ts").then((one) => one.ripgrepCounts(context, { pattern, options }));
-    counted.catch(() => {}); // seen by whoever waits for it
+    const { ripgrepCounts } = await import("./ripgrep_counts.ts");
+    const counts = await ripgrepCounts(context, { pattern, options });
+    if (counts) return { counts, files: walkedOf(context, { counts, options }) };
   }
-  return { files, counted };
+  return { files, counts: null };
+}
+
+/** Those of the files that the walk would have come by, in its order. */
+function walkedOf(
+  { tree }: FsContext,
+  { counts, options }: { readonly counts: ReadonlyMap<string, number>; readonly options: GrepOptions },
+): readonly Candidate[] {
+  const glob = options.glob === undefined ? null : globOf(options.glob);
+  const passes = new WalkFilter(tree, { all: options.all ?? false });
+  return [...counts.keys()].filter((path) => (glob === null || glob.matches(path)) && passes.file(path))
+    .map((path) => ({ path, parts: path.split("/") })).sort((a, b) => inWalkOrder(a.parts, b.parts))
+    .map(({ path }) => ({ path, real: path, named: false }));
+}
+
+function inWalkOrder(a: readonly string[], b: readonly string[]): number {
+  const at = a.findIndex((part, index) => part !== b[index]);
+  if (at < 0) return a.length - b.length;
+  const [mine = "", other = ""] = [a[at], b[at]];
+  return mine < other ? -1 : 1;
 }
 
 function sizeAt(tree: Tree, path: string): number {

@@ -28,14 +28,14 @@ export async function readFile(context: FsContext, path: string, options: ReadOp
   if (ranged) {
     const bytes = await readLines(file, { place, signal: context.signal, ...rangeOf(options) });
     const decoded = decodeText(bytes);
-    await rememberFile(context, { place, bytes: null, lossy: decoded.lossy, info });
+    rememberFile(context, { place, bytes: null, lossy: decoded.lossy, info });
     text = decoded.text;
   } else {
     const bytes = await readWhole(file, { size: info.size, most: MAX_TEXT, signal: context.signal });
     if (bytes === null) throw tooLarge(place, info.size);
     refuseBinary(bytes, { place, action: "read" });
     const decoded = decodeText(bytes);
-    await rememberFile(context, { place, bytes, lossy: decoded.lossy, info });
+    rememberFile(context, { place, bytes, lossy: decoded.lossy, info });
     text = decoded.text;
   }
   return options.numbers ? numbered(text, options.from ?? 1) : text;

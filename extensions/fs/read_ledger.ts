@@ -3,7 +3,7 @@ export interface Seen {
   readonly mtime: number;
   readonly size: number;
   /** SHA-256 of the bytes; null where only a part was read. */
-  readonly hash: string | null;
+  readonly hash: Promise<string> | null;
   /** True where the text was not the file's bytes (not UTF-8), so that writing it back would lose some. */
   readonly lossy: boolean;
 }

@@ -59,7 +59,7 @@ export function refuseBinary(
 }
 
 /** Notes the state of a file that the model now knows. */
-export async function rememberFile(
+export function rememberFile(
   context: FsContext,
   known: {
     readonly place: Place;
@@ -67,11 +67,11 @@ export async function rememberFile(
     readonly lossy: boolean;
     readonly info: Facts;
   },
-): Promise<void> {
+): void {
   context.ledger.remember(context.conversationId, `${context.root}/${known.place.real}`, {
     mtime: known.info.modified,
     size: known.info.size,
-    hash: known.bytes === null ? null : await hashOf(known.bytes),
+    hash: known.bytes === null ? null : hashOf(known.bytes),
     lossy: known.lossy,
   });
 }

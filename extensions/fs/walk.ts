@@ -21,7 +21,8 @@ export interface WalkOptions {
   readonly depth: number;
 }
 
-const NEVER = [".git", ".hg", ".svn"];
+/** Folders of other programs' own. */
+export const NEVER: readonly string[] = [".git", ".hg", ".svn"];
 export const MAX_ENTRIES = 500_000;
 
 /** Everything below a folder, sorted by name, folders before what is in them. Links are named and not followed;

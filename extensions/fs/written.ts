@@ -20,7 +20,7 @@ export async function written(
   const bytes = after?.kind === "file" ? after.bytes : null;
   if (bytes) {
     const info = context.tree.look(path);
-    if (info) await rememberFile(context, { place: { real: path, path: named, info }, bytes, lossy: false, info });
+    if (info) rememberFile(context, { place: { real: path, path: named, info }, bytes, lossy: false, info });
   }
   const [old, now] = [textOf(before), textOf(after)];
   const diff = old === undefined || now === undefined
