@@ -5,6 +5,7 @@ import { openStore } from "../src/persistence/open_store.ts";
 import type { Store } from "../src/persistence/store.ts";
 import { begun, newQuery, queryEnd } from "../tests/conformance/store_fixtures.ts";
 import { LargeConversation } from "./support/large_conversation.ts";
+import { writtenPages } from "./support/written_pages.ts";
 
 const ITERATIONS = 10_000;
 const CONVERSATIONS = 1000;
@@ -17,11 +18,12 @@ export async function storeLarge(): Promise<readonly Figure[]> {
   const folder = await Deno.makeTempDir({ prefix: "vis-bench-large-" });
   try {
     const path = join(folder, "large.db");
-    const { branchId, early, beside, late } = await build(path);
+    const { branchId, rounds, pages } = await build(path);
     const opened = await openings(path, branchId);
     const { listed, words } = await readings(path);
     const backup = await backupWhileWriting(folder, { megabytes: BACKUP_MB });
-    const ratio = (to: readonly number[]): number => median(late) / median(to);
+    const ratios = (to: "beside" | "early") => rounds.map((round) => median(round.late) / median(round[to]));
+    const late = rounds.flatMap((round) => round.late);
     return [
       { what: "resume: store, variables, images, queries", way: "part", unit: "ms", samples: opened, bar: 300 },
       ...Object.entries(words).map(([what, samples]): Figure => ({ what, way: "part", unit: "ms", samples, bar: 20 })),
@@ -30,10 +32,11 @@ export async function storeLarge(): Promise<readonly Figure[]> {
         what: "÷ one near 10 of another conversation there",
         way: "part",
         unit: "×",
-        samples: [ratio(beside)],
+        samples: ratios("beside"),
         bar: 1.1,
       },
-      { what: "÷ one near 10 in a new database", way: "part", unit: "×", samples: [ratio(early)], bar: 1.1 },
+      { what: "÷ one near 10 in a new database", way: "part", unit: "×", samples: ratios("early"), bar: 1.1 },
+      { what: "pages it writes ÷ one near 100", way: "part", unit: "×", samples: [pages.late / pages.early], bar: 1.1 },
       { what: "1000 conversations listed", way: "part", unit: "ms", samples: listed, bar: 20 },
       ...backup,
     ];
@@ -49,32 +52,55 @@ async function build(path: string) {
     await store.endQuery(queryId, queryEnd({ answer: `answer ${at}: sunny` }));
   }
   const large = await LargeConversation.begin(store);
-  for (let at = 0; at < ITERATIONS; at++) await large.iterate();
-  const times = await alternating(path, { store, large });
+  const count = async (iterations: number) => {
+    for (let at = 0; at < iterations; at++) await large.iterate();
+  };
+  await count(100);
+  const early = await pagesOf(path, large);
+  await count(ITERATIONS - 200);
+  const pages = { early, late: await pagesOf(path, large) };
+  const rounds = await alternating(path, { store, large });
   const { branchId } = large;
   await large.end();
   await store.close();
-  return { branchId, ...times };
+  return { branchId, rounds, pages };
 }
 
-/** Iterations of the large conversation in turn with those of new ones in the same database and in new databases, so that
- * all see the same machine. */
+/** Pages that one iteration writes: the median of 50. */
+async function pagesOf(path: string, large: LargeConversation): Promise<number> {
+  const samples: number[] = [];
+  for (let at = 0; at < 50; at++) {
+    const before = writtenPages(path);
+    await large.iterate();
+    const after = writtenPages(path);
+    if (after > before) samples.push(after - before); // else there was a checkpoint
+  }
+  return median(samples);
+}
+
+/** Iterations of the large conversation in turn with those of a new one in the same database and one in a new database,
+ * so that all see the same machine; who begins changes, so that nobody always comes after the same one. Each round
+ * is compared with itself. */
 async function alternating(path: string, { store: same, large }: { store: Store; large: LargeConversation }) {
-  const late: number[] = [], early: number[] = [], beside: number[] = [];
+  const rounds: { late: number[]; early: number[]; beside: number[] }[] = [];
   for (let round = 0; round < 30; round++) {
     const store = await openStore({ path: `${path}-${round}` });
     const small = await LargeConversation.begin(store);
     const other = await LargeConversation.begin(same);
+    const times = { late: [] as number[], early: [] as number[], beside: [] as number[] };
+    const turns = [["early", small], ["late", large], ["beside", other]] as const;
     for (let at = 0; at < 20; at++) {
-      const ms = [await timed(() => small.iterate()), await timed(() => other.iterate())] as const;
-      if (at >= 5) early.push(ms[0]);
-      if (at >= 5) beside.push(ms[1]);
-      late.push(await timed(() => large.iterate()));
+      for (let turn = 0; turn < turns.length; turn++) {
+        const [name, conversation] = turns[(at + turn) % turns.length] ?? turns[0];
+        const ms = await timed(() => conversation.iterate());
+        if (at >= 5) times[name].push(ms);
+      }
     }
+    rounds.push(times);
     await other.end();
     await store.close();
   }
-  return { late, early, beside };
+  return rounds;
 }
 
 /** What opening an environment reads. */

@@ -1,7 +1,10 @@
 import { Buffer } from "node:buffer";
+import { oneLine } from "../domain/clip.ts";
 import type { Image } from "../domain/image.ts";
 import { imageMediaType } from "../domain/image_media_type.ts";
 import type { RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
+import { answerHtml } from "./export_answer.ts";
+import { codeHtml } from "./export_code.ts";
 import { endFacts, minute, pageText, resultParts } from "./export_parts.ts";
 import { EXPORT_STYLE } from "./export_style.ts";
 
@@ -27,6 +30,7 @@ export function exportHtml(
 <header>
 <h1 dir="auto">${escaped(title)}</h1>
 <p class="facts">${escaped(conversationId)} · ${minute(createdAt)}${where}</p>
+<p class="totals">${totals(queries).map((fact) => `<span>${escaped(fact)}</span>`).join("")}</p>
 ${branches.length === 0 ? "" : details("Branches", pre(branches.join("\n")))}
 ${contents(queries)}
 </header>
@@ -38,9 +42,31 @@ ${queries.map((query, at) => section(query, { at })).join("\n")}
 `;
 }
 
+/** What the conversation came to. */
+function totals(queries: readonly RecordedQuery[]): readonly string[] {
+  const sum = (of: (query: RecordedQuery) => number): number => queries.reduce((all, query) => all + of(query), 0);
+  const blocks = sum(({ iterations }) => iterations.reduce((all, one) => all + one.blocks.length, 0));
+  const tokens = sum(({ usage }) => usage.input + usage.output);
+  const cost = sum(({ costUsd }) => costUsd ?? 0);
+  return [
+    counted(queries.length, ["query", "queries"]),
+    counted(sum(({ iterations }) => iterations.length), ["iteration", "iterations"]),
+    counted(blocks, ["block", "blocks"]),
+    `${(sum(({ ms }) => ms) / 1000).toFixed(1)} s`,
+    ...(tokens > 0 ? [`${tokens} tokens`] : []),
+    ...(cost > 0 ? [`$${cost.toFixed(4)}`] : []),
+  ];
+}
+
+function counted(n: number, [one, many]: readonly [string, string]): string {
+  return `${n} ${n === 1 ? one : many}`;
+}
+
 function contents(queries: readonly RecordedQuery[]): string {
   if (queries.length < 2) return "";
-  const items = queries.map(({ text }, at) => `<li><a href="#query-${at + 1}">${escaped(text.slice(0, 120))}</a></li>`);
+  const items = queries.map(({ text }, at) => (
+    `<li><a href="#query-${at + 1}">${escaped(oneLine(text, 120))}</a></li>`
+  ));
   return `<nav aria-label="Queries"><ol>${items.join("")}</ol></nav>`;
 }
 
@@ -52,13 +78,17 @@ ${queryBody(query)}
 }
 
 function queryBody(query: RecordedQuery): string {
-  const { text, images, context, iterations, answer, notes } = query;
+  const { text, images, context, iterations, answer, notes, status } = query;
   return [
     `<div class="request">${pre(text)}${images.map(imageOf).join("")}${
       context === null ? "" : `<p class="facts">context from ${escaped(context.label)}</p>`
     }</div>`,
     ...iterations.map(iterationPart),
-    answer === "" ? "" : `<div class="answer"><h3>Answer</h3>${pre(answer)}</div>`,
+    answer === ""
+      ? ""
+      : `<div class="answer ${status === "done" ? "" : "none"}" dir="auto"><h3>Answer</h3>${
+        answerHtml(pageText(answer), entities)
+      }</div>`,
     `<p class="facts">${endFacts(query).map(escaped).join(" · ")}</p>`,
     ...notes.map((note) => `<p class="facts">note: ${escaped(note)}</p>`),
   ].filter((part) => part !== "").join("\n");
@@ -66,11 +96,14 @@ function queryBody(query: RecordedQuery): string {
 
 function iterationPart(iteration: RecordedIteration): string {
   const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
+  // Of one that only answers, the answer below says all but the thinking.
+  const open = blocks.length + calls.length + children.length > 0 || error !== null ? " open" : "";
+  const came = outcome || status;
   return [
-    `<details class="iteration" open><summary>Iteration ${number} <small>${
-      escaped(outcome || status)
-    }</small></summary>`,
-    thinking === "" ? "" : details("Thinking", pre(thinking), { name: "thinking" }),
+    `<details class="iteration"${open}><summary>Iteration ${number} <small class="badge ${
+      came === "failed" || came === "refused" || came === "error" ? "bad" : ""
+    }">${escaped(came)}</small></summary>`,
+    thinking === "" ? "" : `<div class="thinking"><span class="label">Thinking</span>${pre(thinking)}</div>`,
     error === null ? "" : labelled("error", error),
     ...notes.map((note) => `<p class="facts">note: ${escaped(note)}</p>`),
     ...blocks.map(blockPart),
@@ -89,10 +122,9 @@ function blockPart(block: RecordedIteration["blocks"][number]): string {
   const end = `<p class="end ${ok ? "ok" : "bad"}">${ok ? "✓" : "✗"} ${escaped(outcome)} <small>${
     ms.toFixed(0)
   } ms</small></p>`;
+  const code = codeHtml(pageText(block.code), entities);
   const parts = resultParts(block).map(({ label, text }) => labelled(label, text));
-  return `<div class="block"><pre class="code"><code dir="ltr">${escaped(block.code)}</code></pre>${end}${
-    parts.join("")
-  }</div>`;
+  return `<div class="block"><pre class="code"><code dir="ltr">${code}</code></pre>${end}${parts.join("")}</div>`;
 }
 
 /** Bytes of a known kind stand in the page; an address is shown, and never fetched. */
@@ -128,5 +160,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 function escaped(text: string): string {
-  return pageText(text).replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+  return entities(pageText(text));
+}
+
+function entities(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 }

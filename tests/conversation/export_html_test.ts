@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { exportHtml } from "../../src/conversation/export_html.ts";
+import { answerHtml } from "../../src/conversation/export_answer.ts";
+import { codeHtml } from "../../src/conversation/export_code.ts";
 import { hostileRecording, recordedIteration, recordedQuery, recording } from "./_recordings.ts";
 
 /** Names of the elements and of their attributes. */
@@ -21,14 +23,15 @@ Deno.test("exportHtml() shows requests, thinking, code, results, children and an
   for (
     const part of [
       "<title>A title</title>",
-      "<summary>Thinking</summary>",
+      ">Thinking</span>",
       "look first",
-      "1 + 1",
+      '<span class="number">1</span> + <span class="number">1</span>',
       "✓ value",
       ">2</pre>",
       "told",
       "the child",
-      "**2** of them",
+      "<strong>2</strong> of them",
+      "<span>1 query</span><span>1 iteration</span><span>1 block</span>",
       "answered (high confidence)",
       "$0.5000",
       "└ two",
@@ -55,7 +58,23 @@ Deno.test("exportHtml() has no markup but its own, whatever is stored, and loads
     "details",
     "summary",
   ];
-  const also = ["pre", "nav", "ol", "li", "a", "main", "section", "h2", "h3", "small", "div", "code", "span"];
+  const answers = ["h4", "ul", "table", "thead", "tbody", "tr", "th", "td", "blockquote", "strong"];
+  const also = [
+    ...answers,
+    "pre",
+    "nav",
+    "ol",
+    "li",
+    "a",
+    "main",
+    "section",
+    "h2",
+    "h3",
+    "small",
+    "div",
+    "code",
+    "span",
+  ];
   assert.deepEqual([...found.tags].filter((tag) => ![...known, ...also].includes(tag)), []);
   assert.deepEqual([...found.attributes].filter((name) => ![...plain.attributes, "open"].includes(name)), []);
   assert.ok(!/(?:src|href)="(?!#)/.test(page));
@@ -71,4 +90,52 @@ Deno.test("exportHtml() puts images into the page by what their bytes say, and c
   const page = exportHtml(recording([recordedQuery({ images, answer: "x".repeat(9_000_000) })]));
   assert.match(page, /<img alt="Image of the request" src="data:image\/png;base64,iVBORw0KGgoB">/);
   assert.ok(page.length < 200_000);
+});
+
+const marked = (text: string): string => text.replace(/[&<>"']/g, "¤");
+
+Deno.test("exportHtml() opens what did something, and folds an iteration that only answers", () => {
+  const last = recordedIteration({ number: 2, outcome: "final", blocks: [] });
+  const page = exportHtml(recording([recordedQuery({ iterations: [recordedIteration(), last] })]));
+  assert.match(page, /<details class="iteration" open><summary>Iteration 1/);
+  assert.match(page, /<details class="iteration"><summary>Iteration 2/);
+});
+
+Deno.test("codeHtml() names comments, strings, keywords and numbers, and gives the code back unchanged", () => {
+  const html = codeHtml("const a = 'x' // y\nlet b = `1\n2` + 3", marked);
+  assert.equal(
+    html,
+    '<span class="keyword">const</span> a = <span class="string">¤x¤</span> <span class="comment">// y</span>\n' +
+      '<span class="keyword">let</span> b = <span class="string">`1\n2`</span> + <span class="number">3</span>',
+  );
+  for (const open of ["/*", "`", '"\\', "'", "/* `", "a".repeat(9)]) {
+    const code = `${open} constant `.repeat(20_000);
+    const start = performance.now();
+    assert.equal(codeHtml(code, (text) => text).replace(/<\/?span[^>]*>/g, ""), code);
+    assert.ok(performance.now() - start < 2000, open);
+  }
+});
+
+Deno.test("answerHtml() knows headings, lists, tables, quotes, fences and strong text, and escapes all of it", () => {
+  const shown = (text: string) => answerHtml(text, marked);
+  assert.equal(shown("## A <b>\ntext\nmore"), "<h4>A ¤b¤</h4>\n<p>text\nmore</p>");
+  assert.equal(
+    shown("1. **one**\n  - `two`"),
+    '<ul><li class="depth-0"><span class="mark">1.</span> <strong>one</strong></li>' +
+      '<li class="depth-1"><span class="mark">•</span> <code>two</code></li></ul>',
+  );
+  assert.equal(
+    shown("| a | b |\n|---|:-:|\n| <1> | 2 |"),
+    "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>¤1¤</td><td>2</td></tr></tbody></table>",
+  );
+  assert.equal(shown("> <i>\n> b"), "<blockquote><p>¤i¤\nb</p></blockquote>");
+  assert.equal(shown("```html\n<i>\n```\nend"), '<pre class="code"><code dir="ltr">¤i¤</code></pre>\n<p>end</p>');
+  assert.equal(shown("```\nnever closed"), '<pre class="code"><code dir="ltr">never closed</code></pre>');
+  assert.equal(shown("[x](javascript:alert(1)) ![y](https://z)"), "<p>[x](javascript:alert(1)) ![y](https://z)</p>");
+  for (const odd of ["|", "|\n|-", "- ", "#", "**", "`".repeat(7), "> ", "1.", "\r\n\t|x", "***"]) {
+    const text = `${odd}\n`.repeat(5000);
+    const start = performance.now();
+    shown(text);
+    assert.ok(performance.now() - start < 2000, odd);
+  }
 });
