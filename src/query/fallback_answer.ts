@@ -26,9 +26,9 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   max_iterations: "Ask again with more iterations (--max-iterations), or for a smaller step; all variables are kept.",
   answer_schema: "Ask again with more iterations (--max-iterations), or with a simpler schema; all variables are kept.",
   error_budget: "Ask in another way, or for a smaller step; all variables are kept.",
-  limit_cost: "Raise budget.costUsd, or ask for a smaller step; all variables are kept.",
+  limit_cost: "Raise budget.costUsd (--max-cost), or ask for a smaller step; all variables are kept.",
   limit_tokens: "Raise budget.tokens, or ask for a smaller step; all variables are kept.",
-  limit_time: "Raise budget.wallMs, or ask for a smaller step; all variables are kept.",
+  limit_time: "Raise budget.wallMs (--timeout), or ask for a smaller step; all variables are kept.",
 };
 
 function headline(

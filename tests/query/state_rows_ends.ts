@@ -77,6 +77,27 @@ export const ENDS: readonly StateRow[] = [
       ),
   },
   {
+    state: "waiting for the model",
+    event: "the time limit is reached",
+    next: "ended: `limit_time`; the wait ends at once, what was done stays",
+    drive: () =>
+      play([WORKS, { text: "never", delayMs: 60_000 }], ({ engine, result }) => {
+        ended(result, "limit_time", /budget\.wallMs/);
+        assert.deepEqual([result.status, engine.events.at(-1)?.type], ["error", "failed"]);
+      }, { settings: { limits: { costUsd: null, tokens: null, wallMs: 500 } } }),
+  },
+  {
+    state: "running a block",
+    event: "the time limit is reached",
+    next: "ended: `limit_time`; the block ends at once, the iteration is stored as interrupted",
+    drive: () =>
+      play([replyJson("await new Promise(() => {})")], async ({ engine, result }) => {
+        ended(result, "limit_time");
+        const stored = await engine.store.iterations(result.queryId);
+        assert.deepEqual(stored.map(({ status }) => status), ["interrupted"]);
+      }, { settings: { limits: { costUsd: null, tokens: null, wallMs: 500 } } }),
+  },
+  {
     state: "last call",
     event: "cancelled",
     next: "ended: `cancelled`",
