@@ -1,4 +1,5 @@
 import { badInputSuite } from "./bad_input_suite.ts";
+import { codingSuite } from "./coding_suite.ts";
 import { commandsSuite } from "./commands_suite.ts";
 import { continueSuite } from "./continue_suite.ts";
 import { endSuite } from "./end_suite.ts";
@@ -21,6 +22,7 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   endSuite,
   killSuite,
   commandsSuite,
+  codingSuite,
   badInputSuite,
   providersSuite,
   givenSuite,
