@@ -1,0 +1,10 @@
+/** Puts states until it is killed: prints each version that is stored. */
+import { openStore } from "../../src/persistence/open_store.ts";
+
+const [path = "", branchId = ""] = Deno.args;
+const store = await openStore({ path });
+const place = { namespace: "test.a", branchId };
+for (let n = 1;; n++) {
+  await store.states.put(place, { key: "k", value: { n, text: `${n} `.repeat(3000) } });
+  console.log(n);
+}
