@@ -64,7 +64,13 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
   for (const one of found.kept.filter((one) => !loaded.includes(one))) {
     skipped.push(failed(one, chainOf(one, found.kept)));
   }
-  for (const { name } of loaded) options.log.debug("extension.loaded", { ext: name });
+  for (const { name, folder } of loaded) {
+    // The shipped ones are no discovery: a line for each at every start would say nothing.
+    options.log[folder ? "info" : "debug"]("extension.loaded", {
+      ext: name,
+      ...(folder ? { place: folder.place } : {}),
+    });
+  }
   for (const { name, reason } of skipped) options.log.error("extension.skipped", { ext: name, error: reason });
   const folders = new Map(
     loaded.flatMap(({ extension, folder }) => folder ? [[extension.namespace, folder] as const] : []),

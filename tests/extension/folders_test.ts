@@ -219,3 +219,16 @@ Deno.test("TrustList refuses a file that is none", () =>
     await Deno.writeTextFile(join(folder, "trusted_extensions.json"), '{"trusted": [1]}');
     await assert.rejects(trust.has("/x", "y"), /it is no list of trusted extensions/);
   }));
+
+Deno.test("loadShipped() logs what it found in folders as info, what it left out as error", () =>
+  withFolder(async (folder) => {
+    const good = await write(join(folder, "good"), { "vis.json": manifestOf(), "mod.ts": moduleOf() });
+    const bad = await write(join(folder, "bad"), { "mod.ts": moduleOf() });
+    const { log: kept, entries } = recordingLog();
+    const folders = [good, bad].map((path) => ({ place: "home" as const, path }));
+    await loadShipped({}, { log: kept, folders, folderOptions: optionsIn(join(folder, "home")) });
+    assert.deepEqual(entries.map(({ level, event, data }) => [level, event, data["ext"]]), [
+      ["info", "extension.loaded", "test.a"],
+      ["error", "extension.skipped", "bad"],
+    ]);
+  }));
