@@ -7,6 +7,7 @@ import { flagsSuite } from "./flags_suite.ts";
 import { givenSuite } from "./given_suite.ts";
 import { killSuite } from "./kill_suite.ts";
 import type { Launcher } from "./_launcher.ts";
+import { modulesSuite } from "./modules_suite.ts";
 import { outputsSuite } from "./outputs_suite.ts";
 import { protocolsSuite } from "./protocols_suite.ts";
 import { providersSuite } from "./providers_suite.ts";
@@ -30,4 +31,5 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   outputsSuite,
   serveSuite,
   protocolsSuite,
+  modulesSuite,
 ];
