@@ -69,6 +69,7 @@ export function outputsSuite(launcher: Launcher): void {
     for (const line of (await run(`conversations retry ${id} --output jsonl`)).stdout.trimEnd().split("\n")) {
       check("conversations retry jsonl", JSON.parse(line));
     }
+    await told("conversations fork", `conversations fork ${id} --json`);
     await told("replay", `replay ${id} --json`);
     await told("prompt", "prompt --json", ["what would it be?"]);
     await told("search", "search --json what");

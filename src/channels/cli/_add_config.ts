@@ -1,12 +1,6 @@
 import type { Command } from "commander";
-import type { Io, Services } from "../channel.ts";
+import type { Context } from "./_context.ts";
 import type { ConfigFlags } from "./config_command.ts";
-
-interface Context {
-  readonly services: Services;
-  readonly io: Io;
-  finish(code: number): void;
-}
 
 type Action = (config: import("./config_command.ts").ConfigCommand) => Promise<number>;
 

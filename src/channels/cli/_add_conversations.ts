@@ -1,13 +1,8 @@
-import { Command, InvalidArgumentError, Option } from "commander";
-import type { Io, Services } from "../channel.ts";
+import { Command, Option } from "commander";
+import { positiveInteger } from "./_arguments.ts";
+import type { Context } from "./_context.ts";
 import type { ExportFormat } from "./export_command.ts";
 import type { RetryFlags } from "./retry_command.ts";
-
-interface Context {
-  readonly services: Services;
-  readonly io: Io;
-  finish(code: number): void;
-}
 
 /** `vis conversations` and `vis replay`. */
 export function addConversations(program: Command, { services, io, finish }: Context): void {
@@ -16,7 +11,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
   );
   group.command("list")
     .description("the newest conversations, those of all workspaces")
-    .option("--limit <n>", "how many at most", positive, 20)
+    .option("--limit <n>", "how many at most", positiveInteger, 20)
     .addOption(output())
     .option("--db <path>", "database file (VIS_DB)")
     .action(async (flags: { limit: number; output: "text" | "json"; db?: string }) => {
@@ -26,7 +21,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
   group.command("show")
     .description("one conversation: requests, thinking, code, results, answers")
     .argument("<id>", "its id, or the first 8 characters of it")
-    .option("--query <n>", "only this query, counted from 1", positive)
+    .option("--query <n>", "only this query, counted from 1", positiveInteger)
     .addOption(output())
     .option("--db <path>", "database file (VIS_DB)")
     .action(async (id: string, flags: { query?: number; output: "text" | "json"; db?: string }) => {
@@ -38,7 +33,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
   program.command("replay")
     .description("run the recorded replies of a conversation again and list what comes out otherwise")
     .argument("<id>", "conversation, or the first 8 characters of its id")
-    .option("--query <n>", "compare only this query, counted from 1; those before it run too", positive)
+    .option("--query <n>", "compare only this query, counted from 1; those before it run too", positiveInteger)
     .option("--json", "print the differences as JSON", false)
     .option("--db <path>", "database file to read from (VIS_DB)")
     .option("--cwd <dir>", "workspace folder in which the blocks run, for real; the current one by default")
@@ -57,18 +52,19 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
       "--at <iteration>",
       "N counts over all queries, QUERY.ITERATION within one, 0 is the beginning; the end by default",
     )
+    .option("--json", "print the ids as JSON", false)
     .option("--db <path>", "database file (VIS_DB)")
-    .action(async (id: string, flags: { at?: string; db?: string }) => {
+    .action(async (id: string, flags: { at?: string; json: boolean; db?: string }) => {
       const { forkConversation } = await import("./conversations_change_command.ts");
       finish(await forkConversation(id, { services, io, flags }));
     });
   group.command("retry")
     .description("run a query again from the state before it, in a new branch where others follow it")
     .argument("<id>", "conversation or branch, or the first 8 characters of it")
-    .option("--query <n>", "which one, counted from 1; the last by default", positive)
+    .option("--query <n>", "which one, counted from 1; the last by default", positiveInteger)
     .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
     .option("--provider <name>", "the only provider to use (VIS_PROVIDER)")
-    .option("--max-iterations <n>", "iterations the query may use before it asks for more", positive)
+    .option("--max-iterations <n>", "iterations the query may use before it asks for more", positiveInteger)
     .addOption(new Option("--output <format>", "what stdout gets").choices(["text", "json", "jsonl"]).default("text"))
     .option("--db <path>", "database file (VIS_DB)")
     .option("--cwd <dir>", "workspace folder; the current one by default")
@@ -126,10 +122,4 @@ function addFiles(group: Command, { services, io, finish }: Context): void {
 
 function output(): Option {
   return new Option("--output <format>", "what stdout gets").choices(["text", "json"]).default("text");
-}
-
-function positive(text: string): number {
-  const n = Number(text);
-  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
-  return n;
 }

@@ -1,11 +1,5 @@
 import type { Command } from "commander";
-import type { Io, Services } from "../channel.ts";
-
-interface Context {
-  readonly services: Services;
-  readonly io: Io;
-  finish(code: number): void;
-}
+import type { Context } from "./_context.ts";
 
 interface Flags {
   readonly json: boolean;

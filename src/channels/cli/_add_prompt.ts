@@ -1,12 +1,7 @@
-import { type Command, InvalidArgumentError } from "commander";
-import type { Io, Services } from "../channel.ts";
+import { type Command } from "commander";
+import { positiveInteger } from "./_arguments.ts";
+import type { Context } from "./_context.ts";
 import type { PromptFlags } from "./prompt_command.ts";
-
-interface Context {
-  readonly services: Services;
-  readonly io: Io;
-  finish(code: number): void;
-}
 
 /** The command that shows what a model is sent. */
 export function addPrompt(program: Command, { services, io, finish }: Context): void {
@@ -14,7 +9,11 @@ export function addPrompt(program: Command, { services, io, finish }: Context): 
     .description("show what is sent to the model for a request, or was sent for a stored iteration")
     .argument("[prompt...]", "the request; what is piped in stands below it")
     .option("--conversation <id>", "as its next request; without a request, its newest query (8 characters will do)")
-    .option("--iteration <n>", "this iteration of the conversation's newest query; the last one by default", whole)
+    .option(
+      "--iteration <n>",
+      "this iteration of the conversation's newest query; the last one by default",
+      positiveInteger,
+    )
     .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
     .option("--provider <name>", "the only provider to use (VIS_PROVIDER)")
     .option("--db <path>", "database file, or :memory: (VIS_DB)")
@@ -26,10 +25,4 @@ export function addPrompt(program: Command, { services, io, finish }: Context): 
       const prompt = flags.conversation !== undefined && words.length === 0 ? "" : await readPrompt(words, io);
       finish(await promptCommand(prompt, { services, io, flags }));
     });
-}
-
-function whole(text: string): number {
-  const n = Number(text);
-  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
-  return n;
 }

@@ -1,11 +1,6 @@
 import type { Command } from "commander";
-import type { Io, OpenRequest, Services } from "../channel.ts";
-
-interface Context {
-  readonly services: Services;
-  readonly io: Io;
-  finish(code: number): void;
-}
+import type { OpenRequest } from "../channel.ts";
+import type { Context } from "./_context.ts";
 
 /** `vis mcp` and `vis acp`: Vis for programs that start it and speak a protocol on its stdin and stdout. */
 export function addProtocols(program: Command, context: Context): void {

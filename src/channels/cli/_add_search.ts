@@ -1,14 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Io, Services } from "../channel.ts";
+import { type Command, Option } from "commander";
+import { positiveInteger } from "./_arguments.ts";
+import type { Context } from "./_context.ts";
 import type { LogsFlags } from "./logs_command.ts";
 import type { SearchFlags } from "./search_command.ts";
 import { timeArgument } from "./_time_argument.ts";
-
-interface Context {
-  readonly services: Services;
-  readonly io: Io;
-  finish(code: number): void;
-}
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"];
 
@@ -21,7 +16,7 @@ export function addSearch(program: Command, { services, io, finish }: Context): 
     .addOption(new Option("--kind <kind>", "only one kind of text").choices(["request", "code", "answer"]))
     .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
     .option("--until <time>", "before then", timeArgument)
-    .option("--limit <n>", "how many at most", positive, 20)
+    .option("--limit <n>", "how many at most", positiveInteger, 20)
     .option("--db <path>", "database file (VIS_DB)")
     .option("--json", "print the hits as JSON", false)
     .action(async (words: string[], flags: SearchFlags) => {
@@ -34,7 +29,7 @@ export function addSearch(program: Command, { services, io, finish }: Context): 
     .option("--conversation <id>", "only of this one (8 characters of its id will do)")
     .option("--query <id>", "only of this query")
     .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
-    .option("--limit <n>", "the newest so many", positive, 100)
+    .option("--limit <n>", "the newest so many", positiveInteger, 100)
     .option("-f, --follow", "go on with what is added, until Ctrl-C", false)
     .option("--db <path>", "database file (VIS_DB)")
     .option("--json", "print a JSON object per line", false)
@@ -42,10 +37,4 @@ export function addSearch(program: Command, { services, io, finish }: Context): 
       const { logsCommand } = await import("./logs_command.ts");
       finish(await logsCommand({ services, io, flags }));
     });
-}
-
-function positive(text: string): number {
-  const n = Number(text);
-  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
-  return n;
 }

@@ -1,11 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Io, ServeRequest, Services } from "../channel.ts";
-
-interface Context {
-  readonly services: Services;
-  readonly io: Io;
-  finish(code: number): void;
-}
+import type { ServeRequest } from "../channel.ts";
+import type { Context } from "./_context.ts";
 
 /** `vis serve`: the HTTP channel. */
 export function addServe(program: Command, { services, io, finish }: Context): void {

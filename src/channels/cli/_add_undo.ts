@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
+import { positiveInteger } from "./_arguments.ts";
 import type { Context } from "./_context.ts";
 import type { UndoFlags } from "./undo_command.ts";
 
@@ -7,7 +8,7 @@ export function addUndo(program: Command, { services, io, finish }: Context): vo
   program.command("undo")
     .description("take back what was changed in files: by the last query, unless told otherwise")
     .option("--list", "show the changes that are kept, the newest first, and change nothing", false)
-    .option("--steps <n>", "take back the last so many changes", positive)
+    .option("--steps <n>", "take back the last so many changes", positiveInteger)
     .addOption(new Option("--scope <what>", "take back all of the newest one").choices(["query", "iteration", "step"]))
     .option("--conversation <id>", "only changes of this one (8 characters of its id will do)")
     .option("--redo", "take back the last undo", false)
@@ -18,10 +19,4 @@ export function addUndo(program: Command, { services, io, finish }: Context): vo
       const { undoCommand } = await import("./undo_command.ts");
       finish(await undoCommand({ services, io, flags }));
     });
-}
-
-function positive(text: string): number {
-  const n = Number(text);
-  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
-  return n;
 }

@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
+import { positiveInteger } from "./_arguments.ts";
 import type { Io, Services } from "../channel.ts";
 import type { VarsFlags } from "./vars_command.ts";
 
@@ -14,7 +15,7 @@ export function addVars(
     .option("--at <iteration>", "as they were after an iteration: N over all queries, or QUERY.ITERATION")
     .option("--history <name>", "the versions of one, with the code that made them")
     .option("--diff <name...>", "NAME V1 V2: how two versions differ; NAME alone: the last two")
-    .option("--limit <n>", "how many versions --history shows, the newest", positive, 20)
+    .option("--limit <n>", "how many versions --history shows, the newest", positiveInteger, 20)
     .option("--json", "print JSON", false)
     .option("--db <path>", "database file (VIS_DB)")
     .option("--cwd <dir>", "workspace folder; the current one by default")
@@ -22,10 +23,4 @@ export function addVars(
       const { varsCommand } = await import("./vars_command.ts");
       finish(await varsCommand(names, { services, io, flags }));
     });
-}
-
-function positive(text: string): number {
-  const n = Number(text);
-  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
-  return n;
 }

@@ -13,10 +13,15 @@ interface Given<F> {
 /** `vis conversations fork`: a new branch; its id goes to stdout. */
 export async function forkConversation(
   id: string,
-  { services, io, flags }: Given<{ readonly at?: string | undefined }>,
+  { services, io, flags }: Given<{ readonly at?: string | undefined; readonly json?: boolean }>,
 ): Promise<number> {
   const place = flags.at === undefined ? id : `${id}@${flags.at}`;
-  const { branchId } = await browse({ services, flags }, ({ conversations }) => forkAt(conversations, place));
+  const made = await browse({ services, flags }, ({ conversations }) => forkAt(conversations, place));
+  const { conversationId, branchId } = made;
+  if (flags.json) {
+    io.stdout(`${JSON.stringify({ conversationId, branchId }, null, 2)}\n`);
+    return 0;
+  }
   io.stdout(`${branchId}\n`);
   io.stderr(`Go on in it with vis run --conversation ${branchId} "…"\n`);
   return 0;

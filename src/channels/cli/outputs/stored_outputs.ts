@@ -79,6 +79,7 @@ export const storedOutputs = {
     branchId: z.string().describe("The branch that is shown"),
     queries: z.array(recordedQuery),
   }),
+  "conversations fork": z.object({ conversationId: z.string(), branchId: z.string() }),
   "conversations import": z.object({
     conversationId: z.string(),
     ids: z.record(z.string(), z.string()).describe("Id in the file to the new one"),
