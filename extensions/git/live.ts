@@ -6,8 +6,9 @@ const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
 const isThere = (path: string): Promise<boolean> => Deno.lstat(path).then(() => true, () => false);
 
-/** Whether a workspace is the top of a repository, and git is on this machine. */
+/** Whether a workspace is the top of a repository, and git is on this machine, where a wall can stand around it. */
 export async function isRepository(workspace: string, programs: readonly string[] = PROGRAMS): Promise<boolean> {
+  if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") return false;
   if (!await isThere(`${workspace}/.git`)) return false;
   return (await Promise.all(programs.map(isThere))).includes(true);
 }
