@@ -35,304 +35,108 @@ export const described = {
   "fs": {
     "namespace": "vis.fs",
     "version": "0.1.0",
-    "functions": [
-      "fs.readFile",
-      "fs.readFiles",
-      "fs.glob",
-      "fs.grep",
-      "fs.listFiles",
-      "fs.edit",
-      "fs.writeFile",
-      "fs.patch",
-      "fs.move",
-      "fs.remove",
-      "fs.undo",
-      "fs.stat"
-    ],
+    "functions": ["fs.readFile","fs.readFiles","fs.glob","fs.grep","fs.listFiles","fs.edit","fs.writeFile","fs.patch","fs.move","fs.remove","fs.undo","fs.stat"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\ndoc(fs.patch) shows more: patch, move, remove, undo, stat",
-    "docs": {
-      "fs": "Reads, searches and changes the files of the workspace.\n[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\ndoc(fs.patch) shows more: patch, move, remove, undo, stat",
-      "fs.readFile": "fs.readFile(path: string, options?: {from?: number, to?: number, numbers?: boolean}): Promise<string>\nText up to 1 MB, or lines from..to.\ne.g. await fs.readFile(\"src/app.ts\")\ne.g. await fs.readFile(\"big.log\", {from: 1, to: 200, numbers: true})",
-      "fs.readFiles": "fs.readFiles(paths: string | string[], options?: {from?: number, to?: number, numbers?: boolean}): Promise<{path, text?, error?}[]>\nPaths or globs.\ne.g. await fs.readFiles([\"README.md\", \"src/**/*.ts\"])",
-      "fs.glob": "fs.glob(patterns: string | string[], options?: {limit?: number, all?: boolean}): Promise<string[]>\nPaths; !pattern excludes.\ne.g. await fs.glob([\"**/*.ts\", \"!**/*_test.ts\"])",
-      "fs.grep": "fs.grep(pattern: string, where?: string | {path?: string | string[], glob?: string | string[], ignoreCase?: boolean, literal?: boolean, context?: number, limit?: number, all?: boolean}): Promise<{path, line, text, before?, after?}[]>\nLines that match an RE2 pattern; past 500, a last one with line 0 says how many.\ne.g. await fs.grep(\"parse_\", \"src\")\ne.g. await fs.grep(\"todo|fixme\", {glob: \"*.ts\", ignoreCase: true, context: 2})",
-      "fs.listFiles": "fs.listFiles(folder?: string, options?: {depth?: number, all?: boolean}): Promise<{path, type: \"file\"|\"dir\"|\"link\", size?}[]>\nDepth 2.\ne.g. await fs.listFiles(\"src\", {depth: 1})",
-      "fs.edit": "fs.edit(path: string | {path: string, old: string, new: string, all?: boolean}[], edits?: {old: string, new: string, all?: boolean} | {old: string, new: string, all?: boolean}[]): Promise<{path, bytes, diff}>\nReplaces text that occurs once (or all); all files or none.\ne.g. await fs.edit(\"src/app.ts\", {old: \"retries = 3\", new: \"retries = 5\"})\ne.g. await fs.edit([{path: \"a.ts\", old: \"x\", new: \"y\"}, {path: \"b.ts\", old: \"x\", new: \"y\", all: true}])",
-      "fs.writeFile": "fs.writeFile(path: string, text: string): Promise<{path, bytes, diff}>\nCreates or replaces.\ne.g. await fs.writeFile(\"notes.md\", \"# Notes\\n\")",
-      "fs.patch": "fs.patch(patch: string): Promise<{path, bytes, diff}[]>\nApplies a unified diff or search/replace blocks to several files, all or none.\ne.g. await fs.patch(\"--- a/x.ts\\n+++ b/x.ts\\n@@ -1 +1 @@\\n-old\\n+new\\n\")\ne.g. await fs.patch(\"x.ts\\n<<<<<<< SEARCH\\nold\\n=======\\nnew\\n>>>>>>> REPLACE\\n\")",
-      "fs.move": "fs.move(from: string, to: string): Promise<{from, to, files}>\nRenames a file or folder, never over another.\ne.g. await fs.move(\"src/a.ts\", \"src/b.ts\")",
-      "fs.remove": "fs.remove(path: string, options?: {recursive?: boolean}): Promise<{path, files}>\nRemoves a file, link or folder.\ne.g. await fs.remove(\"old\", {recursive: true})",
-      "fs.undo": "fs.undo(options?: {steps?: number, redo?: boolean}): Promise<{path, bytes, diff}[]>\nTakes back your last change of files, or the last steps; redo takes back an undo.\ne.g. await fs.undo({steps: 2})",
-      "fs.stat": "fs.stat(path: string): Promise<{path, type, size, modified} | null>\nNull if missing.\ne.g. await fs.stat(\"package.json\")"
-    }
+    "docs": {"fs":"Reads, searches and changes the files of the workspace.\n[namespace: fs → vis.ext.fs]\nFiles of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:\n  (await fs.readFiles(\"src/**/*.ts\")).filter(f => f.text?.includes(\"TODO\")).map(f => f.path)\nIgnored files are left out ({all: true} takes them). Read before you write; change with fs.edit.\nfs.readFile(path, {from?, to?, numbers?}): string  // Text up to 1 MB, or lines from..to.\nfs.readFiles(paths: string|string[], {from?, to?, numbers?}): {path, text?, error?}[]  // Paths or globs.\nfs.glob(patterns: string|string[], {limit?, all?}): string[]  // Paths; !pattern excludes.\nfs.grep(pattern, where?: string | {path?: string|string[], glob?: string|string[], ignoreCase?, literal?, context?, limit?, all?}): {path, line, text, before?, after?}[]  // Lines that match an RE2 pattern; past 500, a last one with line 0 says how many.\nfs.listFiles(folder?, {depth?, all?}): {path, type: \"file\"|\"dir\"|\"link\", size?}[]  // Depth 2.\nfs.edit(path: string | {path, old, new, all?}[], edits?: {old, new, all?} | {old, new, all?}[]): {path, bytes, diff}  // Replaces text that occurs once (or all); all files or none.\nfs.writeFile(path, text): {path, bytes, diff}  // Creates or replaces.\ndoc(fs.patch) shows more: patch, move, remove, undo, stat","fs.readFile":"fs.readFile(path: string, options?: {from?: number, to?: number, numbers?: boolean}): Promise<string>\nText up to 1 MB, or lines from..to.\ne.g. await fs.readFile(\"src/app.ts\")\ne.g. await fs.readFile(\"big.log\", {from: 1, to: 200, numbers: true})","fs.readFiles":"fs.readFiles(paths: string | string[], options?: {from?: number, to?: number, numbers?: boolean}): Promise<{path, text?, error?}[]>\nPaths or globs.\ne.g. await fs.readFiles([\"README.md\", \"src/**/*.ts\"])","fs.glob":"fs.glob(patterns: string | string[], options?: {limit?: number, all?: boolean}): Promise<string[]>\nPaths; !pattern excludes.\ne.g. await fs.glob([\"**/*.ts\", \"!**/*_test.ts\"])","fs.grep":"fs.grep(pattern: string, where?: string | {path?: string | string[], glob?: string | string[], ignoreCase?: boolean, literal?: boolean, context?: number, limit?: number, all?: boolean}): Promise<{path, line, text, before?, after?}[]>\nLines that match an RE2 pattern; past 500, a last one with line 0 says how many.\ne.g. await fs.grep(\"parse_\", \"src\")\ne.g. await fs.grep(\"todo|fixme\", {glob: \"*.ts\", ignoreCase: true, context: 2})","fs.listFiles":"fs.listFiles(folder?: string, options?: {depth?: number, all?: boolean}): Promise<{path, type: \"file\"|\"dir\"|\"link\", size?}[]>\nDepth 2.\ne.g. await fs.listFiles(\"src\", {depth: 1})","fs.edit":"fs.edit(path: string | {path: string, old: string, new: string, all?: boolean}[], edits?: {old: string, new: string, all?: boolean} | {old: string, new: string, all?: boolean}[]): Promise<{path, bytes, diff}>\nReplaces text that occurs once (or all); all files or none.\ne.g. await fs.edit(\"src/app.ts\", {old: \"retries = 3\", new: \"retries = 5\"})\ne.g. await fs.edit([{path: \"a.ts\", old: \"x\", new: \"y\"}, {path: \"b.ts\", old: \"x\", new: \"y\", all: true}])","fs.writeFile":"fs.writeFile(path: string, text: string): Promise<{path, bytes, diff}>\nCreates or replaces.\ne.g. await fs.writeFile(\"notes.md\", \"# Notes\\n\")","fs.patch":"fs.patch(patch: string): Promise<{path, bytes, diff}[]>\nApplies a unified diff or search/replace blocks to several files, all or none.\ne.g. await fs.patch(\"--- a/x.ts\\n+++ b/x.ts\\n@@ -1 +1 @@\\n-old\\n+new\\n\")\ne.g. await fs.patch(\"x.ts\\n<<<<<<< SEARCH\\nold\\n=======\\nnew\\n>>>>>>> REPLACE\\n\")","fs.move":"fs.move(from: string, to: string): Promise<{from, to, files}>\nRenames a file or folder, never over another.\ne.g. await fs.move(\"src/a.ts\", \"src/b.ts\")","fs.remove":"fs.remove(path: string, options?: {recursive?: boolean}): Promise<{path, files}>\nRemoves a file, link or folder.\ne.g. await fs.remove(\"old\", {recursive: true})","fs.undo":"fs.undo(options?: {steps?: number, redo?: boolean}): Promise<{path, bytes, diff}[]>\nTakes back your last change of files, or the last steps; redo takes back an undo.\ne.g. await fs.undo({steps: 2})","fs.stat":"fs.stat(path: string): Promise<{path, type, size, modified} | null>\nNull if missing.\ne.g. await fs.stat(\"package.json\")"},
   },
   "git": {
     "namespace": "vis.git",
     "version": "0.1.0",
-    "functions": [
-      "git.status",
-      "git.diff",
-      "git.log",
-      "git.show",
-      "git.blame",
-      "git.add",
-      "git.commit",
-      "git.branch",
-      "git.worktree"
-    ],
+    "functions": ["git.status","git.diff","git.log","git.show","git.blame","git.add","git.commit","git.branch","git.worktree"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: git → vis.ext.git]\n\u0000\ndoc(git.status) shows more: status, diff, log, show, blame, add, commit, branch, worktree",
-    "docs": {
-      "git": "The repository of the workspace, as data; it runs no hook, filter or other program of the repository.\n\u0000",
-      "git.status": "git.status(options?: {paths?: string | string[], all?: boolean, limit?: number}): Promise<{branch, commit, upstream?, ahead?, behind?, during?, files: {path, from?, staged?, changed?, untracked?, conflict?, submodule?}[], count: {staged, changed, untracked, conflicts}, left}>\nBranch and changed files; all names the files of new folders one by one.\ne.g. (await git.status()).files.map(f => f.path)",
-      "git.diff": "git.diff(options?: {from?: string, to?: string, staged?: boolean, paths?: string | string[], context?: number, maxChars?: number}): Promise<{files: {path, from?, status, added, deleted, binary?, mode?, hunks: {oldStart, oldLines, newStart, newLines, heading, text}[], left?}[], total: {files, added, deleted}, left}>\nChanges of the workspace against the index, the last commit (staged), or from another; or from one to another.\ne.g. await git.diff({from: \"main\"})\ne.g. await git.diff({staged: true, paths: \"src\"})",
-      "git.log": "git.log(options?: {ref?: string, paths?: string | string[], limit?: number, skip?: number, author?: string, grep?: string, since?: string | Date, until?: string | Date, firstParent?: boolean}): Promise<{commits: {hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?}[], left}>\nCommits, the newest first; ref may be a range; left counts older ones.\ne.g. await git.log({ref: \"main..HEAD\", limit: 20})\ne.g. await git.log({paths: \"src/app.ts\"})",
-      "git.show": "git.show(ref?: string, options?: {context?: number, maxChars?: number}): Promise<{hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?, files, total, left, kind: \"commit\"} | {kind: \"file\", hash, bytes, text, left} | {kind: \"folder\", hash, entries: {path, type, size?}[], left} | {kind: \"tag\", name, target, tagger, message}>\nA commit with its changes, or a file, folder or tag: HEAD~2, HEAD:src/app.ts.\ne.g. (await git.show(\"HEAD:README.md\")).text",
-      "git.blame": "git.blame(path: string, options?: {ref?: string, from?: number, to?: number}): Promise<{origins: {from, to, hash: string|null, author, date: Date, subject, path?, text}[], left}>\nThe commits that the lines of a file came with.\ne.g. await git.blame(\"src/app.ts\", {from: 10, to: 30})",
-      "git.add": "git.add(paths: string | string[]): Promise<{files: {path, change}[], left}>\nTakes what is new, changed or gone below the paths into the next commit.\ne.g. await git.add([\"src/app.ts\", \"docs\"])",
-      "git.commit": "git.commit(message: string, options?: {all?: boolean, paths?: string | string[], amend?: boolean, allowEmpty?: boolean}): Promise<{hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?, files, added, deleted}>\nCommits what is staged; all: what changed of known files; paths: these files only. No hook runs.\ne.g. await git.commit(\"fix: count lines once\")",
-      "git.branch": "git.branch(name?: string, options?: {from?: string, switch?: boolean, delete?: boolean, force?: boolean}): Promise<{current: string|null, branches: {name, hash, subject, date: Date, current?, upstream?, track?}[], left}>\nLists branches; with a name makes, deletes, or goes to (switch) one.\ne.g. await git.branch(\"fix/lines\", {switch: true})",
-      "git.worktree": "git.worktree(path?: string, options?: {branch?: string, from?: string, remove?: boolean, force?: boolean}): Promise<{path, hash, branch, gone?, locked?}[]>\nLists worktrees; with a path in the workspace makes or removes one.\ne.g. await git.worktree(\".worktrees/try\", {branch: \"try\"})"
-    },
-    "quiet": true
+    "docs": {"git":"The repository of the workspace, as data; it runs no hook, filter or other program of the repository.\n\u0000","git.status":"git.status(options?: {paths?: string | string[], all?: boolean, limit?: number}): Promise<{branch, commit, upstream?, ahead?, behind?, during?, files: {path, from?, staged?, changed?, untracked?, conflict?, submodule?}[], count: {staged, changed, untracked, conflicts}, left}>\nBranch and changed files; all names the files of new folders one by one.\ne.g. (await git.status()).files.map(f => f.path)","git.diff":"git.diff(options?: {from?: string, to?: string, staged?: boolean, paths?: string | string[], context?: number, maxChars?: number}): Promise<{files: {path, from?, status, added, deleted, binary?, mode?, hunks: {oldStart, oldLines, newStart, newLines, heading, text}[], left?}[], total: {files, added, deleted}, left}>\nChanges of the workspace against the index, the last commit (staged), or from another; or from one to another.\ne.g. await git.diff({from: \"main\"})\ne.g. await git.diff({staged: true, paths: \"src\"})","git.log":"git.log(options?: {ref?: string, paths?: string | string[], limit?: number, skip?: number, author?: string, grep?: string, since?: string | Date, until?: string | Date, firstParent?: boolean}): Promise<{commits: {hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?}[], left}>\nCommits, the newest first; ref may be a range; left counts older ones.\ne.g. await git.log({ref: \"main..HEAD\", limit: 20})\ne.g. await git.log({paths: \"src/app.ts\"})","git.show":"git.show(ref?: string, options?: {context?: number, maxChars?: number}): Promise<{hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?, files, total, left, kind: \"commit\"} | {kind: \"file\", hash, bytes, text, left} | {kind: \"folder\", hash, entries: {path, type, size?}[], left} | {kind: \"tag\", name, target, tagger, message}>\nA commit with its changes, or a file, folder or tag: HEAD~2, HEAD:src/app.ts.\ne.g. (await git.show(\"HEAD:README.md\")).text","git.blame":"git.blame(path: string, options?: {ref?: string, from?: number, to?: number}): Promise<{origins: {from, to, hash: string|null, author, date: Date, subject, path?, text}[], left}>\nThe commits that the lines of a file came with.\ne.g. await git.blame(\"src/app.ts\", {from: 10, to: 30})","git.add":"git.add(paths: string | string[]): Promise<{files: {path, change}[], left}>\nTakes what is new, changed or gone below the paths into the next commit.\ne.g. await git.add([\"src/app.ts\", \"docs\"])","git.commit":"git.commit(message: string, options?: {all?: boolean, paths?: string | string[], amend?: boolean, allowEmpty?: boolean}): Promise<{hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?, files, added, deleted}>\nCommits what is staged; all: what changed of known files; paths: these files only. No hook runs.\ne.g. await git.commit(\"fix: count lines once\")","git.branch":"git.branch(name?: string, options?: {from?: string, switch?: boolean, delete?: boolean, force?: boolean}): Promise<{current: string|null, branches: {name, hash, subject, date: Date, current?, upstream?, track?}[], left}>\nLists branches; with a name makes, deletes, or goes to (switch) one.\ne.g. await git.branch(\"fix/lines\", {switch: true})","git.worktree":"git.worktree(path?: string, options?: {branch?: string, from?: string, remove?: boolean, force?: boolean}): Promise<{path, hash, branch, gone?, locked?}[]>\nLists worktrees; with a path in the workspace makes or removes one.\ne.g. await git.worktree(\".worktrees/try\", {branch: \"try\"})"},
+    "quiet": true,
   },
   "shell": {
     "namespace": "vis.shell",
     "version": "0.1.0",
-    "functions": [
-      "shell.run",
-      "shell.start",
-      "shell.read",
-      "shell.stop",
-      "shell.list"
-    ],
+    "functions": ["shell.run","shell.start","shell.read","shell.stop","shell.list"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: shell → vis.ext.shell]\n\u0000\nshell.run(command: string|string[], {timeoutMs?, cwd?, env?: Record<string, string>, stdin?, maxBytes?}): {code, signal, stdout, stderr, ms, timedOut, truncated}  // Runs sh -c, or a list without a shell.\n  e.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code\nshell.start(command: string|string[], {timeoutMs?, cwd?, env?: Record<string, string>, stdin?, waitMs?, until?}): {id, running, code, signal, timedOut, output, missed, left, ms}  // Goes on after the call, over blocks and requests, for 1 h unless timeoutMs; waits for a first output.\n  e.g. const s = await shell.start(\"npm run dev\", {until: \"ready\", waitMs: 20000}); s.output\ndoc(shell.read) shows more: read, stop, list",
-    "docs": {
-      "shell": "Runs commands in the workspace, confined by the kernel.\n\u0000",
-      "shell.run": "shell.run(command: string | string[], options?: {timeoutMs?: number, cwd?: string, env?: Record<string, string>, stdin?: string, maxBytes?: number}): Promise<{code, signal, stdout, stderr, ms, timedOut, truncated}>\nRuns sh -c, or a list without a shell.\ne.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code\ne.g. await shell.run([\"sort\", \"-u\"], {stdin: names.join(\"\\n\")})",
-      "shell.start": "shell.start(command: string | string[], options?: {timeoutMs?: number, cwd?: string, env?: Record<string, string>, stdin?: string, waitMs?: number, until?: string}): Promise<{id, running, code, signal, timedOut, output, missed, left, ms}>\nGoes on after the call, over blocks and requests, for 1 h unless timeoutMs; waits for a first output.\ne.g. const s = await shell.start(\"npm run dev\", {until: \"ready\", waitMs: 20000}); s.output",
-      "shell.read": "shell.read(id: string, options?: {waitMs?: number, until?: string, maxBytes?: number}): Promise<{id, running, code, signal, timedOut, output, missed, left, ms}>\nWhat a started command printed since the last read, both outputs; code once it has ended.\ne.g. await shell.read(s.id, {until: \"compiled\", waitMs: 30000})",
-      "shell.stop": "shell.stop(id: string): Promise<{id, running, code, signal, timedOut, output, missed, left, ms}>\nEnds a started command and all that it started: SIGTERM, SIGKILL after 2 s.\ne.g. await shell.stop(id)",
-      "shell.list": "shell.list(): Promise<{id, command, running, code, ms}[]>\nStarted commands, those that ended lately too.\ne.g. await shell.list()"
-    }
+    "docs": {"shell":"Runs commands in the workspace, confined by the kernel.\n\u0000","shell.run":"shell.run(command: string | string[], options?: {timeoutMs?: number, cwd?: string, env?: Record<string, string>, stdin?: string, maxBytes?: number}): Promise<{code, signal, stdout, stderr, ms, timedOut, truncated}>\nRuns sh -c, or a list without a shell.\ne.g. const t = await shell.run(\"npm test\", {timeoutMs: 300000}); t.code\ne.g. await shell.run([\"sort\", \"-u\"], {stdin: names.join(\"\\n\")})","shell.start":"shell.start(command: string | string[], options?: {timeoutMs?: number, cwd?: string, env?: Record<string, string>, stdin?: string, waitMs?: number, until?: string}): Promise<{id, running, code, signal, timedOut, output, missed, left, ms}>\nGoes on after the call, over blocks and requests, for 1 h unless timeoutMs; waits for a first output.\ne.g. const s = await shell.start(\"npm run dev\", {until: \"ready\", waitMs: 20000}); s.output","shell.read":"shell.read(id: string, options?: {waitMs?: number, until?: string, maxBytes?: number}): Promise<{id, running, code, signal, timedOut, output, missed, left, ms}>\nWhat a started command printed since the last read, both outputs; code once it has ended.\ne.g. await shell.read(s.id, {until: \"compiled\", waitMs: 30000})","shell.stop":"shell.stop(id: string): Promise<{id, running, code, signal, timedOut, output, missed, left, ms}>\nEnds a started command and all that it started: SIGTERM, SIGKILL after 2 s.\ne.g. await shell.stop(id)","shell.list":"shell.list(): Promise<{id, command, running, code, ms}[]>\nStarted commands, those that ended lately too.\ne.g. await shell.list()"},
   },
   "rlm": {
     "namespace": "vis.rlm",
     "version": "0.1.0",
-    "functions": [
-      "rlm.ask",
-      "rlm.askAll",
-      "rlm.run",
-      "rlm.runAll",
-      "rlm.mapChunks",
-      "rlm.reduceChunks",
-      "rlm.chunk"
-    ],
+    "functions": ["rlm.ask","rlm.askAll","rlm.run","rlm.runAll","rlm.mapChunks","rlm.reduceChunks","rlm.chunk"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: rlm → vis.ext.rlm]\nModels, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).\nrlm.ask(prompt, {model?, system?}): string  // One call.\nrlm.askAll(prompts: string[], {model?, system?}): (string | {error})[]  // In parallel.\nrlm.run(task, {vars?: string[], model?, maxIterations?}): string  // A child with its own code and copies of vars.\ndoc(rlm.runAll) shows more: runAll, mapChunks, reduceChunks, chunk",
-    "docs": {
-      "rlm": "Asks models out of code: plain calls, and child queries with a sandbox of their own.\n[namespace: rlm → vis.ext.rlm]\nModels, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).\nrlm.ask(prompt, {model?, system?}): string  // One call.\nrlm.askAll(prompts: string[], {model?, system?}): (string | {error})[]  // In parallel.\nrlm.run(task, {vars?: string[], model?, maxIterations?}): string  // A child with its own code and copies of vars.\ndoc(rlm.runAll) shows more: runAll, mapChunks, reduceChunks, chunk",
-      "rlm.ask": "rlm.ask(prompt: string, options?: {model?: string, system?: string}): Promise<string>\nOne call.\ne.g. await rlm.ask(prompt)",
-      "rlm.askAll": "rlm.askAll(prompts: string[], options?: {model?: string, system?: string}): Promise<(string | {error})[]>\nIn parallel.\ne.g. await rlm.askAll(prompts)",
-      "rlm.run": "rlm.run(task: string, options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<string>\nA child with its own code and copies of vars.\ne.g. await rlm.run(task)",
-      "rlm.runAll": "rlm.runAll(tasks: (string | {vars?: string[], model?: string, maxIterations?: number, task: string})[], options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<(string | {error})[]>\nChildren in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.\ne.g. await rlm.runAll([{task: \"Sum up a\", vars: [\"a\"]}, {task: \"Sum up b\", vars: [\"b\"]}])",
-      "rlm.mapChunks": "rlm.mapChunks(text: string | string[], instruction: string, options?: {size?: number, overlap?: number, model?: string, system?: string}): Promise<(string | {error})[]>\nAsks the instruction of each chunk of a text, or of each text of a list; order kept.\ne.g. await rlm.mapChunks(report, \"List every person named here, one per line; nothing else.\")",
-      "rlm.reduceChunks": "rlm.reduceChunks(texts: unknown[], instruction: string, options?: {size?: number, model?: string, system?: string}): Promise<string>\nMerges texts into one by the instruction, in as many rounds as it takes.\ne.g. await rlm.reduceChunks(summaries, \"Merge these summaries into one of ten sentences.\")",
-      "rlm.chunk": "rlm.chunk(text: string, options?: {size?: number, overlap?: number}): Promise<string[]>\nPieces of at most size characters (100000), cut at line ends or blanks where there are some.\ne.g. await rlm.chunk(log, {size: 20000})"
-    }
+    "docs": {"rlm":"Asks models out of code: plain calls, and child queries with a sandbox of their own.\n[namespace: rlm → vis.ext.rlm]\nModels, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).\nrlm.ask(prompt, {model?, system?}): string  // One call.\nrlm.askAll(prompts: string[], {model?, system?}): (string | {error})[]  // In parallel.\nrlm.run(task, {vars?: string[], model?, maxIterations?}): string  // A child with its own code and copies of vars.\ndoc(rlm.runAll) shows more: runAll, mapChunks, reduceChunks, chunk","rlm.ask":"rlm.ask(prompt: string, options?: {model?: string, system?: string}): Promise<string>\nOne call.\ne.g. await rlm.ask(prompt)","rlm.askAll":"rlm.askAll(prompts: string[], options?: {model?: string, system?: string}): Promise<(string | {error})[]>\nIn parallel.\ne.g. await rlm.askAll(prompts)","rlm.run":"rlm.run(task: string, options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<string>\nA child with its own code and copies of vars.\ne.g. await rlm.run(task)","rlm.runAll":"rlm.runAll(tasks: (string | {vars?: string[], model?: string, maxIterations?: number, task: string})[], options?: {vars?: string[], model?: string, maxIterations?: number}): Promise<(string | {error})[]>\nChildren in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.\ne.g. await rlm.runAll([{task: \"Sum up a\", vars: [\"a\"]}, {task: \"Sum up b\", vars: [\"b\"]}])","rlm.mapChunks":"rlm.mapChunks(text: string | string[], instruction: string, options?: {size?: number, overlap?: number, model?: string, system?: string}): Promise<(string | {error})[]>\nAsks the instruction of each chunk of a text, or of each text of a list; order kept.\ne.g. await rlm.mapChunks(report, \"List every person named here, one per line; nothing else.\")","rlm.reduceChunks":"rlm.reduceChunks(texts: unknown[], instruction: string, options?: {size?: number, model?: string, system?: string}): Promise<string>\nMerges texts into one by the instruction, in as many rounds as it takes.\ne.g. await rlm.reduceChunks(summaries, \"Merge these summaries into one of ten sentences.\")","rlm.chunk":"rlm.chunk(text: string, options?: {size?: number, overlap?: number}): Promise<string[]>\nPieces of at most size characters (100000), cut at line ends or blanks where there are some.\ne.g. await rlm.chunk(log, {size: 20000})"},
   },
   "debug": {
     "namespace": "vis.debug",
     "version": "0.1.0",
-    "functions": [
-      "debug.prompt",
-      "debug.iterations",
-      "debug.timings",
-      "debug.state"
-    ],
+    "functions": ["debug.prompt","debug.iterations","debug.timings","debug.state"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: debug → vis.ext.debug]\n\u0000\ndoc(debug.prompt) shows more: prompt, iterations, timings, state",
-    "docs": {
-      "debug": "The model's own view: what it was sent, what its last iterations did, how long they took.\n\u0000",
-      "debug.prompt": "debug.prompt(): Promise<{role, text, chars}[]>\nMessages of the newest call that was stored, the one before this block's at least.\ne.g. await debug.prompt()",
-      "debug.iterations": "debug.iterations(options?: {last?: number}): Promise<{request, number, status, thinking, blocks: {code, ok, result, stdout, error, ms}[]}[]>\nThe last iterations of this conversation, oldest first; 5 unless told.\ne.g. await debug.iterations()",
-      "debug.timings": "debug.timings(options?: {last?: number}): Promise<{request, number, modelMs, blockMs: number[]}[]>\nMilliseconds of the last iterations, of the model and of each block.\ne.g. await debug.timings()",
-      "debug.state": "debug.state(): Promise<{conversationId, depth, workspace, maxIterations, currentIterationId}>\nWhere this query stands.\ne.g. await debug.state()"
-    },
-    "quiet": true
+    "docs": {"debug":"The model's own view: what it was sent, what its last iterations did, how long they took.\n\u0000","debug.prompt":"debug.prompt(): Promise<{role, text, chars}[]>\nMessages of the newest call that was stored, the one before this block's at least.\ne.g. await debug.prompt()","debug.iterations":"debug.iterations(options?: {last?: number}): Promise<{request, number, status, thinking, blocks: {code, ok, result, stdout, error, ms}[]}[]>\nThe last iterations of this conversation, oldest first; 5 unless told.\ne.g. await debug.iterations()","debug.timings":"debug.timings(options?: {last?: number}): Promise<{request, number, modelMs, blockMs: number[]}[]>\nMilliseconds of the last iterations, of the model and of each block.\ne.g. await debug.timings()","debug.state":"debug.state(): Promise<{conversationId, depth, workspace, maxIterations, currentIterationId}>\nWhere this query stands.\ne.g. await debug.state()"},
+    "quiet": true,
   },
   "history": {
     "namespace": "vis.history",
     "version": "0.1.0",
-    "functions": [
-      "history.search",
-      "history.conversations",
-      "history.queries",
-      "history.iterations",
-      "history.variables",
-      "history.variable"
-    ],
+    "functions": ["history.search","history.conversations","history.queries","history.iterations","history.variables","history.variable"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: history → vis.ext.history]\n\u0000\ndoc(history.search) shows more: search, conversations, queries, iterations, variables, variable",
-    "docs": {
-      "history": "Looks things up in all that is stored: conversations, requests, code, answers, results, variables.\n\u0000",
-      "history.search": "history.search(text: string, options?: {conversation?: string, kind?: \"request\" | \"code\" | \"answer\", since?: string | number | Date, until?: string | number | Date, limit?: number}): Promise<{kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[]>\nPlaces where all words occur, best first; kind is request, code or answer; times are dates.\ne.g. await history.search(\"invoice parser\", {kind: \"code\"})",
-      "history.conversations": "history.conversations(options?: {limit?: number}): Promise<{id, title, workspace, queries, createdAt}[]>\nThe newest conversations.\ne.g. await history.conversations()",
-      "history.queries": "history.queries(conversation?: string): Promise<{id, request, status, answer, iterations, createdAt}[]>\nRequests and answers of a conversation, oldest first; of this one by default.\ne.g. await history.queries()",
-      "history.iterations": "history.iterations(queryId: string): Promise<{id, number, status, thinking, blocks: {code, ok, result, stdout, error}[]}[]>\nWhat was thought, run and printed for a query.\ne.g. await history.iterations(queryId)",
-      "history.variables": "history.variables(conversation?: string): Promise<{name, kind, type, versions, summary, createdAt}[]>\nVariables of a conversation, newest first.\ne.g. await history.variables()",
-      "history.variable": "history.variable(conversation: string, name: string, version?: number): Promise<unknown>\nThe value of a variable of a conversation: its newest version, or that number.\ne.g. await history.variable(conversation, name)"
-    },
-    "quiet": true
+    "docs": {"history":"Looks things up in all that is stored: conversations, requests, code, answers, results, variables.\n\u0000","history.search":"history.search(text: string, options?: {conversation?: string, kind?: \"request\" | \"code\" | \"answer\", since?: string | number | Date, until?: string | number | Date, limit?: number}): Promise<{kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[]>\nPlaces where all words occur, best first; kind is request, code or answer; times are dates.\ne.g. await history.search(\"invoice parser\", {kind: \"code\"})","history.conversations":"history.conversations(options?: {limit?: number}): Promise<{id, title, workspace, queries, createdAt}[]>\nThe newest conversations.\ne.g. await history.conversations()","history.queries":"history.queries(conversation?: string): Promise<{id, request, status, answer, iterations, createdAt}[]>\nRequests and answers of a conversation, oldest first; of this one by default.\ne.g. await history.queries()","history.iterations":"history.iterations(queryId: string): Promise<{id, number, status, thinking, blocks: {code, ok, result, stdout, error}[]}[]>\nWhat was thought, run and printed for a query.\ne.g. await history.iterations(queryId)","history.variables":"history.variables(conversation?: string): Promise<{name, kind, type, versions, summary, createdAt}[]>\nVariables of a conversation, newest first.\ne.g. await history.variables()","history.variable":"history.variable(conversation: string, name: string, version?: number): Promise<unknown>\nThe value of a variable of a conversation: its newest version, or that number.\ne.g. await history.variable(conversation, name)"},
+    "quiet": true,
   },
   "memo": {
     "namespace": "vis.memo",
     "version": "0.1.0",
-    "functions": [
-      "memo.add",
-      "memo.list",
-      "memo.remove"
-    ],
+    "functions": ["memo.add","memo.list","memo.remove"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: memo → vis.ext.memo]\n\u0000\ndoc(memo.add) shows more: add, list, remove",
-    "docs": {
-      "memo": "Notes that outlive conversations, of this project and of the user.\n\u0000",
-      "memo.add": "memo.add(text: string, options?: {scope?: \"project\" | \"user\"}): Promise<{id, text, at}>\nKeeps a note for later conversations, of the project unless scope is user.\ne.g. await memo.add(\"Tests run with: make check\")",
-      "memo.list": "memo.list(): Promise<{id, scope, text, at}[]>\nAll notes, oldest first.\ne.g. await memo.list()",
-      "memo.remove": "memo.remove(id: string): Promise<boolean>\nWhether there was such a note.\ne.g. await memo.remove(id)"
-    },
-    "quiet": true
+    "docs": {"memo":"Notes that outlive conversations, of this project and of the user.\n\u0000","memo.add":"memo.add(text: string, options?: {scope?: \"project\" | \"user\"}): Promise<{id, text, at}>\nKeeps a note for later conversations, of the project unless scope is user.\ne.g. await memo.add(\"Tests run with: make check\")","memo.list":"memo.list(): Promise<{id, scope, text, at}[]>\nAll notes, oldest first.\ne.g. await memo.list()","memo.remove":"memo.remove(id: string): Promise<boolean>\nWhether there was such a note.\ne.g. await memo.remove(id)"},
+    "quiet": true,
   },
   "skills": {
     "namespace": "vis.skills",
     "version": "0.1.0",
-    "functions": [
-      "skills.read",
-      "skills.list"
-    ],
+    "functions": ["skills.read","skills.list"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: skills → vis.ext.skills]\n\u0000\ndoc(skills.read) shows more: read, list",
-    "docs": {
-      "skills": "Instructions of the project (AGENTS.md, CLAUDE.md) and skills, read when they are needed.\n\u0000",
-      "skills.read": "skills.read(name: string, path?: string): Promise<string>\nSKILL.md of a skill, or another file of its folder.\ne.g. await skills.read(\"release\")",
-      "skills.list": "skills.list(): Promise<{name, description}[]>\nAll skills.\ne.g. await skills.list()"
-    },
-    "quiet": true
+    "docs": {"skills":"Instructions of the project (AGENTS.md, CLAUDE.md) and skills, read when they are needed.\n\u0000","skills.read":"skills.read(name: string, path?: string): Promise<string>\nSKILL.md of a skill, or another file of its folder.\ne.g. await skills.read(\"release\")","skills.list":"skills.list(): Promise<{name, description}[]>\nAll skills.\ne.g. await skills.list()"},
+    "quiet": true,
   },
   "mcp": {
     "namespace": "vis.mcp",
     "version": "0.1.0",
-    "functions": [
-      "mcp.tools",
-      "mcp.call",
-      "mcp.servers",
-      "mcp.resources",
-      "mcp.read",
-      "mcp.prompts",
-      "mcp.prompt"
-    ],
+    "functions": ["mcp.tools","mcp.call","mcp.servers","mcp.resources","mcp.read","mcp.prompts","mcp.prompt"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: mcp → vis.ext.mcp]\n\u0000\ndoc(mcp.tools) shows more: tools, call, servers, resources, read, prompts, prompt",
-    "docs": {
-      "mcp": "Tools, resources and prompts of MCP servers that the user configured: extensions.config of vis.mcp.\n\u0000",
-      "mcp.tools": "mcp.tools(server: string, search?: string): Promise<string>\nSignatures of a server's tools as TypeScript, all of them or those that hold the words.\ne.g. await mcp.tools(\"github\", \"issue\")",
-      "mcp.call": "mcp.call(server: string, tool: string, args?: object): Promise<unknown>\nCalls a tool: structured data, text (parsed where it is JSON), or a list where there are images or files.\ne.g. await mcp.call(\"github\", \"create_issue\", {owner: \"o\", repo: \"r\", title: \"t\"})",
-      "mcp.servers": "mcp.servers(): Promise<{name, alias, state: \"running\"|\"starting\"|\"stopped\"}[]>\nThe servers and whether they run.\ne.g. await mcp.servers()",
-      "mcp.resources": "mcp.resources(server: string): Promise<{uri, name, description?, mimeType?, template}[]>\nResources of a server, and templates of the addresses of others.\ne.g. await mcp.resources(server)",
-      "mcp.read": "mcp.read(server: string, uri: string): Promise<{type, uri, mimeType?, text? | bytes?}[]>\nOne resource.\ne.g. await mcp.read(server, uri)",
-      "mcp.prompts": "mcp.prompts(server: string): Promise<{name, description?, arguments: {name, description?, required}[]}[]>\nPrompts that a server offers.\ne.g. await mcp.prompts(server)",
-      "mcp.prompt": "mcp.prompt(server: string, prompt: string, args?: Record<string, string>): Promise<{role, content}[]>\nThe messages of one prompt.\ne.g. await mcp.prompt(server, prompt)"
-    },
-    "quiet": true
+    "docs": {"mcp":"Tools, resources and prompts of MCP servers that the user configured: extensions.config of vis.mcp.\n\u0000","mcp.tools":"mcp.tools(server: string, search?: string): Promise<string>\nSignatures of a server's tools as TypeScript, all of them or those that hold the words.\ne.g. await mcp.tools(\"github\", \"issue\")","mcp.call":"mcp.call(server: string, tool: string, args?: object): Promise<unknown>\nCalls a tool: structured data, text (parsed where it is JSON), or a list where there are images or files.\ne.g. await mcp.call(\"github\", \"create_issue\", {owner: \"o\", repo: \"r\", title: \"t\"})","mcp.servers":"mcp.servers(): Promise<{name, alias, state: \"running\"|\"starting\"|\"stopped\"}[]>\nThe servers and whether they run.\ne.g. await mcp.servers()","mcp.resources":"mcp.resources(server: string): Promise<{uri, name, description?, mimeType?, template}[]>\nResources of a server, and templates of the addresses of others.\ne.g. await mcp.resources(server)","mcp.read":"mcp.read(server: string, uri: string): Promise<{type, uri, mimeType?, text? | bytes?}[]>\nOne resource.\ne.g. await mcp.read(server, uri)","mcp.prompts":"mcp.prompts(server: string): Promise<{name, description?, arguments: {name, description?, required}[]}[]>\nPrompts that a server offers.\ne.g. await mcp.prompts(server)","mcp.prompt":"mcp.prompt(server: string, prompt: string, args?: Record<string, string>): Promise<{role, content}[]>\nThe messages of one prompt.\ne.g. await mcp.prompt(server, prompt)"},
+    "quiet": true,
   },
   "web": {
     "namespace": "vis.web",
     "version": "0.1.0",
-    "functions": [
-      "web.get",
-      "web.post",
-      "web.readable"
-    ],
+    "functions": ["web.get","web.post","web.readable"],
     "constants": {},
-    "grants": {
-      "net": [],
-      "read": [],
-      "write": [],
-      "env": []
-    },
+    "grants": {"net":[],"read":[],"write":[],"env":[]},
     "globals": [],
     "block": "[namespace: web → vis.ext.web]\n\u0000\ndoc(web.get) shows more: get, post, readable",
-    "docs": {
-      "web": "HTTP to the hosts that the user allows: web.hosts of the configuration.\n\u0000",
-      "web.get": "web.get(url: string, options?: {headers?: Record<string, string>, maxBytes?: number, timeoutMs?: number, as?: \"text\" | \"json\" | \"bytes\"}): Promise<{status, url, headers, text? | json? | bytes?, truncated}>\nOne GET; JSON is parsed, text decoded, other kinds are bytes. Up to 2 MiB unless maxBytes (16 MiB) says more.\ne.g. const r = await web.get(\"https://example.org/data.json\"); r.json",
-      "web.post": "web.post(url: string, body: string | Uint8Array | object | unknown[], options?: {headers?: Record<string, string>, maxBytes?: number, timeoutMs?: number, as?: \"text\" | \"json\" | \"bytes\"}): Promise<{status, url, headers, text? | json? | bytes?, truncated}>\nOne POST; an object or array goes as JSON, unless a content-type says otherwise.\ne.g. await web.post(\"https://example.org/items\", {name: \"a\"}, {headers: {authorization: \"Bearer …\"}})",
-      "web.readable": "web.readable(url: string, options?: {headers?: Record<string, string>, maxBytes?: number, timeoutMs?: number}): Promise<{status, url, title, text, links: {text, url}[], truncated}>\nA page as Markdown: its main part where it names one, without menus and scripts.\ne.g. const p = await web.readable(\"https://example.org/article\"); p.text.slice(0, 2000)"
-    },
-    "quiet": true
-  }
+    "docs": {"web":"HTTP to the hosts that the user allows: web.hosts of the configuration.\n\u0000","web.get":"web.get(url: string, options?: {headers?: Record<string, string>, maxBytes?: number, timeoutMs?: number, as?: \"text\" | \"json\" | \"bytes\"}): Promise<{status, url, headers, text? | json? | bytes?, truncated}>\nOne GET; JSON is parsed, text decoded, other kinds are bytes. Up to 2 MiB unless maxBytes (16 MiB) says more.\ne.g. const r = await web.get(\"https://example.org/data.json\"); r.json","web.post":"web.post(url: string, body: string | Uint8Array | object | unknown[], options?: {headers?: Record<string, string>, maxBytes?: number, timeoutMs?: number, as?: \"text\" | \"json\" | \"bytes\"}): Promise<{status, url, headers, text? | json? | bytes?, truncated}>\nOne POST; an object or array goes as JSON, unless a content-type says otherwise.\ne.g. await web.post(\"https://example.org/items\", {name: \"a\"}, {headers: {authorization: \"Bearer …\"}})","web.readable":"web.readable(url: string, options?: {headers?: Record<string, string>, maxBytes?: number, timeoutMs?: number}): Promise<{status, url, title, text, links: {text, url}[], truncated}>\nA page as Markdown: its main part where it names one, without menus and scripts.\ne.g. const p = await web.readable(\"https://example.org/article\"); p.text.slice(0, 2000)"},
+    "quiet": true,
+  },
 };

@@ -76,6 +76,15 @@ async function grouped(names: readonly ShippedName[]) {
   );
 }
 
+/** A line for each key. */
+function written(description: ExtensionDescription | null): string {
+  if (description === null) return "null";
+  const keys = Object.entries(description).map(([key, value]) =>
+    `    ${JSON.stringify(key)}: ${JSON.stringify(value)},`
+  );
+  return ["{", ...keys, "  }"].join("\n");
+}
+
 /** The text that extensions/index.ts must have. */
 export async function extensionsModule(): Promise<string> {
   const names = await grouped(await shippedNames());
@@ -105,7 +114,9 @@ export async function extensionsModule(): Promise<string> {
     `export const realm = ${JSON.stringify(realm, null, 2)};`,
     "",
     "/** What the static ones give a query, so that it can begin before they are loaded. */",
-    `export const described = ${JSON.stringify(described, null, 2)};`,
+    "export const described = {",
+    ...Object.entries(described).map(([name, one]) => `  ${JSON.stringify(name)}: ${written(one)},`),
+    "};",
     "",
   ].join("\n");
 }
