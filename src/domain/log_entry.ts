@@ -8,6 +8,8 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
+  /** Of the iteration, 0-based; one that is not stored yet is left out of what the entry is about. */
+  readonly block?: number;
   /** Milliseconds since the epoch; when it is stored, where it is left out. */
   readonly at?: number;
 }

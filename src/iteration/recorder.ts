@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { clip } from "../domain/clip.ts";
 import type { IterationOutcome } from "../domain/query_event.ts";
 import type { ReplyBlock } from "../prompt/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
@@ -77,6 +78,15 @@ export class Recorder {
       },
     });
     environment.iterationStored();
+    this.#logFailed(this.#id, executed);
+  }
+
+  #logFailed(iterationId: string, { blocks }: Executed): void {
+    for (const [block, { result: { ok, outcome, error, ms } }] of blocks.entries()) {
+      if (ok) continue;
+      const why = error === null ? "" : clip(`${error.name}: ${error.message}`, 300);
+      this.#frame.log.info("block_failed", { iterationId, block, outcome, error: why, ms });
+    }
   }
 
   /** A reply that could not be read, or none at all. */

@@ -9,7 +9,7 @@ export interface LogTable {
 }
 
 /** Sends records from `info` on to `write`, in batches, beside the lines of `startLogging`. What a record names as
- * `conversationId`, `queryId` and `iterationId` becomes its scope. */
+ * `conversationId`, `queryId`, `iterationId` and `block` becomes its scope. */
 export function startLogTable(options: LogQueueOptions): LogTable {
   const queue = new LogQueue(options);
   QUEUES.add(queue);
@@ -51,11 +51,12 @@ const LEVELS: Readonly<Record<LogRecord["level"], LogEntry["level"]>> = {
 function store(queue: LogQueue, { level, category, rawMessage, properties }: LogRecord): void {
   if (level === "trace" || level === "debug") return;
   const event = typeof rawMessage === "string" ? rawMessage : rawMessage.join("");
-  const { conversationId, queryId, iterationId, ...data } = properties;
+  const { conversationId, queryId, iterationId, block, ...data } = properties;
   const scope = {
     ...(typeof conversationId === "string" ? { conversationId } : {}),
     ...(typeof queryId === "string" ? { queryId } : {}),
     ...(typeof iterationId === "string" ? { iterationId } : {}),
+    ...(typeof block === "number" ? { block } : {}),
   };
   queue.add({ level: LEVELS[level], event, data: { category: category.join("."), ...data }, ...scope });
 }

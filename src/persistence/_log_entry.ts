@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import { Content } from "./_content.ts";
+import { fromJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
 
 type Scope = Pick<
@@ -18,16 +19,19 @@ export async function writeLogEntries(
   await db.transaction().execute(async (tx) => {
     const scopes = new Scopes(tx);
     const content = new Content(tx);
-    for (const { level, event, data, at, ...ids } of entries) {
+    for (const { level, event, data, at, block, ...ids } of entries) {
       const scope = await scopes.of(ids);
+      const expression = await expressionOf(tx, { ...scope, block });
       await tx.insertInto("log").values({
         id: newId(),
         level,
         event: event.toWellFormed().replaceAll("\0", "\ufffd"),
-        data: await content.putText(printable({ ...data, ...lost(ids, scope) })),
+        data: await content.putText(
+          printable({ ...data, ...(block === undefined ? {} : { block }), ...lost(ids, scope) }),
+        ),
         ...scope,
-        expressionSoulId: null,
-        expressionStateId: null,
+        expressionSoulId: expression?.soulId ?? null,
+        expressionStateId: expression?.stateId ?? null,
         createdAt: at ?? now,
       }).execute();
     }
@@ -89,6 +93,22 @@ class Scopes {
       .executeTakeFirst();
     return row ?? NO_SCOPE;
   }
+}
+
+/** The rows of a block of an iteration. */
+async function expressionOf(
+  db: Kysely<Schema>,
+  { iterationId, block }: Pick<Scope, "iterationId"> & { readonly block: number | undefined },
+) {
+  if (iterationId === null || block === undefined) return null;
+  const rows = await db.selectFrom("expressionState as e").innerJoin(
+    "expressionSoul as s",
+    "s.id",
+    "e.expressionSoulId",
+  )
+    .select(["e.id as stateId", "s.id as soulId", "s.metadata"])
+    .where("e.iterationId", "=", iterationId).where("s.kind", "<>", "var").execute();
+  return rows.find(({ metadata }) => fromJson<{ readonly index: number }>(metadata).index === block) ?? null;
 }
 
 function lost({ conversationId, queryId, iterationId }: Ids, scope: Scope): Ids {

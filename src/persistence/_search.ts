@@ -7,6 +7,8 @@ const SNIPPET_TOKENS = 16;
 /** More words than anyone types; a longer text is cut, so that the time of a search has a bound. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
+/** Ranking takes a look at every text that has the words: of more, the newest are ranked. */
+const MAX_RANKED = 5000;
 
 const KINDS: Readonly<Record<string, SearchKind>> = { query: "request", expr: "code", answer: "answer" };
 const FIELDS: Readonly<Record<SearchKind, string>> = { request: "query", code: "expr", answer: "answer" };
@@ -31,7 +33,7 @@ export async function search(
     LEFT JOIN query_state r ON r.id = CASE s.field WHEN 'answer' THEN s.owner_id ELSE i.query_state_id END
     LEFT JOIN query_soul q ON q.id = CASE s.field WHEN 'query' THEN s.owner_id ELSE r.query_soul_id END
     LEFT JOIN conversation_state b ON b.id = q.conversation_state_id
-    WHERE search MATCH ${query} AND ${conditions(filter)}
+    WHERE search MATCH ${query} AND ${bound(query, filter)} AND ${conditions(filter)}
     ORDER BY s.rank LIMIT ${Math.floor(filter.limit)}`.execute(db);
   const content = new Content(db);
   await content.load(rows.map(({ title }) => title));
@@ -47,6 +49,14 @@ function phrases(text: string): string {
     if (words.size === MAX_WORDS) break;
   }
   return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+}
+
+/** With a filter all are looked at, so that it finds what is old, too. */
+function bound(query: string, { conversationId, kind, since, until }: SearchFilter) {
+  if ([conversationId, kind, since, until].some((one) => one !== undefined)) return sql`true`;
+  return sql`s.rowid >= coalesce((
+    SELECT rowid FROM search WHERE search MATCH ${query} ORDER BY rowid DESC LIMIT 1 OFFSET ${MAX_RANKED - 1}
+  ), 0)`;
 }
 
 function conditions({ conversationId, kind, since, until }: SearchFilter) {

@@ -260,3 +260,20 @@ Deno.test("a reference without its content is an error of kind corrupt, not an e
   await assert.rejects(store.query(queryId), corrupt);
   await store.close();
 });
+
+Deno.test("search() ranks the newest 5000 texts that have a word, and all of them under a filter", async () => {
+  const { db, store } = await opened();
+  const { branchId, queryId, conversationId } = await begun(store, { text: "marmalade" });
+  db.exec("BEGIN");
+  const insert = db.prepare("INSERT INTO query_soul VALUES (?, ?, 't', 'a long request about marmalade', '{}', 6000)");
+  for (let at = 0; at < 5000; at++) insert.run(`more${at}`, branchId);
+  db.exec("COMMIT");
+  const [best] = await store.search("marmalade", { limit: 1 });
+  assert.ok(best?.ownerId.startsWith("more"));
+  const filters = [{ conversationId }, { kind: "request" }, { since: 0 }, { until: 5001 }] as const;
+  for (const filter of filters) {
+    assert.equal((await store.search("marmalade", { limit: 1, ...filter }))[0]?.queryId, queryId);
+  }
+  assert.equal((await store.search("marmalade", { limit: 6000 })).length, 5000);
+  await store.close();
+});

@@ -39,7 +39,7 @@ function endLine({ status, reason, confidence, usage, costUsd, ms, iterations }:
   const cost = costUsd === null || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`];
   return [
     status === "done" ? `answer (${confidence})` : `${status}: ${reason}`,
-    `${iterations.length} iterations`,
+    `${iterations.length} ${iterations.length === 1 ? "iteration" : "iterations"}`,
     `${(ms / 1000).toFixed(1)} s`,
     `${usage.input} in + ${usage.output} out tokens`,
     ...cost,
