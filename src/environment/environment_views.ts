@@ -10,6 +10,8 @@ import { routerFacts } from "./router_facts.ts";
 import { StoredHistory } from "./stored_history.ts";
 import type { VariableIndex } from "./variable_index.ts";
 
+type Mutable = { -readonly [Key in keyof EnvironmentView]: EnvironmentView[Key] };
+
 export interface ViewSource {
   readonly envId: string;
   readonly parts: EnvironmentParts;
@@ -27,12 +29,17 @@ export interface ViewSource {
 export class EnvironmentViews {
   readonly #source: ViewSource;
   readonly #db: StoredHistory;
+  /** Without a query, and with one. */
+  readonly #idle: EnvironmentView;
+  readonly #base: EnvironmentView;
   readonly #own = new Map<string, Pick<EnvironmentView, "store" | "bindVar">>();
 
   constructor(source: ViewSource) {
     this.#source = source;
     this.#db = new StoredHistory(source.parts.store);
     Object.freeze(this.#db);
+    this.#idle = add(Object.create(null), this.#conversation());
+    this.#base = add(Object.create(this.#idle), this.#query());
   }
 
   /** What only one extension has of it. */
@@ -52,19 +59,26 @@ export class EnvironmentViews {
     return made;
   };
 
-  /** With the keys of the running query; with a signal those of a call, which can be given up, too. */
+  /** With the keys of the running query; with a signal those of a call, which can be given up, too. Made for every call,
+   * so what is the same for all of them is inherited. */
   view(signal?: AbortSignal): EnvironmentView {
     const { scope } = this.#source.now();
-    const keys = this.#conversation();
-    if (scope) add(keys, this.#query(scope, signal));
-    add(keys, this.#programs(scope, signal));
-    if (scope?.subcalls && signal) add(keys, callsOf(scope.subcalls, signal));
-    return Object.freeze(keys);
+    const base = scope ? this.#base : this.#idle;
+    const keys: Mutable = Object.create(base);
+    const spawn = this.#spawn(scope, signal);
+    if (spawn) keys.spawn = spawn;
+    if (!scope) return keys;
+    keys.signal = signal ?? scope.signal;
+    const { subcalls } = scope;
+    if (!subcalls || !signal) return keys;
+    keys.ask = (prompt, options) => subcalls.ask(prompt, { ...options, signal });
+    keys.runChild = (task, options) => subcalls.runChild(task, { ...options, signal });
+    return keys;
   }
 
   #conversation(): EnvironmentView {
     const { envId, parts, index, programs, variables, now } = this.#source;
-    const { branch: { conversationId, workspace }, depth = 0, router, registry, parentIterationId } = parts;
+    const { branch: { conversationId, workspace }, depth = 0, router, registry } = parts;
     const keys: EnvironmentView = {
       envId,
       conversationId,
@@ -88,7 +102,6 @@ export class EnvironmentViews {
       },
       readVar: (name, options) => variables.read(name, options),
       bumpVarIndex: () => index.bump(),
-      ...(parentIterationId === undefined ? {} : { parentIterationId }),
     };
     if (!router) return keys;
     return add(keys, {
@@ -98,12 +111,13 @@ export class EnvironmentViews {
     });
   }
 
-  #query(scope: QueryScope, signal: AbortSignal | undefined): Partial<EnvironmentView> {
-    const { now } = this.#source;
+  /** While a query runs. */
+  #query(): Partial<EnvironmentView> {
+    const { now, parts: { parentIterationId } } = this.#source;
     return {
-      signal: signal ?? scope.signal,
+      ...(parentIterationId === undefined ? {} : { parentIterationId }),
       get maxIterations() {
-        return scope.budget();
+        return now().scope?.budget() ?? 0;
       },
       get currentIterationId() {
         return now().iterationId;
@@ -112,18 +126,10 @@ export class EnvironmentViews {
   }
 
   /** Programs end with the call, elsewhere with the query, and without one with the conversation. */
-  #programs(scope: QueryScope | null, signal: AbortSignal | undefined): Partial<EnvironmentView> {
+  #spawn(scope: QueryScope | null, signal: AbortSignal | undefined): EnvironmentView["spawn"] {
     const { parts: { spawn, branch: { workspace } }, programs } = this.#source;
-    if (!spawn) return {};
-    return { spawn: programs.bind(spawn, { workspace, signal: signal ?? scope?.signal ?? programs.closed }) };
+    return spawn && programs.bind(spawn, { workspace, signal: signal ?? scope?.signal ?? programs.closed });
   }
-}
-
-function callsOf(subcalls: NonNullable<QueryScope["subcalls"]>, signal: AbortSignal): Partial<EnvironmentView> {
-  return {
-    ask: (prompt, options) => subcalls.ask(prompt, { ...options, signal }),
-    runChild: (task, options) => subcalls.runChild(task, { ...options, signal }),
-  };
 }
 
 /** Getters stay getters. */

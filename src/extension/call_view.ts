@@ -12,7 +12,7 @@ export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): E
   return new Proxy<EnvironmentView>(Object.create(null), {
     get: (_target, key) => read(key),
     has: (_target, key) => has(key),
-    ownKeys: () => [...new Set([...Reflect.ownKeys(env), ...Reflect.ownKeys(own)])],
+    ownKeys: () => [...new Set([...keysOf(env), ...Reflect.ownKeys(own)])],
     getOwnPropertyDescriptor: (_target, key) =>
       has(key) ? { value: read(key), enumerable: true, configurable: true } : undefined,
     set: () => false,
@@ -21,4 +21,11 @@ export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): E
     preventExtensions: () => false,
     setPrototypeOf: () => false,
   });
+}
+
+/** Inherited ones too: what is the same for all calls of an environment is made once. */
+function keysOf(env: EnvironmentView): string[] {
+  const keys: string[] = [];
+  for (const key in env) keys.push(key);
+  return keys;
 }
