@@ -16,9 +16,21 @@ interface Found {
 /** `activate` and `prompt` of one query are asked with one view: the files are read once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
+/** Of a workspace and a home: queries that begin while the files are being read share what is read. */
+const READING = new Map<string, Promise<Found>>();
+
 function find(env: EnvironmentView): Promise<Found> {
-  const found = FOUND.get(env) ?? search(env);
+  const found = FOUND.get(env) ?? shared(env);
   FOUND.set(env, found);
+  return found;
+}
+
+function shared(env: EnvironmentView): Promise<Found> {
+  const key = JSON.stringify([env.workspace, env.home]);
+  const known = READING.get(key);
+  if (known) return known;
+  const found = search(env).finally(() => READING.delete(key));
+  READING.set(key, found);
   return found;
 }
 

@@ -1,0 +1,178 @@
+import type { Figure } from "./support/figure.ts";
+import { proportionalMb, treeOf } from "./support/process_tree.ts";
+import type { Program, Programs } from "./support/programs.ts";
+import { type Served, startServed } from "./support/served.ts";
+import { type SlowModel, startSlowModel } from "./support/slow_model.ts";
+
+const LATENCY_MS = 50;
+const CONVERSATIONS = 50;
+const QUERIES = 6;
+const ALONE = 30;
+const STREAMS = 200;
+const SOAK_CONVERSATIONS = 8;
+/** A longer one takes VIS_BENCH_SOAK_MINUTES=30. */
+const SOAK_MINUTES = Number(Deno.env.get("VIS_BENCH_SOAK_MINUTES") ?? .5);
+const MB = "MB";
+const MS = "ms";
+
+const CONFIG = {
+  sandbox: { live: CONVERSATIONS + 14 },
+  server: { requestsPerMinute: 1_000_000, burst: 100_000 },
+};
+
+/** The HTTP channel under load, as the executable where there is one: model, clients and server share the machine. */
+export async function http({ all }: Programs): Promise<readonly Figure[]> {
+  const program = all.at(-1);
+  if (!program) throw new Error("Cannot measure: there is no program");
+  return [...await load(program), ...await soak(program)];
+}
+
+async function load(program: Program): Promise<readonly Figure[]> {
+  const model = startSlowModel({ latencyMs: LATENCY_MS });
+  try {
+    await using served = await startServed(program, { baseUrl: model.baseUrl, config: CONFIG });
+    const figure = figureOf(program);
+    const alone = await askAlone(served);
+    const firstByte = await firstBytes(served, model);
+    const { cold, warm, peakMb } = await together(served);
+    const streams = await idleStreams(served, model);
+    const ratio = percentile(warm, .95) / percentile(alone, .95);
+    return [
+      figure("one conversation alone, p95", { unit: MS, samples: [percentile(alone, .95)] }),
+      figure("first byte of a stream after the model's", { unit: MS, samples: firstByte, bar: 20 }),
+      figure("50 at once, cold: all answered after", { unit: MS, samples: [cold] }),
+      figure("50 at once, children live, p50", { unit: MS, samples: [percentile(warm, .5)] }),
+      figure("50 at once, children live, p95", { unit: MS, samples: [percentile(warm, .95)] }),
+      figure("50 at once ÷ one alone, p95", { unit: "×", samples: [ratio], bar: 3, note: "no pause between queries" }),
+      figure("process tree of 50 conversations", { unit: MB, samples: [peakMb], bar: 4096 }),
+      figure("a query beside 200 idle streams, p95", { unit: MS, samples: [streams.p95] }),
+      figure("memory of 200 idle streams", { unit: MB, samples: [streams.mb] }),
+    ];
+  } finally {
+    await model.close();
+  }
+}
+
+function figureOf({ way }: Program) {
+  return (
+    what: string,
+    { bar = null, ...rest }: Pick<Figure, "unit" | "samples"> & {
+      readonly bar?: number | null;
+      readonly note?: string;
+    },
+  ): Figure => ({ what, way, bar, ...rest });
+}
+
+function percentile(samples: readonly number[], part: number): number {
+  return samples.toSorted((a, b) => a - b)[Math.ceil(samples.length * part) - 1] ?? NaN;
+}
+
+async function askAlone(served: Served): Promise<readonly number[]> {
+  const id = await served.conversation();
+  for (let at = 0; at < 5; at++) await served.ask(id, `warm-${at}`);
+  const times: number[] = [];
+  for (let at = 0; at < ALONE; at++) times.push(await served.ask(id, `alone-${at}`));
+  return times;
+}
+
+/** From the model's first content, as it is handed to its socket, to the first event that has some of it. */
+async function firstBytes(served: Served, model: SlowModel): Promise<readonly number[]> {
+  const id = await served.conversation();
+  await served.ask(id, "warm-first");
+  const times: number[] = [];
+  for (let at = 0; at < 20; at++) {
+    const path = `/api/v1/conversations/${id}/messages`;
+    const response = await served.post(path, { request: `Count, key=first-${at}` }, { accept: "text/event-stream" });
+    const seen = { at: 0, text: "" };
+    for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      seen.text += text;
+      if (seen.at === 0 && /^event: (thinking|code)$/m.test(seen.text)) {
+        seen.at = performance.now();
+        times.push(seen.at - model.firstByteAt);
+      }
+    }
+    if (!/^event: final$/m.test(seen.text)) throw new Error(`The stream broke off: ${seen.text.slice(-300)}`);
+  }
+  return times;
+}
+
+async function together(served: Served) {
+  const ids = await Promise.all(Array.from({ length: CONVERSATIONS }, () => served.conversation()));
+  const begun = performance.now();
+  await Promise.all(ids.map((id) => served.ask(id, `cold-${id}`)));
+  const cold = performance.now() - begun;
+  const warm: number[] = [];
+  const watch = { mb: 0 };
+  await Promise.all(ids.map(async (id, at) => {
+    for (let query = 0; query < QUERIES; query++) {
+      warm.push(await served.ask(id, `warm-${id}-${query}`));
+      if (at === 0 && query === QUERIES - 2) watch.mb = proportionalMb(treeOf(served.pid));
+    }
+  }));
+  return { cold, warm, peakMb: Math.max(watch.mb, proportionalMb(treeOf(served.pid))) };
+}
+
+/** Clients that follow a query whose model is silent; each gets its end. */
+async function idleStreams(served: Served, model: SlowModel): Promise<{ readonly p95: number; readonly mb: number }> {
+  const [id, other] = await Promise.all([served.conversation(), served.conversation()]);
+  await served.ask(other, "warm-other");
+  const before = proportionalMb([served.pid]);
+  const path = `/api/v1/conversations/${id}`;
+  const first = await served.post(`${path}/messages`, { request: "Count, key=held" }, { accept: "text/event-stream" });
+  const { running } = await (await served.get(path)).json();
+  const follow = () => served.get(`${path}/queries/${running}/events`, { accept: "text/event-stream" });
+  const streams = await Promise.all(Array.from({ length: STREAMS }, follow));
+  const mb = proportionalMb([served.pid]) - before;
+  const times: number[] = [];
+  for (let at = 0; at < 20; at++) times.push(await served.ask(other, `beside-${at}`));
+  model.release(); // the call that waits for its block
+  const ended = Promise.all([first, ...streams].map((response) => response.text()));
+  while (!(await Promise.race([ended.then(() => true), pause(100).then(() => false)]))) model.release();
+  for (const text of await ended) if (!/^event: final$/m.test(text)) throw new Error("A stream did not get its end");
+  return { p95: percentile(times, .95), mb };
+}
+
+/** Conversations that never rest; what counts is whether memory grows once everything is warm. */
+async function soak(program: Program): Promise<readonly Figure[]> {
+  const model = startSlowModel({ latencyMs: LATENCY_MS });
+  try {
+    await using served = await startServed(program, { baseUrl: model.baseUrl, config: CONFIG });
+    const ids = await Promise.all(Array.from({ length: SOAK_CONVERSATIONS }, () => served.conversation()));
+    const end = performance.now() + SOAK_MINUTES * 60_000;
+    const sizes: number[] = [];
+    const counted = { queries: 0 };
+    await Promise.all([
+      ...ids.map(async (id) => {
+        for (let at = 0; performance.now() < end; at++) {
+          await served.ask(id, `soak-${id}-${at}`);
+          counted.queries++;
+          await pause(200);
+        }
+      }),
+      (async () => {
+        while (performance.now() < end) {
+          await pause(Math.min(5_000, SOAK_MINUTES * 3_000));
+          sizes.push(proportionalMb(treeOf(served.pid)));
+        }
+      })(),
+    ]);
+    const third = Math.max(1, Math.floor(sizes.length / 3));
+    const growth = median(sizes.slice(-third)) / median(sizes.slice(third, 2 * third));
+    const note = `${SOAK_MINUTES} minutes, ${counted.queries} queries`;
+    const figure = figureOf(program);
+    return [
+      figure("soak: memory, last third ÷ middle third", { unit: "×", samples: [growth], bar: 1.05, note }),
+      figure("soak: process tree at the end", { unit: MB, samples: [sizes.at(-1) ?? NaN], note }),
+    ];
+  } finally {
+    await model.close();
+  }
+}
+
+function median(samples: readonly number[]): number {
+  return percentile(samples, .5);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
