@@ -15,7 +15,7 @@ export class PathTree implements Tree {
   }
 
   open(path: string): OpenFile {
-    const file = Deno.openSync(this.#real(path), { read: true });
+    const file = Deno.openSync(this.#unlinked(path), { read: true });
     const facts = factsOf(file.statSync());
     if (facts.kind === "file") {
       return {
@@ -29,7 +29,7 @@ export class PathTree implements Tree {
   }
 
   entries(path: string): readonly Entry[] {
-    return [...Deno.readDirSync(this.#real(path))].map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+    return [...Deno.readDirSync(this.#unlinked(path))].map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
   }
 
   readLink(path: string): string {
@@ -51,6 +51,13 @@ export class PathTree implements Tree {
       visit(folder);
     }
     return folder;
+  }
+
+  /** As `#real`, where the path itself may be no link either. */
+  #unlinked(path: string): string {
+    const real = this.#real(path);
+    if (lookAt(real)?.kind === "link") throw new Deno.errors.FilesystemLoop(`${path} is a link`);
+    return real;
   }
 
   /** Throws `FilesystemLoop` where a folder on the way is a link. */

@@ -50,8 +50,10 @@ function globs(list: readonly string[]): string[] {
 function countsIn(output: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const line of output.split("\n")) {
-    const [path = "", count = ""] = line.split("\0");
-    if (count !== "") counts.set(path.replace(/^\.\//, ""), Number(count));
+    const [named = "", count = ""] = line.split("\0");
+    const path = named.replace(/^\.\//, "");
+    const isPlain = path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+    if (isPlain && count !== "") counts.set(path, Number(count));
   }
   return counts;
 }

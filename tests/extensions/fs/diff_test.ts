@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { applyHunks } from "../../../extensions/fs/apply_hunks.ts";
+import { findText } from "../../../extensions/fs/find_text.ts";
+import { lineChanges } from "../../../extensions/fs/line_changes.ts";
+import { parsePatch } from "../../../extensions/fs/parse_patch.ts";
+import { unifiedDiff } from "../../../extensions/fs/unified_diff.ts";
+
+const signal = undefined;
+const line = fc.constantFrom("a", "b", "c", "", "-- x", "++ y", "@@", "  indented");
+const text = fc.tuple(fc.array(line, { maxLength: 25 }), fc.boolean()).map(([lines, ended]) =>
+  lines.length === 0 ? "" : lines.join("\n") + (ended || lines.at(-1) === "" ? "\n" : "")
+);
+
+Deno.test("unifiedDiff() and fs.patch()'s reading of it are each other's reverse", async () => {
+  await fc.assert(
+    fc.asyncProperty(text, text, async (before, after) => {
+      fc.pre(before !== after);
+      const diff = await unifiedDiff("a.txt", { before, after });
+      const [part] = parsePatch(diff);
+      assert.ok(part);
+      assert.equal(await applyHunks(before, part.hunks, { path: "a.txt", signal }), after);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+Deno.test("lineChanges() are the least: as many lines as the longest common subsequence leaves", async () => {
+  const lcs = (a: readonly string[], b: readonly string[]): number => {
+    let row = new Array<number>(b.length + 1).fill(0);
+    for (const x of a) {
+      const next = [0];
+      for (const [at, y] of b.entries()) {
+        next.push(x === y ? (row[at] ?? 0) + 1 : Math.max(row[at + 1] ?? 0, next[at] ?? 0));
+      }
+      row = next;
+    }
+    return row[b.length] ?? 0;
+  };
+  const lines = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(lines, lines, async (a, b) => {
+      const changes = await lineChanges(a, b, { signal });
+      const total = changes.reduce((sum, one) => sum + one.to - one.from + one.newTo - one.newFrom, 0);
+      assert.equal(total, a.length + b.length - 2 * lcs(a, b));
+      const made = changes.reduceRight<string[]>(
+        (all, { from, to, newFrom, newTo }) => [...all.slice(0, from), ...b.slice(newFrom, newTo), ...all.slice(to)],
+        [...a],
+      );
+      assert.deepEqual(made, b);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("unifiedDiff() tells a missing last line end", async () => {
+  assert.equal(
+    await unifiedDiff("a", { before: "x\ny", after: "x\ny\n" }),
+    "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n x\n-y\n\\ No newline at end of file\n+y\n",
+  );
+});
+
+Deno.test("findText() finds what the engine finds, in texts that would take it long", async () => {
+  const letters = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(
+      letters,
+      fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength: 20 }),
+      async (one, part) => {
+        const expected: number[] = [];
+        for (let at = one.indexOf(part); at >= 0; at = one.indexOf(part, at + part.length)) expected.push(at);
+        assert.deepEqual(await findText(one, part, { signal }), expected);
+      },
+    ),
+  );
+  const long = "ab".repeat(500_000);
+  assert.deepEqual(await findText(`${long}c${long}c`, `${"ab".repeat(20_000)}c`, { signal }), [960_000, 1_960_001]);
+});
+
+Deno.test("findText() gives up with the signal, and lets others go first meanwhile", async () => {
+  const stop = new AbortController();
+  const found = findText("a".repeat(8_000_000), `b${"a".repeat(1_000_000)}`, { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error("Enough")), 1);
+  await assert.rejects(found, /Enough/);
+});
