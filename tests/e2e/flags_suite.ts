@@ -144,4 +144,27 @@ export function flagsSuite(launcher: Launcher): void {
       }, {}),
     });
   });
+
+  launched(launcher, "vis completions makes a real bash complete what is there", async () => {
+    await using user = await User.make(launcher, { reply: final("It is so") });
+    assert.equal((await user.run(["run", "what?"])).code, 0);
+    const { branch: { conversationId } } = await user.queries();
+    const script = await user.write("completion.bash", (await user.run(["completions", "bash"])).stdout);
+    const tab = async (...words: string[]): Promise<string> => {
+      const line = 'source "$1"; program=$2; shift 2; COMP_WORDS=("$program" "$@"); COMP_CWORD=$#; _vis "$program"; ' +
+        'printf "%s\\n" "${COMPREPLY[@]}"';
+      const { stdout, stderr } = await new Deno.Command("bash", {
+        args: ["--norc", "-c", line, "bash", script, launcher.argv[0], ...words],
+        clearEnv: true,
+        env: user.env,
+        cwd: user.workspace,
+      }).output();
+      assert.equal(new TextDecoder().decode(stderr), "");
+      return new TextDecoder().decode(stdout).trimEnd();
+    };
+    assert.equal(await tab("conversations", "show", ""), conversationId);
+    assert.equal(await tab("config", "get", "budget.it"), "budget.iterations");
+    assert.equal(await tab("run", "--model", "mo"), "mock-1");
+    assert.equal(await tab("run", "--context", "compl"), "completion.bash");
+  });
 }
