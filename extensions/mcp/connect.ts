@@ -58,7 +58,6 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     await within(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     throw new Error(`It did not start: ${told.join("; ")}`);
   }
-  env.closed?.addEventListener("abort", () => void closeAll(), { once: true });
   return {
     client,
     get why() {

@@ -151,6 +151,28 @@ test("mcp: secrets show in no error, and a variable that is not set is named", a
   });
 });
 
+test("mcp: a server has no network unless its settings give it", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted: Deno.Conn[] = [];
+  const accepting = (async () => {
+    for await (const conn of listener) accepted.push(conn);
+  })();
+  const server = (network: boolean): object =>
+    faulty("connects", { network }, String((listener.addr as Deno.NetAddr).port));
+  try {
+    await withServers({ shut: server(false), open: server(true) }, async ({ call }) => {
+      await assert.rejects(call("mcp.call", ["shut", "run"]), /Cannot finish run: /);
+      assert.equal(accepted.length, 0);
+      assert.equal(await call("mcp.call", ["open", "run"]), "connected");
+      assert.equal(accepted.length, 1);
+    });
+  } finally {
+    listener.close();
+    await accepting;
+    for (const conn of accepted) conn.close();
+  }
+});
+
 test("mcp: a server is started with its first use, sees only what it may, and ends with the conversation", async () => {
   await withServers(
     { s: faulty("good"), off: { ...faulty("good"), disabled: true } },

@@ -31,6 +31,12 @@ function callTool(id, { name }) {
   if (mode === "dies on call") return Deno.exit(7);
   if (mode === "hangs on call" && name === "run") return;
   if (mode === "large") return send({ id, result: text("x".repeat(17 << 20)) });
+  if (mode === "connects") {
+    return void Deno.connect({ hostname: "127.0.0.1", port: Number(Deno.args[1]) }).then(
+      () => send({ id, result: text("connected") }),
+      (error) => send({ id, result: { ...text(error.message), isError: true } }),
+    );
+  }
   if (mode === "leaks") {
     return send({ id, error: { code: -32000, message: `no access with ${Deno.env.get("TOKEN")}` } });
   }
