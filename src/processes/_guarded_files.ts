@@ -42,6 +42,15 @@ export class GuardedFiles {
     return new GuardedFiles(workspace, { git, gitImage, images });
   }
 
+  /** A text that is another one once anything here has changed; cheaper than to read all. */
+  async stamp(): Promise<string> {
+    const paths = [".git", ...await guardedPaths(this.#workspace)];
+    const stamps = await Promise.all(
+      paths.map((path) => stampOf(join(this.#workspace, path), { deep: path !== ".git" })),
+    );
+    return paths.map((path, at) => `${path} ${stamps[at]}`).join("\n");
+  }
+
   /** Puts back what has changed and returns the paths. */
   async restore(): Promise<readonly string[]> {
     const changed: string[] = [];
@@ -86,6 +95,22 @@ export class GuardedFiles {
     return before === null && name === "commondir" && after.kind === "file" &&
       new TextDecoder().decode(after.bytes) === TO_COMMON;
   }
+}
+
+/** No program can choose the time at which a file was changed. */
+async function stampOf(path: string, { deep }: { readonly deep: boolean }): Promise<string> {
+  const info = await Deno.lstat(path).catch(() => null);
+  if (info === null) return "-";
+  // Much goes on in `.git` itself that is nobody's concern: only what it is counts.
+  if (!deep) return `${info.ino} ${info.isDirectory}`;
+  const own = [info.ino, info.mode, info.size, info.ctime?.getTime(), info.mtime?.getTime()].join();
+  if (!info.isDirectory) return own;
+  const names: string[] = [];
+  try {
+    for await (const { name } of Deno.readDir(path)) names.push(name);
+  } catch { /* gone meanwhile */ }
+  const inner = await Promise.all(names.sort().map((name) => stampOf(join(path, name), { deep })));
+  return `${own}(${inner.join(";")})`;
 }
 
 async function guardedPaths(workspace: string): Promise<string[]> {

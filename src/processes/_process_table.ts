@@ -6,6 +6,7 @@ export interface ProcessFacts {
   readonly parent: number;
   readonly session: number;
   readonly ended: boolean;
+  readonly stopped: boolean;
 }
 
 /** Every process below `root`, whoever their parents were at first. */
@@ -39,7 +40,13 @@ function readAll(): ProcessFacts[] {
       const stat = PROC.read(`/proc/${pid}/stat`);
       // The name stands in brackets and may hold anything.
       const [state = "", parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      found.push({ pid, parent: Number(parent), session: Number(session), ended: state === "Z" || state === "X" });
+      found.push({
+        pid,
+        parent: Number(parent),
+        session: Number(session),
+        ended: state === "Z" || state === "X",
+        stopped: state === "T",
+      });
     } catch { /* ended while it was read */ }
   }
   return found;

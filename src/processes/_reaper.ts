@@ -7,6 +7,8 @@ const FIRST_TAG = 600_000, LAST_TAG = 800_000;
 /** Tags of one wall where several share a process. */
 const SHARE = 500;
 const ROUNDS = 400, PAUSE_MS = 5;
+/** Within which all programs must stand still. */
+const FREEZE_ROUNDS = 100;
 
 /** Ends what confined programs leave behind. The process becomes the parent of every orphan below it, so that none gets
  * away by a double fork or a session of its own. */
@@ -62,6 +64,34 @@ export class Reaper {
     if (leader === undefined) return;
     signal(leader, "SIGTERM"); // before it becomes the program it has no group of its own
     signal(-leader, "SIGTERM");
+  }
+
+  /** Makes all programs stand still, with all that they started; what it returns lets them go on. Null where they did
+   * not stand still in time. */
+  async freeze(): Promise<(() => void) | null> {
+    let still = 0;
+    for (let round = 0; round < FREEZE_ROUNDS && still < 2; round++) {
+      const moving = this.#programs().filter(({ ended, stopped }) => !ended && !stopped);
+      for (const { pid } of moving) signal(pid, "SIGSTOP");
+      // Twice, since one that was made while the table was read may not be in it.
+      still = moving.length === 0 ? still + 1 : 0;
+      if (moving.length > 0) await new Promise((done) => setTimeout(done, PAUSE_MS));
+    }
+    const thaw = (): void => {
+      for (const { pid, ended } of this.#programs()) if (!ended) signal(pid, "SIGCONT");
+    };
+    if (still >= 2) return thaw;
+    thaw();
+    return null;
+  }
+
+  #programs(): readonly ProcessFacts[] {
+    const leaders = new Set(this.#running.values());
+    return descendants(Deno.pid).filter(({ pid, session }) => {
+      if (leaders.has(pid) || leaders.has(session)) return true;
+      const tag = tagOf(pid);
+      return tag !== null && (this.#running.has(tag) || tag < FIRST_TAG);
+    });
   }
 
   /** Kills the program and whatever it started; what it waits for is its own end, which the runtime sees. */

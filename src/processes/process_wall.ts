@@ -78,10 +78,11 @@ export class ProcessWall {
       await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
     );
     const changes = own.write.some(({ path }) => holds(workspace, path));
-    const leave = await (changes ? this.#guard.enter(workspace) : NOTHING_TO_GUARD).catch(async (error: unknown) => {
-      await Deno.remove(folder, { recursive: true });
-      throw error;
-    });
+    const leave = await (changes ? this.#guard.enter(workspace, () => machine.reaper.freeze()) : NOTHING_TO_GUARD)
+      .catch(async (error: unknown) => {
+        await Deno.remove(folder, { recursive: true });
+        throw error;
+      });
     const tag = machine.reaper.newTag();
     try {
       const policy: ExecPolicy = {

@@ -174,3 +174,94 @@ Deno.test("ProcessWall.spawn() leaves the programs of other calls alone", { igno
     assert.equal((await long).stdout, "x\n");
   });
 });
+
+Deno.test("ProcessWall.spawn() puts guarded files back while a program goes on", { ignore }, async () => {
+  await place(async ({ wall, workspace, read }) => {
+    const stop = new AbortController();
+    const changes = "mkdir -p .git/modules/a; echo evil > .git/modules/a/config; echo evil > .vis/new";
+    const evil = `echo evil > .git/hooks/post-commit; echo evil >> .git/config; ${changes}; ln -s /etc .git/hooks/x`;
+    let printed = "";
+    const running = wall.spawn(workspace, sh(`(setsid sh -c '${evil}' &); while sleep 0.05; do echo on; done`), {
+      stop: stop.signal,
+      onOutput: (_output, bytes) => void (printed += new TextDecoder().decode(bytes)),
+    });
+    const until = async (holds: () => boolean): Promise<void> => {
+      const end = performance.now() + 10_000;
+      while (!holds() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    await until(() => read("workspace/.vis/new") !== null);
+    const planted = ["new", "../.git/hooks/post-commit", "../.git/modules/a/config"].map((path) =>
+      `workspace/.vis/${path}`
+    );
+    await until(() => planted.every((path) => read(path) === null));
+    assert.deepEqual(planted.filter((path) => read(path) !== null), []);
+    assert.equal(read("workspace/.git/config"), "[core]\n\tbare = false\n");
+    printed = "";
+    await until(() => printed.includes("on\non"));
+    assert.ok(printed.includes("on"), "it goes on");
+    stop.abort();
+    const { notes, signal } = await running;
+    assert.equal(signal, "SIGTERM");
+    assert.match(notes.join(), /Put back.*\.git\/config, \.git\/hooks, \.git\/modules\/a\/config, \.vis/);
+  });
+});
+
+Deno.test("ProcessWall.spawn() asks a program to end, and makes it where it does not", { ignore }, async () => {
+  await place(async ({ wall, workspace, read }) => {
+    const ended = async (command: string) => {
+      const stop = new AbortController();
+      const onOutput = (): void => stop.abort();
+      return await wall.spawn(workspace, sh(command), { stop: stop.signal, onOutput });
+    };
+    const polite = await ended("trap 'echo bye > bye; exit 7' TERM; echo on; while :; do sleep 0.02; done");
+    assert.deepEqual([polite.code, read("workspace/bye")], [7, "bye\n"]);
+    const deaf = await ended("trap '' TERM; setsid sleep 907.1 & echo on; while :; do sleep 0.02; done");
+    assert.deepEqual([deaf.signal, deaf.timedOut], ["SIGKILL", false]);
+    const early = await wall.spawn(workspace, sh("echo x > late; sleep 5"), { stop: AbortSignal.abort() });
+    assert.ok(early.signal !== null && early.ms < 4_000);
+    assert.equal(read("workspace/late"), null);
+  });
+});
+
+Deno.test("ProcessWall.spawn() takes a stream as input, and gives outputs as they come", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
+    const writer = writable.getWriter();
+    const got: string[] = [];
+    const running = wall.spawn(workspace, ["cat"], {
+      input: readable,
+      onOutput: (output, bytes) => {
+        got.push(`${output} ${new TextDecoder().decode(bytes)}`);
+        if (got.length < 3) void writer.write(new TextEncoder().encode(String(got.length)));
+        else void writer.close();
+      },
+    });
+    await writer.write(new TextEncoder().encode("0"));
+    assert.equal((await running).stdout, "012");
+    assert.deepEqual(got, ["stdout 0", "stdout 1", "stdout 2"]);
+  });
+});
+
+Deno.test("ProcessWall.spawn() gives one program less than others", { ignore }, async () => {
+  await place(async ({ wall, workspace, outside, read }) => {
+    const nothing = { write: [], network: false };
+    const { stdout } = await wall.spawn(
+      workspace,
+      sh("cat .vis/config.jsonc; echo x > new; echo x > $TMPDIR/x && echo own"),
+      nothing,
+    );
+    assert.deepEqual([stdout, read("workspace/new")], ["{}\nown\n", null]);
+    await Deno.mkdir(`${workspace}/part`);
+    await wall.spawn(workspace, sh("echo x > part/a; echo x > new"), { write: [`${workspace}/part`] });
+    assert.deepEqual([read("workspace/part/a"), read("workspace/new")], ["x\n", null]);
+    const more = await wall.spawn(workspace, sh(`cat ${outside}/secret; echo x >> ${outside}/secret`), {
+      read: [outside],
+    });
+    assert.deepEqual([more.stdout, read("outside/secret")], [SECRET, SECRET]);
+    await assert.rejects(
+      wall.spawn(workspace, ["true"], { write: [`${workspace}/none`] }),
+      /no absolute path of something/,
+    );
+    await assert.rejects(wall.spawn(workspace, ["true"], { read: [".."] }), /no absolute path of something/);
+  }, { network: true });
+});
