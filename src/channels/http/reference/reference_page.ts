@@ -45,6 +45,7 @@ export function referencePage(document: unknown): string {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <title>${info.title} API ${info.version}</title>
+        <link rel="icon" href="/assets/icon.svg">
         <link rel="stylesheet" href="/docs/style.css">
       </head>
       <body>
