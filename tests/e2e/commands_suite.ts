@@ -89,7 +89,7 @@ export function commandsSuite(launcher: Launcher): void {
         const names = checks.map(({ name }) => name);
         const walls = WALLS.map((wall) => `wall: ${wall}`);
         const first = ["runtime", "configuration", "home", ...walls, "database", "provider"];
-        assert.deepEqual(names.slice(0, first.length), first);
+        assert.deepEqual(names.filter((name) => first.includes(name)), first);
         assert.ok(names.includes("extensions"));
         for (const { state, found, mend } of checks) {
           assert.ok(["ok", "warn", "fail"].includes(state) && found !== "", stdout);
