@@ -191,3 +191,30 @@ Deno.test("nothing of the environment can be changed, and what was given does no
   assert.ok(!after?.initialNames?.has("rows"));
   for (const key of ["close", "endQuery", "run", "bind", "budget", "scope"]) assert.ok(!(key in (after ?? {})), key);
 });
+
+Deno.test("a child query has its own environment, below the iteration that called, and reads its parent's state", async () => {
+  const seen: Record<string, unknown>[] = [];
+  const look = async (env: EnvironmentView): Promise<void> => {
+    const { depth, envId, conversationId, parentIterationId, currentIterationId, store } = env;
+    seen.push({ depth, envId, conversationId, parentIterationId, currentIterationId, kept: await store?.get("k") });
+    await store?.put("k", `of ${depth}`);
+  };
+  const run = async (env: EnvironmentView): Promise<string> => {
+    await look(env);
+    const { answer = "" } = await env.runChild?.("look") ?? {};
+    await look(env);
+    return answer;
+  };
+  const options = { doc: "Does.", args: z.tuple([]), returns: "unknown" };
+  const extension = sample({ namespace: "test.spy", symbols: [fn("look", look, options), fn("run", run, options)] });
+  const child = replyJson("await spy.look(); await answer('seen')");
+  await using engine = await startEngine([replyJson("await spy.run()"), child, END], { extensions: [extension] });
+  await engine.ask("x");
+  const [before, inside, after] = seen;
+  assert.deepEqual([before?.["depth"], inside?.["depth"], after?.["depth"]], [0, 1, 0]);
+  assert.equal("parentIterationId" in (before ?? {}) && before?.["parentIterationId"], undefined);
+  assert.equal(inside?.["parentIterationId"], before?.["currentIterationId"]);
+  assert.notEqual(inside?.["envId"], before?.["envId"]);
+  assert.equal(inside?.["conversationId"], before?.["conversationId"]);
+  assert.deepEqual(seen.map(({ kept }) => kept), [undefined, "of 0", "of 0"]);
+});
