@@ -25,6 +25,12 @@ const NAME = /^[A-Za-z][\w-]{0,40}$/;
 const server = text.describe("server");
 const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "object" }).optional();
 
+/** `-` becomes `_` in an alias. */
+function apart(servers: Readonly<Record<string, unknown>>): boolean {
+  const names = Object.keys(servers);
+  return new Set(names.map((name) => name.replaceAll("-", "_"))).size === names.length;
+}
+
 /** Everything that needs the protocol's library is loaded with the first call. */
 const calls = () => import("./calls.ts");
 
@@ -37,7 +43,8 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   config: z.strictObject({
-    servers: z.record(z.string().regex(NAME, "must be letters, digits, - and _"), Server).default({}),
+    servers: z.record(z.string().regex(NAME, "must be letters, digits, - and _"), Server)
+      .refine(apart, "has two names of which one alias would be made, such as a-b and a_b").default({}),
   }).prefault({}),
   activate: live.activate,
   prompt: live.prompt,

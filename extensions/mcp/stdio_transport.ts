@@ -9,6 +9,8 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
 /** Characters of its error output that are kept for messages, and that go to the log. */
 const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
+/** Messages without a question in between: each costs its time to check. */
+const MOST_UNASKED = 10_000;
 const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 
 /** A server as a program behind the wall, one message a line. It goes on between calls and ends with the conversation. */
@@ -33,6 +35,7 @@ export class StdioTransport implements Transport {
   #logged = 0;
   #garbage: string[] = [];
   #garbageCount = 0;
+  #messages = 0;
   #why: string | null = null;
   #ended: Promise<void> | null = null;
 
@@ -90,6 +93,7 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#why !== null) throw new Error(`Cannot send: ${this.#why}`);
     this.#lines.asked();
+    this.#messages = 0;
     // One that reads nothing must not hold up whoever asks: the time limit of the request is what ends it.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
@@ -111,6 +115,7 @@ export class StdioTransport implements Transport {
   }
 
   #message(line: string): void {
+    if (++this.#messages > MOST_UNASKED) return this.#fail(`it wrote ${MOST_UNASKED} messages that nobody asked for`);
     let message: JSONRPCMessage;
     try {
       message = deserializeMessage(line);

@@ -1,3 +1,5 @@
+import { validate } from "@vis/extension";
+
 /** What every object has, or what would make the alias a promise. */
 const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 
@@ -17,13 +19,23 @@ export function symbolNames(names: readonly string[]): ReadonlyMap<string, strin
   return found;
 }
 
-/** The alias of a server; names that Vis uses itself get an end. */
+const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
+
+/** The alias of a server; names that Vis or the sandbox use themselves get an end. */
 export function aliasName(server: string): string {
   const name = identifier(server);
-  return SHIPPED.includes(name) ? `${name}_mcp` : name;
+  return SHIPPED.includes(name) || !isFree(name) ? `${name}_mcp` : name;
 }
 
-const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
+/** Whether an extension may have it as its alias. */
+function isFree(alias: string): boolean {
+  try {
+    validate({ namespace: "vis.mcp.server", alias: { ns: "vis.ext.mcp.server", alias }, doc: "-", version: "1.0.0" });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function identifier(name: string): string {
   const plain = name.replace(/[^\w$]/g, "_").slice(0, 64);

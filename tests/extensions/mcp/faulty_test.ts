@@ -45,6 +45,7 @@ test("mcp: a server that never answers, or speaks something else, ends with a cl
     ["garbage", /it does not speak the protocol; it wrote 200 lines that are no message, the first: Welcome/],
     ["flood", /it wrote a message of over 16777216 bytes/],
     ["notifications", /bytes that nobody asked for|did not start/, { startMs: 3_000 }],
+    ["small notifications", /it wrote 10000 messages that nobody asked for/],
     ["refuses", /no key/],
     ["future", /2099-01-01/],
   ];
@@ -205,5 +206,14 @@ Deno.test("mcp is not there without servers, and says what is wrong with a serve
   await assert.rejects(
     withServers({ "a b": { command: "x" } }, async () => {}),
     /extensions\.config\.vis\.mcp\.servers/,
+  );
+  const both = { "a-b": { command: "x" }, "a_b": { command: "x" } };
+  await assert.rejects(withServers(both, async () => {}), /two names of which one alias/);
+  await withServers(
+    { console: { command: "x" }, "my-fs": { command: "x" }, fs: { command: "x" } },
+    async ({ call }) => {
+      const listed = await call("mcp.servers") as { alias: string }[];
+      assert.deepEqual(listed.map(({ alias }) => alias), ["console_mcp", "my_fs", "fs_mcp"]);
+    },
   );
 });

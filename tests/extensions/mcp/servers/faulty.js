@@ -83,6 +83,10 @@ if (mode === "flood") { for (;;) write("x".repeat(65536)); }
 if (mode === "notifications") {
   for (;;) send({ method: "notifications/message", params: { level: "info", data: "x".repeat(9e4) } });
 }
+if (mode === "small notifications") {
+  const line = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}\n';
+  for (;;) write(line.repeat(500));
+}
 if (mode === "stderr flood") { for (let at = 0; at < 200; at++) console.error("e".repeat(50_000)); }
 if (mode === "chatty") write("starting up\n\n");
 if (mode !== "silent") {
