@@ -143,3 +143,21 @@ Deno.test("Progress shows a child query as one line when it ends, and nothing of
   assert.deepEqual(rest, []);
   assert.ok(!io.err.includes("\x1b"));
 });
+
+Deno.test("Progress shows how a call changed files, where somebody looks on", () => {
+  const call = event({
+    type: "host_call",
+    block: 0,
+    name: "fs.edit",
+    phase: "end",
+    ms: 1,
+    ok: true,
+    diffs: ["--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n"],
+  });
+  const terminal = fakeIo({ stderrIsTerminal: true });
+  new Progress(terminal, { verbose: false }).show(call);
+  assert.equal(terminal.err, "    --- a/x\n    +++ b/x\n    @@ -1 +1 @@\n    -old\n    +new\n");
+  const pipe = fakeIo();
+  new Progress(pipe, { verbose: false }).show(call);
+  assert.equal(pipe.err, "");
+});
