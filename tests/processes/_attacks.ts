@@ -1,5 +1,5 @@
 import type { Place } from "./_place.ts";
-import { SECRET } from "./_place.ts";
+import { missing, SECRET } from "./_place.ts";
 
 /** What came of a command, confined or not. */
 export interface Outcome {
@@ -29,6 +29,9 @@ const printed = ({ stdout }: Outcome): boolean => stdout.includes("got it");
 const perl = (code: string): string => `/usr/bin/perl -e '${code}'`;
 const socketOf = (family: number, type: number): string =>
   perl(`print "got it" if syscall(41, ${family}, ${type}, 0) >= 0`);
+/** The bounding set of a user who is not root is out of reach, and of no use without a set-user program. */
+const CAPABILITIES = Deno.uid() === 0 ? "Prm|Eff|Amb|Bnd" : "Prm|Eff|Amb";
+const mayGetRights = /^NoNewPrivs:\s*0$/m.test(missing === "" ? Deno.readTextFileSync("/proc/self/status") : "");
 const HOOK = "#!/bin/sh\n", CONFIG = "[core]\n\tbare = false\n";
 
 function ended(place: Place): boolean {
@@ -160,6 +163,32 @@ const PROCESSES: readonly Attack[] = [
     (p) => `prlimit --pid ${p.victim.pid} --nofile=7:7`,
     (_, p) => /Max open files +7 /.test(Deno.readTextFileSync(`/proc/${p.victim.pid}/limits`)),
   ),
+  attack(
+    "signals another process by a descriptor",
+    (p) => `${perl(`$f = syscall(434, ${p.victim.pid}, 0); syscall(424, $f, 9, 0, 0)`)}; sleep 0.05`,
+    (_, p) => ended(p),
+  ),
+  attack(
+    "reads the memory of another process",
+    (p) =>
+      perl(
+        `open(M, "/proc/${p.victim.pid}/maps"); $m = join "", <M>; ($a) = $m =~ /^([0-9a-f]+)-.*\\[stack\\]/m; open(F, "/proc/${p.victim.pid}/mem"); print "got it" if $a && sysseek(F, hex $a, 0) && sysread(F, $x, 16)`,
+      ),
+    printed,
+    { control: Deno.uid() === 0 },
+  ),
+  attack(
+    "keeps a capability",
+    () => `grep -qE "^Cap(${CAPABILITIES}):.*[1-9a-f]" /proc/self/status && echo got it`,
+    printed,
+    { control: Deno.uid() === 0 },
+  ),
+  attack(
+    "could get rights by a set-user program",
+    () => 'grep -q "NoNewPrivs:.*0" /proc/self/status && echo got it',
+    printed,
+    { control: mayGetRights },
+  ),
   attack("makes a user namespace", () => "unshare -U true && echo got it", printed, { control: false }),
   attack("makes a mount namespace", () => "unshare -m true && echo got it", printed, { control: false }),
   attack("asks for keys", () => perl(`print "got it" if syscall(250, 0, -3, 1) >= 0`), printed, { control: false }),
@@ -196,6 +225,31 @@ const SOCKETS: readonly Attack[] = [
   attack("makes a UDP socket", () => socketOf(2, 2), printed),
   attack("makes a UDP socket of IPv6", () => socketOf(10, 2), printed, { control: false }),
   attack("makes a unix socket", () => socketOf(1, 1), printed),
+  attack(
+    "speaks to a service by its unix socket",
+    (p) =>
+      perl(
+        `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un("${p.outside}/bus")) && print "got it"`,
+      ),
+    printed,
+  ),
+  attack(
+    "asks the buses of the system and of the session",
+    () =>
+      perl(
+        `use Socket; for $p ("/run/dbus/system_bus_socket", "/run/user/$</bus", "/run/docker.sock", $ENV{DBUS_SESSION_BUS_ADDRESS} =~ s/^unix:path=//r) { socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un($p)) && print "got it" }`,
+      ),
+    printed,
+    { control: false },
+  ),
+  attack(
+    "binds a unix socket for others",
+    (p) =>
+      perl(
+        `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, sockaddr_un("${p.workspace}/own")) && print "got it"`,
+      ),
+    printed,
+  ),
   attack("makes a netlink socket", () => socketOf(16, 3), printed, { control: false }),
   attack("makes a packet socket", () => socketOf(17, 3), printed, { control: false }),
   attack("makes a raw socket", () => socketOf(2, 3), printed, { control: false }),

@@ -33,6 +33,7 @@ export async function place(
   await Deno.writeTextFile(at("workspace/.vis/config.jsonc"), "{}\n");
   await Deno.symlink(at("outside/secret"), at("workspace/link"));
   const victim = new Deno.Command("/bin/sleep", { args: ["60"], env: { TOKEN: SECRET }, stdout: "null" }).spawn();
+  const bus = Deno.listen({ transport: "unix", path: at("outside/bus") }); // a service, as D-Bus and docker have one
   const wall = new ProcessWall({
     private: { home: at("home"), visHome: at("home/.vis") },
     read: [],
@@ -65,6 +66,7 @@ export async function place(
       victim.kill("SIGKILL");
     } catch { /* an attack got it */ }
     await victim.status;
+    bus.close();
     await Deno.remove(root, { recursive: true });
   }
 }
