@@ -15,7 +15,9 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 /** Parses the command line and runs one command. Resolves with the exit code; throws only for defects. */
 export async function runCli(services: Services, io: Io): Promise<number> {
   let code = 0;
-  const program = buildProgram({ services, io, finish: (told) => code = told });
+  const [first = ""] = io.args;
+  const only = first === "-V" || first === "--version" ? "version" : first;
+  const program = buildProgram({ services, io, finish: (told) => code = told }, { only });
   try {
     if (io.args.length === 0) {
       const { welcome } = await import("./welcome.ts");

@@ -16,8 +16,32 @@ import { addVars } from "./_add_vars.ts";
 import type { Context } from "./_context.ts";
 import { evenOutputs } from "./_even_outputs.ts";
 
-/** The whole command line: what parses it, and what help, completions, manual and docs are made from. */
-export function buildProgram(context: Context): Command {
+interface Part {
+  readonly group: string;
+  readonly names: readonly string[];
+  readonly add: (program: Command, context: Context) => void;
+}
+
+/** In the order of the help. What is not among the names, such as `help` itself, needs all of them. */
+const PARTS: readonly Part[] = [
+  { group: "Ask:", names: ["run", "demo"], add: addRun },
+  { group: "Look at what was done:", names: ["conversations", "replay"], add: addConversations },
+  { group: "Look at what was done:", names: ["vars"], add: addVars },
+  { group: "Look at what was done:", names: ["prompt"], add: addPrompt },
+  { group: "Look at what was done:", names: ["search", "logs"], add: addSearch },
+  { group: "Look at what was done:", names: ["undo"], add: addUndo },
+  { group: "Set up:", names: ["providers", "models", "auth"], add: addProviders },
+  { group: "Set up:", names: ["config"], add: addConfig },
+  { group: "Set up:", names: ["extensions"], add: addExtensions },
+  { group: "Set up:", names: ["db"], add: addDb },
+  { group: "Serve others:", names: ["serve"], add: addServe },
+  { group: "Serve others:", names: ["mcp", "acp"], add: addProtocols },
+  { group: "Help:", names: ["doctor", "completions", "version"], add: addHelp },
+];
+
+/** The command line: what parses it, and what help, completions, manual and docs are made from. `only` the part with a
+ * command of this name, where there is one: all of them cost a start 5 ms. */
+export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
   const { services, io } = context;
   const program = new Command("vis")
     .description("An agent in one executable: the model writes TypeScript, a sandbox runs it.")
@@ -36,24 +60,11 @@ export function buildProgram(context: Context): Command {
       getErrHasColors: () => io.stderrColor,
       getOutHasColors: () => io.stdoutColor,
     });
-  program.commandsGroup("Ask:");
-  addRun(program, context);
-  program.commandsGroup("Look at what was done:");
-  addConversations(program, context);
-  addVars(program, context);
-  addPrompt(program, context);
-  addSearch(program, context);
-  addUndo(program, context);
-  program.commandsGroup("Set up:");
-  addProviders(program, context);
-  addConfig(program, context);
-  addExtensions(program, context);
-  addDb(program, context);
-  program.commandsGroup("Serve others:");
-  addServe(program, context);
-  addProtocols(program, context);
-  program.commandsGroup("Help:");
-  addHelp(program, context);
+  const part = PARTS.find(({ names }) => only !== undefined && names.includes(only));
+  for (const { group, add } of part ? [part] : PARTS) {
+    program.commandsGroup(group);
+    add(program, context);
+  }
   evenOutputs(program);
   return program;
 }
