@@ -95,7 +95,9 @@ async function once(
 function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   const reach = reachOf(url, rules);
   if (reach !== null) return reach;
-  const own = isOwn(url.hostname);
+  const plain = plainHost(url);
+  if (isAddress(plain) && addressClass(plain) === "never") throw new Error(`The address ${plain} is for nobody to ask`);
+  const own = isOwn(plain);
   const name = url.port === "" && !own ? url.hostname : `${url.hostname}:${portOf(url)}`;
   const list = own ? "local" : "hosts";
   throw new Error(
@@ -105,10 +107,12 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
 
 /** What is plainly of this machine or its network; other names show it with their addresses. */
 function isOwn(host: string): boolean {
-  const plain = host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
-  if (/^[\d.]+$/.test(plain) || plain.includes(":")) return addressClass(plain) !== "public";
-  return plain === "localhost" || plain.endsWith(".localhost");
+  if (isAddress(host)) return addressClass(host) !== "public";
+  return host === "localhost" || host.endsWith(".localhost");
 }
+
+const plainHost = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
 /** The request that a redirect asks for, null where the answer is none. */
 function redirected(request: HttpRequest, { status, headers }: HttpAnswer): HttpRequest | null {
