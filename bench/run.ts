@@ -5,6 +5,7 @@ import { ROOT } from "../scripts/_project.ts";
 import { evaluation } from "./eval/evaluation.ts";
 import { extensions } from "./extensions.ts";
 import { files } from "./files.ts";
+import { http } from "./http.ts";
 import { launch } from "./launch.ts";
 import { memory } from "./memory.ts";
 import { requestSize } from "./request_size.ts";
@@ -31,6 +32,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   extensions,
   files,
   store_large: storeLarge,
+  http,
   eval: evaluation,
 };
 const RESULTS = join(ROOT, "bench/results");

@@ -7,13 +7,16 @@ import { Thread } from "./thread.js";
 import { showVariables } from "./variables.js";
 
 const THEME = "vis-theme";
+/** The branch that was opened last. */
+const shown = { branchId: null };
 
 const thread = new Thread({
   guarded,
   opened: (facts) => {
     titled(facts.title);
     actions.show(facts);
-    sidebar.show(false);
+    if (facts.branchId !== shown.branchId) sidebar.show(false);
+    shown.branchId = facts.branchId;
     sidebar.render();
   },
   changed: () => void guarded(() => sidebar.load()),

@@ -57,7 +57,7 @@ export class Sidebar {
   }
 
   async #more() {
-    const page = await json(`${inApi("conversations")}?limit=${PAGE}&cursor=${this.#next}`);
+    const page = await json(`${inApi("conversations")}?limit=${PAGE}&cursor=${encodeURIComponent(this.#next)}`);
     this.#items = [...this.#items, ...page.items];
     this.#next = page.next;
     this.render();

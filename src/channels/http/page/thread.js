@@ -121,12 +121,12 @@ export class Thread {
   }
 
   async #create(text) {
-    const made = await json(inApi("conversations"), { method: "POST", body: { title: text.slice(0, 100) } });
+    const made = await json(inApi("conversations"), { method: "POST", body: {} });
     this.id = made.conversationId;
-    this.facts = made;
+    this.facts = { ...made, title: text.slice(0, 100) }; // until it has one
     this.#node.replaceChildren();
     history.pushState(null, "", `#c=${this.id}`);
-    this.opened(made);
+    this.opened(this.facts);
     this.changed();
   }
 
@@ -151,6 +151,7 @@ export class Thread {
       await this.#follow(text, { response });
       tabs.postMessage({ changed: true });
       this.changed();
+      if (shown === this.#shown) this.opened(this.facts = await this.#look());
     } finally {
       if (shown === this.#shown) this.#busy(false);
     }
