@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { jobsOf } from "../../../extensions/shell/jobs.ts";
+import { start } from "../../../extensions/shell/start.ts";
+import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import { ATTACKS } from "../../processes/_attacks.ts";
+import { missing, type Place, place } from "../../processes/_place.ts";
+
+const ignore = missing !== "";
+
+function viewOf({ wall, workspace }: Place, envId: string): EnvironmentView {
+  return {
+    envId,
+    conversationId: "c",
+    depth: 0,
+    workspace,
+    spawn: (argv, options = {}) => wall.spawn(workspace, argv, options),
+  };
+}
+
+/** Whether a process with this command line lives. */
+function lives(mark: string): boolean {
+  return [...Deno.readDirSync("/proc")].some(({ name }) => {
+    try {
+      return /^\d+$/.test(name) && Deno.readTextFileSync(`/proc/${name}/cmdline`) === `sleep\0${mark}\0`;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The wall is that of `shell.run`, which all attacks are tried on; these are about what goes on, and one of each kind. */
+const CHOSEN =
+  /stays|hook|names a command|another repository|\.vis|terminal|^signals|home folder|environment|UDP socket$|service|outside$/;
+
+for (const attack of ATTACKS.filter(({ name }) => CHOSEN.test(name))) {
+  Deno.test(`shell.start(): a command that ${attack.name} does not`, { ignore }, async () => {
+    await place(async (there) => {
+      const env = viewOf(there, attack.name);
+      const { id, output } = await start(env, `exec 2> /dev/null; ${attack.command(there)}`, {
+        waitMs: 20_000,
+        until: "never said",
+      });
+      const [job] = jobsOf(env).all;
+      assert.deepEqual([job?.id, job?.running], [id, false]);
+      const outcome = { code: job?.brief.code ?? 0, stdout: output };
+      assert.equal(attack.got(outcome, there), false, JSON.stringify(outcome));
+    });
+  });
+}
+
+Deno.test("shell.stop() ends all that a command has started, whatever it did to stay", { ignore }, async () => {
+  const stays = [
+    "sleep 908.1 & sleep 908.1",
+    "trap '' TERM HUP; setsid sleep 908.1 & while :; do sleep 0.05; done",
+    "(setsid sh -c 'setsid sleep 908.1 &' &); while :; do sleep 0.05; done",
+    "setsid sh -c 'ulimit -q 1; exec sleep 908.1' & exec sleep 908.1",
+  ];
+  for (const command of stays) {
+    await place(async (there) => {
+      const env = viewOf(there, "stays");
+      const { id, running } = await start(env, `echo on; ${command}`, { waitMs: 20_000 });
+      assert.ok(running);
+      const begun = performance.now();
+      while (!lives("908.1") && performance.now() - begun < 10_000) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      assert.ok(lives("908.1"), "it has begun");
+      const report = await jobsOf(env).stop(id);
+      assert.equal(report.running, false);
+      assert.equal(lives("908.1"), false, command);
+    });
+  }
+});
+
+Deno.test("shell.start() keeps little of a flood, and the command goes on", { ignore }, async () => {
+  await place(async (there) => {
+    const env = viewOf(there, "flood");
+    const before = Deno.memoryUsage().rss;
+    const flood = "head -c 200000000 /dev/zero; echo; echo over; sleep 30";
+    const { id } = await start(env, flood, { waitMs: 30_000, until: "over" });
+    let report = await jobsOf(env).read(id, {});
+    while (report.left > 0) report = await jobsOf(env).read(id, {});
+    assert.ok(report.output.endsWith("over\n") && report.running);
+    assert.ok(Deno.memoryUsage().rss - before < 80 << 20);
+    await jobsOf(env).stop(id);
+  });
+});
