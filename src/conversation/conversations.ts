@@ -1,5 +1,4 @@
 import type { Archive } from "../domain/archive.ts";
-import { checkImages } from "../domain/check_images.ts";
 import { oneLine } from "../domain/clip.ts";
 import type { ListOptions } from "../domain/conversation_care.ts";
 import { BusyError, UsageError } from "../domain/errors.ts";
@@ -14,7 +13,9 @@ import type { KeyedRequest } from "../domain/request_key.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/id.ts";
+import type { VariableImage } from "../domain/variable.ts";
 import type { GivenSource } from "../environment/given_source.ts";
+import { givenAgain } from "../environment/given_again.ts";
 import { readGiven } from "../environment/read_given.ts";
 import type { Branch, BranchNode, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
 import type { ModelMessage } from "../providers/provider.ts";
@@ -23,6 +24,7 @@ import { previewCall } from "../query/preview_call.ts";
 import { type RunOptions, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
 import { checkRequest } from "./check_request.ts";
+import { checkedExtras } from "./checked_extras.ts";
 import type { ConversationParts } from "./conversation_parts.ts";
 import { LeaseKeeper } from "./lease_keeper.ts";
 import { LivingChildren } from "./living_children.ts";
@@ -47,6 +49,8 @@ export interface SendOptions extends KeyedRequest {
   readonly context?: GivenSource;
   /** Further variables by name, told of in the same way. */
   readonly variables?: Readonly<Record<string, GivenSource>>;
+  /** What another run of the same query was given. */
+  readonly given?: readonly VariableImage[];
   /** What the caller wants of every answer of this query; the configured ones where it is left out. */
   readonly instructions?: string;
   /** A JSON Schema as data: the answer must satisfy it, and is then also in `value` of the result. */
@@ -133,7 +137,7 @@ export class Conversations {
    * `StoreError`; every other end is a result. */
   async send(branch: Branch, request: string, options: SendOptions): Promise<QueryResult> {
     checkRequest(request);
-    const extras = await this.#extras(options);
+    const extras = await checkedExtras(options, this.#parts.router);
     const { environment, lock } = this.#open(branch);
     if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     return await lock.run(async () =>
@@ -156,7 +160,7 @@ export class Conversations {
    * follow, or that the branch `seenFrom` inherits. The run before stays readable. Rejects as `send` does. */
   async retry(
     queryId: string,
-    { seenFrom, ...options }: Pick<SendOptions, "signal" | "emit" | "maxIterations" | "requestKey"> & {
+    { seenFrom, ...options }: Pick<SendOptions, "signal" | "emit" | "maxIterations" | "requestKey" | "label"> & {
       readonly seenFrom?: Branch;
     },
   ): Promise<QueryResult> {
@@ -165,7 +169,8 @@ export class Conversations {
     const branch = await this.byId(query.branchId);
     const { images, answerSchema } = await this.#store.queryExtras(queryId);
     const schema: unknown = answerSchema === null ? undefined : JSON.parse(answerSchema);
-    const again: SendOptions = { ...options, images, ...(schema === undefined ? {} : { responseSchema: schema }) };
+    const given = await this.#store.givenImages(queryId);
+    const again = { ...options, images, given, ...(schema === undefined ? {} : { responseSchema: schema }) };
     const last = (await this.#store.queries(branch.branchId)).at(-1);
     const inherited = seenFrom !== undefined && seenFrom.branchId !== query.branchId;
     if (inherited || last?.queryId !== queryId) {
@@ -174,7 +179,7 @@ export class Conversations {
     const { environment, lock } = this.#open(branch);
     if (lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     return await lock.run(async () => {
-      const extras = await this.#extras(again);
+      const extras = await checkedExtras(again, this.#parts.router);
       const begun = await this.#supersede(query, { ...again, extras });
       await (await environment).close();
       const fresh = Environment.open({ ...this.#parts, branch });
@@ -186,7 +191,7 @@ export class Conversations {
   /** Stores a new run of a query: from now on readers see the state before it. */
   async #supersede(
     { branchId, queryId, text }: StoredQuery,
-    { extras, requestKey }: KeyedRequest & { readonly extras: RequestExtras },
+    { extras, requestKey, label }: Pick<SendOptions, "requestKey" | "label"> & { readonly extras: RequestExtras },
   ): Promise<string> {
     const { router, owner, settings } = this.#parts;
     const { provider, model } = router.current();
@@ -194,7 +199,7 @@ export class Conversations {
       ...{ branchId, text, model, owner, requestKey },
       provider: provider.name,
       promptEnrichment: settings.instructions,
-      runLabel: null,
+      runLabel: label ?? null,
       images: extras.images,
       answerSchema: extras.answerSchema?.text ?? null,
       retryOf: queryId,
@@ -215,7 +220,7 @@ export class Conversations {
     given: Pick<SendOptions, "images" | "responseSchema"> = {},
   ): Promise<readonly ModelMessage[]> {
     checkRequest(request);
-    const extras = await this.#extras(given);
+    const extras = await checkedExtras(given, this.#parts.router);
     const { now } = this.#parts;
     const nowhere = { conversationId: newId(), branchId: newId(), title: "", createdAt: now() };
     const branch = "branch" in where ? where.branch : { ...nowhere, workspace: where.workspace };
@@ -230,23 +235,7 @@ export class Conversations {
 
   /** Throws `UsageError` where `send` would refuse what comes with a request, before anything is stored. */
   async check(given: Pick<SendOptions, "images" | "responseSchema">): Promise<void> {
-    await this.#extras(given);
-  }
-
-  async #extras(
-    { images: given = [], responseSchema }: Pick<SendOptions, "images" | "responseSchema">,
-  ): Promise<RequestExtras> {
-    const images = checkImages(given);
-    const { routes } = this.#parts.router;
-    if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
-      const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");
-      throw new UsageError(
-        `Cannot send images: ${names} takes none; choose a model that does, or set "images": true for it in the configuration`,
-      );
-    }
-    if (responseSchema === undefined) return { images, answerSchema: null };
-    const { AnswerSchema } = await import("../prompt/answer_schema.ts");
-    return { images, answerSchema: new AnswerSchema(responseSchema) };
+    await checkedExtras(given, this.#parts.router);
   }
 
   async #run(
@@ -258,8 +247,9 @@ export class Conversations {
     const { settings } = this.#parts;
     const own = { ...settings, ...(budget && { budget }), ...(instructions && { instructions }) };
     const given = Object.entries({ ...(context && { context }), ...variables });
+    const again = options.given?.map((image) => givenAgain(image, this.#store)) ?? [];
     const read = given.map(([name, source]) => readGiven(name, { source, store: this.#store }));
-    if (read.length > 0) await environment.give(await Promise.all(read));
+    if (read.length + again.length > 0) await environment.give(await Promise.all([...again, ...read]));
     await this.#children.begin(branchId, environment);
     const steering = new Steering();
     this.#steering.set(branchId, steering);

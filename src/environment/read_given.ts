@@ -5,6 +5,7 @@ import { encode } from "../sandbox/codec.ts";
 import type { GivenSource } from "./given_source.ts";
 import type { GivenVariable } from "./given_variable.ts";
 import { summaryOf } from "./summary_of.ts";
+import { toldGiven } from "./told_given.ts";
 
 /** A text up to this is a variable like any other; a larger one is never held in one piece. */
 const SMALL_BYTES = 1 << 20;
@@ -39,7 +40,7 @@ function small(name: string, { source, text }: { readonly source: GivenSource; r
   const value = parsed === undefined ? text : parsed;
   const image = imageOf(name, { label: source.label, summary: summaryOf(value), bytes: encode(value) });
   const what = parsed === undefined ? describe(text.length, source) : `${image.summary.shape}, from JSON`;
-  return { image, text: told(name, { what, label: source.label, preview: text }) };
+  return { image, text: toldGiven(name, { what, label: source.label, preview: text }) };
 }
 
 async function large(
@@ -66,7 +67,7 @@ async function large(
   }());
   const summary = { type: "string", size: chars, shape: `string(${chars})`, inline: null };
   const image = imageOf(name, { label: source.label, summary, bytes: new Uint8Array() });
-  const text = told(name, { what: describe(chars, source), label: source.label, preview });
+  const text = toldGiven(name, { what: describe(chars, source), label: source.label, preview });
   return { image: { ...image, large: reference }, text };
 }
 
@@ -85,17 +86,6 @@ function imageOf(
 
 function describe(chars: number, { json }: GivenSource): string {
   return `string of ${chars} characters${json ? ", JSON text that was not parsed" : ""}`;
-}
-
-/** One line of text, so that nothing in it looks like a part of the message. */
-function told(
-  name: string,
-  { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
-): string {
-  const shown = JSON.stringify(preview.slice(0, PREVIEW_CHARS).toWellFormed()).slice(0, PREVIEW_CHARS + 2);
-  return `[The variable ${name} holds ${
-    label.slice(0, 200)
-  }: ${what}. Work on it in code; never print all of it. It begins: ${shown}]`;
 }
 
 function parse(text: string): unknown {

@@ -1,12 +1,13 @@
 import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
+import type { NewChildBranch } from "../domain/new_child_branch.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
 import { VariableWriter } from "./_variable_writer.ts";
-import type { Branch, NewChildBranch } from "./store.ts";
+import type { Branch } from "./store.ts";
 
 /** Branches of child queries, and plain model calls of blocks. */
 export class Children {

@@ -1,11 +1,11 @@
-import { Kysely, sql } from "kysely";
+import { Kysely } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
 import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
 import type { Dependency } from "../domain/dependency.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
-import type { ImportReport, Listed, ListOptions, Turn } from "../domain/conversation_care.ts";
+import type { ImportReport, LabelUse, Listed, ListOptions, Turn } from "../domain/conversation_care.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
@@ -24,6 +24,7 @@ import { readLogs } from "./_log_reader.ts";
 import { type IsAlive, renewLeases } from "./_leases.ts";
 import { readExtras } from "./_query_extras.ts";
 import { Queries } from "./_queries.ts";
+import { quickCheck } from "./_quick_check.ts";
 import { findRequestKey } from "./_request_keys.ts";
 import type { Schema } from "./_schema.ts";
 import { search } from "./_search.ts";
@@ -160,7 +161,7 @@ export class SqliteStore implements store.Store {
     );
   }
 
-  createChildBranch(child: store.NewChildBranch): Promise<store.Branch> {
+  createChildBranch(child: Parameters<store.Store["createChildBranch"]>[0]): Promise<store.Branch> {
     return this.#guard(async () => {
       const branch = await this.#children.createBranch(child);
       const { workspace = "" } = await this.#conversations.find(branch.conversationId) ?? {};
@@ -208,6 +209,10 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#care.findQuery(prefix));
   }
 
+  labelUse(since: number): Promise<readonly LabelUse[]> {
+    return this.#guard(() => this.#care.labelUse(since));
+  }
+
   turns(branchId: string): Promise<readonly Turn[]> {
     return this.#guard(() => this.#care.turns(branchId));
   }
@@ -229,6 +234,10 @@ export class SqliteStore implements store.Store {
 
   variables(branchId: string, at?: BranchPoint): Promise<readonly store.VariableHead[]> {
     return this.#guard(() => this.#variables.heads(branchId, at));
+  }
+
+  givenImages(queryId: string): Promise<readonly VariableImage[]> {
+    return this.#guard(() => this.#variables.given(queryId));
   }
 
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]> {
@@ -259,18 +268,8 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => readLogs(this.#db, filter));
   }
 
-  async check(): Promise<readonly string[]> {
-    try {
-      const structure = await sql<{ quickCheck: string }>`PRAGMA quick_check`.execute(this.#db);
-      const foreign = await sql<{ table: string }>`PRAGMA foreign_key_check`.execute(this.#db);
-      return [
-        ...structure.rows.map((row) => row.quickCheck).filter((line) => line !== "ok"),
-        ...foreign.rows.map((row) => `A row of ${row.table} refers to one that is missing`),
-      ];
-    } catch (error) {
-      const problem = toStoreError(error, this.location);
-      return [problem instanceof Error ? problem.message : String(problem)];
-    }
+  check(): Promise<readonly string[]> {
+    return quickCheck(this.#db, this.location);
   }
 
   async log(...entries: readonly LogEntry[]): Promise<void> {

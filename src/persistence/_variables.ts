@@ -80,6 +80,28 @@ export class Variables {
     });
   }
 
+  /** Versions that no block of this run made. Those of its child queries stand in other branches. */
+  given(queryId: string): Promise<readonly VariableImage[]> {
+    return this.#read(async (tx) => {
+      const rows = await tx.selectFrom("iteration as i").innerJoin("queryState as r", "r.id", "i.queryStateId")
+        .innerJoin("querySoul as q", "q.id", "r.querySoulId")
+        .innerJoin("expressionState as e", "e.iterationId", "i.id")
+        .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
+        .select(["s.name", "e.expr", "e.result", "e.metadata"])
+        .where("i.queryStateId", "=", queryId).where("s.kind", "=", "var")
+        .whereRef("s.conversationStateId", "=", "q.conversationStateId").orderBy("i.position").orderBy("e.id")
+        .execute();
+      const content = new Content(tx);
+      await content.load(rows.map(({ metadata }) => metadata));
+      const given = rows.filter(({ metadata }) => {
+        const { kind, block } = fromJson<VariableMetadata>(content.text(metadata ?? "{}"));
+        return kind !== "text" && !block;
+      });
+      await loadValues(content, given);
+      return given.map((row) => variableImage(content, row));
+    });
+  }
+
   /** System variables and unknown names are passed over. An inherited one gets a soul of its own. */
   setScope(
     branchId: string,

@@ -7,6 +7,7 @@ import type { Image } from "../domain/image.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
+import type { NewChildBranch } from "../domain/new_child_branch.ts";
 import type { NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
@@ -192,21 +193,6 @@ export interface PreviousTurn {
   readonly pending?: readonly string[];
 }
 
-/** A branch below a conversation in which one child query runs. */
-export interface NewChildBranch {
-  /** The parent's branch. */
-  readonly branchId: string;
-  /** The iteration of the parent that called. */
-  readonly iterationId: string;
-  /** 1 for a child of a user's query. */
-  readonly depth: number;
-  readonly title: string;
-  /** Variables that the child begins with. */
-  readonly images: readonly VariableImage[];
-  /** Names whose newest stored value it begins with, without reading them. */
-  readonly copies: readonly string[];
-}
-
 /** All of Vis's memory. Every method may reject with `StoreError`; nothing is half written when it does. Owned by
  * `app.ts`, which closes it last. Blocks and variables are read back exactly as they were written; in other texts a lone
  * surrogate comes back as U+FFFD. */
@@ -237,6 +223,8 @@ export interface Store extends ConversationCare, RequestKeys {
   endQuery(queryId: string, end: QueryEnd): Promise<void>;
   query(queryId: string): Promise<StoredQuery | null>;
   queryExtras(queryId: string): Promise<QueryExtras>;
+  /** The variables that a run was given, in the order in which it was. */
+  givenImages(queryId: string): Promise<readonly VariableImage[]>;
   /** Oldest first; those of ancestors up to the fork come before its own. A query that was run again is there once, with
    * its newest run. */
   queries(branchId: string): Promise<readonly StoredQuery[]>;

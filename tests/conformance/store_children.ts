@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Store } from "../../src/persistence/store.ts";
-import { begun, image, iterate, newIteration, newQuery, queryEnd, USAGE } from "./store_fixtures.ts";
+import { begun, block, image, iterate, newIteration, newQuery, queryEnd, USAGE } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 
 /** A parent's iteration and a child query of it. */
@@ -100,6 +100,21 @@ export const storeChildCases: readonly StoreCase[] = [
       const [first, second] = await store.subCalls(iterationId);
       assert.deepEqual([first?.prompt.length, first?.reply, first?.usage, first?.costUsd], [5_000, "yes", USAGE, 0.25]);
       assert.deepEqual([second?.reply, second?.error, second?.costUsd, second?.ms], [null, "refused", null, 12]);
+    },
+  },
+  {
+    name: "givenImages() has what a run was given, and nothing that a block made or a child query was given",
+    async run(store) {
+      const { branchId, queryId } = await begun(store);
+      const given = [image("context"), image("table")];
+      const made = [block("const a = 1", { saved: [image("a"), image("context")] })];
+      const system = [{ name: "$query", text: "how many?" }];
+      const iterationId = await iterate(store, { queryId, position: 0, blocks: made, given, system });
+      const facts = { branchId, iterationId, depth: 1, title: "part", copies: ["a"] };
+      const below = await store.createChildBranch({ ...facts, images: [image("part")] });
+      await iterate(store, { queryId, position: 1, blocks: [block("const b = 1", { saved: [image("b")] })] });
+      assert.deepEqual(await store.givenImages(queryId), given);
+      assert.deepEqual(await store.givenImages(await store.beginQuery(newQuery(below.branchId, "x"))), []);
     },
   },
   {

@@ -66,3 +66,37 @@ Deno.test("Conversations.retry() of a query that others follow runs it in a fork
   assert.deepEqual((await conversations.queries(branch)).map(({ answer }) => answer), ["one", "two"]);
   await assert.rejects(conversations.retry("00000000-unknown", OPTIONS), UsageError);
 });
+
+async function* utf8Pieces(text: string): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(new TextEncoder().encode(text));
+}
+
+Deno.test("Conversations.retry() gives what the run before was given, and tells of it in the same words", async () => {
+  const large = "a line of it\n".repeat(100_000);
+  await using engine = await startEngine([
+    replyJson("const n = context.length + big.length + table.rows.length", { final: "{{n}}" }),
+    replyJson("const n = context.length + big.length + table.rows.length", { final: "again {{n}}" }),
+    replyJson("const other = context", { final: "later {{other}}" }),
+    replyJson("const n = context.length + big.length + table.rows.length", { final: "forked {{n}}" }),
+  ]);
+  const { conversations, branch, provider } = engine;
+  const first = await conversations.send(branch, "count", {
+    ...OPTIONS,
+    context: { label: "stdin", json: false, pieces: utf8Pieces("words") },
+    variables: {
+      big: { label: "big.txt", json: false, pieces: utf8Pieces(large) },
+      table: { label: "table.json", json: true, pieces: utf8Pieces('{"rows":[1,2]}') },
+    },
+  });
+  const total = 5 + large.length + 2;
+  const again = await conversations.retry(first.queryId, OPTIONS);
+  assert.deepEqual([first.answer, again.answer], [`${total}`, `again ${total}`]);
+  const told = (call: number) => provider.requests[call]?.texts[1]?.match(/\[The variable .*\]$/gm);
+  assert.equal(told(0)?.length, 3);
+  assert.deepEqual(told(1), told(0));
+  const versions = await engine.store.variableVersions(branch.branchId, "context");
+  assert.deepEqual(versions.map(({ image }) => image.kind), ["data"]);
+  await conversations.send(branch, "later", OPTIONS);
+  const forked = await conversations.retry(again.queryId, OPTIONS);
+  assert.equal(forked.answer, `forked ${total}`);
+});

@@ -1,0 +1,26 @@
+import { checkImages } from "../domain/check_images.ts";
+import { UsageError } from "../domain/errors.ts";
+import type { Image } from "../domain/image.ts";
+import type { RequestExtras } from "../prompt/request_extras.ts";
+import type { Router } from "../providers/router.ts";
+
+/** What comes with a request beside its text, ready to be sent. Throws `UsageError` for images that cannot be sent or that
+ * no model takes, and for a schema that is none. */
+export async function checkedExtras(
+  { images: given = [], responseSchema }: {
+    readonly images?: readonly Image[] | undefined;
+    readonly responseSchema?: unknown;
+  },
+  { routes }: Pick<Router, "routes">,
+): Promise<RequestExtras> {
+  const images = checkImages(given);
+  if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
+    const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");
+    throw new UsageError(
+      `Cannot send images: ${names} takes none; choose a model that does, or set "images": true for it in the configuration`,
+    );
+  }
+  if (responseSchema === undefined) return { images, answerSchema: null };
+  const { AnswerSchema } = await import("../prompt/answer_schema.ts");
+  return { images, answerSchema: new AnswerSchema(responseSchema) };
+}

@@ -1,0 +1,22 @@
+import type { VariableImage } from "../domain/variable.ts";
+import type { Store } from "../persistence/store.ts";
+import { decode } from "../sandbox/codec.ts";
+import type { GivenVariable } from "./given_variable.ts";
+import { toldGiven } from "./told_given.ts";
+
+/** What a query was given, for another run of it. */
+export async function givenAgain(image: VariableImage, store: Pick<Store, "largePieces">): Promise<GivenVariable> {
+  const { name, large, summary } = image;
+  const label = summary.doc.replace(/^from /, "");
+  const told = (what: string, preview: string) => ({ image, text: toldGiven(name, { what, label, preview }) });
+  if (large !== undefined) return told(`string of ${summary.size} characters`, await beginning(store, large));
+  const value: unknown = decode(image.bytes);
+  if (typeof value === "string") return told(`string of ${value.length} characters`, value);
+  return told(`${summary.shape}, from JSON`, JSON.stringify(value) ?? "");
+}
+
+async function beginning(store: Pick<Store, "largePieces">, large: string): Promise<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of store.largePieces(large)) return decoder.decode(piece.subarray(0, 4096), { stream: true });
+  return "";
+}

@@ -1,0 +1,18 @@
+import { type Kysely, sql } from "kysely";
+import type { Schema } from "./_schema.ts";
+import { toStoreError } from "./_store_error.ts";
+
+/** `Store.check`. */
+export async function quickCheck(db: Kysely<Schema>, location: string): Promise<readonly string[]> {
+  try {
+    const structure = await sql<{ quickCheck: string }>`PRAGMA quick_check`.execute(db);
+    const foreign = await sql<{ table: string }>`PRAGMA foreign_key_check`.execute(db);
+    return [
+      ...structure.rows.map((row) => row.quickCheck).filter((line) => line !== "ok"),
+      ...foreign.rows.map((row) => `A row of ${row.table} refers to one that is missing`),
+    ];
+  } catch (error) {
+    const problem = toStoreError(error, location);
+    return [problem instanceof Error ? problem.message : String(problem)];
+  }
+}
