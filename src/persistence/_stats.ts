@@ -82,13 +82,15 @@ function conversations(db: DatabaseSync): DatabaseStats["conversations"] {
 const BYTES = `WITH steps (id) AS (
   SELECT i.id FROM conversation_state b JOIN query_soul q ON q.conversation_state_id = b.id
   JOIN query_state r ON r.query_soul_id = q.id JOIN iteration i ON i.query_state_id = r.id
-  WHERE b.conversation_soul_id = ?
+  WHERE b.conversation_soul_id = ?1
 ), cells (cell) AS (
   SELECT j.value FROM steps s JOIN iteration i ON i.id = s.id, json_each(json_array(i.llm_system_prompt,
     i.llm_user_prompt, i.llm_response, i.llm_thinking, i.llm_traces, i.llm_error, i.metadata)) j
   UNION SELECT j.value FROM steps s JOIN expression_state e ON e.iteration_id = s.id,
     json_each(json_array(CASE typeof(e.result) WHEN 'text' THEN e.result END,
     CASE typeof(e.error) WHEN 'text' THEN e.error END, e.stdout, e.stderr, e.metadata)) j
+  UNION SELECT x.value FROM conversation_state b JOIN extension_state x ON x.conversation_state_id = b.id
+    WHERE b.conversation_soul_id = ?1
 ), named (hash) AS (
   SELECT substr(cell, 8) FROM cells WHERE cell GLOB 'sha256:*'
 ), whole (hash) AS (
