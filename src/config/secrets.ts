@@ -1,12 +1,18 @@
 const MASK = "••••";
-/** How keys of known services begin, tokens of web logins, and headers that carry one. */
-const SECRET =
-  /^(?:(?:sk|rk|pk|gsk|hf|xai|nvapi|glpat|xox[abp]|gh[oprsu]|github_pat|AKIA|AIza)[-_A-Za-z0-9]*[-_A-Za-z0-9]{16,}|(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
+/** How keys of known services look: a prefix of theirs and a long run of letters and digits, which names of models have
+ * not. */
+const KEY = /^(?:sk|rk|pk|gsk|hf|xai|nvapi|glpat|xox[abp]|gh[oprsu]|github_pat)[-_](?=.*[A-Za-z0-9]{16})[\w-]+$/;
+const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
+/** Headers of a login, and tokens of web logins. */
+const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
 /** Whether a text is, or a name stands for, what has no place in a file of settings. */
 export function isSecret(name: string, value: unknown): boolean {
-  if (typeof value === "string") return SECRET.test(value) || value !== "" && SECRET_NAME.test(name) || hasLogin(value);
+  if (typeof value === "string") {
+    return [KEY, CLOUD_KEY, LOGIN].some((one) => one.test(value)) || value !== "" && SECRET_NAME.test(name) ||
+      hasLogin(value);
+  }
   if (Array.isArray(value)) return value.some((one) => isSecret(name, one));
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([key, one]) => isSecret(key, one));
