@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { LineSplitter } from "../../../extensions/mcp/line_splitter.ts";
+import type { HttpConfig } from "../../../extensions/mcp/server_config.ts";
+import { ToolCache } from "../../../extensions/mcp/tool_cache.ts";
+import { withFolder } from "../../extension/_folders.ts";
+
+const config: HttpConfig = {
+  url: "https://a.example/mcp",
+  headers: { k: "very-secret" },
+  disabled: false,
+  timeoutMs: 1,
+  startMs: 1,
+};
+const tools = [{ name: "a-b", symbol: "a_b", description: "Does.", inputSchema: { type: "object" } }];
+
+Deno.test("ToolCache keeps the tools of a server as it is set up, without its secrets", () =>
+  withFolder(async (home) => {
+    const cache = new ToolCache(home);
+    assert.equal(await cache.read("s", config), null);
+    await cache.write("s", { config, tools });
+    assert.deepEqual(await new ToolCache(home).read("s", { ...config, headers: { k: "other" } }), tools);
+    assert.equal(await cache.read("s", { ...config, url: "https://b.example/mcp" }), null);
+    assert.equal(await cache.read("t", config), null);
+    const files = [...Deno.readDirSync(`${home}/cache/mcp`)].map(({ name }) => name);
+    assert.equal(files.length, 1);
+    const path = `${home}/cache/mcp/${files[0]}`;
+    assert.doesNotMatch(await Deno.readTextFile(path), /very-secret/);
+    for (const broken of ["{", "{}", '[{"name": 5}]', '[{"name": "a", "description": 5}]', "[null]"]) {
+      await Deno.writeTextFile(path, broken);
+      assert.equal(await cache.read("s", config), null, broken);
+    }
+    await new ToolCache(null).write("s", { config, tools });
+    assert.equal(await new ToolCache(null).read("s", config), null);
+  }));
+
+Deno.test("LineSplitter cuts lines wherever the bytes are cut, and bounds them", () => {
+  const all = new TextEncoder().encode('{"a":"ü😀"}\r\n\nsecond\nrest');
+  for (let size = 1; size < all.length; size++) {
+    const splitter = new LineSplitter({ maxLine: 100, maxUnasked: 1_000 });
+    const lines: string[] = [];
+    for (let at = 0; at < all.length; at += size) lines.push(...splitter.push(all.slice(at, at + size)));
+    assert.deepEqual(lines, ['{"a":"ü😀"}', "", "second"]);
+  }
+  const splitter = new LineSplitter({ maxLine: 10, maxUnasked: 30 });
+  assert.throws(() => splitter.push(new Uint8Array(11)), /a message of over 10 bytes/);
+  const asked = new LineSplitter({ maxLine: 10, maxUnasked: 30 });
+  const line = new TextEncoder().encode("123456789\n");
+  for (let at = 0; at < 3; at++) asked.push(line);
+  asked.asked();
+  for (let at = 0; at < 3; at++) asked.push(line);
+  assert.throws(() => asked.push(line), /40 bytes that nobody asked for/);
+});
