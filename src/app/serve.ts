@@ -1,5 +1,6 @@
 import type { RunningServer, ServeRequest, VersionFacts } from "../channels/channel.ts";
 import { startHttp } from "../channels/http/start_http.ts";
+import { usedTokens } from "../channels/http/used_tokens.ts";
 import type { Config } from "../config/schema.ts";
 import { UsageError } from "../domain/errors.ts";
 import type { ExtensionFacts } from "../domain/extension_report.ts";
@@ -39,6 +40,7 @@ export async function serve(
     const server = startHttp({
       ...{ conversations, workspace, provider, model },
       tokens: source,
+      usedToday: usedTokens(await conversations.records.labelUse(new Date().setUTCHours(0, 0, 0, 0))),
       version: version.vis,
       admin: new AppProviderAdmin(settings),
       extensions: { list: () => extensionsOf(request, { settings, parts }) },

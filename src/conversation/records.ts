@@ -1,5 +1,5 @@
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
-import type { ImportReport } from "../domain/conversation_care.ts";
+import type { ImportReport, LabelUse } from "../domain/conversation_care.ts";
 import type { Dependency } from "../domain/dependency.ts";
 import { oneLine } from "../domain/clip.ts";
 import { HostCallError, UsageError } from "../domain/errors.ts";
@@ -46,6 +46,11 @@ export class Records {
   /** The query that a request with this key of the last day began. */
   async keyedQuery({ branchId }: Branch, key: string): ReturnType<Store["keyedQuery"]> {
     return await this.#store.keyedQuery(branchId, key);
+  }
+
+  /** What queries that began since then came to, by their label. */
+  async labelUse(since: number): Promise<readonly LabelUse[]> {
+    return await this.#store.labelUse(since);
   }
 
   /** One run of a query, shown by its branch or not; null where there is none. */

@@ -23,6 +23,8 @@ export interface ConversationCare {
   deleteConversation(conversationId: string): Promise<void>;
   /** The run of a query whose id begins so; null where none does, or several do. */
   findQuery(prefix: string): Promise<string | null>;
+  /** Of queries that began since then with a label, child queries left out. */
+  labelUse(since: number): Promise<readonly LabelUse[]>;
   /** As `Store.queries`, without reading them. */
   turns(branchId: string): Promise<readonly Turn[]>;
   /** Everything that is stored about it, at one moment. What runs is in it as interrupted. Rejects with `UsageError`
@@ -32,6 +34,13 @@ export interface ConversationCare {
    * here: its conversation belongs to this workspace and to no chat. Rejects with `UsageError` for rows that contradict
    * each other. */
   importConversation(archive: ConversationArchive, options: { readonly workspace: string }): Promise<ImportReport>;
+}
+
+/** What queries of one label came to. */
+export interface LabelUse {
+  readonly label: string;
+  readonly queries: number;
+  readonly costUsd: number;
 }
 
 /** Where a conversation stands in the list of all. */
@@ -45,6 +54,8 @@ export interface ListPlace {
 
 export interface ListOptions {
   readonly limit: number;
+  /** Those of this channel only. */
+  readonly channel?: string | undefined;
   /** Those that stand behind this place. */
   readonly after?: ListPlace | undefined;
 }

@@ -1,6 +1,6 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { BusyError, UsageError } from "../domain/errors.ts";
-import type { Turn } from "../domain/conversation_care.ts";
+import type { LabelUse, Turn } from "../domain/conversation_care.ts";
 import { isShownIteration, isShownRun, readLineage } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -35,6 +35,15 @@ export class CareOfConversations {
     const rows = await this.#db.selectFrom("queryState").select("id")
       .where("id", ">=", from).where("id", "<", `${from}~`).orderBy("id").limit(2).execute();
     return rows.length === 1 ? rows[0]?.id ?? null : null;
+  }
+
+  async labelUse(since: number): Promise<readonly LabelUse[]> {
+    const { rows } = await sql<LabelUse>`
+      SELECT run_label AS label, count(*) AS queries,
+        coalesce(sum(json_extract(metadata, '$.costUsd')), 0.0) AS "costUsd"
+      FROM query_state_full WHERE created_at >= ${since} AND run_label IS NOT NULL GROUP BY run_label`
+      .execute(this.#db);
+    return rows;
   }
 
   turns(branchId: string): Promise<readonly Turn[]> {

@@ -99,6 +99,23 @@ Deno.test("serve() knows its profiles", async () => {
   await assert.rejects(at.serve({}, { VIS_PROFILE: "x" }), { name: "UsageError" });
 });
 
+Deno.test("serve() a restart does not give a token its day anew", async () => {
+  await using at = await place({ server: { quota: { queriesPerDay: 1 } } });
+  const db = join(at.home, "x.db");
+  const ask = async (): Promise<number> => {
+    const server = await at.serve({ db });
+    const response = await fetch(new URL("/v1/responses", server.url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ input: "x" }),
+    });
+    await response.text();
+    await server.close();
+    return response.status;
+  };
+  assert.deepEqual([await ask(), await ask()], [200, 429]);
+});
+
 Deno.test("serve() a list of tokens stands in place of the one", async () => {
   await using at = await place();
   const tokens = join(at.home, "tokens.jsonc");

@@ -64,4 +64,27 @@ export const storeRequestKeyCases: readonly StoreCase[] = [
       assert.equal(await store.keyedQuery(branch.branchId, "k"), null);
     },
   },
+  {
+    name: "labelUse() counts and adds up by label what began since a moment",
+    async run(store, clock) {
+      const { branchId } = await make(store);
+      const begin = async (runLabel: string | null, costUsd: number | null): Promise<void> => {
+        const id = await store.beginQuery(newQuery(branchId, "q", { runLabel }));
+        await store.endQuery(id, queryEnd({ costUsd }));
+        clock.now += 1;
+      };
+      await begin("a", 9);
+      const since = clock.now;
+      await begin("a", 0.25);
+      await begin("a", 0.5);
+      await begin("b", null);
+      await begin(null, 7);
+      const found = await store.labelUse(since);
+      assert.deepEqual(found.toSorted((one, two) => one.label < two.label ? -1 : 1), [
+        { label: "a", queries: 2, costUsd: 0.75 },
+        { label: "b", queries: 1, costUsd: 0 },
+      ]);
+      assert.deepEqual(await store.labelUse(clock.now), []);
+    },
+  },
 ];

@@ -25,6 +25,7 @@ import type { Route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 import { SECURE_HEADERS } from "./secure_headers.ts";
 import type { TokenGrant } from "./token_grant.ts";
+import { tokenRoutes } from "./token_routes.ts";
 
 export interface AppParts {
   readonly parts: HttpParts;
@@ -91,6 +92,7 @@ export function createApp(given: AppParts): (request: Request, remote: string) =
 function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
   return [
     ...infoRoutes(parts),
+    ...tokenRoutes({ parts, runs }),
     ...conversationRoutes({ parts, runs }),
     ...messageRoutes({ parts, runs }),
     ...queryRoutes(parts),

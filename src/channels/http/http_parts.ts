@@ -24,6 +24,8 @@ export interface HttpParts {
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   /** Every request that reaches a conversation must carry one of them. */
   readonly tokens: TokenSource;
+  /** What they used of this day (UTC) before this process, by their names. */
+  readonly usedToday?: readonly { readonly name: string; readonly queries: number; readonly costUsd: number }[];
   /** Names besides its own address under which the server is reached. */
   readonly hosts: readonly string[];
   /** Addresses of reverse proxies, which say in X-Forwarded-For whom they ask for. */

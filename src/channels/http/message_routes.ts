@@ -3,6 +3,7 @@ import type { QueryResult } from "../../domain/query_result.ts";
 import { readImage } from "../../domain/read_image.ts";
 import type { KeyedRequest, RequestKey } from "../../domain/request_key.ts";
 import type { z } from "zod";
+import { callerLabel } from "./caller_label.ts";
 import { eventStream, runTexts } from "./event_stream.ts";
 import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
@@ -89,7 +90,7 @@ async function begin(
   const given = optionsOf(body);
   await conversations.check(given);
   if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
-  const more = { ...given, requestKey, label: "http", refuseWhenBusy: body.whenBusy === "refuse" };
+  const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
   const { queryId } = await runs.begin(
     (options) => conversations.send(conversation, body.request, { ...options, ...more }),
     { conversationId: conversation.conversationId, caller },
@@ -152,8 +153,9 @@ function retry({ parts, runs }: Given, once: Idempotency<Sent>): Route {
       const work = async (requestKey: RequestKey | undefined): Promise<Sent> => {
         await findQuery(conversations, { conversation, queryId });
         const more = maxIterations === undefined ? {} : { maxIterations };
+        const label = callerLabel("http", call.caller);
         const begun = await runs.begin(
-          (options) => conversations.retry(queryId, { ...options, ...more, requestKey }),
+          (options) => conversations.retry(queryId, { ...options, ...more, requestKey, label }),
           { conversationId: conversation.conversationId, caller: call.caller },
         );
         return { queryId: begun.queryId };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { callerLabel } from "./caller_label.ts";
 import { checkChat } from "./check_chat.ts";
 import { eventStream } from "./event_stream.ts";
 import type { HttpParts } from "./http_parts.ts";
@@ -67,9 +68,9 @@ function chatCompletions({ parts, runs }: Given): Route {
       await conversations.check(given);
       runs.check(call.caller);
       const conversation = await openAiConversation(id, { parts, title: request });
+      const label = callerLabel("openai", call.caller);
       const { run, queryId } = await runs.begin(
-        (options) =>
-          conversations.send(conversation, request, { ...options, ...given, label: "openai", refuseWhenBusy: true }),
+        (options) => conversations.send(conversation, request, { ...options, ...given, label, refuseWhenBusy: true }),
         { conversationId: conversation.conversationId, caller: call.caller },
       );
       const facts = { queryId, model: body.model, at: parts.now() };

@@ -30,8 +30,14 @@ export class Quotas {
   readonly #now: () => number;
   readonly #uses = new Map<string, Use>();
 
-  constructor(now: () => number) {
+  /** `before`: what was used of this day before this process. */
+  constructor(now: () => number, before: readonly (Pick<TokenGrant, "name"> & Omit<TokenUse, "running">)[] = []) {
     this.#now = now;
+    for (const { name, queries, costUsd } of before) {
+      const use = this.#today(name);
+      use.queries += queries;
+      use.costUsd += costUsd;
+    }
   }
 
   used({ name }: Pick<TokenGrant, "name">): TokenUse {

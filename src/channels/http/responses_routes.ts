@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { callerLabel } from "./caller_label.ts";
 import { eventStream } from "./event_stream.ts";
 import type { StoredQuery } from "./find_query.ts";
 import type { HttpParts } from "./http_parts.ts";
@@ -48,7 +49,7 @@ function create({ parts, runs }: Given): Route {
       await conversations.check(given);
       runs.check(caller);
       const conversation = await conversationOf(call, { parts, request });
-      const more = { ...given, label: "openai", refuseWhenBusy: true };
+      const more = { ...given, label: callerLabel("openai", caller), refuseWhenBusy: true };
       const { run, queryId } = await runs.begin(
         (options) => conversations.send(conversation, request, { ...options, ...more }),
         { conversationId: conversation.conversationId, caller },

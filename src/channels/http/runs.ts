@@ -1,7 +1,7 @@
 import type { Emit } from "../../domain/query_event.ts";
 import { Run } from "./run.ts";
 import { Problem } from "./problem.ts";
-import type { Quotas } from "./quotas.ts";
+import type { Quotas, TokenUse } from "./quotas.ts";
 import type { TokenGrant } from "./token_grant.ts";
 
 /** Runs that have ended and can still be followed from where a client lost them. */
@@ -27,6 +27,11 @@ export class Runs {
 
   get size(): number {
     return this.#running.size;
+  }
+
+  /** What a token has used today. */
+  used(caller: Pick<TokenGrant, "name">): TokenUse {
+    return this.#quotas.used(caller);
   }
 
   /** Throws `Problem` where the caller can begin no query now. */

@@ -162,6 +162,18 @@ export const ExtensionSchema = z.object({
   commands: z.array(z.string()),
 });
 
+const limit = z.number().nullable();
+
+export const TokenSchema = z.object({
+  name: z.string(),
+  scope: z.enum(["read", "write", "admin"]),
+  expiresAt: time.nullable(),
+  quota: z.object({ queriesPerDay: limit, costUsdPerDay: limit, concurrent: limit }).describe("Null: no limit"),
+  today: z.object({ queries: z.number().int(), costUsd: z.number(), running: z.number().int() }).describe(
+    "Since midnight UTC, and what runs now",
+  ),
+});
+
 export const IterationSchema = z.object({
   iteration: z.number().int().describe("1-based"),
   status: z.string(),

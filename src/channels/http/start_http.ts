@@ -19,7 +19,7 @@ export interface HttpServer {
 /** Listens. Throws `ConfigError` where the address cannot be had. */
 export function startHttp(parts: HttpParts, at: { readonly host: string; readonly port: number }): HttpServer {
   const metrics = new Metrics(parts);
-  const runs = new Runs(new Quotas(parts.now), (event) => metrics.event(event));
+  const runs = new Runs(new Quotas(parts.now, parts.usedToday), (event) => metrics.event(event));
   const hosts = new Set<string>();
   const abort = new AbortController();
   /** Requests whose response is still on its way. */

@@ -56,6 +56,7 @@ export async function startRig(
     readonly hosts?: readonly string[];
     readonly proxies?: readonly string[];
     readonly tokens?: TokenSource;
+    readonly usedToday?: NonNullable<HttpParts["usedToday"]>;
     readonly now?: () => number;
     readonly engine?: EngineOptions;
   } = {},
@@ -74,6 +75,7 @@ export async function startRig(
     extensions: { list: () => Promise.resolve(EXTENSIONS) },
     log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") },
     now: options.now ?? Date.now,
+    ...(options.usedToday ? { usedToday: options.usedToday } : {}),
     tokens: options.tokens ?? oneToken(TOKEN, NO_QUOTA),
     hosts: options.hosts ?? [],
     proxies: options.proxies ?? [],

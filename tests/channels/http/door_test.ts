@@ -113,6 +113,23 @@ Deno.test("Quotas a token that has spent its day's money begins no more", async 
   assert.match((await (await post(`${at}/messages`, { request: "x" })).json()).detail, /has spent its/);
 });
 
+Deno.test("Quotas what was used of the day before this process counts", async () => {
+  const quota = { ...NO_QUOTA, queriesPerDay: 3 };
+  await using rig = await startRig([final("the third")], {
+    tokens: source(grant("writer", { quota }), grant("owner", { scope: "admin" })),
+    usedToday: [{ name: "writer", queries: 2, costUsd: 0.5 }, { name: "gone", queries: 9, costUsd: 9 }],
+  });
+  const at = await make(rig, "writer");
+  assert.equal((await (await as(rig, "writer").post(`${at}/messages`, { request: "x" })).json()).answer, "the third");
+  assert.equal((await as(rig, "writer").post(`${at}/messages`, { request: "x" })).status, 429);
+  const { items } = await (await as(rig, "owner").ask("/api/v1/tokens")).json();
+  assert.deepEqual(items, [
+    { name: "writer", scope: "write", expiresAt: null, quota, today: { queries: 3, costUsd: 0.5, running: 0 } },
+    { name: "owner", scope: "admin", expiresAt: null, quota: NO_QUOTA, today: { queries: 0, costUsd: 0, running: 0 } },
+  ]);
+  assert.equal((await as(rig, "writer").ask("/api/v1/tokens")).status, 403);
+});
+
 Deno.test("RateLimit refuses a token and an address that ask too often, and says when to come again", async () => {
   const clock = { now: 0 };
   await using rig = await startRig([], {
