@@ -31,6 +31,8 @@ const LIMITS: Limits = { bytes: 256 * 1024 * 1024, changes: 1_000, days: 30 };
 /** What is younger may belong to a change that is being written down. */
 const YOUNG_MS = 10 * 60_000;
 const PRUNE_EVERY = 50;
+const PRUNE_MS = 3_600_000;
+const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
 /** What files were before each change, in a folder of their own per workspace. A change is first kept as not done,
@@ -83,7 +85,7 @@ export class Checkpoints {
 
   async done(id: string): Promise<void> {
     await Deno.rename(this.#pending(id), join(this.#folder, `${id}.json`));
-    if (this.#added++ % PRUNE_EVERY === 0) await this.prune();
+    await this.#pruneSometimes();
   }
 
   /** Forgets a change that was not made. */
@@ -109,9 +111,8 @@ export class Checkpoints {
   async prune(now = Date.now()): Promise<void> {
     const oldest = now - this.#limits.days * DAY_MS;
     let bytes = 0;
-    const listed = await this.list();
     const counted = new Set<string>();
-    for (const [at, checkpoint] of listed.toReversed().entries()) {
+    for (const [at, checkpoint] of (await this.list()).toReversed().entries()) {
       for (const { before } of checkpoint.items) {
         if (before?.kind !== "file" || counted.has(before.hash)) continue;
         counted.add(before.hash);
@@ -126,6 +127,14 @@ export class Checkpoints {
       const isOld = mtime !== null && mtime.getTime() < oldest && join(this.#all, name) !== this.#folder;
       if (isOld) await Deno.remove(join(this.#all, name), { recursive: true }).catch(() => {});
     }
+    await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {}); // nothing was ever kept
+  }
+
+  /** Reading all changes takes longer than one change: once an hour will do, and after many. */
+  async #pruneSometimes(): Promise<void> {
+    if (this.#added++ % PRUNE_EVERY !== 0) return;
+    const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));
+    if (this.#added > 1 || mtime === null || Date.now() - mtime.getTime() > PRUNE_MS) await this.prune();
   }
 
   /** Removes bytes that no change names. */

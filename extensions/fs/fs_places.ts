@@ -6,13 +6,21 @@ import { ReadLedger } from "./read_ledger.ts";
 import { recover } from "./recover.ts";
 import { treeOf } from "./tree_of.ts";
 import type { Tree } from "./tree.ts";
+import { WriteQueue } from "./write_queue.ts";
 
 interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
+  /** Of changes. */
+  readonly queue: WriteQueue;
   /** What an earlier process left half done is put back before anything else. */
   readonly ready: Promise<unknown>;
 }
+
+type View = Pick<
+  EnvironmentView,
+  "workspace" | "home" | "conversationId" | "currentIterationId" | "db" | "spawn" | "signal"
+>;
 
 const MAX_PLACES = 64;
 
@@ -24,18 +32,19 @@ export class FsPlaces {
   readonly #queries = new Map<string, Promise<string | null>>();
 
   /** Recovers the workspace first, where that is not done yet. */
-  async of(
-    env: Pick<
-      EnvironmentView,
-      "workspace" | "home" | "conversationId" | "currentIterationId" | "db" | "spawn" | "signal"
-    >,
-  ): Promise<FsContext> {
+  async of(env: View): Promise<FsContext> {
     const { workspace: root, conversationId, spawn, signal } = env;
     signal?.throwIfAborted();
     const { tree, checkpoints, ready } = this.#place(root, env.home ?? null);
     await ready;
     const source = (): Promise<ChangeSource> => this.#source(env);
     return { root, tree, conversationId, ledger: this.#ledger, guard: this.#guard, checkpoints, source, spawn, signal };
+  }
+
+  /** Changes files; one such call after the other in a workspace. */
+  async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
+    const context = await this.of(env);
+    return await this.#place(env.workspace, env.home ?? null).queue.run(() => make(context));
   }
 
   #place(root: string, home: string | null): Known {
@@ -45,14 +54,19 @@ export class FsPlaces {
     const tree = treeOf(root);
     const checkpoints = home === null ? null : new Checkpoints(home, { workspace: root });
     this.#guard.note(tree);
-    const place = { tree, checkpoints, ready: recover({ tree, checkpoints, guard: this.#guard }) };
+    const place = {
+      tree,
+      checkpoints,
+      queue: new WriteQueue(),
+      ready: recover({ tree, checkpoints, guard: this.#guard }),
+    };
     this.#known.set(key, place);
     drop(this.#known);
     return place;
   }
 
   /** The newest query of a conversation is the one that runs; it is asked for once per iteration. */
-  async #source({ conversationId, currentIterationId: iterationId = null, db }: Parameters<FsPlaces["of"]>[0]) {
+  async #source({ conversationId, currentIterationId: iterationId = null, db }: View) {
     if (iterationId === null || !db) return { conversationId, iterationId, queryId: null };
     const key = `${conversationId}\0${iterationId}`;
     const query = this.#queries.get(key) ??

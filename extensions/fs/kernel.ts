@@ -72,6 +72,14 @@ const ERRORS: Readonly<Record<number, new (message: string) => Error>> = {
   40: Deno.errors.FilesystemLoop,
 };
 
+const REASONS: Readonly<Record<number, string>> = {
+  28: "the disk is full",
+  30: "the file system is read-only",
+  36: "its name is too long",
+  39: "it is not empty",
+  122: "the quota of the disk is used up",
+};
+
 const encoder = new TextEncoder();
 const terminated = (text: string): Bytes => encoder.encode(`${text}\0`);
 
@@ -211,7 +219,7 @@ export class Kernel {
 
   #error(call: Call, { code, path }: { readonly code: number; readonly path: string }): Error {
     const Class = ERRORS[code] ?? Error;
-    return new Class(`${call} failed with error ${code}${path === "" ? "" : ` for ${path}`}`);
+    return new Class(REASONS[code] ?? `${call} failed with error ${code}${path === "" ? "" : ` for ${path}`}`);
   }
 }
 

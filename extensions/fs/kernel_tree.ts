@@ -7,6 +7,8 @@ const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "di
 const RENAME_NOREPLACE = 1;
 const NEW_FILE = 0o666, NEW_FOLDER = 0o777;
 const LIST_BYTES = 64 * 1024;
+/** New contents do not run as somebody else because the old ones did. */
+const PLAIN_MODE = 0o777;
 const WRITE_BYTES = 1024 * 1024;
 const ENTRY_HEAD = 19;
 
@@ -145,7 +147,7 @@ class KernelFolder implements OpenFolder {
       }
       // Owner before mode: changing the owner clears some bits of the mode.
       if (owner) this.#kernel.setOwner(at, owner);
-      if (mode !== null) this.#kernel.setMode(at, mode);
+      if (mode !== null) this.#kernel.setMode(at, mode & PLAIN_MODE);
       await this.#kernel.sync(at);
     } finally {
       this.#kernel.close(at);

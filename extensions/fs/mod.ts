@@ -13,11 +13,9 @@ import type { Edit } from "./replace_text.ts";
 import { statPath } from "./stat_path.ts";
 import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
 import type { UndoOptions } from "./undo_changes.ts";
-import { WriteQueue } from "./write_queue.ts";
 import { writeFile } from "./write_file.ts";
 
 const places = new FsPlaces();
-const queue = new WriteQueue();
 
 const path = z.string().min(1).describe("path");
 const line = z.number().int().min(1).optional();
@@ -114,13 +112,17 @@ export default defineExtension({
         'await fs.edit([{path: "a.ts", old: "x", new: "y"}, {path: "b.ts", old: "x", new: "y", all: true}])',
       ],
     }),
-    fn("writeFile", (env, name: string, text: string) => change(env, (at) => writeFile(at, { path: name, text })), {
-      doc: "Creates or replaces.",
-      args: z.tuple([path, z.string().describe("text")]),
-      returns: "{path, bytes, diff}",
-      examples: ['await fs.writeFile("notes.md", "# Notes\\n")'],
-    }),
-    fn("patch", (env, text: string) => change(env, (at) => patch(at, text)), {
+    fn(
+      "writeFile",
+      (env, name: string, text: string) => places.change(env, (at) => writeFile(at, { path: name, text })),
+      {
+        doc: "Creates or replaces.",
+        args: z.tuple([path, z.string().describe("text")]),
+        returns: "{path, bytes, diff}",
+        examples: ['await fs.writeFile("notes.md", "# Notes\\n")'],
+      },
+    ),
+    fn("patch", (env, text: string) => places.change(env, (at) => patch(at, text)), {
       doc: "Applies a unified diff or search/replace blocks to several files, all or none.",
       args: z.tuple([z.string().min(1).describe("patch")]),
       returns: "{path, bytes, diff}[]",
@@ -129,19 +131,23 @@ export default defineExtension({
         'await fs.patch("x.ts\\n<<<<<<< SEARCH\\nold\\n=======\\nnew\\n>>>>>>> REPLACE\\n")',
       ],
     }),
-    fn("move", (env, from: string, to: string) => change(env, (at) => movePath(at, { from, to })), {
+    fn("move", (env, from: string, to: string) => places.change(env, (at) => movePath(at, { from, to })), {
       doc: "Renames a file or folder, never over another.",
       args: z.tuple([z.string().min(1).describe("from"), z.string().min(1).describe("to")]),
       returns: "{from, to, files}",
       examples: ['await fs.move("src/a.ts", "src/b.ts")'],
     }),
-    fn("remove", (env, name: string, options?: RemoveOptions) => change(env, (at) => removePath(at, name, options)), {
-      doc: "Removes a file, link or folder.",
-      args: z.tuple([path, z.strictObject({ recursive: flag }).optional()]),
-      returns: "{path, files}",
-      examples: ['await fs.remove("old", {recursive: true})'],
-    }),
-    fn("undo", (env, options?: UndoOptions) => change(env, (at) => undo(at, options)), {
+    fn(
+      "remove",
+      (env, name: string, options?: RemoveOptions) => places.change(env, (at) => removePath(at, name, options)),
+      {
+        doc: "Removes a file, link or folder.",
+        args: z.tuple([path, z.strictObject({ recursive: flag }).optional()]),
+        returns: "{path, files}",
+        examples: ['await fs.remove("old", {recursive: true})'],
+      },
+    ),
+    fn("undo", (env, options?: UndoOptions) => places.change(env, (at) => undo(at, options)), {
       doc: "Takes back your last change of files, or the last steps; redo takes back an undo.",
       args: z.tuple([z.strictObject({ steps: line, redo: flag }).optional()]),
       returns: "{path, bytes, diff}[]",
@@ -162,21 +168,15 @@ export default defineExtension({
   }],
 });
 
-/** Changes of files come one after the other. */
-async function change<Result>(env: EnvironmentView, make: (at: FsContext) => Promise<Result>): Promise<Result> {
-  const at = await places.of(env);
-  return await queue.run(() => make(at));
-}
-
 /** `fs.edit(path, edits)` answers with one result, `fs.edit([{path, …}])` with one per file. */
 async function edit(env: EnvironmentView, where: string | readonly FileEdit[], edits?: Edit | readonly Edit[]) {
   if (typeof where !== "string") {
     if (edits !== undefined) throw new TypeError("Cannot edit: give a path and edits, or one list of {path, old, new}");
-    return await change(env, (at) => editFiles(at, where));
+    return await places.change(env, (at) => editFiles(at, where));
   }
   if (edits === undefined) throw new TypeError(`Cannot edit ${where}: the edits are missing: {old, new}`);
   const list = [edits].flat().map((one) => ({ ...one, path: where }));
-  const [written] = await change(env, (at) => editFiles(at, list));
+  const [written] = await places.change(env, (at) => editFiles(at, list));
   return written;
 }
 

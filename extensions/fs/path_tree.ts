@@ -100,7 +100,7 @@ class PathFolder implements OpenFolder {
     try {
       if (owner) Deno.chownSync(path, owner.uid, owner.gid);
     } catch { /* not allowed */ }
-    if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode);
+    if (mode !== null && Deno.build.os !== "windows") Deno.chmodSync(path, mode & 0o777);
   }
 
   makeLink(name: string, target: string): void {

@@ -25,13 +25,13 @@ export async function undoCli(
   { print, workspace, home, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const told = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
-  const context = await places.of({ workspace, home, conversationId: "" });
+  const view = { workspace, home, conversationId: "" };
   try {
     if (list) {
-      told({ changes: await listed(await context.checkpoints?.list() ?? [], options) });
+      told({ changes: await listed(await (await places.of(view)).checkpoints?.list() ?? [], options) });
       return 0;
     }
-    const { changes, files } = await undoChanges(context, { scope, ...options });
+    const { changes, files } = await places.change(view, (at) => undoChanges(at, { scope, ...options }));
     told({ changes: changes.map((one) => factsOf(one)), files });
     return 0;
   } catch (error) {
