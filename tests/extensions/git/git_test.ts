@@ -170,37 +170,6 @@ Deno.test("git.status() and git.commit() in a merge with conflicts", { ignore },
   });
 });
 
-Deno.test("git.add() and git.commit() say what is wrong, and what there is", { ignore }, async () => {
-  await repository(async ({ env, write }) => {
-    await assert.rejects(commit(env, "nothing"), /Cannot commit: nothing has changed/);
-    await write("src/parser.ts", "x\n");
-    await assert.rejects(commit(env, "nothing"), /nothing is staged; git.add what changed: src\//);
-    await assert.rejects(add(env, "src/parse.ts"), /there is no such file; the nearest are src\/parser.ts/);
-    await write(".gitignore", "ignored\n");
-    await write("ignored", "x\n");
-    await assert.rejects(add(env, "ignored"), /ignored/);
-    await assert.rejects(log(env, { ref: "mian" }), /Cannot read the log: there is no mian; the nearest are main/);
-    await assert.rejects(diff(env, { from: "nope" }), /there is no nope; the nearest are main/);
-    await assert.rejects(show(env, "HEAD:src/nope"), /HEAD has no src\/nope/);
-    await assert.rejects(changeBranch(env, "x", { from: "mian" }), /there is no mian; the nearest are main/);
-    await assert.rejects(changeBranch(env, "y", { delete: true }), /there is no y; the nearest are main/);
-    await assert.rejects(changeBranch(env, "main"), /it is there already/);
-    await write("a.txt", "other\n");
-    assert.equal((await commit(env, "some", { paths: "a.txt" })).files, 1);
-    const amended = await commit(env, "all of it", { amend: true });
-    assert.deepEqual([amended.subject, (await log(env)).commits.length], ["all of it", 2]);
-  });
-});
-
-Deno.test("git.add() refuses what a filter should have changed", { ignore }, async () => {
-  await repository(async ({ env, write }) => {
-    await write(".gitattributes", "*.bin filter=lfs\n");
-    await write("big.bin", "x\n");
-    await assert.rejects(add(env, "."), /Cannot add big.bin \(lfs\): .gitattributes names a filter/);
-    assert.equal((await add(env, ".gitattributes")).files.length, 1);
-  });
-});
-
 Deno.test("git.* with names that are not UTF-8, or hold anything else", { ignore }, async () => {
   await repository(async ({ env, workspace, git }) => {
     await Deno.writeTextFile(`${workspace}/tab\tquote"back\\`, "x\n");
@@ -260,42 +229,5 @@ Deno.test("git.worktree() makes and removes worktrees, also one that is the work
     const back = `${root}/outside/main/.git/worktrees/workspace/gitdir`;
     await Deno.writeTextFile(back, "/elsewhere/.git\n");
     await assert.rejects(status(env), /which is not of this folder/);
-  });
-});
-
-Deno.test("git.log() and git.diff() bound what they keep of a large repository", { ignore }, async () => {
-  await repository(async ({ env, write }) => {
-    for (let at = 0; at < 400; at++) await write(`many/${at}.txt`, "x\n");
-    await write("wide.txt", "y".repeat(2_000_000));
-    await add(env, ".");
-    const { files, left, total } = await diff(env, { staged: true });
-    assert.deepEqual([files.length, left, total.files], [300, 101, 401]);
-    const wide = (await diff(env, { staged: true, paths: "wide.txt" })).files[0];
-    assert.ok((wide?.hunks[0]?.text.length ?? 0) < 2_000);
-    await commit(env, "many");
-  });
-});
-
-Deno.test("git.* ends with its call and leaves no lock", { ignore }, async () => {
-  await repository(async ({ env, exists }) => {
-    const signal = AbortSignal.abort(new Error("The block is over"));
-    await assert.rejects(commit({ ...env, signal }, "x", { allowEmpty: true }), /The block is over/);
-    assert.equal(exists("workspace/.git/index.lock"), false);
-    assert.equal((await log(env)).commits.length, 1);
-  });
-});
-
-Deno.test("git.* asks git to end with its call, so that it takes its locks away", { ignore }, async () => {
-  await repository(async ({ env, exists, git, workspace }) => {
-    await git("config", "core.filesRefLockTimeout", "60000");
-    await Deno.writeTextFile(`${workspace}/.git/refs/heads/main.lock`, ""); // it waits for this one, with others held
-    const given = new AbortController();
-    const running = commit({ ...env, signal: given.signal }, "x", { allowEmpty: true });
-    while (!exists("workspace/.git/index.lock") && !exists("workspace/.git/HEAD.lock")) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    given.abort(new Error("The block is over"));
-    await assert.rejects(running, /The block is over/);
-    assert.deepEqual([exists("workspace/.git/index.lock"), exists("workspace/.git/HEAD.lock")], [false, false]);
   });
 });
