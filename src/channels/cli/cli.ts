@@ -37,14 +37,16 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   }
 }
 
-/** A word that is no command may be one of an extension; null where it is not. */
+/** A word that is no command may be one of an extension, as may the word behind `help`; null where it is not. */
 async function extensionCommand(
   program: Command,
   { services, io }: { readonly services: Services; readonly io: Io },
 ): Promise<number | null> {
-  const [name = ""] = io.args;
+  const [first = "", second = ""] = io.args;
+  const args = first === "help" && second !== "" ? [second, "--help"] : io.args;
+  const [name = ""] = args;
   if (!/^[a-z][a-z0-9-]*$/.test(name) || named(program, name)) return null;
-  return await (await services.extensionAdmin({})).run(io.args, io.stdout);
+  return await (await services.extensionAdmin({})).run(args, io.stdout);
 }
 
 /** A group alone does the usual thing. `help` of a command that does not exist is that command's error, which names the

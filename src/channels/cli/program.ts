@@ -50,6 +50,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
     .showSuggestionAfterError()
     .showHelpAfterError("(vis help shows all commands)")
     .configureHelp({ optionDescription })
+    .addHelpText("after", "\nExtensions may add commands: vis extensions list shows them, vis help NAME what they do.")
     .exitOverride()
     .configureOutput({
       writeOut: io.stdout,

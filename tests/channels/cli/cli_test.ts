@@ -88,3 +88,26 @@ Deno.test("runCli() hands the flags of run to whoever opens", async () => {
     maxIterations: 12,
   });
 });
+
+Deno.test("runCli() asks extensions for a command that is none of its own, and for the help of one", async () => {
+  const asked: (readonly string[])[] = [];
+  const services = fakeServices({
+    extensionAdmin: () =>
+      Promise.resolve({
+        ...Object(null),
+        run: (args: readonly string[], print: (text: string) => void) => {
+          asked.push(args);
+          print("told\n");
+          return Promise.resolve(args[0] === "memo" ? 0 : null);
+        },
+      }),
+  });
+  for (const args of [["memo", "list"], ["help", "memo"]]) {
+    const io = fakeIo({ args });
+    assert.deepEqual([await runCli(services, io), io.out], [0, "told\n"]);
+  }
+  assert.deepEqual(asked, [["memo", "list"], ["memo", "--help"]]);
+  const other = fakeIo({ args: ["help", "memmo"] });
+  assert.equal(await runCli(services, other), 2);
+  assert.match(other.err, /^vis: unknown command 'memmo'/);
+});
