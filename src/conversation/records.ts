@@ -3,6 +3,7 @@ import type { ImportReport, LabelUse } from "../domain/conversation_care.ts";
 import type { Dependency } from "../domain/dependency.ts";
 import { oneLine } from "../domain/clip.ts";
 import { HostCallError, UsageError } from "../domain/errors.ts";
+import type { Chat, NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint } from "../domain/new_fork.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import type { VariableDiff } from "../environment/diff_versions.ts";
@@ -56,6 +57,16 @@ export class Records {
   /** One run of a query, shown by its branch or not; null where there is none. */
   async query(queryId: string): ReturnType<Store["query"]> {
     return await this.#store.query(queryId);
+  }
+
+  /** The conversation of a chat, made where there is none. */
+  async ensure(facts: NewConversation & Chat): Promise<Branch> {
+    return await this.#store.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });
+  }
+
+  /** The conversation of a chat, or null. */
+  async find(chat: Chat): Promise<Branch | null> {
+    return await this.#store.findExternal(chat);
   }
 
   async rename(branch: Branch, title: string): Promise<string> {

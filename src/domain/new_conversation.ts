@@ -1,3 +1,9 @@
+/** A chat elsewhere: its id among those of its channel. */
+export interface Chat {
+  readonly channel: string;
+  readonly externalId: string;
+}
+
 /** What is known about a conversation when it is made. */
 export interface NewConversation {
   readonly title: string;

@@ -1,11 +1,14 @@
 import { type Kysely, sql } from "kysely";
 import type { Listed, ListOptions } from "../domain/conversation_care.ts";
 import { newId } from "../domain/id.ts";
+import type { Chat, NewConversation } from "../domain/new_conversation.ts";
+import type { NewFork } from "../domain/new_fork.ts";
 import { Content } from "./_content.ts";
+import { createFork } from "./_forks.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { ForkPoint } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
-import type { Branch, BranchNode, Store } from "./store.ts";
+import type { Branch, BranchNode } from "./store.ts";
 
 const MIN_PREFIX = 8;
 /** Of the newest query, or when the conversation was made. */
@@ -28,26 +31,49 @@ export class Conversations {
     this.#now = now;
   }
 
-  create(facts: Parameters<Store["createConversation"]>[0]): Promise<Branch> {
-    const { title, channel, workspace, externalId, untitled = false } = facts;
-    return this.#db.transaction().execute(async (tx) => {
-      const content = new Content(tx);
-      const createdAt = this.#now();
-      const [conversationId, branchId] = [newId(), newId()];
-      const metadata = toJson({ channel, workspace, ...(externalId === undefined ? {} : { externalId }) });
-      await tx.insertInto("conversationSoul")
-        .values({ id: conversationId, metadata: await content.putText(metadata), createdAt }).execute();
-      await tx.insertInto("conversationState").values({
-        id: branchId,
-        conversationSoulId: conversationId,
-        parentStateId: null,
-        title: await content.putText(title),
-        version: 0,
-        metadata: toJson(untitled ? { titledBy: "nobody" } : {}),
-        createdAt,
-      }).execute();
-      return { conversationId, branchId, title: title.toWellFormed(), workspace, createdAt };
-    });
+  create(facts: NewConversation): Promise<Branch> {
+    return this.#db.transaction().execute((tx) => this.#insert(tx, facts));
+  }
+
+  async ensure(facts: NewConversation & Chat): Promise<Branch> {
+    const made = await this.#db.transaction().execute(async (tx) =>
+      await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null
+    );
+    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // it was deleted in between
+  }
+
+  async findExternal(chat: Chat): Promise<Branch | null> {
+    const id = await externalIn(this.#db, chat);
+    return id === null ? null : await this.find(id);
+  }
+
+  async fork(fork: NewFork): Promise<Branch> {
+    const id = await createFork(this.#db, { fork, now: this.#now() });
+    const branch = await this.find(id);
+    if (!branch) throw new Error(`Cannot find branch ${id}, which was just made`);
+    return branch;
+  }
+
+  async #insert(
+    tx: Kysely<Schema>,
+    { title, channel, workspace, externalId, untitled = false }: NewConversation,
+  ): Promise<Branch> {
+    const content = new Content(tx);
+    const createdAt = this.#now();
+    const [conversationId, branchId] = [newId(), newId()];
+    const metadata = toJson({ channel, workspace, ...(externalId === undefined ? {} : { externalId }) });
+    await tx.insertInto("conversationSoul")
+      .values({ id: conversationId, metadata: await content.putText(metadata), createdAt }).execute();
+    await tx.insertInto("conversationState").values({
+      id: branchId,
+      conversationSoulId: conversationId,
+      parentStateId: null,
+      title: await content.putText(title),
+      version: 0,
+      metadata: toJson(untitled ? { titledBy: "nobody" } : {}),
+      createdAt,
+    }).execute();
+    return { conversationId, branchId, title: title.toWellFormed(), workspace, createdAt };
   }
 
   async find(conversationId: string): Promise<Branch | null> {
@@ -79,8 +105,10 @@ export class Conversations {
     return branchOf(branches.find((branch) => branch.queries > 0 && branch.workspace === workspace));
   }
 
-  async list({ limit, after }: ListOptions): Promise<readonly (Branch & Listed)[]> {
-    const rows = this.#byActivity().select((q) => [ACTIVE.as("at"), q.fn.max("q.id").as("query")])
+  async list({ limit, after, channel }: ListOptions): Promise<readonly (Branch & Listed)[]> {
+    const all = this.#byActivity();
+    const wanted = channel === undefined ? all : all.where("c.id", "in", inChannel(channel));
+    const rows = wanted.select((q) => [ACTIVE.as("at"), q.fn.max("q.id").as("query")])
       .limit(Math.max(0, Math.floor(limit)));
     const { at, query, conversationId } = after ?? {};
     const found =
@@ -156,6 +184,18 @@ export class Conversations {
       queries: queries ?? 0,
     }));
   }
+}
+
+function inChannel(channel: string) {
+  return sql<string>`(SELECT id FROM conversation_soul_full WHERE json_extract(metadata, '$.channel') = ${channel})`;
+}
+
+/** The conversation of a chat. */
+async function externalIn(db: Kysely<Schema>, { channel, externalId }: Chat): Promise<string | null> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM conversation_soul_full WHERE json_extract(metadata, '$.channel') = ${channel}
+    AND json_extract(metadata, '$.externalId') = ${externalId} ORDER BY created_at, id LIMIT 1`.execute(db);
+  return rows[0]?.id ?? null;
 }
 
 function branchOf(row: (Branch & { readonly queries: number }) | undefined): Branch | null {

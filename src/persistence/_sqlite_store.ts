@@ -6,6 +6,7 @@ import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import type { ImportReport, LabelUse, Listed, ListOptions, Turn } from "../domain/conversation_care.ts";
+import type { Chat, NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
@@ -15,7 +16,6 @@ import { CareOfConversations } from "./_conversation_care.ts";
 import { Conversations } from "./_conversations.ts";
 import { readDependencies } from "./_dependencies.ts";
 import { ExtensionStates } from "./_extension_states.ts";
-import { createFork } from "./_forks.ts";
 import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
 import { largePieces, putLarge } from "./_large_text.ts";
@@ -78,17 +78,20 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#conversations.create(facts));
   }
 
+  findExternal(chat: Chat): Promise<store.Branch | null> {
+    return this.#guard(() => this.#conversations.findExternal(chat));
+  }
+
+  ensureConversation(facts: NewConversation & Chat): Promise<store.Branch> {
+    return this.#guard(() => this.#conversations.ensure(facts));
+  }
+
   findConversation(conversationId: string): Promise<store.Branch | null> {
     return this.#guard(() => this.#conversations.find(conversationId));
   }
 
   fork(fork: NewFork): Promise<store.Branch> {
-    return this.#guard(async () => {
-      const id = await createFork(this.#db, { fork, now: this.#now() });
-      const branch = await this.#conversations.find(id);
-      if (!branch) throw new Error(`Cannot find branch ${id}, which was just made`);
-      return branch;
-    });
+    return this.#guard(() => this.#conversations.fork(fork));
   }
 
   branches(conversationId: string): Promise<readonly store.BranchNode[]> {

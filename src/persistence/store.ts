@@ -8,7 +8,7 @@ import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { NewChildBranch } from "../domain/new_child_branch.ts";
-import type { NewConversation } from "../domain/new_conversation.ts";
+import type { Chat, NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
 import type { KeyedRequest, RequestKeys } from "../domain/request_key.ts";
@@ -204,6 +204,10 @@ export interface Store extends ConversationCare, RequestKeys {
   /** The newest branch of a conversation, or the branch of this id, or null. An unambiguous prefix of at least 8
    * characters of the id will do. */
   findConversation(conversationId: string): Promise<Branch | null>;
+  /** The conversation of a chat: its newest branch, or null. */
+  findExternal(chat: Chat): Promise<Branch | null>;
+  /** The same, made where there is none. Two that ask at once get the same one. */
+  ensureConversation(facts: NewConversation & Chat): Promise<Branch>;
   /** The conversation of this workspace with the newest query, or null. */
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ListOptions): Promise<readonly (Branch & Listed)[]>;

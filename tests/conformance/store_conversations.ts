@@ -27,6 +27,33 @@ export const storeConversationCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "ensureConversation() makes the conversation of a chat once, whoever asks at the same time",
+    async run(store, clock) {
+      const chat = { channel: "telegram", externalId: "chat 7" };
+      const facts = { ...chat, title: "T", workspace: "/w" };
+      assert.equal(await store.findExternal(chat), null);
+      const made = await Promise.all([1, 2, 3].map(() => store.ensureConversation(facts)));
+      assert.equal(new Set(made.map(({ conversationId }) => conversationId)).size, 1);
+      assert.deepEqual(await store.findExternal(chat), made[0]);
+      clock.now += 1;
+      const others = [{ ...facts, channel: "matrix" }, { ...facts, externalId: "chat 8" }];
+      for (const other of others) await store.ensureConversation(other);
+      await store.createConversation({ title: "no chat", channel: "telegram", workspace: "/w" });
+      assert.equal((await store.listConversations({ limit: 9 })).length, 4);
+      const listed = await store.listConversations({ limit: 9, channel: "telegram" });
+      assert.deepEqual(listed.map(({ title }) => title).sort(), ["T", "T", "no chat"]);
+      assert.deepEqual(await store.listConversations({ limit: 9, channel: "' OR 1 --" }), []);
+      const long = await store.ensureConversation({ ...facts, externalId: "x".repeat(5000) });
+      assert.equal((await store.findExternal({ ...chat, externalId: "x".repeat(5000) }))?.branchId, long.branchId);
+      const queryId = await store.beginQuery(newQuery(long.branchId, "a"));
+      const fork = await store.fork({ queryId, position: -1 });
+      assert.equal(
+        (await store.ensureConversation({ ...facts, externalId: "x".repeat(5000) })).branchId,
+        fork.branchId,
+      );
+    },
+  },
+  {
     name: "a conversation without a title gets the start of its first request; another one keeps its own",
     async run(store) {
       const title = async (branchId: string) => (await store.findConversation(branchId))?.title;
