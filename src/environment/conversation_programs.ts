@@ -2,16 +2,29 @@ import type { Spawn, Spawned, SpawnOptions } from "../extension/spawned.ts";
 
 type WallSpawn = (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
 
-/** Programs of one conversation: those of a call end with the call, the others with the conversation. */
+/** Programs of one conversation: those of a call end with the call, those of a query with it, the others with the
+ * conversation. */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
+  #query = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
 
-  /** `env.spawn` of one call. */
+  /** Aborts with the end of the running query. */
+  get query(): AbortSignal {
+    return this.#query.signal;
+  }
+
+  /** What was started outside a call ends. */
+  endQuery(): void {
+    this.#query.abort(new Error("Ended: the query is over"));
+    this.#query = new AbortController();
+  }
+
+  /** `env.spawn` of one call, or of what else has a signal. */
   bind(spawn: WallSpawn, { workspace, signal }: { readonly workspace: string; readonly signal: AbortSignal }): Spawn {
     return (argv, options = {}) => {
       const lives = options.lifetime === "conversation" ? [this.#closed.signal] : [this.#closed.signal, signal];

@@ -124,6 +124,7 @@ export class Environment {
     this.#iterationId = null;
     if (unstored) await this.#undo();
     this.given.end();
+    this.#programs.endQuery();
     await this.#session.living?.endQuery().catch(() => {});
   }
 

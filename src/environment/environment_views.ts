@@ -128,7 +128,7 @@ export class EnvironmentViews {
   /** Programs end with the call, elsewhere with the query, and without one with the conversation. */
   #spawn(scope: QueryScope | null, signal: AbortSignal | undefined): EnvironmentView["spawn"] {
     const { parts: { spawn, branch: { workspace } }, programs } = this.#source;
-    return spawn && programs.bind(spawn, { workspace, signal: signal ?? scope?.signal ?? programs.closed });
+    return spawn && programs.bind(spawn, { workspace, signal: signal ?? (scope ? programs.query : programs.closed) });
   }
 }
 

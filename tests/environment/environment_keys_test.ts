@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { ConversationKeys, QueryKeys } from "../../src/extension/environment_keys.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
-import { sample } from "../extension/_sample.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import { recordingLog, sample } from "../extension/_sample.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
@@ -217,4 +218,33 @@ Deno.test("a child query has its own environment, below the iteration that calle
   assert.notEqual(inside?.["envId"], before?.["envId"]);
   assert.equal(inside?.["conversationId"], before?.["conversationId"]);
   assert.deepEqual(seen.map(({ kept }) => kept), [undefined, "of 0", "of 0"]);
+});
+
+Deno.test("spawn outside a call ends with the query, and with the conversation where none runs", async () => {
+  const { Environment } = await import("../../src/environment/environment.ts");
+  await using engine = await watched(() => {});
+  const ended: string[] = [];
+  const start = ({ spawn }: EnvironmentView): void => {
+    spawn?.(["sleep"]).catch((error: Error) => ended.push(error.message));
+  };
+  const environment = await Environment.open({
+    branch: engine.branch,
+    store: engine.store,
+    registry: new ExtensionRegistry({ log: recordingLog().log }),
+    log: recordingLog().log,
+    openSandbox: () => Promise.reject(new Error("none here")),
+    spawn: (_workspace, _argv, { signal }) =>
+      new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+    now: Date.now,
+  });
+  start(environment.view());
+  const { signal } = new AbortController();
+  const more = { requestMore: () => ({ granted: 0, budget: 4 }), answer: () => {}, onCall: () => {} };
+  await environment.beginQuery({ queryId: "q", signal, budget: () => 4, ...more });
+  start(environment.view());
+  await environment.endQuery();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.deepEqual(ended, ["Ended: the query is over"]);
+  await environment.close();
+  assert.deepEqual(ended, ["Ended: the query is over", "Ended: the conversation was closed"]);
 });

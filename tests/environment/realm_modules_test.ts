@@ -66,3 +66,19 @@ Deno.test("a module of an extension that is not active is not there, and is once
   await engine.ask("y");
   assert.deepEqual(shown(engine.events), ['"undefined"', "1"]);
 });
+
+Deno.test("an instance of a module's class lives as long as its child, and is named when it is lost", async () => {
+  await using engine = await startEngine([
+    replyJson("const money = new stats.Money(5); money.cents"),
+    replyJson("const all = []; for (;;) all.push(new Array(1e6).fill(1.5))"),
+    replyJson("typeof money"),
+    END,
+  ], {
+    extensions: [withModule("export class Money { constructor(readonly cents: number) {} }")],
+    limits: { memoryBytes: 96 << 20 },
+  });
+  await engine.ask("x");
+  assert.equal(shown(engine.events).at(0), "5");
+  assert.equal(shown(engine.events).at(-1), '"undefined"');
+  assert.match(engine.context(1) + engine.context(2), /money.*(?:lost|could not be)/);
+});
