@@ -167,4 +167,44 @@ export function flagsSuite(launcher: Launcher): void {
     assert.equal(await tab("run", "--model", "mo"), "mock-1");
     assert.equal(await tab("run", "--context", "compl"), "completion.bash");
   });
+
+  launched(
+    launcher,
+    "vis run shows a live line on a terminal that leaves nothing behind, colours only where wanted",
+    async (t) => {
+      const onTerminal = async (user: User, env: Record<string, string>): Promise<string> => {
+        const command = [...launcher.argv, "run", "what?"].map((word) => `'${word}'`).join(" ");
+        const { stdout, success } = await new Deno.Command("script", {
+          args: ["-qec", command, "/dev/null"],
+          clearEnv: true,
+          env: { ...user.env, TERM: "xterm", ...env },
+          cwd: user.workspace,
+          stdin: "null",
+        }).output();
+        const text = new TextDecoder().decode(stdout);
+        assert.ok(success, text);
+        return text;
+      };
+      const model = { reply: { text: final("It is so"), delayMs: 200 } };
+      const LIVE = /waiting for mock-1…[^\n]*\r\x1b\[2K/, COLOUR = /\x1b\[\d+m/;
+      await together(t, {
+        "a line and colours": withUser(async (user) => {
+          const text = await onTerminal(user, {});
+          assert.match(text, LIVE);
+          assert.match(text, COLOUR);
+          const last = text.slice(text.lastIndexOf("\x1b[2K") + 4);
+          assert.doesNotMatch(last, /waiting/);
+          assert.match(last, /It is so\r\n1 iteration · /);
+        }, model),
+        "NO_COLOR keeps the line": withUser(async (user) => {
+          const text = await onTerminal(user, { NO_COLOR: "1" });
+          assert.match(text, LIVE);
+          assert.doesNotMatch(text, COLOUR);
+        }, model),
+        "a dumb terminal gets neither": withUser(async (user) => {
+          assert.ok(!(await onTerminal(user, { TERM: "dumb" })).includes("\x1b"));
+        }, model),
+      });
+    },
+  );
 }
