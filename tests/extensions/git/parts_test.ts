@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { isPlainConfig, readConfig } from "../../../extensions/git/config_text.ts";
+import live, { isRepository } from "../../../extensions/git/live.ts";
+import git from "../../../extensions/git/mod.ts";
+import { nearest } from "../../../extensions/git/nearest.ts";
+import { PatchReader } from "../../../extensions/git/patch_reader.ts";
+import { isPrinted, nameOf, printedName } from "../../../extensions/git/quoted_name.ts";
+import { RecordReader } from "../../../extensions/git/record_reader.ts";
+import { overridesOf, SAFE_ARGUMENTS } from "../../../extensions/git/safe_config.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { missing, repository } from "./_repository.ts";
+
+const ignore = missing !== "";
+
+Deno.test("isPlainConfig() takes no file for plain that could name a program by a subsection", () => {
+  assert.ok(isPlainConfig('[core]\n\tbare = false\n[remote "origin"]\n\turl = x\n[branch "main"]\n\tmerge = y\n'));
+  const hidden = [
+    '[filter "a"]',
+    '[FILTER "a"]',
+    "[filter.a]",
+    '[core] x = 1 [filter "a"]',
+    '\ufeff[filter "a"]',
+    '[core]\\\n[filter "a"]',
+    "[include]\npath = x",
+    '[includeIf "gitdir:x"]',
+    '[merge "x"]',
+    '[credential "x"]',
+    "[ filter]",
+    "[",
+  ];
+  for (const text of hidden) assert.equal(isPlainConfig(`[core]\n${text}\n`), false, text);
+});
+
+Deno.test("readConfig() reads sections, quotes, comments and lines that go on", () => {
+  const text = '[User]\n\tName = "A # b" c ; d\n[core "x y"] flag\n\tlong = a \\\n b\n\tescaped = "\\t\\"q\\""\n';
+  assert.deepEqual(readConfig(text).map(({ section, subsection, key, value }) => [section, subsection, key, value]), [
+    ["user", null, "name", "A # b c"],
+    ["core", "x y", "flag", "true"],
+    ["core", "x y", "long", "a   b"],
+    ["core", "x y", "escaped", '\t"q"'],
+  ]);
+});
+
+Deno.test("overridesOf() overrides filters and drivers by their names, and no other setting", () => {
+  const overrides = overridesOf([
+    "filter.a=b.c.clean",
+    "FILTER.x.required",
+    "user.name",
+    "diff.x.command",
+    "filter.clean",
+  ]);
+  const names = Object.entries(overrides).filter(([key]) => key.startsWith("GIT_CONFIG_KEY_")).map(([, name]) => name);
+  assert.deepEqual(names.filter((name) => name.endsWith(".clean")), ["filter.a=b.c.clean", "FILTER.x.clean"]);
+  assert.equal(overrides["GIT_CONFIG_COUNT"], String(names.length));
+  assert.ok(names.includes("vis.mark") && !names.some((name) => name.startsWith("user")));
+  assert.ok(SAFE_ARGUMENTS.includes("core.hooksPath=/dev/null") && SAFE_ARGUMENTS.includes("core.fsmonitor=false"));
+});
+
+Deno.test("nameOf() and printedName() turn names of any bytes there and back", () => {
+  for (const [printed, name] of [['"a\\tb\\"\\\\"', 'a\tb"\\'], ["plain name", "plain name"], ['"\\303\\244"', "ä"]]) {
+    assert.equal(nameOf(printed ?? ""), name);
+  }
+  assert.equal(nameOf('"caf\\351"'), '"caf\\351"');
+  assert.ok(isPrinted('"caf\\351"') && !isPrinted("café") && !isPrinted('"quoted"'));
+  assert.equal(printedName('"caf\\351"'), '"caf\\351"');
+  for (const name of ['"a"', "a\nb", "a\\b", "-f", "ä b"]) assert.equal(nameOf(printedName(name)), name);
+});
+
+Deno.test("RecordReader cuts a stream anywhere, and takes no memory for a record without an end", () => {
+  const records: string[] = [];
+  const reader = new RecordReader((record) => records.push(record));
+  for (const byte of new TextEncoder().encode("ä\nb\n\nlast")) reader.push(new Uint8Array([byte]));
+  reader.end();
+  assert.deepEqual(records, ["ä", "b", "", "last"]);
+  for (let at = 0; at < 100; at++) reader.push(new Uint8Array(100_000).fill(120));
+  reader.push(new TextEncoder().encode("\nnext\n"));
+  assert.deepEqual([records[4]?.length, records[5]], [256 << 10, "next"]);
+});
+
+Deno.test("PatchReader takes no line of a file for a header", () => {
+  const patch = new PatchReader({ files: 10, chars: 1000 });
+  const lines = [
+    "diff --git a/x b/x",
+    "--- a/x",
+    "+++ b/x",
+    "@@ -1,2 +1,3 @@ function f()",
+    " diff --git a/evil b/evil",
+    "-diff --git a/evil b/evil",
+    "+++ b/evil",
+    "+@@ -1 +1 @@",
+    "\\ No newline at end of file",
+    "diff --git a/with space b/with space",
+    "new file mode 100644",
+    "Binary files /dev/null and b/with space differ",
+  ];
+  for (const line of lines) patch.line(line);
+  const { files, total } = patch.diff;
+  assert.deepEqual(files.map(({ path, added, deleted, status }) => [path, added, deleted, status]), [
+    ["x", 2, 1, "modified"],
+    ["with space", 0, 0, "added"],
+  ]);
+  assert.equal(files[0]?.hunks[0]?.heading, "function f()");
+  assert.deepEqual(total, { files: 2, added: 2, deleted: 1 });
+});
+
+Deno.test("nearest() gives the names most like one", () => {
+  assert.deepEqual(nearest("mian", ["feature/long", "main", "next"])[0], "main");
+  assert.deepEqual(nearest("login", ["main", "feature/login", "x"])[0], "feature/login");
+});
+
+Deno.test(
+  "git is there where the workspace is the top of a repository and git is on the machine",
+  { ignore },
+  async () => {
+    await repository(async ({ env, workspace, root }) => {
+      assert.equal(await live.activate(env), true);
+      assert.equal(await isRepository(workspace, ["/no/such/git"]), false);
+      assert.equal(await isRepository(root), false);
+      const registry = new ExtensionRegistry({ log: { debug() {}, info() {}, warn() {}, error() {} } });
+      registry.register(git);
+      const there = await registry.activate(env);
+      assert.equal(there.functions.length, 9);
+      assert.ok((there.blocks[0]?.length ?? 0) < 220, there.blocks[0]);
+      const away = await registry.activate({ ...env, workspace: root });
+      assert.deepEqual([away.functions, away.blocks], [[], []]);
+      assert.match(there.doc("git.diff") ?? "", /git\.diff\(options\?: \{from\?/);
+    });
+  },
+);
