@@ -3,7 +3,7 @@ import type { SandboxOptions } from "../sandbox/sandbox.ts";
 import { BUILTIN_NAMES } from "./builtins.ts";
 
 /** Their calls have deadlines of their own: waiting for them takes none of a block's time. */
-const UNTIMED = /^(rlm|shell)\./;
+const UNTIMED = /^(rlm|shell|git)\./;
 
 /** What the active extensions give a sandbox, beside the functions that every one has. */
 export function realmParts(
