@@ -64,6 +64,25 @@ Deno.test("serve() the locked profile loads what is listed, reads no settings of
   }
 });
 
+Deno.test("serve() the locked profile: what a block asks to write is not written", async () => {
+  await using at = await place({ extensions: { allow: ["fs"] } });
+  const path = join(at.workspace, "src", "discount.ts");
+  await Deno.mkdir(join(at.workspace, "src"));
+  for (const writable of [false, true]) {
+    await Deno.writeTextFile(path, "export const rate = 0.9;\n");
+    const server = await at.serve({ profile: "locked", writable });
+    const response = await fetch(new URL("/v1/responses", server.url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ input: "In src/discount.ts the rate must be 0.85 instead of 0.9" }),
+    });
+    const text = await response.text();
+    await server.close();
+    assert.equal(await Deno.readTextFile(path), `export const rate = ${writable ? "0.85" : "0.9"};\n`, text);
+    if (!writable) assert.match(text, /fs\.edit is not a function/);
+  }
+});
+
 Deno.test("serve() the locked profile lets extensions write where that is said, and loads none where none is listed", async () => {
   await using at = await place();
   const writable = await at.serve({ profile: "locked", writable: true });

@@ -1,5 +1,6 @@
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { Run } from "./run.ts";
+import { textStream } from "./text_stream.ts";
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
@@ -13,22 +14,7 @@ export function eventStream(
     readonly headers?: Readonly<Record<string, string>>;
   },
 ): Response {
-  const encoder = new TextEncoder();
-  let next: Promise<IteratorResult<string>> | null = null;
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      next ??= texts.next();
-      const step = await orSilence(next, heartbeatMs);
-      if (step === null) return controller.enqueue(encoder.encode(": alive\n\n"));
-      next = null;
-      if (step.done) controller.close();
-      else controller.enqueue(encoder.encode(step.value));
-    },
-    cancel() {
-      left?.();
-      void texts.return(undefined).catch(() => {});
-    },
-  }, { highWaterMark: 0 });
+  const body = textStream(texts, { heartbeatMs, alive: ": alive\n\n", left });
   return new Response(body, {
     headers: {
       "content-type": EVENT_STREAM_TYPE,
@@ -37,17 +23,6 @@ export function eventStream(
       ...headers,
     },
   });
-}
-
-/** Null where nothing came in this time. */
-async function orSilence<T>(next: Promise<T>, ms: number): Promise<T | null> {
-  const { promise, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), ms);
-  try {
-    return await Promise.race([next, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** One event as text of the stream. JSON has no raw line breaks, so nothing in it can begin another event. */

@@ -14,6 +14,7 @@ import { Idempotency, type OnceOptions } from "./idempotency.ts";
 import { jsonResponse } from "./json_response.ts";
 import { Problem } from "./problem.ts";
 import { type Call, type Route, route } from "./route.ts";
+import { resultStream } from "./result_stream.ts";
 import type { Runs } from "./runs.ts";
 import * as schema from "./schemas.ts";
 import { resultOf } from "./stored_events.ts";
@@ -118,7 +119,9 @@ async function answer(
   },
 ): Promise<Response> {
   const run = runs.byQuery(queryId);
-  if (run && !wantsEvents(call.headers)) return jsonResponse(await run.ended satisfies QueryResult);
+  if (run && !wantsEvents(call.headers)) {
+    return cancelOnDisconnect ? resultStream(run, parts.limits) : jsonResponse(await run.ended satisfies QueryResult);
+  }
   if (!run) {
     const query = await parts.conversations.records.query(queryId);
     if (!query) throw new Problem(`Cannot find query: ${queryId}`, { kind: "not-found" });

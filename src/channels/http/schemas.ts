@@ -140,7 +140,9 @@ export const MessageBody = z.strictObject({
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
     "While a query runs: answer 409, wait for its end, or give it this message as a note",
   ),
-  cancelOnDisconnect: z.boolean().default(false).describe("Whether leaving the stream cancels the query"),
+  cancelOnDisconnect: z.boolean().default(false).describe(
+    "Whether leaving the stream, or the wait for the result, cancels the query",
+  ),
 });
 
 export const SteeredSchema = z.object({ steered: z.literal(true) });

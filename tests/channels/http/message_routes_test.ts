@@ -140,6 +140,25 @@ Deno.test("messages: leaving a stream lets the query go on, or cancels it where 
   assert.deepEqual([await ended(one), await ended(other)], ["answered", "cancelled"]);
 });
 
+Deno.test("messages: leaving the wait for a result cancels the query where that is asked; staying gives it whole", async () => {
+  await using rig = await startRig([endless, { text: final("whole"), delayMs: 60 }], { limits: { heartbeatMs: 10 } });
+  const [one, other] = [await rig.conversation(), await rig.conversation()];
+  const controller = new AbortController();
+  const left = await rig.ask(messages(one), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ request: "x", cancelOnDisconnect: true }),
+    signal: controller.signal,
+  });
+  assert.match(left.headers.get("content-type") ?? "", /^application\/json/);
+  controller.abort();
+  await assert.rejects(left.text());
+  while ((await queries(rig, one))[0].running) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal((await queries(rig, one))[0].reason, "cancelled");
+  const stayed = await rig.post(messages(other), { request: "x", cancelOnDisconnect: true });
+  assert.equal((await stayed.json()).answer, "whole");
+});
+
 Deno.test("followQuery goes on after Last-Event-ID while the query runs, and is the same for two clients", async () => {
   await using rig = await startRig([{ text: replyJson("1 + 1"), delayMs: 20 }, final("2")]);
   const id = await rig.conversation();

@@ -1,0 +1,38 @@
+/** Texts as a body. They are asked for only as the client reads; `alive` is sent where nothing came for a while. Leaving
+ * it ends `texts`, with `left` called. */
+export function textStream(
+  texts: AsyncGenerator<string>,
+  { heartbeatMs, alive, left }: {
+    readonly heartbeatMs: number;
+    readonly alive: string;
+    readonly left?: (() => void) | undefined;
+  },
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let next: Promise<IteratorResult<string>> | null = null;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      next ??= texts.next();
+      const step = await orSilence(next, heartbeatMs);
+      if (step === null) return controller.enqueue(encoder.encode(alive));
+      next = null;
+      if (step.done) controller.close();
+      else controller.enqueue(encoder.encode(step.value));
+    },
+    cancel() {
+      left?.();
+      void texts.return(undefined).catch(() => {});
+    },
+  }, { highWaterMark: 0 });
+}
+
+/** Null where nothing came in this time. */
+async function orSilence<T>(next: Promise<T>, ms: number): Promise<T | null> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(() => resolve(null), ms);
+  try {
+    return await Promise.race([next, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
