@@ -1,11 +1,12 @@
 import { hostname } from "node:os";
 import process from "node:process";
 import type { ProcessOwner } from "../persistence/store.ts";
+import { PROC } from "../processes/proc_files.ts";
 
 /** State and start time (clock ticks since boot) of a process as Linux tells them, "" where the system does not. */
 function statusOf(pid: number): { readonly state: string; readonly started: string } {
   try {
-    const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+    const stat = PROC.read(`/proc/${pid}/stat`);
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { state: fields[0] ?? "", started: fields[19] ?? "" };
   } catch {

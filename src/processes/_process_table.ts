@@ -1,4 +1,4 @@
-import { PROC } from "./_proc_files.ts";
+import { PROC } from "./proc_files.ts";
 
 /** One process as /proc tells it. */
 export interface ProcessFacts {

@@ -6,7 +6,7 @@ import { type ChildProgram, execProgram } from "../sandbox/program.ts";
 import { ConfinedProcess } from "./_confined_process.ts";
 import { FileGuard } from "./_file_guard.ts";
 import { deviceNodes, realPath, systemPaths } from "./_open_paths.ts";
-import { PROC } from "./_proc_files.ts";
+import { PROC } from "./proc_files.ts";
 import { Reaper } from "./_reaper.ts";
 import {
   commandFolder,

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
+import { join } from "node:path";
+import { PERMISSIONS } from "../../scripts/flags.ts";
+import { ROOT } from "../../scripts/_project.ts";
 import { isAlive, thisProcess } from "../../src/app/process_owner.ts";
 
 const LINUX = Deno.build.os === "linux";
@@ -32,6 +35,29 @@ Deno.test({
     const now = thisProcess();
     assert.match(now.started, /^\d+$/);
     assert.equal(isAlive({ ...now, started: String(Number(now.started) - 1) }), false);
+  },
+});
+
+Deno.test({
+  name: "thisProcess() tells when it began with the permissions that the program has",
+  ignore: !LINUX,
+  fn: async () => {
+    const module = import.meta.resolve("../../src/app/process_owner.ts");
+    const script =
+      `import { isAlive, thisProcess } from "${module}"; console.log(isAlive(thisProcess()), thisProcess().started);`;
+    const url = `data:text/javascript,${encodeURIComponent(script)}`;
+    const args = [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      "--no-lock",
+      "--config",
+      join(ROOT, "deno.json"),
+      ...PERMISSIONS,
+      url,
+    ];
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
+    assert.match(new TextDecoder().decode(stdout), /^true \d+\n$/, new TextDecoder().decode(stderr));
   },
 });
 
