@@ -1,4 +1,5 @@
 import { UsageError } from "../domain/errors.ts";
+import { nearestName } from "../domain/nearest_name.ts";
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { CliCommand, Extension } from "../extension/spec.ts";
 import type { Settings } from "./settings.ts";
@@ -42,7 +43,7 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
       const next = required.find((one) => !Object.hasOwn(given, one));
       if (next === undefined) throw misused(command, `${word} is one argument too many`);
       given[next] = typed(shape[next], word);
-    } else if (!Object.hasOwn(shape, key)) throw misused(command, `there is no --${key}`);
+    } else if (!Object.hasOwn(shape, key)) throw misused(command, noFlag(key, Object.keys(shape)));
     else if (kindOf(shape[key]) === "boolean" && inline === undefined) given[key] = true;
     else given[key] = typed(shape[key], inline ?? words[++at] ?? "");
   }
@@ -51,6 +52,11 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   throw misused(command, `${issue?.path.join(".")}: ${issue?.message}`);
+}
+
+function noFlag(key: string, names: readonly string[]): string {
+  const near = nearestName(key, names);
+  return `there is no --${key}${near === null ? "" : `, is --${near} meant`}`;
 }
 
 function requiredOf({ args }: CliCommand): readonly string[] {

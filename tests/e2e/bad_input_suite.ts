@@ -57,6 +57,13 @@ export function badInputSuite(launcher: Launcher): void {
       "a flag that is nearly right": withUser(async (user) => {
         refused(await user.run(["run", "--modle", "m", "x"]), { code: 2, says: /--modle[\s\S]*--model/ });
       }),
+      "a flag of an extension's command that is nearly right": withUser(async (user) => {
+        refused(await user.run(["memo", "x", "--usr"]), { code: 2, says: /there is no --usr, is --user meant/ });
+      }),
+      "a command of a group that is nearly right": withUser(async (user) => {
+        refused(await user.run(["conversations", "shwo"]), { code: 2, says: /'shwo'\n\(Did you mean show\?\)/ });
+        refused(await user.run(["config", "list", "--al"]), { code: 2, says: /'--al'\n\(Did you mean --all\?\)/ });
+      }),
       "a flag without its value": withUser(async (user) => {
         refused(await user.run(["run", "x", "--db"]), { code: 2, says: /--db <path>.*argument missing/ });
       }),
