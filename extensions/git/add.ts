@@ -2,8 +2,8 @@ import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered } from "./filtered.ts";
 import { Git } from "./git.ts";
 import { plainReason } from "./git_error.ts";
-import { nearest } from "./nearest.ts";
-import { isPrinted, nameOf, printedName } from "./quoted_name.ts";
+import { missingFile } from "./missing_file.ts";
+import { isPrinted, printedName } from "./quoted_name.ts";
 import { type FileStatus, statusOf } from "./status.ts";
 
 export interface Added {
@@ -42,8 +42,5 @@ function addedFile({ path, untracked, changed }: FileStatus): Added["files"][num
 async function addError(git: Git, stderr: string): Promise<Error> {
   const [, path] = /pathspec '(.*)' did not match any files/.exec(stderr) ?? [];
   if (path === undefined) return new Error(`Cannot add: ${plainReason(stderr)}`);
-  const { stdout } = await git.run(["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]);
-  const known = stdout.split("\n").filter((name) => name !== "").slice(0, 5_000).map(nameOf);
-  const near = known.length === 0 ? "" : `; the nearest are ${nearest(path, known).join(", ")}`;
-  return new Error(`Cannot add ${path}: there is no such file${near}`);
+  return await missingFile(git, { cannot: "Cannot add", path });
 }

@@ -3,6 +3,7 @@ import { type Commit, COMMIT_FORMAT, commitOf } from "./commit_fields.ts";
 import { PATCH_ARGUMENTS } from "./diff.ts";
 import { Git } from "./git.ts";
 import { plainReason } from "./git_error.ts";
+import { missingFile } from "./missing_file.ts";
 import { type Diff, PatchReader } from "./patch_reader.ts";
 import { columns, nameOf } from "./quoted_name.ts";
 import { RecordReader } from "./record_reader.ts";
@@ -123,7 +124,7 @@ async function missing(git: Git, name: string): Promise<Error> {
   const [ref = "", path] = name.split(/:(.*)/s);
   const cannot = `Cannot show ${name}`;
   if (path !== undefined && (await git.run(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).code === 0) {
-    return new Error(`${cannot}: ${ref} has no ${path}`);
+    return await missingFile(git, { cannot, path, commit: ref });
   }
   return await refError(git, { cannot, stderr: "unknown revision", refs: [ref] });
 }

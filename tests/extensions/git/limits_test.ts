@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { add } from "../../../extensions/git/add.ts";
+import { blame } from "../../../extensions/git/blame.ts";
 import { changeBranch } from "../../../extensions/git/branch.ts";
 import { commit } from "../../../extensions/git/commit.ts";
 import { diff } from "../../../extensions/git/diff.ts";
@@ -14,13 +15,18 @@ Deno.test("git.add() and git.commit() say what is wrong, and what there is", { i
     await assert.rejects(commit(env, "nothing"), /Cannot commit: nothing has changed/);
     await write("src/parser.ts", "x\n");
     await assert.rejects(commit(env, "nothing"), /nothing is staged; git.add what changed: src\//);
-    await assert.rejects(add(env, "src/parse.ts"), /there is no such file; the nearest are src\/parser.ts/);
+    await assert.rejects(
+      add(env, "src/parse.ts"),
+      /Cannot add: there is no file src\/parse.ts; the nearest are src\/parser.ts/,
+    );
     await write(".gitignore", "ignored\n");
     await write("ignored", "x\n");
     await assert.rejects(add(env, "ignored"), /ignored/);
     await assert.rejects(log(env, { ref: "mian" }), /Cannot read the log: there is no mian; the nearest are main/);
     await assert.rejects(diff(env, { from: "nope" }), /there is no nope; the nearest are main/);
-    await assert.rejects(show(env, "HEAD:src/nope"), /HEAD has no src\/nope/);
+    await assert.rejects(show(env, "HEAD:src/nope"), /there is no file src\/nope in HEAD; the nearest are /);
+    await assert.rejects(blame(env, "a.tx"), /there is no file a.tx; the nearest are a.txt/);
+    await assert.rejects(blame(env, "b.txt", { ref: "HEAD" }), /there is no file b.txt in HEAD; the nearest are a.txt/);
     await assert.rejects(changeBranch(env, "x", { from: "mian" }), /there is no mian; the nearest are main/);
     await assert.rejects(changeBranch(env, "y", { delete: true }), /there is no y; the nearest are main/);
     await assert.rejects(changeBranch(env, "main"), /it is there already/);
