@@ -4,6 +4,7 @@ import { commandsSuite } from "./commands_suite.ts";
 import { continueSuite } from "./continue_suite.ts";
 import { endSuite } from "./end_suite.ts";
 import { flagsSuite } from "./flags_suite.ts";
+import { fullDiskSuite } from "./full_disk_suite.ts";
 import { givenSuite } from "./given_suite.ts";
 import { killSuite } from "./kill_suite.ts";
 import type { Launcher } from "./_launcher.ts";
@@ -22,6 +23,7 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   continueSuite,
   endSuite,
   killSuite,
+  fullDiskSuite,
   commandsSuite,
   codingSuite,
   badInputSuite,
