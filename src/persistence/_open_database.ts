@@ -16,8 +16,6 @@ export async function openDatabase(path: string, now: () => number): Promise<Dat
       db.exec("PRAGMA journal_mode = WAL");
     }
     db.exec("PRAGMA synchronous = NORMAL");
-    // Moving the journal into the database waits for the disk while nothing else is done: seldom, 16 MB at a time.
-    db.exec("PRAGMA wal_autocheckpoint = 4000");
     db.exec("PRAGMA foreign_keys = ON");
     await migrate(db, migrations, { path, now });
     return db;
