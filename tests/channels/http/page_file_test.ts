@@ -29,6 +29,9 @@ Deno.test("PAGE_FILES loads its own files alone, and nothing inline", () => {
       assert.ok(target.startsWith("./") && target.slice(2) in PAGE_FILES, `${name}: ${target}`);
     }
   }
+  const early = [...html.matchAll(/rel="modulepreload" href="\/assets\/([^"]+)"/g)].map(([, name]) => name);
+  const modules = scripts.map(([name]) => name).filter((name) => name !== "app.js");
+  assert.deepEqual(early.toSorted(), modules.toSorted(), "no script waits for another one to be read");
   const styles = Object.entries(PAGE_FILES).filter(([name]) => name.endsWith(".css"));
   assert.ok(styles.length > 3);
   for (const [name, text] of styles) assert.doesNotMatch(text, /url\(|@import/, name);
