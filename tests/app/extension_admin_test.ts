@@ -5,7 +5,7 @@ import { extensionSource } from "../../src/app/extension_source.ts";
 import { ConfigError, UsageError } from "../../src/domain/errors.ts";
 import { fn, z } from "../../src/extension/spec.ts";
 import { manifestOf, moduleOf, withFolder, write } from "../extension/_folders.ts";
-import { sample } from "../extension/_sample.ts";
+import { sample, twice } from "../extension/_sample.ts";
 import { settingsOf } from "./_settings.ts";
 
 const say = fn("say", () => "hi", { doc: "Says hi.", args: z.tuple([]), returns: "string" });
@@ -111,6 +111,23 @@ Deno.test("extensionSource() allows and denies described extensions without load
     assert.deepEqual(await functions({ allow: ["one"] }), ["one.a"]);
     assert.deepEqual(await functions({ deny: ["test.two"] }), ["one.a"]);
     assert.deepEqual(await functions({ allow: [] }), []);
+  }));
+
+Deno.test("extensionSource() gives modules of shipped extensions before and after they are loaded", () =>
+  withFolder(async (folder) => {
+    const grants = { net: [], read: [], write: [], env: [] };
+    const facts = { version: "1.0.0", constants: {}, grants, globals: [], block: "", docs: {} };
+    const described = { one: { ...facts, namespace: "test.one", functions: ["one.twice"] } };
+    const extension = sample({ namespace: "test.one", modules: { stats: "./stats.ts" }, symbols: [twice(() => 2)] });
+    const shipped = { one: () => Promise.resolve({ default: extension }) };
+    const { settings } = await adminIn(folder);
+    const { source } = await extensionSource(settings, { shipped, described, realm: { one: { stats: "7" } } });
+    const view = { envId: "e", conversationId: "c", depth: 0, workspace: folder };
+    const before = await source.activate(view);
+    assert.deepEqual(before.modules, { stats: "7" });
+    assert.equal(await before.call("one.twice", [1], { env: view, signal: new AbortController().signal }), 2);
+    assert.deepEqual((await source.activate(view)).modules, { stats: "7" });
+    assert.deepEqual(source.known?.("e"), [{ namespace: "test.one", version: "1.0.0" }]);
   }));
 
 Deno.test("run() runs the command of an extension: words, flags, help, and says how it is used", () =>
