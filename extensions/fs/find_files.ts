@@ -36,6 +36,7 @@ export async function findFiles(
     })
   ) {
     if (pace.due) await pace.rest();
+    if (entry === null) continue;
     if (entry.type !== "file" || !matcher.matches(entry.path)) continue;
     if (found.length < most) found.push(entry.path);
     else if (options.limit !== undefined) break;

@@ -1,12 +1,8 @@
+import { type Segment, tokensOf } from "./glob_tokens.ts";
+import { matchRun, SEGMENTS } from "./match_run.ts";
+
 const MAX_PATTERN = 1_000;
 const MAX_ALTERNATIVES = 256;
-
-type Token =
-  | { readonly kind: "char"; readonly char: string }
-  | { readonly kind: "one" }
-  | { readonly kind: "many" }
-  | { readonly kind: "class"; readonly not: boolean; readonly ranges: readonly (readonly [string, string])[] };
-type Segment = readonly Token[] | "**";
 
 /** Paths against glob patterns: `*` `?` `[a-z]` `{a,b}` within a name, `**` over folders, a leading `!` excludes. Ours,
  * because libraries translate to backtracking expressions: the time here is at most pattern length times path length. */
@@ -43,46 +39,6 @@ export class GlobMatcher {
   }
 }
 
-interface Rules<P, I> {
-  isMany(pattern: P): boolean;
-  fits(pattern: P, item: I): boolean;
-}
-
-const TOKENS: Rules<Token, string> = { isMany: (token) => token.kind === "many", fits: fitsToken };
-const SEGMENTS: Rules<Segment, string> = {
-  isMany: (segment) => segment === "**",
-  fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
-};
-
-/** Only the newest star is ever tried again, which is enough and keeps it from being exponential. */
-function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: Rules<P, I>): boolean {
-  let p = 0;
-  let i = 0;
-  let star = -1;
-  let mark = 0;
-  while (i < items.length) {
-    const now = pattern[p];
-    const item = items[i];
-    if (now !== undefined && rules.isMany(now)) {
-      star = p++;
-      mark = i;
-    } else if (now !== undefined && item !== undefined && rules.fits(now, item)) {
-      p++;
-      i++;
-    } else if (star >= 0) {
-      p = star + 1;
-      i = ++mark;
-    } else return false;
-  }
-  return pattern.slice(p).every((rest) => rules.isMany(rest));
-}
-
-function fitsToken(token: Token, char: string): boolean {
-  if (token.kind === "char") return token.char === char;
-  if (token.kind !== "class") return true;
-  return token.ranges.some(([from, to]) => char >= from && char <= to) !== token.not;
-}
-
 function alternatives(pattern: string): Segment[][] {
   if (pattern.length > MAX_PATTERN) throw new RangeError(`Cannot use a pattern of ${pattern.length} characters`);
   return expand(pattern).map((one) => {
@@ -114,35 +70,6 @@ function expand(pattern: string): string[] {
 function innermost(pattern: string): { readonly from: number; readonly to: number; readonly parts: string[] } | null {
   const found = /\{([^{}]*,[^{}]*)\}/.exec(pattern);
   return found ? { from: found.index, to: found.index + found[0].length, parts: (found[1] ?? "").split(",") } : null;
-}
-
-function tokensOf(part: string): Token[] {
-  const tokens: Token[] = [];
-  const chars = [...part];
-  for (let at = 0; at < chars.length; at++) {
-    const char = chars[at] ?? "";
-    const end = char === "[" ? chars.indexOf("]", at + (chars[at + 1] === "!" || chars[at + 1] === "^" ? 3 : 2)) : -1;
-    if (char === "\\" && at + 1 < chars.length) tokens.push({ kind: "char", char: chars[++at] ?? "" });
-    else if (char === "?") tokens.push({ kind: "one" });
-    else if (char === "*" && tokens.at(-1)?.kind !== "many") tokens.push({ kind: "many" });
-    else if (end > 0) {
-      tokens.push(classOf(chars.slice(at + 1, end)));
-      at = end;
-    } else if (char !== "*") tokens.push({ kind: "char", char });
-  }
-  return tokens;
-}
-
-function classOf(chars: readonly string[]): Token {
-  const not = chars[0] === "!" || chars[0] === "^";
-  const ranges: [string, string][] = [];
-  for (let at = not ? 1 : 0; at < chars.length; at++) {
-    const from = chars[at] ?? "";
-    const isRange = chars[at + 1] === "-" && at + 2 < chars.length;
-    ranges.push([from, isRange ? chars[at + 2] ?? from : from]);
-    if (isRange) at += 2;
-  }
-  return { kind: "class", not, ranges };
 }
 
 /** The leading names without any wildcard, the last name left out: it is the entry itself. */

@@ -135,6 +135,7 @@ async function* filesOf(context: FsContext, options: GrepOptions, pace: Pace): A
       })
     ) {
       if (pace.due) await pace.rest();
+      if (entry === null) continue;
       if (entry.type !== "file" || seen.has(entry.path)) continue;
       if (glob && !glob.matches(entry.path) && !glob.matches(entry.path.slice(below))) continue;
       if (starts.length > 1) seen.add(entry.path);

@@ -31,6 +31,7 @@ export async function listFiles(context: FsContext, folder = ".", options: ListO
     const entry of walk({ tree: context.tree, start: place.real, named: place.path, all: options.all ?? false, depth })
   ) {
     if (pace.due) await pace.rest();
+    if (entry === null) continue;
     if (listed.length === MAX_ENTRIES) {
       throw new RangeError(`Cannot list ${place.path} at depth ${depth}: over ${MAX_ENTRIES} entries; use less depth`);
     }

@@ -29,6 +29,7 @@ async function nearest(context: FsContext, path: string): Promise<string[]> {
   for (const entry of walk({ tree: context.tree, start: ".", all: false, depth: 12 })) {
     if (++seen > MAX_CANDIDATES) break;
     if (pace.due) await pace.rest();
+    if (entry === null) continue;
     const other = entry.path.slice(entry.path.lastIndexOf("/") + 1);
     const sibling = dirname(entry.path) === parent;
     const most = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);

@@ -1,5 +1,7 @@
 import type { Hunk, PatchPart } from "./patch_part.ts";
 
+const MAX_PATH = 1_000;
+
 /**
  * Blocks of search and replace, each after the path of its file; a path holds until the next one:
  *
@@ -41,6 +43,7 @@ export function parseBlocks(lines: readonly string[]): readonly PatchPart[] {
 
 /** A line that is a path, in a fence's head or in bold as models like to write it. */
 function pathIn(line: string): string {
+  if (line.length > MAX_PATH) return "";
   const text = line.trim().replace(/^(?:#+|[-*]|\d+\.)\s+/, "").replace(/^[*`]+|[*`:]+$/g, "");
   if (line.trim().startsWith("```") || text === "" || /\s/.test(text)) return "";
   return text;

@@ -23,25 +23,30 @@ export interface WalkOptions {
 
 /** Folders of other programs' own. */
 export const NEVER: readonly string[] = [".git", ".hg", ".svn"];
+const REST_EVERY = 32;
 export const MAX_ENTRIES = 500_000;
 
 /** Everything below a folder, sorted by name, folders before what is in them. Links are named and not followed;
- * folders that cannot be read are passed over. Synchronous, so that the caller decides when to rest. Throws
- * RangeError past half a million entries. */
-export function* walk({ tree, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry> {
+ * folders that cannot be read are passed over. Synchronous, so that the caller decides when to rest: null comes where
+ * nothing was found for a while. Throws RangeError past half a million entries. */
+export function* walk({ tree, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   let count = 0;
+  let passed = 0;
   const below = (folder: string, name: string): string => folder === "" ? name : `${folder}/${name}`;
   const visit = function* (
     at: { readonly path: string; readonly real: string },
     rules: IgnoreRules | null,
     level: number,
-  ): Generator<WalkEntry> {
+  ): Generator<WalkEntry | null> {
     const entries = entriesOf(tree, at.real);
     const own = rules?.below(at.real, entries) ?? null;
     for (const entry of entries) {
       if (NEVER.includes(entry.name)) continue;
       const real = below(at.real, entry.name);
-      if (own?.ignores(real, entry.kind === "dir")) continue;
+      if (own?.ignores(real, entry.kind === "dir")) {
+        if (++passed % REST_EVERY === 0) yield null;
+        continue;
+      }
       if (++count > MAX_ENTRIES) throw new RangeError(`Cannot search ${start}: more than ${MAX_ENTRIES} files`);
       if (entry.kind === "other") continue;
       const path = below(at.path, entry.name);

@@ -1,0 +1,41 @@
+import type { Segment, Token } from "./glob_tokens.ts";
+
+export interface Rules<P, I> {
+  isMany(pattern: P): boolean;
+  fits(pattern: P, item: I): boolean;
+}
+
+const TOKENS: Rules<Token, string> = { isMany: (token) => token.kind === "many", fits: fitsToken };
+export const SEGMENTS: Rules<Segment, string> = {
+  isMany: (segment) => segment === "**",
+  fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
+};
+
+/** Only the newest star is ever tried again, which is enough and keeps it from being exponential. */
+export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: Rules<P, I>): boolean {
+  let p = 0;
+  let i = 0;
+  let star = -1;
+  let mark = 0;
+  while (i < items.length) {
+    const now = pattern[p];
+    const item = items[i];
+    if (now !== undefined && rules.isMany(now)) {
+      star = p++;
+      mark = i;
+    } else if (now !== undefined && item !== undefined && rules.fits(now, item)) {
+      p++;
+      i++;
+    } else if (star >= 0) {
+      p = star + 1;
+      i = ++mark;
+    } else return false;
+  }
+  return pattern.slice(p).every((rest) => rules.isMany(rest));
+}
+
+function fitsToken(token: Token, char: string): boolean {
+  if (token.kind === "char") return token.char === char;
+  if (token.kind !== "class") return true;
+  return token.ranges.some(([from, to]) => char >= from && char <= to) !== token.not;
+}
