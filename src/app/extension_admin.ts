@@ -42,7 +42,9 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const active = await registry.activate({ envId: "", conversationId: "", depth: 0, workspace });
     const docs = (found.symbols ?? []).map((symbol) => active.doc(`${alias}.${symbol.name}`) ?? "");
     const text = active.doc(alias) ?? "It is not active in this workspace";
-    return { ...factsOf(found, folders.get(found.namespace)), text: [text, ...docs].join("\n\n") };
+    const modules = Object.keys(found.modules ?? {});
+    const names = modules.length > 0 ? [`In the sandbox by bare names: ${modules.join(", ")}`] : [];
+    return { ...factsOf(found, folders.get(found.namespace)), text: [text, ...names, ...docs].join("\n\n") };
   }
 
   async check(path: string | null): Promise<readonly ExtensionCheck[]> {

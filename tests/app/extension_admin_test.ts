@@ -80,6 +80,18 @@ Deno.test("trust() lets just the shown content load, distrust() ends it", () =>
     assert.equal(await state(), "untrusted");
   }));
 
+Deno.test("show() names what an extension gives the sandbox by bare names", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    await write(join(home, "extensions/a"), {
+      "vis.json": manifestOf(),
+      "mod.ts": moduleOf('modules: { stats: "./stats.ts" },'),
+      "stats.ts": "export const a: number = 1;",
+    });
+    assert.match((await admin.show("a")).text, /^In the sandbox by bare names: stats$/m);
+    assert.doesNotMatch((await admin.show("one")).text, /bare names/);
+  }));
+
 Deno.test("extensionSource() notes what is left out, and fails for what was named", () =>
   withFolder(async (folder) => {
     const { settings, home } = await adminIn(folder);
