@@ -51,6 +51,16 @@ Deno.test("serveCommand() gives a terminal the address that opens the page", asy
   assert.equal(io.out, "http://127.0.0.1:4711/\n");
 });
 
+Deno.test("serveCommand() opens no page for nobody: with a list of tokens a terminal gets the URL alone", async () => {
+  const io = fakeIo({ stdoutIsTerminal: true, stderrIsTerminal: true });
+  const server = { ...fakeServer([]), token: null };
+  const code = serveCommand({ services: fakeServices({ serve: () => Promise.resolve(server) }), io, flags: {} });
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  io.interrupt();
+  assert.equal(await code, 0);
+  assert.doesNotMatch(io.err, /vis · open|null/);
+});
+
 Deno.test("serveCommand() passes on why it cannot listen", async () => {
   const serve = () => Promise.reject(new ConfigError("Cannot listen on 127.0.0.1:1: taken"));
   await assert.rejects(serveCommand({ services: fakeServices({ serve }), io: fakeIo(), flags: {} }), /Cannot listen/);
