@@ -1,0 +1,80 @@
+/** What a turn costs may not grow with the conversation: no statement of it reads a whole table. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../migrations/mod.ts";
+import { migrate } from "../../src/persistence/_migrate.ts";
+import { SqliteStore } from "../../src/persistence/_sqlite_store.ts";
+import { block, image, iterate, newIteration, newQuery, queryEnd } from "../conformance/store_fixtures.ts";
+
+/** The plans of every statement that some work on a store prepares, by SQL. */
+async function plansOf(work: (store: SqliteStore) => Promise<void>): Promise<ReadonlyMap<string, readonly string[]>> {
+  const db = new DatabaseSync(":memory:");
+  await migrate(db, migrations, { path: ":memory:", now: () => 1 });
+  const texts = new Set<string>();
+  const prepare = db.prepare.bind(db);
+  Object.assign(db, {
+    prepare: (sql: string) => {
+      texts.add(sql);
+      return prepare(sql);
+    },
+  });
+  const store = new SqliteStore(db, { location: ":memory:", now: () => 5, busyMs: 50, isAlive: () => null });
+  await work(store);
+  const plans = new Map(
+    [...texts].filter((sql) => /^\s*(select|insert|update|delete|with)/i.test(sql)).map((sql) => {
+      const rows = prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+      return [sql, rows.map(({ detail }) => String(detail))] as const;
+    }),
+  );
+  await store.close();
+  return plans;
+}
+
+async function turn(store: SqliteStore): Promise<void> {
+  const { branchId } = await store.createConversation({ title: "T", channel: "cli", workspace: "/w" });
+  for (let at = 0; at < 2; at++) {
+    const queryId = await store.beginQuery(newQuery(branchId, `request ${at}`));
+    await store.previousTurn(branchId, queryId);
+    const text = "x".repeat(3000);
+    const saved = [image("a", { bytes: new TextEncoder().encode(text + at) }), image("b", { requires: ["a"] })];
+    const blocks = [block(`const a = ${at}`, { reads: ["b"], saved, result: { stdout: text } })];
+    const system = [{ name: "$reasoning", text }];
+    const scopes = { forgotten: ["a"], live: ["b"] };
+    await iterate(store, { queryId, position: 0, blocks, system, scopes, given: [image("context")] });
+    await store.failIteration(newIteration(queryId, 1), {
+      error: "no reply",
+      system: [],
+      totals: { iterations: 2, usage: queryEnd().usage, costUsd: 0 },
+      metadata: {},
+    });
+    await store.setScope(branchId, ["b"], "forgotten");
+    await store.endQuery(queryId, queryEnd());
+  }
+}
+
+function scans(plans: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  return [...plans].flatMap(([sql, plan]) =>
+    plan.filter((line) => line.startsWith("SCAN")).map((line) => `${line}: ${sql.slice(0, 200)}`)
+  );
+}
+
+Deno.test("no statement of a turn reads a whole table", async () => {
+  const plans = await plansOf(turn);
+  assert.ok(plans.size > 25, `${plans.size} statements`);
+  assert.deepEqual(scans(plans), []);
+});
+
+Deno.test("opening a branch reads its own rows only; a list of conversations reads those", async () => {
+  const plans = await plansOf(async (store) => {
+    await turn(store);
+    const { branchId = "" } = await store.latestConversation("/w") ?? {};
+    await store.variables(branchId);
+    await store.liveImages(branchId);
+    await store.variableVersions(branchId, "a", { newest: 1 });
+    await store.queries(branchId);
+    await store.turns(branchId);
+  });
+  assert.deepEqual(scans(plans).map((line) => line.replace(/:[^]*/, "")), [
+    "SCAN c USING INDEX sqlite_autoindex_conversation_soul_1", // latestConversation()
+  ]);
+});
