@@ -110,7 +110,7 @@ export function inBrowser(name: string, options: OpenOptions, run: (opened: Open
 }
 
 function watch(page: Page, { faults, origin }: { readonly faults: string[]; readonly origin: string }): void {
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000); // other tests run beside this one
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
   page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`));
   page.on("dialog", (dialog) => {
