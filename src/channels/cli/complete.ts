@@ -23,6 +23,8 @@ interface Spot {
   readonly option: Option | null;
   /** Nothing is a flag any more. */
   readonly plain: boolean;
+  /** Of the flags that say where to look. */
+  readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
 /** What the last of `words`, which may be empty, can become. Never rejects: who presses Tab wants no error. */
@@ -58,8 +60,10 @@ export async function complete(
 function spotOf(words: readonly string[], program: Command): Spot {
   let command = program, option: Option | null = null, plain = false;
   let operands: string[] = [];
+  const told = new Map<string, string>();
   for (const word of words) {
     if (option) {
+      told.set(option.long ?? "", word);
       option = null;
     } else if (plain || !word.startsWith("-") || word === "-") {
       const next: Command | undefined = plain || operands.length > 0
@@ -69,7 +73,9 @@ function spotOf(words: readonly string[], program: Command): Spot {
     } else if (word === "--") plain = true;
     else option = word.includes("=") ? null : takesValue(optionOf(command, word));
   }
-  return { command, operands, option, plain };
+  const db = told.get("--db"), cwd = told.get("--cwd");
+  const flags = { ...db === undefined ? {} : { db }, ...cwd === undefined ? {} : { cwd } };
+  return { command, operands, option, plain, flags };
 }
 
 function optionOf(command: Command, flag: string): Option | null {
@@ -85,11 +91,11 @@ async function valuesOf(
   { spot, services }: { readonly spot: Spot; readonly services: Services },
 ): Promise<Completions> {
   if (of.argChoices) return { items: of.argChoices.map((value) => ({ value, about: "" })), paths: "none" };
-  const { command, operands } = spot;
+  const { command, operands, flags } = spot;
   const names: string[] = [];
   for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());
   const name = "long" in of ? of.long ?? "" : of.name();
-  return await completionValues({ command: names.join(" "), name, operands }, services);
+  return await completionValues({ command: names.join(" "), name, operands, flags }, services);
 }
 
 function flagsOf(command: Command): Completion[] {

@@ -10,6 +10,8 @@ export interface Wanted {
   readonly command: string;
   readonly name: string;
   readonly operands: readonly string[];
+  /** Where to look. */
+  readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
 const NONE: Completions = { items: [], paths: "none" };
@@ -34,19 +36,19 @@ export async function completionValues(wanted: Wanted, services: Services): Prom
   }
 }
 
-async function listed({ command, name, operands }: Wanted, services: Services): Promise<readonly Item[]> {
-  if (IDS.includes(name)) return await conversations(services);
+async function listed({ command, name, operands, flags }: Wanted, services: Services): Promise<readonly Item[]> {
+  if (IDS.includes(name)) return await conversations(services, flags);
   if (name === "--model") return await models(services);
   if (name === "--provider" || name === "provider") return await providers(services, command);
   if (command.startsWith("config ") && name === "key") return await settings(services);
   if (command === "config set" && name === "value") return await choices(services, operands[0] ?? "");
-  if (name === "--no-extension" || command.startsWith("extensions ")) return await extensions(services);
-  if (name === "--history" || name === "--diff" || command === "vars") return await variables(services);
+  if (name === "--no-extension" || command.startsWith("extensions ")) return await extensions(services, flags);
+  if (name === "--history" || name === "--diff" || command === "vars") return await variables(services, flags);
   return [];
 }
 
-async function conversations(services: Services): Promise<readonly Item[]> {
-  const found = await browse({ services, flags: {} }, ({ conversations }) => conversations.list({ limit: LISTED }));
+async function conversations(services: Services, flags: Wanted["flags"]): Promise<readonly Item[]> {
+  const found = await browse({ services, flags }, ({ conversations }) => conversations.list({ limit: LISTED }));
   return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
 }
 
@@ -76,12 +78,12 @@ async function choices(services: Services, key: string): Promise<readonly Item[]
   return found?.choices.map((value) => ({ value: String(value), about: "" })) ?? [];
 }
 
-async function extensions(services: Services): Promise<readonly Item[]> {
-  return (await (await services.extensionAdmin({})).list()).map(({ name, doc }) => ({ value: name, about: doc }));
+async function extensions(services: Services, { cwd }: Wanted["flags"]): Promise<readonly Item[]> {
+  return (await (await services.extensionAdmin({ cwd })).list()).map(({ name, doc }) => ({ value: name, about: doc }));
 }
 
-async function variables(services: Services): Promise<readonly Item[]> {
-  return await browse({ services, flags: {} }, async ({ conversations, workspace }) => {
+async function variables(services: Services, flags: Wanted["flags"]): Promise<readonly Item[]> {
+  return await browse({ services, flags }, async ({ conversations, workspace }) => {
     const branch = await conversations.latest(workspace);
     const heads = branch ? await conversations.variables(branch) : [];
     return heads.map(({ name }) => ({ value: name, about: "" }));

@@ -48,7 +48,7 @@ Deno.test("vis __complete offers stored conversations and variables, as text for
   await using engine = await startEngine([replyJson(["const total = 3"], { final: "It is 3" })], {
     workspace: "/nowhere",
   });
-  const { services } = engineServices(engine);
+  const { services, requests } = engineServices(engine);
   const where = { title: "Sum\x1b[2J it\nup", channel: "cli", workspace: "/nowhere" };
   const branch = await engine.conversations.create(where);
   await engine.conversations.send(branch, "sum", { signal: new AbortController().signal, emit: () => {} });
@@ -58,6 +58,8 @@ Deno.test("vis __complete offers stored conversations and variables, as text for
   }
   assert.ok((await tab(["vars", "to"], services)).values.includes("total"));
   assert.ok((await tab(["vars", "--history", ""], services)).values.includes("total"));
+  await tab(["vars", "--cwd", "/elsewhere", "--db", "x.db", ""], services);
+  assert.deepEqual([requests.at(-1)?.cwd, requests.at(-1)?.db], ["/elsewhere", "x.db"]);
 });
 
 Deno.test("vis __complete offers providers, models, settings and extensions", async () => {
