@@ -57,7 +57,7 @@ async function withIncluded(
   path: string,
   facts: { readonly home: string; readonly gitDir: string; readonly depth: number },
 ): Promise<readonly Setting[]> {
-  const text = facts.depth > DEPTH ? null : await smallFile(path);
+  const text = facts.depth > DEPTH ? null : await smallFile(path, { links: true });
   if (text === null) return [];
   const settings: Setting[] = [];
   for (const one of readConfig(text)) {

@@ -202,3 +202,31 @@ Deno.test("git.* that only reads may change nothing at all", { ignore }, async (
     assert.ok(asked.length >= 6 && asked.every((paths) => paths?.length === 0), JSON.stringify(asked));
   });
 });
+
+Deno.test(
+  "git.commit() takes no name from a file that the repository's settings are a link to",
+  { ignore },
+  async () => {
+    await repository(async ({ env, root, workspace, exists }) => {
+      await Deno.writeTextFile(`${root}/outside/config`, "[user]\n\tname = Eve\n\temail = secret@example.org\n");
+      await Deno.remove(`${workspace}/.git/config`);
+      await Deno.symlink(`${root}/outside/config`, `${workspace}/.git/config`);
+      const refused = await commit({ ...env, config: {} }, "x", { allowEmpty: true }).then(String, String);
+      assert.match(refused, /its settings cannot be read/);
+      assert.ok(!refused.includes("secret@"));
+      assert.ok(exists("outside/config"));
+    });
+  },
+);
+
+Deno.test("git.branch() leaves Vis's own folder as it is", { ignore }, async () => {
+  await repository(async ({ env, git, write, workspace }) => {
+    await git("switch", "-q", "-c", "evil");
+    await write(".vis/config.jsonc", '{ "evil": true }');
+    await git("add", ".");
+    await git("commit", "-q", "-m", "settings of another branch");
+    await git("switch", "-q", "main");
+    await changeBranch(env, "evil", { switch: true });
+    await assert.rejects(Deno.readTextFile(`${workspace}/.vis/config.jsonc`), Deno.errors.NotFound);
+  });
+});
