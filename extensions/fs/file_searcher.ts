@@ -72,7 +72,7 @@ export class FileSearcher implements Disposable {
       pace,
       take: async (bytes, last) => {
         if (this.#flying.length >= AHEAD) await this.#flying.shift();
-        const answered = worker.send({ type: "piece", path, bytes: bytes.slice(), last }).then(({ hits, more }) => {
+        const answered = worker.send({ type: "piece", path, bytes, last }).then(({ hits, more }) => {
           for (const hit of hits) tally.add(hit);
           tally.count(path, more);
         });

@@ -8,7 +8,8 @@ interface ScanOptions {
   /** The most bytes of a piece. */
   readonly chunk: number;
   readonly pace: Pace;
-  /** Gets pieces that are cut at line ends, the last one possibly empty; false once it wants no more. */
+  /** Gets pieces that are cut at line ends, the last one possibly empty, with a buffer of their own to keep or give
+   * away; false once it wants no more. */
   readonly take: (bytes: Uint8Array<ArrayBuffer>, isLast: boolean) => Promise<boolean>;
 }
 
