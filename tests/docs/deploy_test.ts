@@ -8,6 +8,7 @@ const unit = read("vis.service");
 const NEEDED = [
   ...["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp", "prctl", "prlimit64"],
   ...[
+    "capset",
     "pkey_alloc",
     "pkey_mprotect",
     "pkey_free",
