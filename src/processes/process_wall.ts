@@ -161,10 +161,14 @@ function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env =
   }
 }
 
-/** What a program may read and change beside what all may. Throws Error for a path that is not there. */
+/** What a program may read and change beside what all may. Throws Error for a path that is not there, and for one of the
+ * workspace that leads out of it: what is in there may be the work of other programs. */
 async function ownPaths(workspace: string, { read = [], write = [workspace] }: SpawnOptions) {
   const real = async (path: string): Promise<GrantedPath> => {
     const found = path.startsWith("/") ? await realPath(path) : null;
+    if (found && holds(workspace, path) && !holds(workspace, found.path)) {
+      throw new Error(`Cannot run a command with ${path}: it leads out of the workspace`);
+    }
     if (found) return found;
     throw new Error(`Cannot run a command with ${path}: it is no absolute path of something that is there`);
   };

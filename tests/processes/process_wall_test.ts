@@ -263,5 +263,9 @@ Deno.test("ProcessWall.spawn() gives one program less than others", { ignore }, 
       /no absolute path of something/,
     );
     await assert.rejects(wall.spawn(workspace, ["true"], { read: [".."] }), /no absolute path of something/);
+    await Deno.symlink(outside, `${workspace}/part/out`);
+    for (const paths of [{ write: [`${workspace}/part/out`] }, { read: [`${workspace}/part/out/secret`] }]) {
+      await assert.rejects(wall.spawn(workspace, ["true"], paths), /leads out of the workspace/);
+    }
   }, { network: true });
 });

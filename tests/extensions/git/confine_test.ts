@@ -230,3 +230,34 @@ Deno.test("git.branch() leaves Vis's own folder as it is", { ignore }, async () 
     await assert.rejects(Deno.readTextFile(`${workspace}/.vis/config.jsonc`), Deno.errors.NotFound);
   });
 });
+
+Deno.test("git.* is not led elsewhere by a .git that is put in its place meanwhile", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, workspace, root } = there;
+    const hash = await other(there);
+    await Deno.rename(`${workspace}/.git`, `${workspace}/own`);
+    const places = [`${workspace}/own`, `${root}/outside/.git`];
+    let on = true;
+    const swapping = (async () => {
+      for (let at = 0; on; at++) {
+        await Deno.symlink(places[at % 2] ?? "", `${workspace}/.next`);
+        await Deno.rename(`${workspace}/.next`, `${workspace}/.git`);
+        await Deno.remove(`${workspace}/.git`);
+        await Deno.rename(`${workspace}/own`, `${workspace}/.git`);
+        await new Promise((resolve) => setTimeout(resolve, at % 7));
+        await Deno.rename(`${workspace}/.git`, `${workspace}/own`);
+      }
+    })();
+    for (let at = 0; at < 12; at++) {
+      const results = [
+        await log(env).catch((error: unknown) => String(error)),
+        await commit(env, "evil", { allowEmpty: true }).catch((error: unknown) => String(error)),
+      ];
+      assert.ok(!JSON.stringify(results).includes(SECRET));
+    }
+    on = false;
+    await swapping;
+    const user = await userGit(["log", "--all", "--format=%H"], { root, cwd: `${root}/outside` });
+    assert.equal(user.trim(), hash);
+  });
+});
