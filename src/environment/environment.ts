@@ -34,6 +34,7 @@ export class Environment {
   readonly branch: Branch;
   readonly store: Store;
   readonly index: VariableIndex;
+  readonly views: EnvironmentViews;
   readonly given = new GivenVariables();
   /** 0 for a query of the user. */
   readonly depth: number;
@@ -46,7 +47,6 @@ export class Environment {
   readonly #lost = new LostNotes();
   readonly #modules: RealmModules;
   readonly #programs = new ConversationPrograms();
-  readonly #views: EnvironmentViews;
   #running = false;
   #iterationId: string | null = null;
   #active: ActiveExtensions | null = null;
@@ -79,7 +79,7 @@ export class Environment {
       initialNames: () => initialNames(this.#active),
     });
     const now = () => ({ scope: this.#scope, iterationId: this.#iterationId, active: this.#active });
-    this.#views = new EnvironmentViews({ envId: this.envId, parts, index, programs: this.#programs, variables, now });
+    this.views = new EnvironmentViews({ envId: this.envId, parts, index, programs: this.#programs, variables, now });
   }
 
   /** Reads the variables of the branch; no child is started yet. */
@@ -97,7 +97,7 @@ export class Environment {
   /** Asks every extension whether it is active, then starts the child in the background. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
-    const active = await this.#parts.registry.activate(this.view(), this.#views.own);
+    const active = await this.#parts.registry.activate(this.view(), this.views.own);
     const bound = boundText(active);
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
@@ -163,7 +163,7 @@ export class Environment {
 
   /** The view that extensions get, with the keys of the running query. */
   view(signal?: AbortSignal): EnvironmentView {
-    return this.#views.view(signal);
+    return this.views.view(signal);
   }
 
   /** What is active, null before the first query. */

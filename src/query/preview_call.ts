@@ -17,7 +17,7 @@ export async function previewCall(
 ): Promise<readonly ModelMessage[]> {
   const { environment, registry, router, settings, log, now } = parts;
   for (const name of await staleNames(parts, "")) environment.index.setScope(name, "forgotten");
-  const active = await registry.activate(environment.view());
+  const active = await registry.activate(environment.view(), environment.views.own);
   environment.index.system("$query", request);
   if (extras.answerSchema?.variable) environment.index.system("$schema", extras.answerSchema.variable);
   const before = await environment.store.previousTurn(environment.branch.branchId, "");

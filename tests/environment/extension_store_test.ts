@@ -164,3 +164,17 @@ async function memoryStore() {
   });
   return { store, states: store.states, branchId, conversationId, [Symbol.asyncDispose]: () => store.close() };
 }
+
+Deno.test("env.store: a prompt that is only looked at has it too", async () => {
+  const noted = sample({
+    namespace: "test.noted",
+    prompt: async ({ store }) => `Noted: ${await store?.get("note") ?? "nothing"}`,
+    symbols: keeper("noted").symbols ?? [],
+  });
+  await using engine = await startEngine([replyJson("await noted.put('note', 'bread'); 0"), END], {
+    extensions: [noted],
+  });
+  await engine.ask("x");
+  const shown = JSON.stringify(await engine.conversations.preview("y", { branch: engine.branch }));
+  assert.match(shown, /Noted: bread/);
+});
