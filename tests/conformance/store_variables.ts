@@ -87,6 +87,19 @@ export const storeVariableCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "a block of many names makes a version of each, whatever their number",
+    async run(store) {
+      const { branchId, queryId } = await begun(store);
+      for (const [position, count] of [1, 20, 21, 300].entries()) {
+        const names = Array.from({ length: count }, (_, at) => image(`v${at}`));
+        await define(store, { queryId, position }, ...names);
+      }
+      const heads = new Map((await store.variables(branchId)).map(({ name, versions }) => [name, versions]));
+      assert.equal(heads.size, 300);
+      assert.deepEqual(["v0", "v19", "v20", "v21"].map((name) => heads.get(name)), [4, 3, 2, 1]);
+    },
+  },
+  {
     name: "liveImages() puts what is required first, whatever the order of definition",
     async run(store) {
       const { branchId, queryId } = await begun(store);
