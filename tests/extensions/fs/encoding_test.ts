@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { Workspace } from "./_workspace.ts";
+
+const BOM = "\uFEFF";
+
+Deno.test("fs.edit() keeps a byte order mark, CRLF, lone line feeds and a missing last one", async () => {
+  await using workspace = await Workspace.with({ "a.txt": `${BOM}one\r\ntwo\nthree\r\nfour` });
+  await workspace.call("edit", "a.txt", [{ old: "one", new: "1" }, { old: "four", new: "4" }]);
+  assert.equal(await workspace.text("a.txt"), `${BOM}1\r\ntwo\nthree\r\n4`);
+  const bytes = await Deno.readFile(join(workspace.root, "a.txt"));
+  assert.deepEqual([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf]);
+});
+
+Deno.test("fs keeps modes, and gives no new contents the rights of another user", async () => {
+  await using workspace = await Workspace.with({ "run.sh": "1", "odd.sh": "1" });
+  await Deno.chmod(join(workspace.root, "run.sh"), 0o751);
+  await Deno.chmod(join(workspace.root, "odd.sh"), 0o4755);
+  for (const name of ["run.sh", "odd.sh"]) await workspace.call("edit", name, { old: "1", new: "2" });
+  const mode = async (name: string) => ((await Deno.stat(join(workspace.root, name))).mode ?? 0) & 0o7777;
+  assert.deepEqual([await mode("run.sh"), await mode("odd.sh")], [0o751, 0o755]);
+});
+
+Deno.test("fs writes what a link leads to, and moves and removes the link itself", async () => {
+  await using workspace = await Workspace.with({ "real.txt": "1\n" });
+  await Deno.symlink("real.txt", join(workspace.root, "link"));
+  await workspace.call("patch", "--- a/link\n+++ b/link\n@@ -1 +1 @@\n-1\n+2\n");
+  assert.equal(await workspace.text("real.txt"), "2\n");
+  await workspace.call("move", "link", "moved");
+  assert.equal(await Deno.readLink(join(workspace.root, "moved")), "real.txt");
+  await workspace.call("remove", "moved");
+  assert.deepEqual(await workspace.names(), ["real.txt"]);
+  await workspace.call("undo", { steps: 2 });
+  assert.equal(await Deno.readLink(join(workspace.root, "link")), "real.txt");
+});
+
+Deno.test("fs names what is no regular file, and waits for none", async () => {
+  await using workspace = await Workspace.with();
+  const made = await new Deno.Command("mkfifo", { args: [join(workspace.root, "pipe")] }).output().catch(() => null);
+  if (!made?.success) return;
+  for (const [name, ...args] of [["readFile", "pipe"], ["writeFile", "pipe", "x"], ["remove", "pipe"]] as const) {
+    assert.match(await workspace.refusal(name, ...args), /not a regular file/);
+  }
+  assert.deepEqual(await workspace.call("grep", "x"), []);
+});

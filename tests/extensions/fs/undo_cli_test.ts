@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import type { Checkpoint } from "../../../extensions/fs/checkpoints.ts";
+import { chooseChanges, openChanges } from "../../../extensions/fs/choose_changes.ts";
+import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
+import { UNDO_ARGUMENTS, undoCli } from "../../../extensions/fs/undo_cli.ts";
+import { Workspace } from "./_workspace.ts";
+
+const checkpoint = (id: string, more: Partial<Checkpoint> = {}): Checkpoint => ({
+  id,
+  at: 0,
+  change: "edit",
+  of: [],
+  conversationId: "c1",
+  queryId: "q1",
+  iterationId: "i1",
+  owner: "",
+  items: [],
+  temporary: [],
+  ...more,
+});
+const ids = (all: readonly Checkpoint[]): string => all.map(({ id }) => id).join(" ");
+
+Deno.test("chooseChanges() takes the last steps, the newest iteration or the newest query", () => {
+  const all = [
+    checkpoint("1", { queryId: "q0", iterationId: "i0" }),
+    checkpoint("2"),
+    checkpoint("3", { conversationId: "c2", queryId: "q9", iterationId: "i9" }),
+    checkpoint("4"),
+    checkpoint("5", { iterationId: "i2" }),
+    checkpoint("6", { iterationId: "i2" }),
+  ];
+  assert.equal(ids(chooseChanges(all, {})), "6");
+  assert.equal(ids(chooseChanges(all, { steps: 3 })), "6 5 4");
+  assert.equal(ids(chooseChanges(all, { scope: "iteration" })), "6 5");
+  assert.equal(ids(chooseChanges(all, { scope: "query" })), "6 5 4 2");
+  assert.equal(ids(chooseChanges(all, { scope: "query", conversation: "c2" })), "3");
+  assert.equal(ids(chooseChanges(all, { steps: 9, conversation: "c1" })), "6 5 4 2 1");
+  assert.equal(ids(chooseChanges(all, { redo: true })), "");
+  assert.equal(ids(chooseChanges([], { scope: "query" })), "");
+});
+
+Deno.test("chooseChanges() goes by iterations where no query is known, and by changes where neither is", () => {
+  const none = { queryId: null, iterationId: null };
+  assert.equal(ids(chooseChanges([checkpoint("1", none), checkpoint("2", none)], { scope: "query" })), "2");
+  const all = [checkpoint("1", { queryId: null }), checkpoint("2", { queryId: null })];
+  assert.equal(ids(chooseChanges(all, { scope: "query" })), "2 1");
+});
+
+Deno.test("openChanges() leaves out what is taken back, and has what was taken back and made again", () => {
+  const all = [checkpoint("1"), checkpoint("2"), checkpoint("3", { change: "undo", of: ["2"] })];
+  assert.equal(ids(openChanges(all)), "1 3");
+  assert.equal(ids(chooseChanges(all, { redo: true })), "3");
+  const again = [...all, checkpoint("4", { change: "redo", of: ["3"] })];
+  assert.equal(ids(openChanges(again)), "1 2 4");
+  assert.equal(ids(chooseChanges(again, { steps: 5 })), "2 1");
+});
+
+async function cli(workspace: Workspace, options: Record<string, unknown>) {
+  let text = "";
+  const place = { workspace: workspace.root, home: workspace.home, print: (part: string) => void (text += part) };
+  const code = await undoCli(UNDO_ARGUMENTS.parse(options), { ...place, places: new FsPlaces() });
+  return { code, told: JSON.parse(text) };
+}
+
+Deno.test("undoCli() lists, takes back and makes again, for the conversation whose changes they were", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n" });
+  await workspace.call("edit", "a.txt", { old: "one", new: "two" });
+  const { conversationId } = workspace.env;
+  const listed = await cli(workspace, { list: true });
+  assert.equal(listed.code, 0);
+  assert.deepEqual(
+    listed.told.changes.map(({ id: _, at: __, ...one }: { id: string; at: number }) => one),
+    [{ change: "edit", conversationId, queryId: null, iterationId: null, paths: ["a.txt"], undone: false }],
+  );
+  assert.equal((await cli(workspace, { conversation: "nobody" })).code, 1);
+  const { code, told } = await cli(workspace, { conversation: conversationId.slice(0, 8) });
+  assert.deepEqual([code, told.files.length, await workspace.text("a.txt")], [0, 1, "one\n"]);
+  assert.deepEqual((await cli(workspace, { list: true })).told.changes.map((one: { undone: boolean }) => one.undone), [
+    false,
+    true,
+  ]);
+  await cli(workspace, { redo: true, conversation: conversationId });
+  assert.equal(await workspace.text("a.txt"), "two\n");
+});
+
+Deno.test("undoCli() refuses what somebody else changed, and forces it where it is told", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n" });
+  await workspace.call("edit", "a.txt", { old: "one", new: "two" });
+  await workspace.put("a.txt", "mine\n");
+  assert.deepEqual(await cli(workspace, {}), {
+    code: 1,
+    told: { error: "Cannot undo: a.txt changed since, by somebody else" },
+  });
+  assert.equal((await cli(workspace, { force: true })).code, 0);
+  assert.equal(await workspace.text("a.txt"), "one\n");
+  await cli(workspace, { redo: true });
+  assert.equal(await workspace.text("a.txt"), "mine\n");
+});
+
+Deno.test("undoCli() says where nothing is kept", async () => {
+  await using workspace = await Workspace.with();
+  let text = "";
+  const place = { workspace: workspace.root, home: null, print: (part: string) => void (text += part) };
+  assert.equal(await undoCli({}, { ...place, places: new FsPlaces() }), 1);
+  assert.match(text, /changes are kept only where VIS_HOME is a folder/);
+});
