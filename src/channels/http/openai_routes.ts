@@ -4,6 +4,7 @@ import { checkChat } from "./check_chat.ts";
 import { eventStream } from "./event_stream.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
+import { ChatCompletionSchema } from "./openai_answers.ts";
 import { CONVERSATION_HEADER, namedConversation, openAiConversation } from "./openai_conversation.ts";
 import { openAiGiven } from "./openai_given.ts";
 import { servedModel, servedModels, ServedModelSchema } from "./openai_models.ts";
@@ -57,7 +58,9 @@ function chatCompletions({ parts, runs }: Given): Route {
     tag: "openai",
     headers: { "X-Vis-Conversation": "The conversation to go on with; a new one where it is left out" },
     body: ChatCompletionBody,
-    answers: { 200: { description: "A completion, or its chunks with stream", schema: z.unknown(), stream: true } },
+    answers: {
+      200: { description: "A completion, or its chunks with stream", schema: ChatCompletionSchema, stream: true },
+    },
     handle: async (call) => {
       const { body } = call;
       servedModel(parts, body.model);

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { callerLabel } from "./caller_label.ts";
@@ -6,6 +5,7 @@ import { eventStream } from "./event_stream.ts";
 import type { StoredQuery } from "./find_query.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
+import { ResponseSchema } from "./openai_answers.ts";
 import { CONVERSATION_HEADER, namedConversation, openAiConversation } from "./openai_conversation.ts";
 import { openAiFailure } from "./openai_failure.ts";
 import { openAiGiven } from "./openai_given.ts";
@@ -38,7 +38,7 @@ function create({ parts, runs }: Given): Route {
     tag: "openai",
     headers: { "X-Vis-Conversation": "The conversation to go on with; a new one where it is left out" },
     body: ResponseBody,
-    answers: { 200: { description: "A response, or its events with stream", schema: z.unknown(), stream: true } },
+    answers: { 200: { description: "A response, or its events with stream", schema: ResponseSchema, stream: true } },
     handle: async (call) => {
       const { body, caller } = call;
       const { id: model } = servedModel(parts, body.model ?? undefined);
@@ -121,7 +121,7 @@ function retrieve({ parts }: Given): Route {
     operation: "openaiGetResponse",
     summary: "A response that was made before",
     tag: "openai",
-    answers: { 200: { description: "The response", schema: z.unknown() } },
+    answers: { 200: { description: "The response", schema: ResponseSchema } },
     handle: async ({ params }) => {
       const { branch, query } = await findResponse(parts, params["response"] ?? "");
       const nothing = { instructions: null, previousId: null, metadata: {} };

@@ -1,5 +1,9 @@
 import { validate } from "@hyperjump/json-schema/openapi-3-1";
 import assert from "node:assert/strict";
+import { z } from "zod";
+import { ResponseSchema } from "../../../src/channels/http/openai_answers.ts";
+import * as schema from "../../../src/channels/http/schemas.ts";
+import { replyJson } from "../../helpers/scripted_provider.ts";
 import { startRig } from "./_rig.ts";
 
 interface Operation {
@@ -50,6 +54,38 @@ Deno.test("createApp() names the methods that a place has", async () => {
   const response = await rig.ask("/api/v1/conversations", { method: "PUT" });
   assert.deepEqual([response.status, response.headers.get("allow")], [405, "GET, POST"]);
   assert.equal((await response.json()).type, "urn:vis:problem:method-not-allowed");
+});
+
+Deno.test("openApi() what is answered fits what is described, for every call that a conversation has", async () => {
+  await using rig = await startRig([
+    replyJson("let kept = [1]"),
+    replyJson([], { final: "one" }),
+    replyJson([], { final: "two" }),
+  ]);
+  const id = await rig.conversation();
+  const at = `/api/v1/conversations/${id}`;
+  const { queryId } = await (await rig.post(`${at}/messages`, { request: "x" })).json();
+  const made = await (await rig.post("/v1/responses", { input: "x" })).json();
+  const fits = (schema: z.ZodType, value: unknown): void => {
+    const { error } = schema.safeParse(value);
+    assert.equal(error, undefined, error && z.prettifyError(error));
+  };
+  fits(ResponseSchema, made);
+  const read = async (path: string): Promise<unknown> => await (await rig.ask(path)).json();
+  const items = (item: z.ZodType): z.ZodType => z.object({ items: z.array(item).min(1) });
+  fits(ResponseSchema, await read(`/v1/responses/${made.id}`));
+  fits(schema.ConversationListSchema, await read("/api/v1/conversations"));
+  fits(schema.ConversationDetailSchema, await read(at));
+  fits(items(schema.QuerySchema), await read(`${at}/queries`));
+  fits(items(schema.IterationSchema), await read(`${at}/queries/${queryId}/iterations`));
+  fits(schema.MessagesSchema, await read(`${at}/queries/${queryId}/iterations/1/messages`));
+  fits(items(schema.VariableSchema), await read(`${at}/variables`));
+  fits(items(schema.VersionSchema), await read(`${at}/variables/kept`));
+  fits(schema.GraphSchema, await read(`${at}/graph`));
+  fits(items(schema.SearchHitSchema), await read("/api/v1/search?q=kept"));
+  fits(items(schema.ExtensionSchema), await read("/api/v1/extensions"));
+  fits(items(schema.TokenSchema), await read("/api/v1/tokens"));
+  fits(schema.ProblemSchema, await read("/api/v1/nothing"));
 });
 
 const SPEC = "https://spec.openapis.org/oas/3.1/schema-base";
