@@ -12,7 +12,11 @@ const CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const REQUEST = "a request that nobody else may read";
 
 /** Serves one query under an environment, and ends. */
-async function asked(env: Readonly<Record<string, string>>, replies: readonly string[]): Promise<number> {
+async function asked(
+  env: Readonly<Record<string, string>>,
+  replies: readonly string[],
+  { again = 0 }: { readonly again?: number } = {},
+): Promise<number> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-otel-" }));
   const mock = await startOpenAiMock({ key: "k", reply: replies });
   try {
@@ -29,7 +33,12 @@ async function asked(env: Readonly<Record<string, string>>, replies: readonly st
       });
     const { conversationId } = await (await post("/api/v1/conversations", { title: "t" })).json();
     const response = await post(`/api/v1/conversations/${conversationId}/messages`, { request: REQUEST });
-    await response.text();
+    let { queryId } = await response.json();
+    // The last one in its place, and, as others follow it by then, in a branch of its own.
+    for (let time = 0; time < again; time++) {
+      ({ queryId } = await (await post(`/api/v1/conversations/${conversationId}/retry`, { queryId })).json());
+      await (await post(`/api/v1/conversations/${conversationId}/messages`, { request: "more" })).text();
+    }
     await (await fetch(new URL("/healthz", server.url))).text();
     await server.close();
     return response.status;
@@ -92,6 +101,16 @@ Deno.test("openTelemetry() sends a query as an agent's span with those of its ca
   for (const { body } of collector.requests) {
     assert.ok(!body.includes(REQUEST) && !body.includes(TOKEN) && !body.includes("it is"), "no text is sent");
   }
+});
+
+Deno.test("openTelemetry() a query that is run again has one span, in its place and in a branch", async () => {
+  await using collector = startCollector();
+  const finals = Array.from({ length: 5 }, (_, at) => replyJson([], { final: `Answer ${at}` }));
+  await asked({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, finals, { again: 2 });
+  const agents = collector.spans.filter(({ name }) => name === "invoke_agent vis");
+  assert.equal(agents.length, 5);
+  assert.equal(new Set(agents.map(({ attributes }) => attributes["vis.query.id"])).size, 5);
+  assert.equal(collector.spans.filter(({ name }) => name === "chat m-1").length, 5);
 });
 
 Deno.test("openTelemetry() a collector that fails or is gone fails no query", async () => {
