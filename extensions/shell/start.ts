@@ -9,7 +9,7 @@ export interface StartOptions extends CommandOptions {
 }
 
 /** Long enough for a command that cannot run to say so. */
-const WAIT_MS = 400;
+const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
 /** Starts a command that goes on after the call, and reads its first output. Throws as `run` does. */
