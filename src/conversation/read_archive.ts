@@ -114,12 +114,15 @@ function checkValue(
 }
 
 /** Texts that readers take for JSON are. */
-function checkTexts({ iteration, querySoul }: Tables, contents: Contents): void {
+function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: Contents): void {
+  const textOf = (cell: string | { readonly content: string }): string =>
+    typeof cell === "string" ? cell : new TextDecoder().decode(wanted(contents, cell.content));
+  for (const { id, value } of extensionState) {
+    if (value !== null && jsonOr(textOf(value)) === undefined) throw refused(`the state of row ${id} is no JSON`);
+  }
   for (const { id, llmUserPrompt } of iteration) {
     if (llmUserPrompt === null) continue;
-    const text = typeof llmUserPrompt === "string"
-      ? llmUserPrompt
-      : new TextDecoder().decode(wanted(contents, llmUserPrompt.content));
+    const text = textOf(llmUserPrompt);
     if (!sentMessages.safeParse(jsonOr(text)).success) throw refused(`the messages of row ${id} cannot be read`);
   }
   for (const { id, metadata: { answerSchema } } of querySoul) {

@@ -92,6 +92,12 @@ export async function richConversation(
   await iterate(store, { queryId: again, position: 0, blocks: [defines("tmp", [3])] });
   await store.endQuery(again, queryEnd({ answer: "two again" }));
   await store.setScope(branchId, ["tmp"], "forgotten");
+  const place = { namespace: "test.a", branchId, queryId: again };
+  for (const value of ["short", { text: "long text of a state ".repeat(200) }]) {
+    await store.states.put(place, { key: "kept", value });
+  }
+  await store.states.put(place, { key: "gone", value: null });
+  await store.states.delete(place, "gone");
   const fork = await store.fork({ queryId: first, position: 0, title: "another way" });
   const third = await store.beginQuery(newQuery(fork.branchId, "third"));
   await iterate(store, { queryId: third, position: 0, blocks: [{ ...defines("rows", [1]), reads: ["context"] }] });
@@ -124,7 +130,13 @@ export async function readAll(
   const heads = await store.variables(branchId);
   const versions = [];
   for (const { name } of heads) versions.push(await store.variableVersions(branchId, name));
+  const place = { namespace: "test.a", branchId };
+  const states = [];
+  for (const { key } of await store.states.list(place, { limit: 100 })) {
+    states.push([key, await store.states.history(place, { key, limit: 100 })]);
+  }
   return {
+    states,
     queries: queries.map(({ queryId: _q, branchId: _b, conversationId: _c, ...query }) => query),
     extras: await Promise.all(queries.map(({ queryId }) => store.queryExtras(queryId))),
     iterations,

@@ -46,6 +46,14 @@ Deno.test("readArchive() refuses what is no archive, another version and a damag
   const cases: readonly [string, RegExp][] = [
     ["", /it is no JSON/],
     [text.slice(0, -100), /it is no JSON/],
+    [
+      changed(({ tables: { extensionState: [first] } }) => first!.value = "{"),
+      /the state of row .* is no JSON/,
+    ],
+    [
+      changed(({ tables: { extensionState: [first] } }) => Reflect.set(first!, "conversationStateId", null)),
+      /conversationStateId/,
+    ],
     ["[]", /no file of vis conversations export/],
     ['{"format":"other","version":1}', /no file of vis conversations export/],
     [text.replace('"version": 1', '"version": 2'), /its version is 2, this Vis reads 1: update Vis/],
