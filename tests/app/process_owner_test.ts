@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
-import { join } from "node:path";
-import { PERMISSIONS } from "../../scripts/flags.ts";
-import { ROOT } from "../../scripts/_project.ts";
+import { runPermitted } from "../helpers/run_permitted.ts";
 import { isAlive, thisProcess } from "../../src/app/process_owner.ts";
 
 const LINUX = Deno.build.os === "linux";
@@ -45,19 +43,8 @@ Deno.test({
     const module = import.meta.resolve("../../src/app/process_owner.ts");
     const script =
       `import { isAlive, thisProcess } from "${module}"; console.log(isAlive(thisProcess()), thisProcess().started);`;
-    const url = `data:text/javascript,${encodeURIComponent(script)}`;
-    const args = [
-      "run",
-      "--quiet",
-      "--no-prompt",
-      "--no-lock",
-      "--config",
-      join(ROOT, "deno.json"),
-      ...PERMISSIONS,
-      url,
-    ];
-    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
-    assert.match(new TextDecoder().decode(stdout), /^true \d+\n$/, new TextDecoder().decode(stderr));
+    const { stdout, stderr } = await runPermitted(script);
+    assert.match(stdout, /^true \d+\n$/, stderr);
   },
 });
 

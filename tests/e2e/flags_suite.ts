@@ -186,7 +186,7 @@ export function flagsSuite(launcher: Launcher): void {
         return text;
       };
       const model = { reply: { text: final("It is so"), delayMs: 200 } };
-      const LIVE = /waiting for mock-1…[^\n]*\r\x1b\[2K/, COLOUR = /\x1b\[\d+m/;
+      const LIVE = /waiting for mock-1…[^\n]*\r\p{Cc}\[2K/u, COLOUR = /\p{Cc}\[\d+m/u;
       await together(t, {
         "a line and colours": withUser(async (user) => {
           const text = await onTerminal(user, {});

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { isAliveOwner, thisOwner } from "../../../extensions/fs/owner.ts";
-import { PERMISSIONS } from "../../../scripts/flags.ts";
-import { ROOT } from "../../../scripts/_project.ts";
+import { runPermitted } from "../../helpers/run_permitted.ts";
 
 const LINUX = Deno.build.os === "linux";
 
@@ -34,18 +32,7 @@ Deno.test({
     const module = import.meta.resolve("../../../extensions/fs/owner.ts");
     const script =
       `import { isAliveOwner, thisOwner } from "${module}"; console.log(isAliveOwner(thisOwner()), thisOwner());`;
-    const url = `data:text/javascript,${encodeURIComponent(script)}`;
-    const args = [
-      "run",
-      "--quiet",
-      "--no-prompt",
-      "--no-lock",
-      "--config",
-      join(ROOT, "deno.json"),
-      ...PERMISSIONS,
-      url,
-    ];
-    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
-    assert.match(new TextDecoder().decode(stdout), /^true \d+:\d+\n$/, new TextDecoder().decode(stderr));
+    const { stdout, stderr } = await runPermitted(script);
+    assert.match(stdout, /^true \d+:\d+\n$/, stderr);
   },
 });
