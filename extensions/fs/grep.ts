@@ -27,6 +27,8 @@ export interface GrepOptions extends MatchOptions {
 
 /** A tree of more is worth the start of a program that searches it with all processors. */
 const LARGE_BYTES = 12 * 1024 * 1024;
+/** Trees that were so large when they were walked last. */
+const KNOWN_LARGE = new WeakSet<Tree>();
 
 /** Matching lines, at most 500. Where there are more, a last element with line 0 and path "" says how many: the result
  * is an array of plain data, so the remark must be an element of it. */
@@ -64,16 +66,28 @@ async function gather(
   { pattern, options, pace }: { readonly pattern: string; readonly options: GrepOptions; readonly pace: Pace },
 ): Promise<Gathered> {
   const files: Candidate[] = [];
+  const ask = async (): Promise<Gathered | null> => {
+    const { ripgrepCounts } = await import("./ripgrep_counts.ts");
+    const counts = await ripgrepCounts(context, { pattern, options });
+    if (counts) KNOWN_LARGE.add(context.tree);
+    else KNOWN_LARGE.delete(context.tree);
+    return counts && { counts, files: walkedOf(context, { counts, options }) };
+  };
+  let wanted = context.spawn !== undefined && options.path === undefined;
+  if (wanted && options.glob === undefined && KNOWN_LARGE.has(context.tree)) {
+    const told = await ask();
+    if (told) return told;
+    wanted = false;
+  }
   let bytes = 0;
   for await (const file of filesOf(context, options, pace)) {
     files.push(file);
-    const before = bytes;
-    if (before >= LARGE_BYTES || !context.spawn || options.path !== undefined) continue;
+    if (!wanted) continue;
     bytes += sizeAt(context.tree, file.real);
     if (bytes < LARGE_BYTES) continue;
-    const { ripgrepCounts } = await import("./ripgrep_counts.ts");
-    const counts = await ripgrepCounts(context, { pattern, options });
-    if (counts) return { counts, files: walkedOf(context, { counts, options }) };
+    const told = await ask();
+    if (told) return told;
+    wanted = false;
   }
   return { files, counts: null };
 }
