@@ -93,9 +93,8 @@ export async function richConversation(
   await store.endQuery(again, queryEnd({ answer: "two again" }));
   await store.setScope(branchId, ["tmp"], "forgotten");
   const place = { namespace: "test.a", branchId, queryId: again };
-  for (const value of ["short", { text: "long text of a state ".repeat(200) }]) {
-    await store.states.put(place, { key: "kept", value });
-  }
+  const texts = ["short", "long text of a state ".repeat(200)];
+  for (const value of texts) await store.states.put(place, { key: "kept", value });
   await store.states.put(place, { key: "gone", value: null });
   await store.states.delete(place, "gone");
   const fork = await store.fork({ queryId: first, position: 0, title: "another way" });
