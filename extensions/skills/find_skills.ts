@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { projectFile } from "./project_file.ts";
 
 export interface Skill {
@@ -23,6 +24,7 @@ export async function findSkills(
 }
 
 async function skillsIn(root: string): Promise<readonly Skill[]> {
+  if (!existsSync(root)) return [];
   const names: string[] = [];
   try {
     for await (const { name, isDirectory } of Deno.readDir(root)) if (isDirectory) names.push(name);

@@ -114,8 +114,8 @@ Deno.test(
   async () => {
     await repository(async ({ env, workspace, root }) => {
       assert.equal(await live.activate(env), true);
-      assert.equal(await isRepository(workspace, ["/no/such/git"]), false);
-      assert.equal(await isRepository(root), false);
+      assert.equal(isRepository(workspace, ["/no/such/git"]), false);
+      assert.equal(isRepository(root), false);
       const registry = new ExtensionRegistry({ log: { debug() {}, info() {}, warn() {}, error() {} } });
       registry.register(git);
       const there = await registry.activate(env);
