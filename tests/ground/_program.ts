@@ -29,6 +29,7 @@ const FILES: Readonly<Record<string, string>> = {
   "scripts/_code_cache_main.ts": "Deno.exit(0);\n",
   "scripts/_code_cache_worker.ts": "export const none = 1;\n",
   "deno.json": '{ "unstable": ["worker-options"], "test": { "include": ["tests"] } }',
+  "extensions/fs/search_worker.ts": "export const search = 1;\n",
   "main.ts": MAIN,
   "src/domain/one.ts": "export const one = 1;\n",
   "src/sandbox/child/main.ts": CHILD,
