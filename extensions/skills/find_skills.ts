@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { isThere } from "./is_there.ts";
 import { projectFile } from "./project_file.ts";
 
 export interface Skill {
@@ -24,7 +24,7 @@ export async function findSkills(
 }
 
 async function skillsIn(root: string): Promise<readonly Skill[]> {
-  if (!existsSync(root)) return [];
+  if (!isThere(root)) return [];
   const names: string[] = [];
   try {
     for await (const { name, isDirectory } of Deno.readDir(root)) if (isDirectory) names.push(name);

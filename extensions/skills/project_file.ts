@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { isThere } from "./is_there.ts";
 
 /** Text of a file below a folder, cut to `maxChars`; null where there is none, or where its links lead outside: a
  * repository may be anybody's. */
@@ -6,7 +6,7 @@ export async function projectFile(
   root: string,
   { path, maxChars }: { readonly path: string; readonly maxChars: number },
 ): Promise<{ readonly text: string; readonly cut: boolean } | null> {
-  if (!existsSync(`${root}/${path}`)) return null; // mostly there is none: no thread of the runtime is woken for that
+  if (!isThere(`${root}/${path}`)) return null;
   try {
     const top = await Deno.realPath(root);
     const real = await Deno.realPath(`${top}/${path}`);
