@@ -14,7 +14,9 @@ Deno.test("compileArguments() bakes in permissions, flags and the folder", () =>
     assert.ok(args.includes(flag), flag);
   }
   assert.ok(
-    args.some((one) => /^--v8-flags=--disallow-code-generation-from-strings,--max-old-space-size=\d+$/.test(one)),
+    args.some((one) =>
+      /^--v8-flags=--disallow-code-generation-from-strings,--max-semi-space-size=4,--max-old-space-size=\d+$/.test(one)
+    ),
   );
   assert.equal(args[args.indexOf("--target") + 1], "aarch64-apple-darwin");
   assert.deepEqual(args.slice(-5), ["--include", "/b", "--output", "/out/vis", "/b/main.js"]);
