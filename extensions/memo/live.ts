@@ -10,7 +10,7 @@ const live = {
   activate: ({ home, depth }: EnvironmentView): boolean => typeof home === "string" && depth === 0,
   /** Nothing before there is a note. */
   prompt: async (env: EnvironmentView): Promise<string> => {
-    if (!await Deno.stat(`${env.home}/memo`).then(() => true, () => false)) return "";
+    if (!isThere(`${env.home}/memo`)) return "";
     const { readNotes } = await import("./notes.ts");
     const [project, user] = await Promise.all([readNotes(env, "project"), readNotes(env, "user")]);
     if (project.length + user.length === 0) return "";
@@ -22,6 +22,16 @@ const live = {
   },
 };
 export default live;
+
+/** Asked at each query: a call that waits wakes no thread of the runtime. */
+function isThere(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function section(scope: string, notes: readonly Note[]): readonly string[] {
   if (notes.length === 0) return [];
