@@ -5,6 +5,8 @@ import { AppProviderAdmin } from "./provider_admin.ts";
 import type { Settings } from "./settings.ts";
 
 const REACH_MS = 5_000;
+const NO_PROVIDER =
+  "vis auth login, or VIS_BASE_URL and VIS_MODEL for any OpenAI-compatible server; vis demo needs none";
 
 /** Whether a query could be served: the provider that serves now is asked for its models, and so are the others that
  * are configured or have a key. */
@@ -40,8 +42,10 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
 /** Without any provider Vis still shows and replays what is stored; a wrong one is a fault. */
 function unusable(name: string, message: string): CheckResult {
   const [headline = "", ...rest] = message.split("\n");
+  if (headline.startsWith("No provider is configured")) {
+    return { name, state: "warn", found: headline.split(". ")[0] ?? "", mend: NO_PROVIDER };
+  }
   const lines = rest.map((line) => line.trim().replace(/ {2,}/g, " ")).join("; ");
-  if (headline.startsWith("No provider is configured")) return { name, state: "warn", found: headline, mend: lines };
   const [found = "", ...advice] = headline.split("; ");
   return { name, state: "fail", found, mend: advice.join("; ") || lines || "vis providers shows what was found" };
 }
