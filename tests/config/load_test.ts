@@ -164,7 +164,7 @@ Deno.test("loadConfig() accepts only http and https for VIS_BASE_URL", async () 
   }
 });
 
-const PROJECT = "/work/.vis/config.jsonc";
+const PROJECT = "/projects/a/.vis/config.jsonc";
 
 function withProject(text: string, rest: Partial<ConfigSources> & { readonly trusted?: boolean } = {}): ConfigSources {
   const { trusted = false, ...more } = rest;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { identityOf } from "../../../extensions/git/identity.ts";
 
-const NONE = { config: undefined, settings: [], gitDir: "/work/shop/.git" };
+const NONE = { config: undefined, settings: [], gitDir: "/projects/shop/.git" };
 
 async function withHome(
   files: Readonly<Record<string, string>>,
@@ -44,7 +44,7 @@ Deno.test("identityOf() follows includes, and conditions about the repository's 
     ".config/git/config": "[user]\n\tname = Ada\n",
     ".gitconfig": [
       email("home"),
-      '[includeIf "gitdir:/work/"]\n\tpath = ~/work.conf',
+      '[includeIf "gitdir:/projects/"]\n\tpath = ~/work.conf',
       '[includeIf "gitdir:/other/"]\n\tpath = other.conf',
       '[includeIf "onbranch:main"]\n\tpath = other.conf',
     ].join("\n"),
@@ -53,7 +53,7 @@ Deno.test("identityOf() follows includes, and conditions about the repository's 
     "other.conf": email("other"),
   }, async (home) => {
     const of = async (gitDir: string): Promise<string> => (await identityOf({ ...NONE, gitDir, home })).email;
-    assert.equal(await of("/work/shop/.git"), "work");
+    assert.equal(await of("/projects/shop/.git"), "work");
     assert.equal(await of("/works/shop/.git"), "home");
     assert.equal(await of("/other/.git"), "other");
   });
