@@ -1,3 +1,4 @@
+import type { OpenRequest } from "../channels/channel.ts";
 import { Credentials } from "../providers/credentials.ts";
 import type { Settings } from "./settings.ts";
 
@@ -5,12 +6,19 @@ const NAMESPACE = "vis.mcp";
 /** `${GITHUB_TOKEN}` of the environment, `${auth:github}` of the file that `vis auth login` writes. */
 const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
 
-/** Puts secrets into the headers and variables of MCP servers, which the configuration only names. What is not there
- * stays as it is: the extension says so when the server is used. */
-export async function mcpSettings<S extends Pick<Settings, "config" | "home" | "variable">>(settings: S): Promise<S> {
+/** Adds servers that a caller names (what the user wrote under the same name wins), then puts secrets into headers and
+ * variables, which the configuration only names. What is not there stays as it is: the extension says so when the server
+ * is used. */
+export async function mcpSettings<S extends Pick<Settings, "config" | "home" | "variable">>(
+  settings: S,
+  servers: OpenRequest["mcpServers"] = {},
+): Promise<S> {
   const { extensions } = settings.config;
-  const section = extensions.config[NAMESPACE];
-  if (section === undefined || !JSON.stringify(section).includes("${")) return settings;
+  const own = extensions.config[NAMESPACE];
+  const section = Object.keys(servers).length === 0
+    ? own
+    : { ...fields(own), servers: { ...servers, ...fields(fields(own)["servers"]) } };
+  if (section === own && !JSON.stringify(section ?? "").includes("${")) return settings;
   const keys = await keysOf(settings.home, JSON.stringify(section).includes("${auth:"));
   const fill = (text: string): string =>
     text.replace(REFERENCE, (whole, auth, name) => (auth ? keys[name] : settings.variable(name)) ?? whole);

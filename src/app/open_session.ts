@@ -44,7 +44,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
     const router = await routerFor(request, { settings, telemetry });
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
-    const shell = shellParts(webSettings(await mcpSettings(settings)), parts);
+    const shell = shellParts(webSettings(await mcpSettings(settings, request.mcpServers)), parts);
     const extensions = await extensionSource(shell.settings, shell.parts, {
       paths: (request.extension ?? []).map((path) => resolve(path)),
       project: !locked,

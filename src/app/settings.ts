@@ -4,8 +4,6 @@ import type { ConfigFile, ProjectFile } from "../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
 
-const MCP = "vis.mcp";
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where things are and how they are set, from flags, environment and file. */
@@ -31,22 +29,8 @@ export async function readSettings(request: OpenRequest, env: Environment): Prom
   if (database === null) {
     throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
   }
-  const config = withServers(loaded.config, request.mcpServers);
-  const settings = { ...loaded, config, home, database, workspace };
+  const settings = { ...loaded, home, database, workspace };
   return request.locked ? (await import("./lock_settings.ts")).lockSettings(settings) : settings;
-}
-
-/** The configuration with further servers for the extension `mcp`; what the user wrote under the same name wins. */
-function withServers(config: LoadedConfig["config"], servers: OpenRequest["mcpServers"] = {}): LoadedConfig["config"] {
-  if (Object.keys(servers).length === 0) return config;
-  const { extensions } = config;
-  const own = asObject(extensions.config[MCP]);
-  const all = { ...own, servers: { ...servers, ...asObject(own["servers"]) } };
-  return { ...config, extensions: { ...extensions, config: { ...extensions.config, [MCP]: all } } };
-}
-
-function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 /** `$VIS_HOME`, or what stands for it. */

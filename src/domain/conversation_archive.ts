@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { QUERY_REASONS } from "./query_result.ts";
 import { SYSTEM_VARIABLES } from "./variable.ts";
 
 export const ARCHIVE_FORMAT = "vis conversation";
@@ -39,20 +40,7 @@ const image = z.union([
 ]);
 
 const runMetadata = z.looseObject({
-  reason: z.enum([
-    "answered",
-    "max_iterations",
-    "error_budget",
-    "answer_schema",
-    "limit_cost",
-    "limit_tokens",
-    "limit_time",
-    "provider",
-    "configuration",
-    "cancelled",
-    "process_lost",
-    "defect",
-  ]),
+  reason: z.enum(QUERY_REASONS),
   answer: z.string(),
   answerType: z.enum(["text", "markdown"]),
   confidence: z.enum(["high", "medium", "low"]),

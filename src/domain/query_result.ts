@@ -4,19 +4,21 @@ import type { Usage } from "./usage.ts";
 export type QueryStatus = "done" | "error" | "interrupted";
 
 /** Why a query ended; docs/architecture.md maps each to its status. */
-export type QueryReason =
-  | "answered"
-  | "max_iterations"
-  | "error_budget"
-  | "answer_schema"
-  | "limit_cost"
-  | "limit_tokens"
-  | "limit_time"
-  | "provider"
-  | "configuration"
-  | "cancelled"
-  | "process_lost"
-  | "defect";
+export const QUERY_REASONS = [
+  "answered",
+  "max_iterations",
+  "error_budget",
+  "answer_schema",
+  "limit_cost",
+  "limit_tokens",
+  "limit_time",
+  "provider",
+  "configuration",
+  "cancelled",
+  "process_lost",
+  "defect",
+] as const;
+export type QueryReason = typeof QUERY_REASONS[number];
 
 export type AnswerType = "text" | "markdown";
 export type Confidence = "high" | "medium" | "low";

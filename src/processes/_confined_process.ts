@@ -122,9 +122,9 @@ export class ConfinedProcess {
   /** Root is not held by the limit of processes, and before a user reaches it others of the same user may. */
   #watchCount(kill: () => void): ReturnType<typeof setInterval> {
     const { reaper, policy: { limits } } = this.#options;
-    const atStart = runningTasks();
+    const atStart = PROC.tasks();
     return setInterval(() => {
-      if (runningTasks() - atStart < MOST_PROCESSES) return;
+      if (PROC.tasks() - atStart < MOST_PROCESSES) return;
       if (reaper.count(limits.tag) < MOST_PROCESSES) return reaper.goOn(limits.tag);
       this.#notes.push(`Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`);
       kill();
@@ -176,9 +176,4 @@ function heard(signal: AbortSignal | undefined, then: () => void): () => void {
   signal?.addEventListener("abort", then);
   if (signal?.aborted) then();
   return () => signal?.removeEventListener("abort", then);
-}
-
-/** Of the whole machine: the cheapest thing to ask. */
-function runningTasks(): number {
-  return Number(/\/(\d+)/.exec(PROC.read("/proc/loadavg"))?.[1] ?? 0);
 }

@@ -196,11 +196,10 @@ async function openPath(path: string | undefined, read: readonly GrantedPath[]):
 
 /** The limit of processes counts all that the user has, so it goes by what runs now. */
 function limits(): Omit<ExecPolicy["limits"], "tag"> {
-  const running = Number(/\/(\d+)/.exec(PROC.read("/proc/loadavg"))?.[1] ?? 0);
   return {
     openFiles: OPEN_FILES,
     fileBytes: FILE_BYTES,
     cpuSeconds: CPU_SECONDS,
-    processes: running + MORE_PROCESSES,
+    processes: PROC.tasks() + MORE_PROCESSES,
   };
 }

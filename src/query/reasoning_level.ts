@@ -11,6 +11,7 @@ export function reasoningLevel(
     readonly consecutiveErrors: number;
   },
 ): ReasoningLevel {
-  if (told ?? asked) return told ?? asked ?? "balanced";
+  const wanted = told ?? asked;
+  if (wanted) return wanted;
   return LEVELS[Math.min(LEVELS.length - 1, 1 + consecutiveErrors)] ?? "balanced";
 }

@@ -41,3 +41,18 @@ Deno.test("mcpSettings() leaves a section that is wrong to the extension, which 
     await mcpSettings({ config: { ...DEFAULT_CONFIG, extensions }, home: null, variable: () => null });
   }
 });
+
+Deno.test("mcpSettings() adds servers that a caller names to those of the user, whose own come first", async () => {
+  const own = settingsOf({ a: { command: "own" }, b: { command: "b" } });
+  const servers = { a: { command: "theirs" }, c: { command: "c", env: { A: "${KEY}" } } };
+  const { config } = await mcpSettings(own, servers);
+  assert.deepEqual(config.extensions.config["vis.mcp"], {
+    servers: { a: { command: "own" }, c: { command: "c", env: { A: "of the environment" } }, b: { command: "b" } },
+  });
+  assert.equal(await mcpSettings(own, {}), own);
+  const none = { ...own, config: DEFAULT_CONFIG };
+  assert.deepEqual((await mcpSettings(none, { d: { command: "d" } })).config.extensions.config["vis.mcp"], {
+    servers: { d: { command: "d" } },
+  });
+  assert.equal(await mcpSettings(none), none);
+});

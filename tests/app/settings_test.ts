@@ -77,17 +77,3 @@ Deno.test("readSettings() says that the config file cannot be read", async () =>
     assert.equal(config.model, null);
   });
 });
-
-Deno.test("readSettings() adds servers that a caller names to those of the user, whose own come first", async () => {
-  await withFolder(async (folder) => {
-    const own = { extensions: { config: { "vis.mcp": { servers: { a: { command: "own" }, b: { command: "b" } } } } } };
-    await Deno.writeTextFile(join(folder, "config.jsonc"), JSON.stringify(own));
-    const mcpServers = { a: { command: "theirs" }, c: { command: "c" } };
-    const { config } = await readSettings({ cwd: folder, mcpServers }, { VIS_HOME: folder });
-    assert.deepEqual(config.extensions.config["vis.mcp"], {
-      servers: { a: { command: "own" }, c: { command: "c" }, b: { command: "b" } },
-    });
-    const without = await readSettings({ cwd: folder, mcpServers: {} }, { VIS_HOME: folder });
-    assert.deepEqual(without.config.extensions.config, own.extensions.config);
-  });
-});

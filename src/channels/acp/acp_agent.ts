@@ -105,14 +105,10 @@ async function run(
   entry.running = controller;
   let shown = "";
   let sent: Promise<unknown> = Promise.resolve();
-  const queue = (update: SessionUpdate): void => {
-    sent = sent.then(() => send(update)).catch(() => controller.abort()); // the editor has left
+  const queue = (telling: () => Promise<void>): void => {
+    sent = sent.then(telling).catch(() => controller.abort()); // the editor has left
   };
   try {
-    if (entry.untitled) {
-      entry.untitled = false;
-      queue({ sessionUpdate: "session_info_update", title: await conversations.records.rename(branch, request) });
-    }
     const result = await conversations.send(branch, request, {
       signal: AbortSignal.any([signal, controller.signal]),
       refuseWhenBusy: true,
@@ -121,16 +117,26 @@ async function run(
       emit: (event) => {
         const update = updateOf(event);
         if (event.type === "answer_delta" && update) shown += event.delta;
-        if (update) queue(update);
+        if (update) queue(() => send(update));
+        if (event.type === "started" && event.parentQueryId === undefined) queue(() => tellTitle(entry, send));
       },
     });
     const rest = result.answer.startsWith(shown) ? result.answer.slice(shown.length) : "";
-    if (STOPS[result.reason] && result.reason !== "cancelled" && rest !== "") queue(message(rest));
+    if (STOPS[result.reason] && result.reason !== "cancelled" && rest !== "") queue(() => send(message(rest)));
+    queue(() => tellTitle(entry, send));
     await sent;
     return result;
   } finally {
     entry.running = null;
   }
+}
+
+/** A title comes with the first request, or from a model while that runs. */
+async function tellTitle(entry: Entry, send: Send): Promise<void> {
+  const { title } = await entry.session.conversations.byId(entry.branch.conversationId);
+  if (title === entry.title) return;
+  entry.title = title;
+  await send({ sessionUpdate: "session_info_update", title });
 }
 
 async function replay({ session: { conversations }, branch }: Entry, send: Send): Promise<void> {

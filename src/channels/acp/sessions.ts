@@ -12,7 +12,8 @@ export interface Entry {
   readonly branch: Conversation;
   /** The prompt that runs in it. */
   running: AbortController | null;
-  untitled: boolean;
+  /** As the editor knows it. */
+  title: string;
 }
 
 /** What an editor names of a session. */
@@ -54,8 +55,9 @@ export class Sessions {
       title: UNTITLED,
       channel: "acp",
       workspace: session.workspace,
+      untitled: true,
     });
-    this.#entries.set(branch.conversationId, { session, branch, running: null, untitled: true });
+    this.#entries.set(branch.conversationId, { session, branch, running: null, title: UNTITLED });
     return branch.conversationId;
   }
 
@@ -65,7 +67,7 @@ export class Sessions {
     const branch = await session.conversations.byId(id).catch((error: unknown) => {
       throw error instanceof UsageError ? RequestError.sessionNotFound(id) : error;
     });
-    const entry = this.#entries.get(id) ?? { session, branch, running: null, untitled: branch.title === UNTITLED };
+    const entry = this.#entries.get(id) ?? { session, branch, running: null, title: branch.title };
     this.#entries.set(id, entry);
     return entry;
   }
@@ -82,12 +84,12 @@ export class Sessions {
   }
 
   async leave(id: string): Promise<void> {
-    const { session, branch, running, untitled } = this.get(id);
+    const { session, branch, running, title } = this.get(id);
     running?.abort();
     this.#entries.delete(id);
     await session.conversations.close(branch.branchId);
     // An editor makes one with every window; without a request there is nothing to keep.
-    if (untitled && (await session.conversations.queries(branch)).length === 0) {
+    if (title === UNTITLED && (await session.conversations.queries(branch)).length === 0) {
       await session.conversations.delete(branch);
     }
   }

@@ -1,5 +1,6 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { ShownVersion } from "../../conversation/records.ts";
+import { versionText } from "../../conversation/version_text.ts";
 import { clip, oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { BranchPoint } from "../../domain/new_fork.ts";
@@ -85,7 +86,7 @@ async function showValues(names: readonly string[], { session, io, flags, branch
   if (flags.json) return io.stdout(`${JSON.stringify(found.map(facts), null, 2)}\n`);
   for (const version of found) {
     if (names.length > 1) io.stdout(`${terminalText(version.name)} v${version.version}\n`);
-    io.stdout(`${terminalText(clip(textOf(version), SHOWN_CHARS))}\n`);
+    io.stdout(`${terminalText(clip(versionText(version), SHOWN_CHARS))}\n`);
   }
 }
 
@@ -98,7 +99,7 @@ async function showHistory(name: string, { session, io, flags, branch, at }: Sho
     const when = new Date(version.createdAt).toISOString().slice(0, 19).replace("T", " ");
     io.stdout(`${terminalText(`${name} v${version.version}`)}  ${when}\n`);
     for (const line of lines(clip(version.code, LISTED_CHARS))) io.stdout(`  │ ${terminalText(line)}\n`);
-    for (const line of lines(clip(textOf(version), LISTED_CHARS))) io.stdout(`  = ${terminalText(line)}\n`);
+    for (const line of lines(clip(versionText(version), LISTED_CHARS))) io.stdout(`  = ${terminalText(line)}\n`);
   }
 }
 
@@ -119,11 +120,6 @@ function versionOf(text: string | undefined): number {
   const number = Number(text?.replace(/^v/, ""));
   if (Number.isSafeInteger(number) && number > 0) return number;
   throw new UsageError(`Cannot compare version ${text}: it must be a whole number of at least 1`);
-}
-
-function textOf({ shown, shape, kind, reason }: ShownVersion): string {
-  if (kind === "lost" || kind === "pending") return `${kind}${reason === "" ? "" : `: ${reason}`}`;
-  return shown === null ? `${shape} (too large to be shown)` : readable(shown.value);
 }
 
 /** JSON that says what it can; the rest is text. */

@@ -2,22 +2,19 @@ import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { ProviderError } from "../../../src/domain/errors.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { type Rig, startRig, TOKEN } from "./_rig.ts";
+import { openAiClient } from "./_openai_client.ts";
+import { startRig } from "./_rig.ts";
 
 const final = (answer: string): string => replyJson([], { final: answer });
 const user = (content: string) => ({ role: "user" as const, content });
 
-function client(rig: Rig, apiKey = TOKEN): OpenAI {
-  return new OpenAI({ baseURL: `${rig.url}v1`, apiKey, maxRetries: 0 });
-}
-
 Deno.test("openai client: models are listed and found", async () => {
   await using rig = await startRig([]);
   const ids = [];
-  for await (const { id } of client(rig).models.list()) ids.push(id);
+  for await (const { id } of openAiClient(rig).models.list()) ids.push(id);
   assert.deepEqual(ids, ["vis", "script"]);
-  assert.equal((await client(rig).models.retrieve("script")).owned_by, "scripted");
-  await assert.rejects(client(rig).models.retrieve("gpt-x"), { status: 404 });
+  assert.equal((await openAiClient(rig).models.retrieve("script")).owned_by, "scripted");
+  await assert.rejects(openAiClient(rig).models.retrieve("gpt-x"), { status: 404 });
 });
 
 Deno.test("openai client: a completion with usage, and its conversation goes on by header and by metadata", async () => {
@@ -27,7 +24,7 @@ Deno.test("openai client: a completion with usage, and its conversation goes on 
     final("two {{kept}}"),
     final("three"),
   ]);
-  const { data, response } = await client(rig).chat.completions.create({ model: "vis", messages: [user("one")] })
+  const { data, response } = await openAiClient(rig).chat.completions.create({ model: "vis", messages: [user("one")] })
     .withResponse();
   assert.equal(data.choices[0]?.message.content, "7");
   assert.equal(data.choices[0]?.finish_reason, "stop");
@@ -35,9 +32,11 @@ Deno.test("openai client: a completion with usage, and its conversation goes on 
   assert.equal(data.usage?.total_tokens, (data.usage?.prompt_tokens ?? 0) + (data.usage?.completion_tokens ?? 0));
   const conversation = response.headers.get("x-vis-conversation") ?? "";
   const more = { model: "vis", messages: [user("one"), { role: "assistant" as const, content: "7" }, user("two")] };
-  const second = await client(rig).chat.completions.create(more, { headers: { "x-vis-conversation": conversation } });
+  const second = await openAiClient(rig).chat.completions.create(more, {
+    headers: { "x-vis-conversation": conversation },
+  });
   assert.equal(second.choices[0]?.message.content, "two 7");
-  const third = await client(rig).chat.completions.create({ ...more, metadata: { conversation } });
+  const third = await openAiClient(rig).chat.completions.create({ ...more, metadata: { conversation } });
   assert.equal(third.choices[0]?.message.content, "three");
   const asked = rig.engine.provider.requests[2]?.texts.join("\n") ?? "";
   assert.ok(!asked.includes("variable messages"), "what the conversation knows is not bound again");
@@ -54,7 +53,7 @@ Deno.test("openai client: without a conversation the earlier messages are the va
     { role: "assistant" as const, content: "4" },
     { role: "user" as const, content: [{ type: "text" as const, text: "And 3+3?" }] },
   ];
-  await client(rig).chat.completions.create({ model: "script", messages });
+  await openAiClient(rig).chat.completions.create({ model: "script", messages });
   const [first, second] = rig.engine.provider.requests;
   assert.match(first?.texts.join("\n") ?? "", /Answer in rhymes[\s\S]*And 3\+3\?[\s\S]*The variable messages holds/);
   assert.match(second?.context ?? "", /user:What is 2\+2\?\|assistant:4/);
@@ -62,7 +61,7 @@ Deno.test("openai client: without a conversation the earlier messages are the va
 
 Deno.test("openai client: a stream gives thinking, the answer and usage", async () => {
   await using rig = await startRig([replyJson("1 + 1", { thinking: "Adding them" }), final("It is 2")]);
-  const stream = await client(rig).chat.completions.create({
+  const stream = await openAiClient(rig).chat.completions.create({
     model: "vis",
     messages: [user("1+1?")],
     stream: true,
@@ -84,7 +83,7 @@ Deno.test("openai client: a stream gives thinking, the answer and usage", async 
 
 Deno.test("openai client: leaving a stream cancels the query", async () => {
   await using rig = await startRig([{ text: final("never"), delayMs: 60_000 }]);
-  const { data: stream, response } = await client(rig).chat.completions.create({
+  const { data: stream, response } = await openAiClient(rig).chat.completions.create({
     model: "vis",
     messages: [user("x")],
     stream: true,
@@ -108,7 +107,7 @@ Deno.test("openai client: a schema is kept to", async () => {
     required: ["n"],
     additionalProperties: false,
   };
-  const done = await client(rig).chat.completions.create({
+  const done = await openAiClient(rig).chat.completions.create({
     model: "vis",
     messages: [user("2+2?")],
     response_format: { type: "json_schema", json_schema: { name: "sum", schema, strict: true } },
@@ -120,7 +119,7 @@ Deno.test("openai client: errors come in OpenAI's shape", async () => {
   const refused = new ProviderError("Cannot sign in: check the key", { kind: "auth", retryable: false });
   await using rig = await startRig([refused, refused]);
   const ask = (body: object, apiKey?: string) =>
-    client(rig, apiKey).chat.completions.create({ model: "vis", messages: [user("x")], ...body });
+    openAiClient(rig, apiKey).chat.completions.create({ model: "vis", messages: [user("x")], ...body });
   const tool = { type: "function" as const, function: { name: "f", parameters: {} } };
   await assert.rejects(ask({ tools: [tool] }), (error) => {
     assert.ok(error instanceof OpenAI.BadRequestError);
@@ -137,7 +136,7 @@ Deno.test("openai client: errors come in OpenAI's shape", async () => {
   await assert.rejects(ask({}), { status: 502, type: "server_error" });
   await assert.rejects(async () => {
     for await (
-      const _ of await client(rig).chat.completions.create({ model: "vis", messages: [user("x")], stream: true })
+      const _ of await openAiClient(rig).chat.completions.create({ model: "vis", messages: [user("x")], stream: true })
     );
   }, /Cannot sign in: check the key/);
 });

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
-import OpenAI from "openai";
 import { ProviderError } from "../../../src/domain/errors.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { type Rig, startRig, TOKEN } from "./_rig.ts";
+import { openAiClient } from "./_openai_client.ts";
+import { startRig } from "./_rig.ts";
 
 const final = (answer: string): string => replyJson([], { final: answer });
 
-function client(rig: Rig): OpenAI {
-  return new OpenAI({ baseURL: `${rig.url}v1`, apiKey: TOKEN, maxRetries: 0 });
-}
-
 Deno.test("openai client: a response with usage and thinking, that is found again", async () => {
   await using rig = await startRig([replyJson("1 + 1", { thinking: "Adding them" }), final("It is 2")]);
-  const made = await client(rig).responses.create({ model: "vis", input: "1+1?", metadata: { who: "me" } });
+  const made = await openAiClient(rig).responses.create({ model: "vis", input: "1+1?", metadata: { who: "me" } });
   assert.deepEqual([made.status, made.output_text, made.model], ["completed", "It is 2", "vis"]);
   assert.deepEqual(made.output.map(({ type }) => type), ["reasoning", "message"]);
   const [thought] = made.output;
@@ -21,9 +17,9 @@ Deno.test("openai client: a response with usage and thinking, that is found agai
   assert.ok((made.usage?.input_tokens ?? 0) > 0);
   assert.equal(made.usage?.total_tokens, (made.usage?.input_tokens ?? 0) + (made.usage?.output_tokens ?? 0));
   assert.deepEqual(made.metadata, { who: "me" });
-  const again = await client(rig).responses.retrieve(made.id);
+  const again = await openAiClient(rig).responses.retrieve(made.id);
   assert.deepEqual([again.id, again.output_text, again.output], [made.id, "It is 2", made.output]);
-  await assert.rejects(client(rig).responses.retrieve("resp_x"), { status: 404 });
+  await assert.rejects(openAiClient(rig).responses.retrieve("resp_x"), { status: 404 });
 });
 
 Deno.test("openai client: a response goes on from one before, and from one that others followed in a branch", async () => {
@@ -34,7 +30,7 @@ Deno.test("openai client: a response goes on from one before, and from one that 
     final("{{kept}}"),
     final("branch {{kept}}"),
   ]);
-  const { responses } = client(rig);
+  const { responses } = openAiClient(rig);
   const one = await responses.create({ model: "vis", input: "one" });
   const two = await responses.create({ model: "vis", input: "two", previous_response_id: one.id });
   assert.deepEqual([two.output_text, two.previous_response_id], ["8", one.id]);
@@ -58,7 +54,7 @@ Deno.test("openai client: the conversation of a response is named by its own fie
     final("b {{kept}}"),
     final("c {{kept}}"),
   ]);
-  const { responses } = client(rig);
+  const { responses } = openAiClient(rig);
   const { conversation } = await responses.create({ model: "vis", input: "one" });
   const id = conversation?.id ?? "";
   assert.equal((await responses.create({ input: "x", conversation: id })).output_text, "a 7");
@@ -81,7 +77,7 @@ Deno.test("openai client: earlier messages, instructions, images and a schema re
     required: ["n"],
     additionalProperties: false,
   };
-  const made = await client(rig).responses.create({
+  const made = await openAiClient(rig).responses.create({
     model: "script",
     instructions: "Answer in rhymes",
     input: [
@@ -113,7 +109,7 @@ Deno.test("openai client: earlier messages, instructions, images and a schema re
 
 Deno.test("openai client: a response streams its events in order, as the client puts them together", async () => {
   await using rig = await startRig([replyJson("1 + 1", { thinking: "Adding them" }), final("It is 2")]);
-  const stream = client(rig).responses.stream({ model: "vis", input: "1+1?" });
+  const stream = openAiClient(rig).responses.stream({ model: "vis", input: "1+1?" });
   const seen: { readonly type: string; readonly number: number }[] = [];
   let text = "", thinking = "";
   for await (const event of stream) {
@@ -143,7 +139,7 @@ Deno.test("openai client: a response that a limit ended is incomplete, one that 
   await using rig = await startRig([replyJson("1"), final("The best so far"), refused, refused], {
     engine: { settings: { budget: 1 } },
   });
-  const { responses } = client(rig);
+  const { responses } = openAiClient(rig);
   const made = await responses.create({ input: "x" });
   assert.deepEqual([made.status, made.incomplete_details?.reason, made.output_text], [
     "incomplete",
@@ -159,7 +155,7 @@ Deno.test("openai client: a response that a limit ended is incomplete, one that 
 
 Deno.test("openai client: what a response cannot have is refused in OpenAI's shape, before anything is stored", async () => {
   await using rig = await startRig([]);
-  const { responses } = client(rig);
+  const { responses } = openAiClient(rig);
   const tool = { type: "function" as const, name: "f", parameters: {}, strict: true };
   await assert.rejects(responses.create({ input: "x", tools: [tool] }), { status: 400, param: "tools" });
   await assert.rejects(responses.create({ input: "x", background: true }), { status: 400, param: "background" });
@@ -178,7 +174,8 @@ Deno.test("openai client: what a response cannot have is refused in OpenAI's sha
 
 Deno.test("openai client: leaving the stream of a response cancels its query", async () => {
   await using rig = await startRig([{ text: final("never"), delayMs: 60_000 }]);
-  const { data: stream, response } = await client(rig).responses.create({ input: "x", stream: true }).withResponse();
+  const { data: stream, response } = await openAiClient(rig).responses.create({ input: "x", stream: true })
+    .withResponse();
   const id = response.headers.get("x-vis-conversation");
   stream.controller.abort();
   for (;;) {

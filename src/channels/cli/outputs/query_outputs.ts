@@ -1,22 +1,8 @@
 import { z } from "zod";
+import { QUERY_REASONS } from "../../../domain/query_result.ts";
 
 const count = z.number().int().min(0);
 const time = z.number().int().describe("Milliseconds since the epoch");
-
-const REASONS = [
-  "answered",
-  "max_iterations",
-  "error_budget",
-  "answer_schema",
-  "limit_cost",
-  "limit_tokens",
-  "limit_time",
-  "provider",
-  "configuration",
-  "cancelled",
-  "process_lost",
-  "defect",
-] as const;
 
 const EVENTS = [
   "started",
@@ -72,7 +58,7 @@ const block = z.object({
 
 const ended = {
   status: z.enum(["done", "error", "interrupted"]),
-  reason: z.enum(REASONS),
+  reason: z.enum(QUERY_REASONS),
   answer: z.string().describe("Never empty; where there is no answer, why"),
   confidence: z.enum(["high", "medium", "low"]),
   queryId: z.string(),
