@@ -68,7 +68,7 @@ export class Conversations {
   readonly #parts: ConversationParts;
   readonly #live = new Map<string, { readonly environment: Promise<Environment>; readonly lock: Lock }>();
   /** Of the running queries, by branch. */
-  readonly #steering = new Map<string, Steering>();
+  readonly #running = new Map<string, { readonly steering: Steering; cancel(): void }>();
   readonly #children: LivingChildren;
   readonly #leases: LeaseKeeper;
 
@@ -209,7 +209,15 @@ export class Conversations {
   /** Gives the running query of a branch a message, which its next call shows. Resolves with true once it does, with
    * false where no query runs or it ended before: then `send` it. */
   async steer(branch: Branch, text: string): Promise<boolean> {
-    return await this.#steering.get(branch.branchId)?.add(text) ?? false;
+    return await this.#running.get(branch.branchId)?.steering.add(text) ?? false;
+  }
+
+  /** Ends the running query of a branch as its caller's signal would; those that wait behind it go on. False where none
+   * runs in this process. */
+  cancel({ branchId }: Branch): boolean {
+    const running = this.#running.get(branchId);
+    running?.cancel();
+    return running !== undefined;
   }
 
   /** The messages of the first call that a request would make now: in a conversation, or in a new one of a workspace.
@@ -252,13 +260,15 @@ export class Conversations {
     if (read.length + again.length > 0) await environment.give(await Promise.all([...again, ...read]));
     await this.#children.begin(branchId, environment);
     const steering = new Steering();
-    this.#steering.set(branchId, steering);
+    const cancelling = new AbortController();
+    const signal = AbortSignal.any([options.signal, cancelling.signal]);
+    this.#running.set(branchId, { steering, cancel: () => cancelling.abort() });
     this.#leases.begin();
     try {
-      return await runQuery(request, { ...this.#parts, settings: own, environment, steering }, options);
+      return await runQuery(request, { ...this.#parts, settings: own, environment, steering }, { ...options, signal });
     } finally {
       this.#leases.end();
-      this.#steering.delete(branchId);
+      this.#running.delete(branchId);
       steering.end();
       await this.#children.end(branchId, environment);
     }

@@ -106,6 +106,21 @@ Deno.test("Conversations.close() in the middle of a query ends it, and nothing s
   assert.equal(iterations.some(({ status }) => status === "running"), false);
 });
 
+Deno.test("Conversations.cancel() ends the running query only, and the one that waits behind it is answered", async () => {
+  await using engine = await startEngine([
+    replyJson("await new Promise(() => {})"),
+    replyJson("1 + 1", { final: "two" }),
+  ]);
+  assert.equal(engine.conversations.cancel(engine.branch), false);
+  const running = engine.ask("x");
+  await until(() => engine.events.some(({ type }) => type === "block_started"));
+  const waiting = engine.ask("y");
+  assert.equal(engine.conversations.cancel(engine.branch), true);
+  assert.equal((await running).reason, "cancelled");
+  assert.deepEqual([(await waiting).reason, (await waiting).answer], ["answered", "two"]);
+  assert.equal(engine.conversations.cancel(engine.branch), false);
+});
+
 Deno.test("Conversations ends a query whose sandbox cannot start, and tries again in the next", async () => {
   let times = 0;
   await using engine = await startEngine([replyJson("1"), replyJson("const n = 5", { final: "{{n}}" })], {
