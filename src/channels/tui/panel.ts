@@ -1,0 +1,45 @@
+import type { Component } from "@earendil-works/pi-tui";
+import type { Branch } from "../../domain/conversation.ts";
+import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
+
+/** What stands over the messages until it is left. It has the keyboard while it is open, Esc leaves it. */
+export interface Panel extends Component {
+  /** In its top border. */
+  readonly title: string;
+  /** In its bottom border: the keys it knows. */
+  readonly hint: string;
+  /** Most rows it wants, its borders not counted. */
+  readonly rows: number;
+  handleInput(data: string): void;
+}
+
+/** What a panel may do to the screen that it stands on. Nothing here throws: what cannot be done is told by `tell`. */
+export interface PanelActions {
+  /** Draws again: what a panel waited for is there. */
+  redraw(): void;
+  /** Leaves the panel that is open. */
+  close(): void;
+  /** In place of the one that is open. */
+  open(panel: Panel): void;
+  /** A line above the input, until the next key. */
+  tell(text: string): void;
+  /** Shows another conversation, or a new one where null. */
+  show(branch: Branch | null): Promise<void>;
+  /** A branch of the conversation on the screen that ends with this iteration, and shows it. */
+  fork(iterationId: string): Promise<void>;
+  /** For the queries that follow, kept in the user's own configuration as well. */
+  useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
+  copy(text: string): void;
+  quit(): void;
+}
+
+/** What every panel is given. */
+export interface PanelParts {
+  /** The open session; another one after `useModel`. */
+  session(): Session;
+  /** What is on the screen; null while it is a new conversation without a request. */
+  branch(): Branch | null;
+  providers(): Promise<ProviderAdmin>;
+  config(): Promise<ConfigAdmin>;
+  readonly act: PanelActions;
+}
