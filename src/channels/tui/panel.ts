@@ -1,5 +1,5 @@
 import type { Component } from "@earendil-works/pi-tui";
-import type { Branch } from "../../domain/conversation.ts";
+import type { Branch } from "../../persistence/store.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 
 /** What stands over the messages until it is left. It has the keyboard while it is open, Esc leaves it. */
