@@ -1,5 +1,5 @@
 import type { Component } from "@earendil-works/pi-tui";
-import type { Branch } from "../../persistence/store.ts";
+import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 
 /** What stands over the messages until it is left. It has the keyboard while it is open, Esc leaves it. */
@@ -10,6 +10,10 @@ export interface Panel extends Component {
   readonly hint: string;
   /** Most rows it wants, its borders not counted. */
   readonly rows: number;
+  /** How many rows there are, borders not counted: told before every `render`, which then gives no more lines. */
+  fit(rows: number): void;
+  /** It no longer stands on the screen: answers that it waits for are for nobody. */
+  left(): void;
   handleInput(data: string): void;
 }
 
