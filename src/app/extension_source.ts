@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
-import type { DescribedIndex, LiveIndex } from "../extension/description.ts";
+import type { DescribedIndex, ExtensionDescription, LiveIndex } from "../extension/description.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
 import type { FolderOptions, LoadOptions, LoadReport, RealmIndex, ShippedIndex } from "../extension/loader.ts";
@@ -38,8 +38,9 @@ export async function extensionSource(
     if (named) throw new ConfigError(named.reason);
     return { source: registry, notes: skipped.filter(({ folder }) => folder).map(({ reason }) => reason) };
   }
+  const { real, notes } = await loadConfigured(described, { settings, parts });
   const source = new LazyRegistry({
-    described: described.map(([name, one]) => {
+    described: described.filter(([, { namespace }]) => real[namespace] !== null).map(([name, one]) => {
       const modules = parts.realm?.[name];
       return modules ? { ...one, modules } : one;
     }),
@@ -47,17 +48,35 @@ export async function extensionSource(
       const live = parts.live?.[name];
       return live ? [[namespace, live]] : [];
     })),
+    real: Object.fromEntries(Object.entries(real).flatMap(([name, one]) => one ? [[name, one]] : [])),
     load: async () => (await buildRegistry(settings, parts, { folders })).registry,
     soon: (work) => void setTimeout(work, AFTER_START_MS),
     log: createLog("extension"),
     home: settings.home,
   });
-  return { source, notes: [] };
+  return { source, notes };
+}
+
+/** Those that have settings, loaded: what they give a query may depend on them. Null for one that cannot use them. */
+async function loadConfigured(
+  described: readonly (readonly [string, ExtensionDescription])[],
+  { settings, parts }: { readonly settings: Wanted; readonly parts: ShippedParts },
+): Promise<{ readonly real: Readonly<Record<string, ExtensionRegistry | null>>; readonly notes: readonly string[] }> {
+  const { config } = settings.config.extensions;
+  const configured = described.filter(([, { namespace }]) => Object.hasOwn(config, namespace));
+  const found = await Promise.all(configured.map(async ([name, { namespace }]) => {
+    const only = Object.fromEntries(Object.entries(parts.shipped).filter(([one]) => one === name));
+    const { registry, loaded, skipped } = await buildRegistry(settings, { ...parts, shipped: only }, { folders: [] });
+    return { namespace, real: loaded.length > 0 ? registry : null, notes: skipped.map(({ reason }) => reason) };
+  }));
+  return {
+    real: Object.fromEntries(found.map(({ namespace, real }) => [namespace, real])),
+    notes: found.flatMap(({ notes }) => notes),
+  };
 }
 
 /** Null where a description does not say all. */
 function describedOf({ config: { extensions } }: Wanted, { shipped, described }: ShippedParts) {
-  if (Object.keys(extensions.config).length > 0) return null;
   const found = [];
   for (const name of Object.keys(shipped)) {
     const one = described[name];
@@ -68,7 +87,11 @@ function describedOf({ config: { extensions } }: Wanted, { shipped, described }:
     }
   }
   const there = new Set(found.map(([, { namespace }]) => namespace));
-  return found.every(([, one]) => (one.requires ?? []).every((name) => there.has(name))) ? found : null;
+  const isWhole = found.every(([, { namespace, requires = [] }]) =>
+    requires.every((name) => there.has(name) && !Object.hasOwn(extensions.config, name)) &&
+    (requires.length === 0 || !Object.hasOwn(extensions.config, namespace))
+  );
+  return isWhole ? found : null;
 }
 
 /** Loads all there is, and says what was left out. */

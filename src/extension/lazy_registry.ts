@@ -19,6 +19,9 @@ export interface LazyRegistryOptions {
   readonly described: readonly ExtensionDescription[];
   /** Namespace to what depends on the conversation. */
   readonly live?: Readonly<Record<string, () => Promise<{ readonly default: LiveParts }>>>;
+  /** Namespace to a registry of that extension alone, for those that have settings: what it gives a query may depend on
+   * them. */
+  readonly real?: Readonly<Record<string, ExtensionSource>>;
   /** Builds the registry; called at most once, unless it fails. */
   readonly load: () => Promise<ExtensionSource>;
   /** Runs `work` when the start of the query is over, so that the first call finds the registry there. */
@@ -28,10 +31,11 @@ export interface LazyRegistryOptions {
   readonly home?: string | null;
 }
 
-interface Active {
-  readonly description: ExtensionDescription;
-  readonly block: string;
-}
+/** What one extension gives a query; a real one with settings may stand for several. */
+type Part = Pick<
+  ActiveExtensions,
+  "list" | "functions" | "constants" | "grants" | "globals" | "modules" | "blocks" | "nudges" | "doc"
+>;
 
 /** Answers from descriptions and loads extensions, and the libraries that they need, with the first call. */
 export class LazyRegistry implements ExtensionSource {
@@ -47,31 +51,32 @@ export class LazyRegistry implements ExtensionSource {
     if (this.#loaded) return await this.#loaded.activate(env, own);
     this.#options.soon(() => void this.#load().catch(() => {})); // a failure shows in the call that needs it
     const asked = await Promise.all(this.#options.described.map((one) => this.#ask(one, { env, own })));
-    const active = asked.filter((one) => one !== null);
-    const described = active.map(({ description }) => description);
+    const parts = asked.filter((one) => one !== null);
     let real: Promise<ActiveExtensions> | null = null;
     const registry = (): Promise<ActiveExtensions> => real ??= this.#load().then((source) => source.activate(env, own));
     return {
-      list: described.map(({ namespace, version }) => ({ namespace, version })),
-      functions: described.flatMap(({ functions }) => functions),
-      constants: Object.assign({}, ...described.map(({ constants }) => constants)),
-      grants: unionOf(described),
-      globals: [...new Set(described.flatMap(({ globals }) => globals))],
-      modules: Object.assign({}, ...described.map(({ modules = {} }) => modules)),
-      blocks: active.map(({ block }) => block).filter((block) => block !== ""),
-      nudges: [],
+      list: parts.flatMap(({ list }) => list),
+      functions: parts.flatMap(({ functions }) => functions),
+      constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
+      grants: unionOf(parts),
+      globals: [...new Set(parts.flatMap(({ globals }) => globals))],
+      modules: Object.assign({}, ...parts.map(({ modules }) => modules)),
+      blocks: parts.flatMap(({ blocks }) => blocks),
+      nudges: parts.flatMap(({ nudges }) => nudges),
       call: async (name: string, args: readonly unknown[], options: CallOptions) =>
         await (await registry()).call(name, args, options),
-      doc: (name) => docOf(active, name),
+      doc: (name) => parts.reduce<string | null>((found, part) => found ?? part.doc(name), null),
     };
   }
 
   known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
     if (this.#loaded?.known) return this.#loaded.known(envId);
-    return this.#options.described.map(({ namespace, version }) => ({ namespace, version }));
+    const { described, real = {} } = this.#options;
+    return described.flatMap(({ namespace, version }) => real[namespace]?.known?.(envId) ?? [{ namespace, version }]);
   }
 
   release(envId: string): void {
+    for (const one of Object.values(this.#options.real ?? {})) one.release?.(envId);
     this.#loaded?.release?.(envId);
   }
 
@@ -79,18 +84,21 @@ export class LazyRegistry implements ExtensionSource {
   async #ask(
     description: ExtensionDescription,
     { env, own }: { readonly env: EnvironmentView; readonly own: OwnKeys | undefined },
-  ): Promise<Active | null> {
-    const { home, live = {}, log } = this.#options;
-    const load = live[description.namespace];
-    if (!load) return { description, block: description.block };
+  ): Promise<Part | null> {
+    const { home, live = {}, real = {}, log } = this.#options;
+    const { namespace, block } = description;
+    const source = real[namespace];
+    if (source) return await source.activate(env, own);
+    const load = live[namespace];
+    if (!load) return partOf(description, block);
     try {
       const { default: parts } = await load();
-      const view = callView(env, { ...own?.(description.namespace), ...(home === undefined ? {} : { home }) });
+      const view = callView(env, { ...own?.(namespace), ...(home === undefined ? {} : { home }) });
       if (await parts.activate(view) !== true) return null;
-      return { description, block: withPrompt(description, (await parts.prompt(view)).trim()) };
+      return partOf(description, withPrompt(description, (await parts.prompt(view)).trim()));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      log?.error("extension.failed", { ext: description.namespace, phase: "prompt", error: message });
+      log?.error("extension.failed", { ext: namespace, phase: "prompt", error: message });
       return null;
     }
   }
@@ -109,16 +117,19 @@ function withPrompt({ block, quiet }: ExtensionDescription, prompt: string): str
   return quiet ? "" : block.replace(`${PROMPT_PLACE}\n`, "").replace(`\n${PROMPT_PLACE}`, "");
 }
 
-function docOf(active: readonly Active[], name: string): string | null {
-  for (const { description: { docs }, block } of active) {
-    if (Object.hasOwn(docs, name)) return docs[name]?.replace(PROMPT_PLACE, () => block) ?? null;
-  }
-  return null;
+function partOf(description: ExtensionDescription, block: string): Part {
+  const { namespace, version, functions, constants, grants, globals, modules = {}, docs } = description;
+  return {
+    ...{ list: [{ namespace, version }], functions, constants, grants, globals, modules },
+    blocks: block === "" ? [] : [block],
+    nudges: [],
+    doc: (name) => Object.hasOwn(docs, name) ? docs[name]?.replace(PROMPT_PLACE, () => block) ?? null : null,
+  };
 }
 
-function unionOf(described: readonly ExtensionDescription[]): ActiveExtensions["grants"] {
+function unionOf(parts: readonly Part[]): ActiveExtensions["grants"] {
   const union = (key: "net" | "read" | "write" | "env"): readonly string[] => [
-    ...new Set(described.flatMap(({ grants }) => grants[key])),
+    ...new Set(parts.flatMap(({ grants }) => grants[key])),
   ];
   return { net: union("net"), read: union("read"), write: union("write"), env: union("env") };
 }
