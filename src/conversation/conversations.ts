@@ -207,9 +207,9 @@ export class Conversations {
   }
 
   /** Gives the running query of a branch a message, which its next call shows. Resolves with true once it does, with
-   * false where no query runs or it ended before: then `send` it. */
-  async steer(branch: Branch, text: string): Promise<boolean> {
-    return await this.#running.get(branch.branchId)?.steering.add(text) ?? false;
+   * false where no query runs, it ended before, or the signal took the message back: then `send` it where it is wanted. */
+  async steer(branch: Branch, text: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
+    return await this.#running.get(branch.branchId)?.steering.add(text, signal) ?? false;
   }
 
   /** Ends the running query of a branch as its caller's signal would; those that wait behind it go on. False where none

@@ -3,10 +3,18 @@ export class Steering {
   #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
   #ended = false;
 
-  /** Resolves with true once a call shows the text, with false when the query ended before one could. */
-  add(text: string): Promise<boolean> {
-    if (this.#ended) return Promise.resolve(false);
-    return new Promise((settle) => void this.#waiting.push({ text, settle }));
+  /** Resolves with true once a call shows the text, with false when the query ended before one could or the signal took
+   * it back. */
+  add(text: string, signal?: AbortSignal): Promise<boolean> {
+    if (this.#ended || signal?.aborted) return Promise.resolve(false);
+    return new Promise((settle) => {
+      const one = { text, settle };
+      this.#waiting.push(one);
+      signal?.addEventListener("abort", () => {
+        this.#waiting = this.#waiting.filter((other) => other !== one);
+        settle(false);
+      }, { once: true });
+    });
   }
 
   /** Oldest first, for the call that is being prepared. */

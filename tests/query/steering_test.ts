@@ -19,6 +19,17 @@ Deno.test("end() says of what no call showed that it was not, also of what comes
   assert.deepEqual(steering.take(), []);
 });
 
+Deno.test("add() lets a message be taken back while no call shows it, and not after", async () => {
+  const steering = new Steering();
+  const [taken, kept] = [new AbortController(), new AbortController()];
+  const told = [steering.add("one", taken.signal), steering.add("two", kept.signal)];
+  taken.abort();
+  assert.deepEqual(steering.take(), ["two"]);
+  kept.abort();
+  assert.deepEqual(await Promise.all(told), [false, true]);
+  assert.equal(await steering.add("three", taken.signal), false);
+});
+
 Deno.test("steer() resolves with false when the reply that is awaited ends the query", async () => {
   const told: Promise<boolean>[] = [];
   await using engine = await startEngine([() => {
