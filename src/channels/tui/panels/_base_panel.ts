@@ -1,0 +1,115 @@
+import { matchesKey, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import type { Panel, PanelParts } from "../panel.ts";
+import { flat } from "./_flat.ts";
+import { paint } from "./_paint.ts";
+
+const MOST_ROWS = 30;
+
+/** What all panels have in common: their place on the screen, work in the background, and that nothing of them throws. */
+export abstract class BasePanel implements Panel {
+  abstract readonly title: string;
+  abstract readonly hint: string;
+  readonly rows: number = MOST_ROWS;
+  protected readonly parts: PanelParts;
+  readonly #left = new AbortController();
+  /** The newest work of each kind: an older one has nothing to say any more. */
+  readonly #newest = new Map<string, number>();
+  #running = 0;
+  #height = MOST_ROWS;
+  #problem = "";
+
+  constructor(parts: PanelParts) {
+    this.parts = parts;
+  }
+
+  /** Lines for this place; more of them, or longer ones, are cut. */
+  protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
+  /** A key that does not leave it. */
+  protected abstract key(data: string): void;
+
+  /** What Esc does. */
+  protected back(): void {
+    this.close();
+  }
+
+  fit(rows: number): void {
+    this.#height = Math.max(1, Math.floor(rows));
+  }
+
+  left(): void {
+    this.#left.abort();
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    const lines = this.draw({ width, height: this.#height }).slice(0, this.#height);
+    return lines.map((line) => visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line);
+  }
+
+  handleInput(data: string): void {
+    this.#problem = "";
+    try {
+      if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) this.back();
+      else this.key(data);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  protected get loading(): boolean {
+    return this.#running > 0;
+  }
+
+  /** What went wrong last, or that something is awaited, or this; "" where there is nothing to say. */
+  protected status(otherwise = ""): string {
+    if (this.#problem !== "") return paint.bold(`! ${this.#problem}`);
+    return paint.dim(this.loading ? "loading …" : otherwise);
+  }
+
+  protected fail(error: unknown): void {
+    this.#problem = messageOf(error);
+    this.parts.act.redraw();
+  }
+
+  protected close(): void {
+    this.left();
+    this.parts.act.close();
+  }
+
+  /** Leaves the panel for something that the screen does. */
+  protected leaveFor(work: () => void | Promise<void>): void {
+    const { tell } = this.parts.act;
+    this.close();
+    void Promise.resolve().then(work).catch((error: unknown) => tell(messageOf(error)));
+  }
+
+  /** Work that others wait for as little as this panel does: the answer is dropped where the panel was left or newer work
+   * of its kind has begun, an error is told. */
+  protected load<T>(
+    kind: string,
+    { work, then }: { readonly work: (signal: AbortSignal) => Promise<T>; readonly then: (found: T) => void },
+  ): void {
+    const number = (this.#newest.get(kind) ?? 0) + 1;
+    this.#newest.set(kind, number);
+    this.#running++;
+    const { signal } = this.#left;
+    const current = (): boolean => !signal.aborted && this.#newest.get(kind) === number;
+    void Promise.resolve()
+      .then(() => work(signal))
+      .finally(() => this.#running--)
+      .then((found) => {
+        if (current()) then(found);
+      })
+      .catch((error: unknown) => {
+        if (current()) this.fail(error);
+      })
+      .then(() => {
+        if (!signal.aborted) this.parts.act.redraw();
+      });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return flat(error instanceof Error ? error.message : String(error));
+}

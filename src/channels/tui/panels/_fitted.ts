@@ -1,0 +1,9 @@
+import { stripTerminalSequences, truncateToWidth } from "@earendil-works/pi-tui";
+
+/** Unstyled text in at most so many columns, with … where something is missing; `pad` fills them. */
+export function fitted(
+  text: string,
+  { width, pad = false }: { readonly width: number; readonly pad?: boolean },
+): string {
+  return stripTerminalSequences(truncateToWidth(text, Math.max(0, width), "…", pad));
+}

@@ -1,0 +1,9 @@
+import { oneLine } from "../../../domain/clip.ts";
+import { visibleText } from "../../../domain/visible_text.ts";
+
+const MOST = 500;
+
+/** A text of a model, a user or the database as one line that commands no terminal. */
+export function flat(text: string, limit = MOST): string {
+  return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
+}

@@ -1,0 +1,74 @@
+import { matchesKey } from "@earendil-works/pi-tui";
+import { LineInput } from "./_line_input.ts";
+import { movement } from "./_movement.ts";
+import { paint } from "./_paint.ts";
+import { TextView } from "./_text_view.ts";
+
+/** A long text with search: / asks for words, n and N go on. */
+export class Reader {
+  readonly text = new TextView();
+  #asking: LineInput | null = null;
+  #needle = "";
+  #told = "";
+
+  /** Whether the key was for it. */
+  handle(data: string): boolean {
+    if (this.#asking !== null) {
+      if (matchesKey(data, "enter")) this.#search(this.#asking.value);
+      else this.#asking.handle(data);
+      return true;
+    }
+    this.#told = "";
+    const moved = movement(data);
+    if (moved !== null) this.text.move(moved);
+    else if (data === " ") this.text.move("pageDown");
+    else if (data === "/") this.#asking = new LineInput({ prompt: "/", placeholder: "find in this text" });
+    else if (data === "n") this.#find(1);
+    else if (data === "N") this.#find(-1);
+    else return false;
+    return true;
+  }
+
+  /** Whether Esc was for it. */
+  back(): boolean {
+    if (this.#asking === null && this.#needle === "") return false;
+    this.#asking = null;
+    this.#forget();
+    return true;
+  }
+
+  render(width: number, height: number): string[] {
+    const rows = Math.max(1, height - 1);
+    const shown = this.text.render(width, rows);
+    while (shown.length < rows) shown.push("");
+    return [...shown, ...this.#asking?.render(width) ?? [paint.dim(this.#line())]];
+  }
+
+  #line(): string {
+    const { line, lines } = this.text.where;
+    return `${this.#told === "" ? "" : `${this.#told} · `}line ${line.toLocaleString("en")} of ${
+      lines.toLocaleString("en")
+    }`;
+  }
+
+  #search(needle: string): void {
+    this.#asking = null;
+    this.#needle = needle;
+    if (needle === "") this.#forget();
+    else this.#tell(this.text.find(needle, { by: 1, again: false }));
+  }
+
+  #find(by: 1 | -1): void {
+    if (this.#needle !== "") this.#tell(this.text.find(this.#needle, { by, again: true }));
+  }
+
+  #tell(found: boolean): void {
+    const count = this.text.matches;
+    this.#told = found ? `“${this.#needle}” in ${count} ${count === 1 ? "line" : "lines"}` : `no “${this.#needle}”`;
+  }
+
+  #forget(): void {
+    [this.#needle, this.#told] = ["", ""];
+    this.text.find("", { by: 1, again: false });
+  }
+}

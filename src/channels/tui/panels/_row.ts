@@ -1,0 +1,26 @@
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { fitted } from "./_fitted.ts";
+import { paint } from "./_paint.ts";
+
+const GAP = "  ";
+
+/** One row of a list: a mark where it is selected, a name, and at the right facts about it, as many as leave room for
+ * the name, the first ones first. All unstyled and safe for a terminal. */
+export function row(
+  name: string,
+  { facts = [], width, selected }: {
+    readonly facts?: readonly string[];
+    readonly width: number;
+    readonly selected: boolean;
+  },
+): string {
+  const room = Math.max(1, width - 2);
+  const wanted = Math.min(visibleWidth(name), Math.max(12, Math.floor(room * 0.55)));
+  const told = facts.filter((fact) => fact !== "");
+  while (told.length > 0 && visibleWidth(told.join(GAP)) + GAP.length + wanted > room) told.pop();
+  const right = told.join(GAP);
+  const left = right === "" ? room : room - visibleWidth(right) - GAP.length;
+  const text = fitted(name, { width: left, pad: right !== "" });
+  const shown = selected ? paint.bold(text) : text;
+  return `${selected ? "❯ " : "  "}${shown}${right === "" ? "" : `${GAP}${paint.dim(right)}`}`;
+}

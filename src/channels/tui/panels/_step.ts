@@ -1,0 +1,35 @@
+import type { Conversations } from "../../../conversation/conversations.ts";
+import { amounts } from "./_amounts.ts";
+import { flat } from "./_flat.ts";
+
+type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+
+/** What a list says about an iteration. */
+export interface Step {
+  readonly iterationId: string;
+  readonly position: number;
+  readonly name: string;
+  readonly facts: readonly string[];
+}
+
+/** The values of its blocks are not kept. */
+export function step(iteration: StoredIteration): Step {
+  const { iterationId, position, metadata, status, traces, blocks, thinking, error } = iteration;
+  const outcome = typeof metadata["outcome"] === "string" ? metadata["outcome"] : status;
+  const pending = metadata["pendingBlocks"];
+  const code = blocks[0]?.code ?? (Array.isArray(pending) ? String(pending[0] ?? "") : "");
+  const about = [code, error ?? "", thinking].find((text) => text.trim() !== "") ?? "";
+  const usage = traces.findLast(({ ok }) => ok)?.usage ?? null;
+  const cost = metadata["costUsd"];
+  const ms = [...traces.map((one) => one.ms), ...blocks.map(({ result }) => result.ms)].reduce((a, b) => a + b, 0);
+  return {
+    iterationId,
+    position,
+    name: `${position + 1} ${flat(outcome, 40)}${about === "" ? "" : ` · ${flat(about, 300)}`}`,
+    facts: [
+      amounts.time(ms),
+      usage === null ? "" : `${usage.input.toLocaleString("en")} in ${usage.output.toLocaleString("en")} out`,
+      typeof cost === "number" ? amounts.cost(cost) : "",
+    ],
+  };
+}

@@ -1,0 +1,176 @@
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { visibleText } from "../../../domain/visible_text.ts";
+import type { Movement } from "./_movement.ts";
+import { paint } from "./_paint.ts";
+
+/** A part of a long text, perhaps under a heading of its own. */
+export interface TextPart {
+  readonly head?: string;
+  readonly text: string;
+  readonly look?: "plain" | "dim" | "diff";
+}
+
+interface Line {
+  readonly text: string;
+  readonly look: "plain" | "dim" | "diff" | "head";
+  readonly part: number;
+}
+
+/** Longer lines are wrapped in pieces: nobody waits until a line of a megabyte is measured. */
+const PIECE = 4_000;
+const KEPT_LINES = 2_000;
+
+/** A long text on a few rows. What it costs to show it depends on the rows, not on the text. */
+export class TextView {
+  #lines: readonly Line[] = [];
+  /** The row at the top: a line, and which of its rows. */
+  #top = { line: 0, row: 0 };
+  #height = 1;
+  #width = 0;
+  readonly #rows = new Map<number, readonly string[]>();
+  #needle = "";
+
+  /** `keep`: the place in the text, where it is about the same text. */
+  show(parts: readonly TextPart[], { keep = false }: { readonly keep?: boolean } = {}): void {
+    this.#lines = parts.flatMap((one, part): Line[] => [
+      ...(one.head === undefined ? [] : [{ text: one.head, look: "head", part } as const]),
+      ...linesOf(one.text).map((text) => ({ text, look: one.look ?? "plain", part })),
+    ]);
+    this.#rows.clear();
+    if (!keep) this.#top = { line: 0, row: 0 };
+  }
+
+  /** The part that the top row belongs to. */
+  get part(): number {
+    return this.#lines[this.#top.line]?.part ?? 0;
+  }
+
+  /** Its lines that can be seen, counted from 1, and how many there are. */
+  get where(): { readonly line: number; readonly lines: number } {
+    return { line: Math.min(this.#top.line + 1, this.#lines.length), lines: this.#lines.length };
+  }
+
+  move(movement: Movement): void {
+    const page = Math.max(1, this.#height - 2);
+    if (movement === "home") this.#top = { line: 0, row: 0 };
+    else if (movement === "end") this.#top = this.#last();
+    else this.#scroll({ up: -1, down: 1, pageUp: -page, pageDown: page }[movement]);
+  }
+
+  /** To the beginning of a part. */
+  go(part: number): void {
+    const line = this.#lines.findIndex((one) => one.part === part);
+    if (line >= 0) this.#top = { line, row: 0 };
+  }
+
+  /** Shows the next or previous line that has this text, upper and lower case alike; false where none has. */
+  find(needle: string, { by, again }: { readonly by: 1 | -1; readonly again: boolean }): boolean {
+    this.#needle = needle.toLowerCase();
+    const count = this.#lines.length;
+    if (this.#needle === "" || count === 0) return true;
+    for (let step = again ? 1 : 0; step <= count; step++) {
+      const at = (this.#top.line + by * step + count * 2) % count;
+      if (!safe(this.#lines[at]?.text ?? "").toLowerCase().includes(this.#needle)) continue;
+      const row = this.#wrapped(at).findIndex((one) => one.toLowerCase().includes(this.#needle));
+      this.#top = { line: at, row: Math.max(0, row) };
+      return true;
+    }
+    return false;
+  }
+
+  /** How many lines have the text that was looked for. */
+  get matches(): number {
+    if (this.#needle === "") return 0;
+    return this.#lines.filter(({ text }) => safe(text).toLowerCase().includes(this.#needle)).length;
+  }
+
+  render(width: number, height: number): string[] {
+    if (width !== this.#width) this.#rows.clear();
+    [this.#width, this.#height] = [width, height];
+    const shown: string[] = [];
+    const last = this.#last();
+    if (this.#needle === "" && isBehind(this.#top, last)) this.#top = last;
+    this.#top.row = Math.min(this.#top.row, Math.max(0, this.#wrapped(this.#top.line).length - 1));
+    for (let line = this.#top.line; line < this.#lines.length && shown.length < height; line++) {
+      const rows = this.#wrapped(line).slice(line === this.#top.line ? this.#top.row : 0);
+      const style = styleOf(this.#lines[line]);
+      shown.push(...rows.map((row) => style(this.#needle === "" ? row : marked(row, this.#needle))));
+    }
+    return shown.slice(0, height);
+  }
+
+  #scroll(by: number): void {
+    let { line, row } = this.#top;
+    for (let left = Math.abs(by); left > 0; left--) {
+      if (by > 0) {
+        if (row + 1 < this.#wrapped(line).length) row++;
+        else if (line + 1 < this.#lines.length) [line, row] = [line + 1, 0];
+      } else if (row > 0) row--;
+      else if (line > 0) [line, row] = [line - 1, this.#wrapped(line - 1).length - 1];
+    }
+    const last = this.#last();
+    this.#top = isBehind({ line, row }, last) ? last : { line, row };
+  }
+
+  /** The top row that shows the end in the last one. */
+  #last(): { line: number; row: number } {
+    let left = this.#height;
+    for (let line = this.#lines.length - 1; line >= 0; line--) {
+      const rows = this.#wrapped(line).length;
+      if (rows >= left) return { line, row: rows - left };
+      left -= rows;
+    }
+    return { line: 0, row: 0 };
+  }
+
+  #wrapped(at: number): readonly string[] {
+    const known = this.#rows.get(at);
+    if (known) return known;
+    const rows = wrapTextWithAnsi(safe(this.#lines[at]?.text ?? ""), Math.max(2, this.#width));
+    if (this.#rows.size >= KEPT_LINES) this.#rows.clear();
+    this.#rows.set(at, rows);
+    return rows;
+  }
+}
+
+function isBehind(a: { readonly line: number; readonly row: number }, b: typeof a): boolean {
+  return a.line > b.line || a.line === b.line && a.row > b.row;
+}
+
+function safe(text: string): string {
+  return visibleText(text.toWellFormed()).replaceAll("\t", "    ").replaceAll("\n", " ");
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r\n|\n/).flatMap((line) => line.length <= PIECE ? [line] : pieces(line));
+}
+
+function pieces(line: string): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < line.length;) {
+    let end = Math.min(line.length, at + PIECE);
+    if (end < line.length && /[\ud800-\udbff]/.test(line[end - 1] ?? "")) end--;
+    found.push(line.slice(at, end));
+    at = end;
+  }
+  return found;
+}
+
+function styleOf({ look, text }: Pick<Line, "look" | "text"> = { look: "plain", text: "" }): (row: string) => string {
+  if (look === "head") return paint.bold;
+  if (look === "dim") return paint.dim;
+  if (look === "diff" && text.startsWith("+")) return paint.bold;
+  return look === "diff" && text.startsWith("-") ? paint.dim : String;
+}
+
+function marked(row: string, needle: string): string {
+  const low = row.toLowerCase();
+  // Letters that grow in lower case would shift the places.
+  if (low.length !== row.length) return row;
+  let [text, from] = ["", 0];
+  for (let at = low.indexOf(needle); at >= 0; at = low.indexOf(needle, from)) {
+    text += row.slice(from, at) + paint.inverse(row.slice(at, at + needle.length));
+    from = at + needle.length;
+  }
+  return text + row.slice(from);
+}

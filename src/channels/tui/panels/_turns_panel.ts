@@ -1,0 +1,55 @@
+import { matchesKey } from "@earendil-works/pi-tui";
+import type { PanelParts } from "../panel.ts";
+import { BasePanel } from "./_base_panel.ts";
+import { LineInput } from "./_line_input.ts";
+import { movement } from "./_movement.ts";
+import { readSteps } from "./_read_steps.ts";
+import { type TurnItem, Turns } from "./_turns.ts";
+
+/** A panel that chooses an iteration of the branch on the screen. */
+export abstract class TurnsPanel extends BasePanel {
+  protected readonly turns: Turns;
+  readonly #input = new LineInput({ prompt: "> ", placeholder: "words of a request" });
+  #loaded = false;
+
+  constructor(parts: PanelParts) {
+    super(parts);
+    const branch = parts.branch();
+    this.turns = new Turns((query, range) =>
+      this.load(`${query.queryId} ${range.after}`, {
+        work: () => readSteps(parts.session().conversations, { query, ...range }),
+        then: (steps) => this.turns.add(query, steps),
+      })
+    );
+    if (branch === null) this.#loaded = true;
+    else {
+      this.load("queries", {
+        work: () => parts.session().conversations.queries(branch),
+        then: (queries) => {
+          this.#loaded = true;
+          this.turns.set(queries);
+        },
+      });
+    }
+  }
+
+  /** What is said where the branch has no query. */
+  protected abstract readonly empty: string;
+  protected abstract choose(item: TurnItem): void;
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    if (this.#loaded && this.turns.queries.length === 0) return [this.status(this.empty)];
+    const nothing = this.#loaded && this.turns.list.items.length === 0 ? "no request has these words" : "";
+    return [...this.#input.render(width), ...this.turns.list.render(width, height - 2), this.status(nothing)];
+  }
+
+  protected override key(data: string): void {
+    const moved = movement(data);
+    const item = this.turns.list.selected;
+    if (moved !== null) this.turns.move(moved);
+    else if (item !== undefined && matchesKey(data, "enter")) this.choose(item);
+    else if (item !== undefined && matchesKey(data, "right")) this.turns.unfold(item.query);
+    else if (item !== undefined && matchesKey(data, "left")) this.turns.fold(item.query);
+    else if (this.#input.handle(data)) this.turns.filter(this.#input.value);
+  }
+}

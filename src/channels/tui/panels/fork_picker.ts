@@ -1,0 +1,37 @@
+import type { Panel, PanelParts } from "../panel.ts";
+import { readSteps } from "./_read_steps.ts";
+import type { TurnItem } from "./_turns.ts";
+import { TurnsPanel } from "./_turns_panel.ts";
+
+/** Queries and iterations of the branch on the screen. Enter makes a branch that goes on after the one that is chosen, or
+ * after the end of a query. */
+export function forkPicker(parts: PanelParts): Panel {
+  return new ForkPicker(parts);
+}
+
+class ForkPicker extends TurnsPanel {
+  readonly title = "Fork";
+  readonly hint = "↑↓ · → unfolds · Enter forks there · Esc";
+  protected readonly empty = "  there is nothing to fork yet: ask something first";
+
+  protected override choose(item: TurnItem): void {
+    if (item.kind === "step") return this.#fork(item.step.iterationId);
+    const { query } = item;
+    if (item.kind === "earlier") return this.turns.move("up");
+    this.load("end", {
+      work: () => {
+        const { conversations } = this.parts.session();
+        return readSteps(conversations, { query, after: query.iterations - 2, limit: 10 });
+      },
+      then: (steps) => {
+        const last = steps.at(-1);
+        if (last) this.#fork(last.iterationId);
+        else this.fail(new Error("This query has no iteration yet"));
+      },
+    });
+  }
+
+  #fork(iterationId: string): void {
+    this.leaveFor(() => this.parts.act.fork(iterationId));
+  }
+}

@@ -1,0 +1,182 @@
+import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import type { ModelReport, ModelsReport, ProviderReport } from "../../../domain/provider_report.ts";
+import type { Panel, PanelParts } from "../panel.ts";
+import { BasePanel } from "./_base_panel.ts";
+import { flat } from "./_flat.ts";
+import { LineInput } from "./_line_input.ts";
+import { List } from "./_list.ts";
+import { modelFacts } from "./_model_facts.ts";
+import { movement } from "./_movement.ts";
+import { paint } from "./_paint.ts";
+import { row } from "./_row.ts";
+
+/** Longer than that no provider is waited for. */
+const DEADLINE_MS = 8_000;
+
+/** Every provider and its models. Enter uses one from the next query on, and keeps it. */
+export function modelPicker(
+  parts: PanelParts,
+  { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {},
+): Panel {
+  return new ModelPicker(parts, deadlineMs);
+}
+
+type Item =
+  | { readonly kind: "provider"; readonly name: string; readonly told: string }
+  | { readonly kind: "model"; readonly provider: string; readonly model: ModelReport }
+  | { readonly kind: "typed"; readonly provider: string; readonly name: string };
+
+class ModelPicker extends BasePanel {
+  readonly title = "Model";
+  readonly hint = "type to find · ↑↓ · Enter uses · Esc";
+  readonly #deadlineMs: number;
+  #providers: readonly ProviderReport[] = [];
+  #notes: readonly string[] = [];
+  #logins: readonly string[] = [];
+  readonly #lists = new Map<string, ModelsReport | { readonly problem: string }>();
+  readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a model" });
+  readonly #list = new List<Item>({
+    key: keyOf,
+    draw: (item, place) => this.#drawn(item, place),
+    heading: ({ kind }) => kind === "provider",
+  });
+  /** The present model is selected until the user moves. */
+  #untouched = true;
+
+  constructor(parts: PanelParts, deadlineMs: number) {
+    super(parts);
+    this.#deadlineMs = deadlineMs;
+    this.load("providers", {
+      work: async (signal) => {
+        const admin = await parts.providers();
+        return { admin, report: await admin.providers({ check: false, signal }) };
+      },
+      then: ({ admin, report: { providers, problem, notes } }) => {
+        this.#providers = providers;
+        this.#notes = [...problem === "" ? [] : [problem], ...notes];
+        this.#logins = admin.loginNames().filter((name) => !providers.some((one) => one.name === name));
+        for (const { name, key } of providers) if (key.mend === "") this.#ask(name, admin);
+        this.#fill();
+      },
+    });
+  }
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    const list = this.#list.render(width, height - 2);
+    const none = this.#providers.length === 0 ? "no provider is set up: vis auth login" : this.#notes[0] ?? "";
+    return [...this.#input.render(width), ...list, this.status(flat(none))];
+  }
+
+  protected override key(data: string): void {
+    const moved = movement(data);
+    if (moved !== null) {
+      this.#untouched = false;
+      this.#list.move(moved);
+    } else if (matchesKey(data, "enter")) this.#use();
+    else if (this.#input.handle(data)) this.#fill();
+  }
+
+  /** One provider by itself: a slow one keeps nobody waiting for the others. */
+  #ask(provider: string, admin: Awaited<ReturnType<PanelParts["providers"]>>): void {
+    this.load(`models of ${provider}`, {
+      work: async (signal) => {
+        const late = AbortSignal.timeout(this.#deadlineMs);
+        try {
+          return (await before(late, admin.models({ provider, signal: AbortSignal.any([signal, late]) })))[0];
+        } catch (error) {
+          if (late.aborted) return { problem: `no answer for ${this.#deadlineMs / 1000} s` };
+          return { problem: error instanceof Error ? error.message : String(error) };
+        }
+      },
+      then: (report) => {
+        this.#lists.set(provider, report ?? { problem: "no models" });
+        this.#fill();
+      },
+    });
+  }
+
+  #fill(): void {
+    const typed = this.#input.value.trim();
+    const items = this.#providers.flatMap(({ name, key }): Item[] => {
+      const list = this.#lists.get(name);
+      const models = list !== undefined && "models" in list ? list.models : [];
+      const found = fuzzyFilter([...models], typed, (model) => `${name} ${model.name}`);
+      if (typed !== "" && found.length === 0) return [];
+      const told = key.mend !== "" ? `no key: ${key.mend}` : list === undefined ? "…" : toldOf(list);
+      return [
+        { kind: "provider", name, told },
+        ...found.map((model): Item => ({ kind: "model", provider: name, model })),
+      ];
+    });
+    const present = this.#present;
+    const known = [...this.#lists.values()].some((list) =>
+      "models" in list && list.models.some(({ name }) => name === typed)
+    );
+    const own: readonly Item[] = typed === "" || known
+      ? []
+      : [{ kind: "typed", provider: present.provider, name: typed }];
+    const others: readonly Item[] = typed !== "" || this.#logins.length === 0
+      ? []
+      : [{ kind: "provider", name: "More", told: `vis auth login ${this.#logins.join("|")}` }];
+    this.#list.set([...items, ...own, ...others], { from: typed === "" ? "kept" : "first" });
+    if (this.#untouched && typed === "") this.#list.select(`${present.provider}/${present.model}`);
+  }
+
+  get #present(): { readonly provider: string; readonly model: string } {
+    const { provider, model } = this.parts.session();
+    return { provider, model };
+  }
+
+  #drawn(item: Item, place: { readonly width: number; readonly selected: boolean }): readonly string[] {
+    if (item.kind === "provider") return headed(flat(item.name, 60), { told: flat(item.told), ...place });
+    if (item.kind === "typed") return [row(`use “${flat(item.name, 200)}” of ${flat(item.provider, 60)}`, place)];
+    const { provider, model } = this.#present;
+    const here = item.provider === provider && item.model.name === model;
+    return [row(`${here ? "●" : " "} ${flat(item.model.name, 200)}`, { facts: modelFacts(item.model), ...place })];
+  }
+
+  #use(): void {
+    const item = this.#list.selected;
+    if (item === undefined || item.kind === "provider") return;
+    const name = item.kind === "model" ? item.model.name : item.name;
+    this.leaveFor(() => this.parts.act.useModel({ provider: item.provider, name }));
+  }
+}
+
+/** The name of a provider and what is said about it, below it where the line is too short for both. */
+function headed(name: string, { told, width }: { readonly told: string; readonly width: number }): readonly string[] {
+  if (visibleWidth(name) + 2 + visibleWidth(told) <= width) return [`${paint.bold(name)}  ${paint.dim(told)}`];
+  return [
+    paint.bold(name),
+    ...wrapTextWithAnsi(told, Math.max(2, width - 2)).slice(0, 3).map((one) => paint.dim(`  ${one}`)),
+  ];
+}
+
+function keyOf(item: Item): string {
+  if (item.kind === "provider") return `${item.name}/`;
+  return item.kind === "model" ? `${item.provider}/${item.model.name}` : "typed";
+}
+
+const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
+  service: "",
+  data: "from the data that came with vis",
+  config: "from the configuration",
+};
+
+function toldOf(list: ModelsReport | { readonly problem: string }): string {
+  if ("problem" in list) return list.problem;
+  const why = [SOURCES[list.source], list.detail].filter((text) => text !== "").join(": ");
+  return list.models.length === 0 ? `no models ${why === "" ? "" : `(${why})`}` : why;
+}
+
+/** What comes first: a service that minds no signal keeps nobody waiting. */
+async function before<T>(late: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = (): void => reject(late.reason);
+  late.addEventListener("abort", end, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    late.removeEventListener("abort", end);
+  }
+}

@@ -1,0 +1,68 @@
+import { fuzzyFilter, matchesKey } from "@earendil-works/pi-tui";
+import type { Panel, PanelParts } from "../panel.ts";
+import { BasePanel } from "./_base_panel.ts";
+import { flat } from "./_flat.ts";
+import { LineInput } from "./_line_input.ts";
+import { List } from "./_list.ts";
+import { movement } from "./_movement.ts";
+import { row } from "./_row.ts";
+
+/** Something that can be done from the palette. */
+export interface PaletteEntry {
+  readonly name: string;
+  /** What it does, in a few words. */
+  readonly detail: string;
+  /** The keys that do it without the palette, "" where none do. */
+  readonly keys: string;
+  run(): void | Promise<void>;
+}
+
+/** Everything that can be done, found by a few letters of its name. */
+export function palette(parts: PanelParts, entries: readonly PaletteEntry[]): Panel {
+  return new Palette(parts, entries);
+}
+
+class Palette extends BasePanel {
+  readonly title = "Commands";
+  readonly hint = "type to find · ↑↓ · Enter runs · Esc";
+  override readonly rows: number;
+  readonly #entries: readonly PaletteEntry[];
+  readonly #input = new LineInput({ prompt: "> ", placeholder: "what to do" });
+  readonly #list = new List<PaletteEntry>({
+    key: ({ name }) => name,
+    draw: ({ name, detail, keys }, place) => [
+      row(flat(detail === "" ? name : `${name} · ${detail}`), { facts: [flat(keys)], ...place }),
+    ],
+  });
+
+  constructor(parts: PanelParts, entries: readonly PaletteEntry[]) {
+    super(parts);
+    this.#entries = entries;
+    this.rows = entries.length + 1;
+    this.#list.set(entries);
+  }
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    const found = this.#list.render(width, height - 1);
+    const none = this.#list.items.length === 0 ? [this.status(`  nothing is called “${this.#input.value}”`)] : [];
+    return [...this.#input.render(width), ...found, ...none];
+  }
+
+  protected override key(data: string): void {
+    const moved = movement(data);
+    if (moved !== null) this.#list.move(moved);
+    else if (matchesKey(data, "enter")) this.#run();
+    else if (this.#input.handle(data)) {
+      // By the name before what is said about it.
+      const named = fuzzyFilter([...this.#entries], this.#input.value, ({ name }) => name);
+      const others = fuzzyFilter([...this.#entries], this.#input.value, ({ name, detail }) => `${name} ${detail}`);
+      this.#list.set([...new Set([...named, ...others])], { from: "first" });
+    }
+  }
+
+  #run(): void {
+    const entry = this.#list.selected;
+    if (entry === undefined) return;
+    this.leaveFor(() => entry.run());
+  }
+}

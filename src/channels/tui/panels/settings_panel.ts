@@ -1,0 +1,90 @@
+import { matchesKey } from "@earendil-works/pi-tui";
+import type { Panel, PanelParts } from "../panel.ts";
+import { BasePanel } from "./_base_panel.ts";
+import { List } from "./_list.ts";
+import { movement } from "./_movement.ts";
+import { paint } from "./_paint.ts";
+import type { Prefs, PrefsKeeper } from "./prefs.ts";
+import { row } from "./_row.ts";
+
+/** How the terminal shows things. A change holds at once and is kept. */
+export function settingsPanel(parts: PanelParts, prefs: PrefsKeeper): Panel {
+  return new SettingsPanel(parts, prefs);
+}
+
+interface Setting {
+  readonly label: string;
+  readonly doc: string;
+  shown(prefs: Prefs): string;
+  /** The next value, or the one before. */
+  step(prefs: Prefs, by: 1 | -1): Partial<Prefs>;
+}
+
+const THEMES: readonly Prefs["theme"][] = ["auto", "dark", "light"];
+const FORWARD = ["space", "enter", "right"] as const;
+const onOff = (on: boolean): string => on ? "on" : "off";
+
+const SETTINGS: readonly Setting[] = [
+  {
+    label: "Thinking",
+    doc: "what the model thought before each step",
+    shown: ({ thinking }) => onOff(thinking),
+    step: ({ thinking }) => ({ thinking: !thinking }),
+  },
+  {
+    label: "Iterations",
+    doc: "code and results of each step; off leaves requests and answers",
+    shown: ({ iterations }) => onOff(iterations),
+    step: ({ iterations }) => ({ iterations: !iterations }),
+  },
+  {
+    label: "Theme",
+    doc: "colours for a dark or a light terminal; auto asks the terminal",
+    shown: ({ theme }) => theme,
+    step: ({ theme }, by) => {
+      const next = THEMES[(THEMES.indexOf(theme) + by + THEMES.length) % THEMES.length];
+      return next === undefined ? {} : { theme: next };
+    },
+  },
+  {
+    label: "Mouse",
+    doc: "wheel and clicks; selecting with the terminal itself then wants Shift",
+    shown: ({ mouse }) => onOff(mouse),
+    step: ({ mouse }) => ({ mouse: !mouse }),
+  },
+];
+
+class SettingsPanel extends BasePanel {
+  readonly title = "Settings";
+  readonly hint = "↑↓ · Space changes · Esc";
+  override readonly rows = SETTINGS.length + 2;
+  readonly #prefs: PrefsKeeper;
+  readonly #list = new List<Setting>({
+    key: ({ label }) => label,
+    draw: ({ label, shown }, place) => [row(label, { facts: [shown(this.#prefs.get())], ...place })],
+  });
+
+  constructor(parts: PanelParts, prefs: PrefsKeeper) {
+    super(parts);
+    this.#prefs = prefs;
+    this.#list.set(SETTINGS);
+  }
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    const status = this.status();
+    const doc = status === "" ? paint.dim(`  ${this.#list.selected?.doc ?? ""}`) : status;
+    return [...this.#list.render(width, height - 2), "", doc];
+  }
+
+  protected override key(data: string): void {
+    const moved = movement(data);
+    if (moved !== null) this.#list.move(moved);
+    else if (FORWARD.some((key) => matchesKey(data, key))) this.#step(1);
+    else if (matchesKey(data, "left")) this.#step(-1);
+  }
+
+  #step(by: 1 | -1): void {
+    const change = this.#list.selected?.step(this.#prefs.get(), by);
+    if (change !== undefined) this.load("keep", { work: () => this.#prefs.set(change), then: () => {} });
+  }
+}
