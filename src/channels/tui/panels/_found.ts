@@ -1,0 +1,89 @@
+import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
+import type { SearchHit } from "../../../domain/archive.ts";
+import type { PanelParts } from "../panel.ts";
+
+export type Listed = Awaited<ReturnType<Conversations["list"]>>[number];
+
+/** A conversation of the list, or a place where words were found. */
+export type FoundItem = Listed | (SearchHit & { readonly workspace: string });
+
+/** Conversations that are read at once, and places of a search. */
+const PAGE = 100;
+const HITS = 50;
+
+export function itemKey(item: FoundItem): string {
+  return "place" in item ? item.branchId : `${item.ownerId} ${item.field}`;
+}
+
+/** What a list of conversations has read so far. */
+export class Found {
+  readonly #parts: PanelParts;
+  #listed: readonly Listed[] = [];
+  #complete = false;
+  /** Of the newest search that was answered. */
+  #hits: { readonly words: string; readonly items: readonly (SearchHit & { readonly workspace: string })[] } | null =
+    null;
+  /** By conversation. */
+  readonly #workspaces = new Map<string, string>();
+
+  constructor(parts: PanelParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether there are no more conversations to list. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  listed(everywhere: boolean): readonly Listed[] {
+    return everywhere ? this.#listed : this.#listed.filter((one) => this.#isHere(one));
+  }
+
+  /** Empty until the search for these words is answered; that of before meanwhile where they only go on. */
+  hits(words: string, everywhere: boolean): readonly FoundItem[] {
+    const { words: answered = "", items = [] } = this.#hits ?? {};
+    if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];
+    return everywhere ? items : items.filter((one) => this.#isHere(one));
+  }
+
+  async readPage(everywhere: boolean): Promise<void> {
+    const { conversations } = this.#parts.session();
+    const enough = this.listed(everywhere).length + PAGE / 2;
+    while (!this.#complete && this.listed(everywhere).length < enough) {
+      const after = this.#listed.at(-1)?.place;
+      const page = await conversations.list({ limit: PAGE, ...(after ? { after } : {}) });
+      if (after !== this.#listed.at(-1)?.place) return;
+      this.#listed = [...this.#listed, ...page];
+      this.#complete = page.length < PAGE;
+    }
+  }
+
+  async search(words: string, signal: AbortSignal): Promise<void> {
+    const { conversations } = this.#parts.session();
+    const items = await conversations.archive.search(words, { limit: HITS });
+    for (const { conversationId } of items) {
+      if (this.#workspaces.has(conversationId) || signal.aborted) continue;
+      const branch: Conversation | null = await conversations.byId(conversationId).catch(() => null);
+      this.#workspaces.set(conversationId, branch?.workspace ?? "");
+    }
+    const placed = items.map((hit) => ({ ...hit, workspace: this.#workspaces.get(hit.conversationId) ?? "" }));
+    this.#hits = { words, items: placed };
+  }
+
+  renamed({ branchId }: FoundItem, title: string): void {
+    const named = <T extends { readonly branchId: string; readonly title: string }>(one: T): T =>
+      one.branchId === branchId ? { ...one, title } : one;
+    this.#listed = this.#listed.map(named);
+    if (this.#hits) this.#hits = { ...this.#hits, items: this.#hits.items.map(named) };
+  }
+
+  deleted({ conversationId }: FoundItem): void {
+    const others = (one: { readonly conversationId: string }): boolean => one.conversationId !== conversationId;
+    this.#listed = this.#listed.filter(others);
+    if (this.#hits) this.#hits = { ...this.#hits, items: this.#hits.items.filter(others) };
+  }
+
+  #isHere({ workspace }: { readonly workspace: string }): boolean {
+    return workspace === this.#parts.session().workspace;
+  }
+}

@@ -1,0 +1,37 @@
+import { basename } from "node:path";
+import { ago } from "./_ago.ts";
+import { amounts } from "./_amounts.ts";
+import { fitted } from "./_fitted.ts";
+import { flat } from "./_flat.ts";
+import type { FoundItem } from "./_found.ts";
+import { paint } from "./_paint.ts";
+import { row } from "./_row.ts";
+
+/** A conversation in a line; of a place that was found also what stands there, with the words set off. */
+export function itemLines(
+  item: FoundItem,
+  { width, selected, here, everywhere, now }: {
+    readonly width: number;
+    readonly selected: boolean;
+    /** It is the one on the screen. */
+    readonly here: boolean;
+    readonly everywhere: boolean;
+    readonly now: number;
+  },
+): readonly string[] {
+  const workspace = everywhere ? [flat(basename(item.workspace), 24)] : [];
+  const name = `${here ? "● " : ""}${flat(item.title) || "untitled"}`;
+  if ("place" in item) {
+    const facts = [ago(item.place.at, now), ...workspace, amounts.count(item.queries, "query")];
+    return [row(name, { facts, width, selected })];
+  }
+  const place = item.position === null ? item.kind : `${item.kind} of iteration ${item.position + 1}`;
+  const facts = [ago(item.at, now), ...workspace, place];
+  return [row(name, { facts, width, selected }), `    ${excerpt(item.snippet, width - 4)}`];
+}
+
+/** The words stand in `[` and `]`: these are set off, and everything else is dim. */
+function excerpt(snippet: string, width: number): string {
+  const shown = fitted(flat(snippet, 400), { width });
+  return shown.split(/(\[[^[\]]*\])/).map((part, at) => at % 2 === 1 ? paint.bold(part) : paint.dim(part)).join("");
+}

@@ -1,0 +1,28 @@
+import type { Conversations } from "../../../conversation/conversations.ts";
+import type { SentMessage } from "../../../domain/sent_message.ts";
+import { amounts } from "./_amounts.ts";
+import { stepTable } from "./_step_table.ts";
+import type { TextPart } from "./_text_view.ts";
+
+type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+
+/** All about one iteration: facts, the messages word by word as they were sent, the reply as it came. */
+export function sentParts(iteration: StoredIteration, messages: readonly SentMessage[]): readonly TextPart[] {
+  const { response, thinking, error } = iteration;
+  const part = (head: string, text: string): readonly TextPart[] => text === "" ? [] : [{ head, text }];
+  return [
+    { head: "Facts", text: stepTable(iteration) },
+    ...messages.flatMap(({ role, text }, at) =>
+      part(`Message ${at + 1} of ${messages.length}: ${role} · ${size(text)}`, text)
+    ),
+    ...part(`Reply as it came · ${size(response)}`, response),
+    ...part("Thinking", thinking),
+    ...part("Error", error ?? ""),
+  ];
+}
+
+/** Four characters a token: no tokenizer fits all models. */
+function size(text: string): string {
+  const tokens = Math.ceil(text.length / 4).toLocaleString("en");
+  return `${amounts.bytes(new TextEncoder().encode(text).length)}, about ${tokens} tokens`;
+}

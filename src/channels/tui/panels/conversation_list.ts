@@ -1,0 +1,165 @@
+import { matchesKey } from "@earendil-works/pi-tui";
+import type { Panel, PanelParts } from "../panel.ts";
+import { BasePanel } from "./_base_panel.ts";
+import { flat } from "./_flat.ts";
+import { Found, type FoundItem, itemKey } from "./_found.ts";
+import { itemLines } from "./_item_lines.ts";
+import { LineInput } from "./_line_input.ts";
+import { List } from "./_list.ts";
+import { movement } from "./_movement.ts";
+import { paint } from "./_paint.ts";
+
+/** Conversations, newest first, or what all of them say about typed words. Enter opens one. */
+export function conversationList(
+  parts: PanelParts,
+  { now = Date.now }: { readonly now?: () => number } = {},
+): Panel {
+  return new ConversationList(parts, now);
+}
+
+/** So near to the end of the list more is read. */
+const AHEAD = 40;
+
+/** What is asked about one of them: another title, or whether it may go. */
+interface Asked {
+  readonly item: FoundItem;
+  readonly title: LineInput | null;
+}
+
+class ConversationList extends BasePanel {
+  readonly #now: () => number;
+  readonly #found: Found;
+  #everywhere = false;
+  readonly #input = new LineInput({ prompt: "> ", placeholder: "words of requests, code or answers" });
+  readonly #list = new List<FoundItem>({
+    key: itemKey,
+    draw: (item, place) => {
+      const here = this.parts.branch()?.conversationId === item.conversationId;
+      return itemLines(item, { ...place, here, everywhere: this.#everywhere, now: this.#now() });
+    },
+  });
+  #asked: Asked | null = null;
+
+  constructor(parts: PanelParts, now: () => number) {
+    super(parts);
+    this.#now = now;
+    this.#found = new Found(parts);
+    this.#more();
+  }
+
+  get title(): string {
+    return this.#everywhere ? "Conversations, all" : "Conversations of this workspace";
+  }
+
+  get hint(): string {
+    if (this.#asked === null) return "Enter opens · Tab all · ^R rename · ^D delete · Esc";
+    return this.#asked.title === null ? "y deletes · any other key does not" : "Enter renames · Esc";
+  }
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    const list = this.#list.render(width, height - 2);
+    const status = this.#asked === null ? [this.status(this.#told())] : this.#question(this.#asked, width);
+    return [...this.#input.render(width), ...list, ...status];
+  }
+
+  protected override back(): void {
+    if (this.#asked === null) this.close();
+    else this.#asked = null;
+  }
+
+  protected override key(data: string): void {
+    if (this.#asked !== null) return this.#answer(data, this.#asked);
+    const moved = movement(data);
+    const item = this.#list.selected;
+    if (moved !== null) {
+      this.#list.move(moved);
+      this.#more();
+    } else if (matchesKey(data, "tab")) this.#toggle();
+    else if (item !== undefined && matchesKey(data, "enter")) this.#open(item);
+    else if (item !== undefined && matchesKey(data, "ctrl+r")) {
+      this.#asked = { item, title: new LineInput({ prompt: "title: ", value: flat(item.title, 100) }) };
+    } else if (item !== undefined && (matchesKey(data, "ctrl+d") || matchesKey(data, "delete"))) {
+      this.#asked = { item, title: null };
+    } else if (this.#input.handle(data)) this.#search();
+  }
+
+  #told(): string {
+    if (this.#list.items.length > 0) return "";
+    if (this.#input.value.trim() !== "") return "  nothing has all of these words";
+    return this.#everywhere
+      ? "  there is no conversation yet"
+      : "  this workspace has no conversation yet, Tab shows all";
+  }
+
+  #question({ item, title }: Asked, width: number): readonly string[] {
+    if (title !== null) return title.render(width);
+    return [paint.bold(`Delete “${flat(item.title, Math.max(8, width - 40))}” with all branches? y/n`)];
+  }
+
+  #toggle(): void {
+    this.#everywhere = !this.#everywhere;
+    this.#show("first");
+    this.#more();
+    this.#search();
+  }
+
+  #show(from: "kept" | "first"): void {
+    const words = this.#input.value.trim();
+    this.#list.set(words === "" ? this.#found.listed(this.#everywhere) : this.#found.hits(words, this.#everywhere), {
+      from,
+    });
+  }
+
+  /** The next page, where the list comes to its end. */
+  #more(): void {
+    const { items, at } = this.#list;
+    if (this.#input.value.trim() !== "" || items.length - at > AHEAD || this.#found.complete) return;
+    this.load("page", {
+      work: () => this.#found.readPage(this.#everywhere),
+      then: () => {
+        this.#show("kept");
+        if (this.#list.items.length < AHEAD) this.#more();
+      },
+    });
+  }
+
+  #search(): void {
+    this.#show("first");
+    const words = this.#input.value.trim();
+    if (words === "") return;
+    this.load("search", { work: (signal) => this.#found.search(words, signal), then: () => this.#show("kept") });
+  }
+
+  #open(item: FoundItem): void {
+    this.leaveFor(async () => {
+      const { conversations } = this.parts.session();
+      await this.parts.act.show("place" in item ? item : await conversations.byId(item.branchId));
+    });
+  }
+
+  #answer(data: string, { item, title }: Asked): void {
+    const { conversations } = this.parts.session();
+    if (title === null) {
+      this.#asked = null;
+      if (data !== "y" && data !== "Y") return;
+      return this.load("change", { work: () => this.#delete(item), then: () => this.#show("kept") });
+    }
+    if (!matchesKey(data, "enter")) return void title.handle(data);
+    this.#asked = null;
+    this.load("change", {
+      work: async () => await conversations.records.rename(await conversations.byId(item.branchId), title.value),
+      then: (kept) => {
+        this.#found.renamed(item, kept);
+        this.#show("kept");
+      },
+    });
+  }
+
+  async #delete(item: FoundItem): Promise<void> {
+    const { conversations } = this.parts.session();
+    await conversations.delete(await conversations.byId(item.branchId));
+    this.#found.deleted(item);
+    // What is on the screen is no more.
+    if (this.parts.branch()?.conversationId === item.conversationId) await this.parts.act.show(null);
+  }
+}

@@ -1,0 +1,127 @@
+import { matchesKey } from "@earendil-works/pi-tui";
+import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
+import type { Panel, PanelParts } from "../panel.ts";
+import { amounts } from "./_amounts.ts";
+import { BasePanel } from "./_base_panel.ts";
+import { flat } from "./_flat.ts";
+import { LineInput } from "./_line_input.ts";
+import { List } from "./_list.ts";
+import { movement } from "./_movement.ts";
+import { paint } from "./_paint.ts";
+import { row } from "./_row.ts";
+import { VariablePages } from "./_variable_pages.ts";
+
+type Head = Awaited<ReturnType<Conversations["variables"]>>[number];
+
+/** The variables of the branch on the screen; Enter shows one with its value, its code and what its versions changed. */
+export function variableBrowser(parts: PanelParts): Panel {
+  return new VariableBrowser(parts);
+}
+
+class VariableBrowser extends BasePanel {
+  override readonly rows = 60;
+  readonly #branch: Conversation | null;
+  readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a variable" });
+  readonly #list = new List<Head>({ key: ({ name }) => name, draw: drawn });
+  #heads: readonly Head[] | null = null;
+  /** System variables and those that left the scope as well. */
+  #all = false;
+  #pages: VariablePages | null = null;
+
+  constructor(parts: PanelParts) {
+    super(parts);
+    const branch = this.#branch = parts.branch();
+    if (branch === null) this.#heads = [];
+    else {
+      this.load("variables", {
+        work: () => parts.session().conversations.variables(branch),
+        then: (heads) => {
+          this.#heads = heads;
+          this.#fill("first");
+        },
+      });
+    }
+  }
+
+  get title(): string {
+    return this.#pages?.title ?? (this.#all ? "Variables, all" : "Variables");
+  }
+
+  get hint(): string {
+    if (this.#pages !== null) return "Tab value, code, diff · ←→ version · / find · c copy · Esc";
+    return "type to find · Enter shows · Tab all · Esc";
+  }
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    if (this.#pages !== null) return this.#pages.render(width, { height, status: this.status() });
+    const list = this.#list.render(width, height - 2);
+    const doc = flat(this.#list.selected?.summary.doc ?? "");
+    return [
+      ...this.#input.render(width),
+      ...list,
+      this.status(list.length === 0 ? this.#nothing() : doc && `  ${doc}`),
+    ];
+  }
+
+  protected override back(): void {
+    if (this.#pages === null) return this.close();
+    if (!this.#pages.reader.back()) this.#pages = null;
+  }
+
+  protected override key(data: string): void {
+    if (this.#pages !== null) return this.#pages.key(data);
+    const moved = movement(data);
+    if (moved !== null) this.#list.move(moved);
+    else if (matchesKey(data, "enter")) this.#show();
+    else if (matchesKey(data, "tab")) {
+      this.#all = !this.#all;
+      this.#fill("kept");
+    } else if (this.#input.handle(data)) this.#fill("first");
+  }
+
+  #nothing(): string {
+    if (this.#heads === null) return "";
+    if (this.#heads.some((head) => this.#all || head.scope === "live")) return "  no variable is called so";
+    return this.#heads.length > 0 ? "  no variable is live, Tab shows all" : "  there are no variables yet";
+  }
+
+  #fill(from: "kept" | "first"): void {
+    const words = this.#input.value.toLowerCase().split(/\s+/);
+    const fits = ({ name, summary: { doc } }: Head): boolean => {
+      const low = `${name} ${doc}`.toLowerCase();
+      return words.every((word) => low.includes(word));
+    };
+    this.#list.set((this.#heads ?? []).filter((head) => (this.#all || head.scope === "live") && fits(head)), { from });
+  }
+
+  #show(): void {
+    const head = this.#list.selected;
+    if (head === undefined || this.#branch === null) return;
+    const { parts } = this;
+    this.#pages = new VariablePages(head, {
+      branch: this.#branch,
+      records: () => parts.session().conversations.records,
+      copy: (text) => {
+        parts.act.copy(text);
+        parts.act.tell(`Copied ${amounts.bytes(new TextEncoder().encode(text).length)}`);
+      },
+      load: (work) => this.load("page", { work, then: (apply) => apply() }),
+    });
+  }
+}
+
+function drawn(
+  { name, kind, versions, scope, summary, reason }: Head,
+  place: { readonly width: number; readonly selected: boolean },
+): readonly string[] {
+  const { size, type, shape, inline, doc } = summary;
+  const about = reason === "" ? flat(inline ?? shape) : `lost: ${flat(reason)}`;
+  const facts = [
+    scope === "live" ? kind === "data" ? flat(type, 20) : kind : scope,
+    versions === 1 ? "" : `v${versions}`,
+    size === null ? "" : size.toLocaleString("en"),
+  ];
+  const line = row(`${flat(name, 80)}${about === "" ? "" : ` = ${about}`}`, { facts, ...place });
+  const noted = doc !== "" && place.width >= 100;
+  return noted ? [line, `    ${paint.dim(`// ${flat(doc)}`)}`] : [line];
+}
