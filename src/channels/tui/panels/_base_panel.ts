@@ -57,14 +57,14 @@ export abstract class BasePanel implements Panel {
     }
   }
 
-  protected get loading(): boolean {
-    return this.#running > 0;
+  /** What went wrong last, "" where nothing did. */
+  protected get problem(): string {
+    return this.#problem === "" ? "" : paint.bold(`! ${this.#problem}`);
   }
 
   /** What went wrong last, or that something is awaited, or this; "" where there is nothing to say. */
   protected status(otherwise = ""): string {
-    if (this.#problem !== "") return paint.bold(`! ${this.#problem}`);
-    return paint.dim(this.loading ? "loading …" : otherwise);
+    return this.problem || paint.dim(this.#running > 0 ? "loading …" : otherwise);
   }
 
   protected fail(error: unknown): void {
@@ -95,8 +95,8 @@ export abstract class BasePanel implements Panel {
     this.#running++;
     const { signal } = this.#left;
     const current = (): boolean => !signal.aborted && this.#newest.get(kind) === number;
-    void Promise.resolve()
-      .then(() => work(signal))
+    // What throws at once rejects as well.
+    void new Promise<T>((resolve) => resolve(work(signal)))
       .finally(() => this.#running--)
       .then((found) => {
         if (current()) then(found);

@@ -71,9 +71,8 @@ class SettingsPanel extends BasePanel {
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
-    const status = this.status();
-    const doc = status === "" ? paint.dim(`  ${this.#list.selected?.doc ?? ""}`) : status;
-    return [...this.#list.render(width, height - 2), "", doc];
+    const doc = paint.dim(`  ${this.#list.selected?.doc ?? ""}`);
+    return [...this.#list.render(width, height - 2), "", this.problem || doc];
   }
 
   protected override key(data: string): void {

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { palette, type PaletteEntry } from "../../../../src/channels/tui/panels/palette.ts";
+import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
+
+function entries(ran: string[]): readonly PaletteEntry[] {
+  const entry = (name: string, detail: string, keys: string): PaletteEntry => ({
+    ...{ name, detail, keys },
+    run: () => void ran.push(name),
+  });
+  return [
+    entry("Conversations", "open another one", "Ctrl+O"),
+    entry("New conversation", "", "Ctrl+N"),
+    entry("Model", "use another one", ""),
+    entry("Copy", "the last answer", "Ctrl+Y"),
+    entry("Quit", "", "Ctrl+C twice"),
+  ];
+}
+
+Deno.test("palette() shows every entry with its keys, and wants no more rows than that", async () => {
+  await using rig = await startPanels();
+  const panel = palette(rig.parts, entries([]));
+  assert.equal(panel.rows, 6);
+  for (const width of WIDTHS) {
+    const text = shown(panel, { width, rows: panel.rows });
+    assert.match(text, /❯ Conversations/);
+    assert.match(text, /Ctrl\+O/);
+    assert.equal(text.split("\n").length, 6);
+  }
+});
+
+Deno.test("palette() a few letters find an entry, by its name before what is said about it", async () => {
+  await using rig = await startPanels();
+  const ran: string[] = [];
+  const panel = palette(rig.parts, entries(ran));
+  type(panel, ..."ncv");
+  assert.match(selected(panel), /New conversation/);
+  type(panel, KEYS.backspace, KEYS.backspace, KEYS.backspace, ..."answer");
+  assert.match(selected(panel), /Copy/);
+  type(panel, KEYS.enter);
+  assert.deepEqual(rig.all("close").length, 1);
+  await Promise.resolve();
+  assert.deepEqual(ran, ["Copy"]);
+});
+
+Deno.test("palette() nothing that fits is said, and Enter then does nothing", async () => {
+  await using rig = await startPanels();
+  const panel = palette(rig.parts, entries([]));
+  type(panel, ..."zzz");
+  assert.match(shown(panel), /nothing is called “zzz”/);
+  type(panel, KEYS.enter, KEYS.down, KEYS.end, KEYS.pageUp);
+  assert.deepEqual(rig.done, []);
+});
+
+Deno.test("palette() moves by lines, pages and to the ends, in a window that is too small", async () => {
+  await using rig = await startPanels();
+  const many = Array.from({ length: 100 }, (_, at) => ({ name: `entry ${at}`, detail: "", keys: "", run: () => {} }));
+  const panel = palette(rig.parts, many);
+  const rows = 8;
+  assert.match(selected(panel, { rows }), /entry 0$/);
+  for (const [key, at] of [["down", 1], ["pageDown", 7], ["end", 99], ["down", 99], ["up", 98], ["home", 0]] as const) {
+    type(panel, KEYS[key]);
+    assert.match(selected(panel, { rows }), new RegExp(`entry ${at}$`), key);
+  }
+  assert.equal(shown(panel, { rows: 1 }).split("\n").length, 1);
+});
+
+Deno.test("palette() an entry that throws is told, Esc leaves without one", async () => {
+  await using rig = await startPanels();
+  const fails = { name: "Fail", detail: "", keys: "", run: () => Promise.reject(new Error("Cannot do it: \x1b[2J")) };
+  type(palette(rig.parts, [fails]), KEYS.enter);
+  assert.equal(await rig.does("tell"), "Cannot do it: \\u001b[2J");
+  type(palette(rig.parts, [fails]), KEYS.esc);
+  assert.deepEqual(rig.done.map(([name]) => name), ["close", "tell", "close"]);
+});
+
+Deno.test("palette() hostile names and pastes command nothing", async () => {
+  await using rig = await startPanels();
+  const panel = palette(rig.parts, [{ name: HOSTILE, detail: HOSTILE, keys: HOSTILE, run: () => {} }]);
+  for (const width of WIDTHS) shown(panel, { width });
+  type(panel, `\x1b[200~${HOSTILE.repeat(1000)}\x1b[201~`);
+  for (const width of WIDTHS) shown(panel, { width });
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { DEFAULT_PREFS, type Prefs } from "../../../../src/channels/tui/panels/prefs.ts";
+import { settingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
+import { KEYS, shown, startPanels, type, WIDTHS } from "./_rig.ts";
+
+class Kept {
+  prefs: Prefs = DEFAULT_PREFS;
+  failure: Error | null = null;
+  get = (): Prefs => this.prefs;
+  set = (change: Partial<Prefs>): Promise<void> => {
+    this.prefs = { ...this.prefs, ...change };
+    return this.failure ? Promise.reject(this.failure) : Promise.resolve();
+  };
+}
+
+Deno.test("settingsPanel() every setting is shown, changed by Space, Enter and arrows, and kept", async () => {
+  await using rig = await startPanels();
+  const kept = new Kept();
+  const panel = settingsPanel(rig.parts, kept);
+  for (const width of WIDTHS) assert.match(shown(panel, { width }), /❯ Thinking +on/);
+  type(panel, " ");
+  assert.match(shown(panel), /❯ Thinking +off\n {2}Iterations +on\n {2}Theme +auto\n {2}Mouse +on/);
+  type(panel, KEYS.down, KEYS.enter, KEYS.down, KEYS.right, KEYS.right, KEYS.down, KEYS.left);
+  assert.deepEqual(kept.prefs, { thinking: false, iterations: false, theme: "light", mouse: false });
+  type(panel, KEYS.up, KEYS.left, KEYS.left, KEYS.left);
+  assert.equal(kept.prefs.theme, "light");
+  assert.match(shown(panel), /auto asks the terminal/);
+});
+
+Deno.test("settingsPanel() what cannot be kept is told and holds all the same", async () => {
+  await using rig = await startPanels();
+  const kept = new Kept();
+  kept.failure = new Error("Cannot write: disk full");
+  const panel = settingsPanel(rig.parts, kept);
+  type(panel, KEYS.end, " ");
+  await rig.until(panel, /! Cannot write: disk full/);
+  assert.match(shown(panel), /❯ Mouse +off/);
+  type(panel, KEYS.esc);
+  assert.equal(rig.all("close").length, 1);
+});
