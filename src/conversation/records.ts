@@ -59,6 +59,11 @@ export class Records {
     return await this.#store.query(queryId);
   }
 
+  /** The queries of a branch without their texts, with how many iterations it shows of each. */
+  async turns({ branchId }: Branch): ReturnType<Store["turns"]> {
+    return await this.#store.turns(branchId);
+  }
+
   /** The conversation of a chat, made where there is none. */
   async ensure(facts: NewConversation & Chat): Promise<Branch> {
     return await this.#store.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });

@@ -1,0 +1,217 @@
+import type { Conversation as Branch, SendOptions } from "../../conversation/conversations.ts";
+import type { QueryEvent } from "../../domain/query_event.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
+import type { Session } from "../channel.ts";
+import { LineEntry } from "./line_entry.ts";
+import type { Outgoing } from "./outgoing.ts";
+import { RequestEntry } from "./request_entry.ts";
+import type { Shown } from "./shown.ts";
+import type { Transcript } from "./transcript.ts";
+import { Turn } from "./turn.ts";
+
+const CHANNEL = "tui";
+
+/** What was sent while a query runs: it goes into the query's next call, or becomes the next query. */
+interface Waiting {
+  readonly outgoing: Outgoing;
+  /** Takes it back from the running query; null where it waits for the end of it. */
+  steering: AbortController | null;
+}
+
+export interface ChatParts {
+  readonly session: () => Session;
+  readonly transcript: Transcript;
+  readonly shown: () => Shown;
+  /** Something is to be drawn anew. */
+  readonly changed: () => void;
+  /** What could not be sent, back into the input; what stands there stays. */
+  readonly giveBack: (outgoing: Outgoing) => void;
+}
+
+/** What the session has spent in this conversation, and what its newest iteration said. */
+export interface Spent {
+  readonly usage: Usage;
+  readonly costUsd: number;
+  readonly budget: number | null;
+  readonly walls: readonly string[] | null;
+}
+
+export const NOTHING_SPENT: Spent = { usage: NO_USAGE, costUsd: 0, budget: null, walls: null };
+
+/** The conversation on the screen: one query at a time, what is typed meanwhile steers it or waits. Nothing of it throws:
+ * what goes wrong is told in the transcript. */
+export class Chat {
+  readonly #parts: ChatParts;
+  #branch: Branch | null = null;
+  #spent: Spent = NOTHING_SPENT;
+  #running: { readonly turn: Turn; readonly controller: AbortController; readonly since: number } | null = null;
+  #waiting: Waiting[] = [];
+  #lastAnswer = "";
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(parts: ChatParts) {
+    this.#parts = parts;
+  }
+
+  get branch(): Branch | null {
+    return this.#branch;
+  }
+
+  get spent(): Spent {
+    return this.#spent;
+  }
+
+  get running(): { readonly turn: Turn; readonly since: number } | null {
+    return this.#running;
+  }
+
+  /** Oldest first. */
+  get waiting(): readonly { readonly outgoing: Outgoing; readonly steers: boolean }[] {
+    return this.#waiting.map(({ outgoing, steering }) => ({ outgoing, steers: steering !== null }));
+  }
+
+  get lastAnswer(): string {
+    return this.#lastAnswer;
+  }
+
+  /** Resolves when nothing of it runs any more. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  /** Another conversation, or none yet; nothing runs in the one before. */
+  show(branch: Branch | null, { spent = NOTHING_SPENT, lastAnswer = "" }: {
+    readonly spent?: Spent;
+    readonly lastAnswer?: string;
+  } = {}): void {
+    this.#branch = branch;
+    this.#spent = spent;
+    this.#lastAnswer = lastAnswer;
+  }
+
+  send(outgoing: Outgoing): void {
+    this.#parts.transcript.toEnd();
+    if (this.#running === null) this.#ended = this.#run(outgoing);
+    else this.#wait(outgoing);
+    this.#parts.changed();
+  }
+
+  /** Ends the running query; what waits behind it comes back. False where nothing runs. */
+  cancel(): boolean {
+    if (this.#running === null) return false;
+    for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
+    this.#running.controller.abort();
+    this.#running.turn.phase = "cancelling";
+    this.#parts.changed();
+    return true;
+  }
+
+  /** The newest message that nobody has read yet; null where there is none. */
+  takeBack(): Outgoing | null {
+    const last = this.#waiting.pop();
+    last?.steering?.abort();
+    return last?.outgoing ?? null;
+  }
+
+  #wait(outgoing: Outgoing): void {
+    const { transcript, shown, changed, session } = this.#parts;
+    const steers = this.#branch !== null && Object.keys(outgoing.variables).length === 0;
+    const waiting: Waiting = { outgoing, steering: steers ? new AbortController() : null };
+    this.#waiting.push(waiting);
+    if (!waiting.steering || this.#branch === null) return;
+    const { signal } = waiting.steering;
+    session().conversations.steer(this.#branch, outgoing.text, { signal }).then((read) => {
+      waiting.steering = null;
+      if (read && !signal.aborted) {
+        this.#waiting = this.#waiting.filter((one) => one !== waiting);
+        transcript.add(new RequestEntry(outgoing.text, { label: "while it worked", shown }));
+      }
+      if (this.#running === null) this.#next();
+      changed();
+    }, () => void (waiting.steering = null));
+  }
+
+  #next(): void {
+    const next = this.#waiting.shift();
+    if (next) this.send(next.outgoing);
+  }
+
+  async #run({ text, variables }: Outgoing): Promise<void> {
+    const { transcript, shown, changed, session, giveBack } = this.#parts;
+    const turn = new Turn(transcript, shown);
+    const controller = new AbortController();
+    const running = { turn, controller, since: Date.now() };
+    this.#running = running;
+    const request = new RequestEntry(text, { shown });
+    transcript.add(request);
+    try {
+      const { conversations, workspace } = session();
+      this.#branch ??= await conversations.create({ title: text, channel: CHANNEL, workspace });
+      const emit = (event: QueryEvent): void => this.#event(event, turn);
+      const options = { signal: controller.signal, emit, refuseWhenBusy: true, variables: given(variables) };
+      this.#finished(await conversations.send(this.#branch, text, options));
+    } catch (error) {
+      transcript.add(new LineEntry(error instanceof Error ? error.message : String(error), shown().theme.bad));
+      if (turn.queryId !== null) return; // it began: its request is stored
+      transcript.replace(request, []);
+      giveBack({ text, variables });
+    } finally {
+      this.#running = null;
+      if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
+      changed();
+    }
+  }
+
+  #event(event: QueryEvent, turn: Turn): void {
+    turn.show(event);
+    if (event.type === "usage") this.#spent = { ...this.#spent, usage: addUsage(this.#spent.usage, event.usage) };
+    if (event.type === "iteration_finished" && event.parentQueryId === undefined && event.iteration !== null) {
+      void this.#readFacts(event.queryId, event.iteration);
+    }
+    this.#parts.changed();
+  }
+
+  #finished({ costUsd, answer, status }: QueryResult): void {
+    if (status !== "interrupted") this.#lastAnswer = answer;
+    this.#spent = { ...this.#spent, costUsd: this.#spent.costUsd + (costUsd ?? 0) };
+  }
+
+  /** What no event tells: the budget and the walls, as the row of the iteration has them. */
+  async #readFacts(queryId: string, iteration: number): Promise<void> {
+    const range = { after: iteration - 2, limit: 1 };
+    const [row] = await this.#parts.session().conversations.iterations(queryId, range).catch(() => []);
+    if (!row) return;
+    this.#spent = { ...this.#spent, ...factsOf(row.metadata) };
+    this.#parts.changed();
+  }
+}
+
+/** The budget and the walls that hold, as the row of an iteration has them. */
+function factsOf({ budget, walls }: Readonly<Record<string, unknown>>): Partial<Pick<Spent, "budget" | "walls">> {
+  return {
+    ...(typeof budget === "number" ? { budget } : {}),
+    ...(typeof walls === "object" && walls !== null ? { walls: wallNames({ ...walls }) } : {}),
+  };
+}
+
+function wallNames(walls: Readonly<Record<string, unknown>>): readonly string[] {
+  const { kernel } = walls;
+  const holds = typeof kernel === "object" && kernel !== null && "landlock" in kernel && "seccomp" in kernel &&
+    (Number(kernel.landlock) > 0 || kernel.seccomp === true);
+  return [...["realm", "permissions", "process"].filter((name) => walls[name] === true), ...holds ? ["kernel"] : []];
+}
+
+function given(variables: Outgoing["variables"]): NonNullable<SendOptions["variables"]> {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, text]) => [name, {
+      label: `pasted by the user, ${text.length} characters`,
+      json: false,
+      pieces: once(new TextEncoder().encode(text)),
+    }]),
+  );
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}

@@ -1,0 +1,18 @@
+import type { QueryResult } from "../../domain/query_result.ts";
+import { dollars } from "./dollars.ts";
+import { tokens } from "./tokens.ts";
+
+type Facts = Pick<QueryResult, "status" | "reason" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
+
+/** How a query ended, in a line. */
+export function endLine({ status, reason, iterations, ms, usage, costUsd, confidence }: Facts): string {
+  const seconds = ms / 1_000;
+  return [
+    ...(status === "error" ? [reason.replaceAll("_", " ")] : []),
+    `${iterations} ${iterations === 1 ? "iteration" : "iterations"}`,
+    seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} m ${Math.round(seconds % 60)} s`,
+    `↑${tokens(usage.input)} ↓${tokens(usage.output)}`,
+    ...(costUsd === null || costUsd === 0 ? [] : [dollars(costUsd)]),
+    ...(status === "done" && confidence !== "high" ? [`${confidence} confidence`] : []),
+  ].join(" · ");
+}

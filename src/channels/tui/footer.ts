@@ -1,0 +1,41 @@
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { visibleText } from "../../domain/visible_text.ts";
+import type { Session } from "../channel.ts";
+import type { Spent } from "./chat.ts";
+import { dollars } from "./dollars.ts";
+import type { Theme } from "./theme.ts";
+import { tokens } from "./tokens.ts";
+
+export interface FooterFacts {
+  readonly session: Pick<Session, "provider" | "model" | "workspace">;
+  readonly spent: Spent;
+  /** Of the running query, 0 where none runs. */
+  readonly iteration: number;
+  readonly home: string;
+}
+
+/** The last line: what answers, what it has cost, which walls hold. What does not fit is left out from the end. */
+export function footerLine(
+  { session, spent, iteration, home }: FooterFacts,
+  { width, theme }: { readonly width: number; readonly theme: Theme },
+): string {
+  const { usage, costUsd, budget, walls } = spent;
+  const parts = [
+    `${session.provider} ${session.model}`,
+    ...(iteration > 0 ? [`iteration ${iteration}${budget === null ? "" : `/${budget}`}`] : []),
+    ...(usage.calls > 0 ? [`↑${tokens(usage.input)} ↓${tokens(usage.output)}`] : []),
+    ...(costUsd > 0 ? [dollars(costUsd)] : []),
+    ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
+    folder(session.workspace, home),
+  ].map(visibleText);
+  let line = parts[0] ?? "";
+  for (const part of parts.slice(1)) {
+    if (visibleWidth(line) + visibleWidth(part) + 5 > width) continue;
+    line = `${line} · ${part}`;
+  }
+  return theme.dim(truncateToWidth(` ${line}`, width, "…"));
+}
+
+function folder(path: string, home: string): string {
+  return home !== "" && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}

@@ -1,0 +1,59 @@
+import { Markdown } from "@earendil-works/pi-tui";
+import { visibleText } from "../../domain/visible_text.ts";
+import type { Theme } from "./theme.ts";
+
+/** Markdown that grows: what stands before the last paragraph is drawn once, so that a long answer costs no more with each
+ * piece of it. */
+export class MarkdownText {
+  readonly #theme: Theme;
+  readonly #done: Markdown[] = [];
+  #tail = "";
+  #open: Markdown | null = null;
+
+  constructor(theme: Theme) {
+    this.#theme = theme;
+  }
+
+  append(text: string): void {
+    this.#tail += text;
+    this.#open = null;
+  }
+
+  lines(width: number): readonly string[] {
+    for (let cut = boundary(this.#tail); cut > 0; cut = boundary(this.#tail)) {
+      this.#done.push(this.#markdown(this.#tail.slice(0, cut)));
+      this.#tail = this.#tail.slice(cut);
+    }
+    this.#open ??= this.#markdown(this.#tail);
+    const parts = [...this.#done, this.#open].map((part) => part.render(width)).filter((lines) => lines.length > 0);
+    return parts.flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);
+  }
+
+  #markdown(text: string): Markdown {
+    return new Markdown(visibleText(text.replace(/^\n+|\s+$/g, "")), 0, 0, this.#theme.markdown, undefined, {
+      preserveOrderedListMarkers: true,
+      renderLatex: false,
+    });
+  }
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+
+/** Where a text may be cut into two that mean the same apart: behind an empty line outside of fences, where no list and
+ * nothing indented goes on. 0 where there is no such place. */
+function boundary(text: string): number {
+  let fence = "";
+  let at = 0;
+  let empty = false;
+  while (true) {
+    const end = text.indexOf("\n", at);
+    if (end === -1) return 0; // the last line may still grow
+    const line = text.slice(at, end);
+    const mark = FENCE.exec(line)?.[1] ?? "";
+    if (fence === "" && empty && at > 0 && /^\S/.test(line) && !/^(?:[-*+]|\d+[.)])(?:\s|$)/.test(line)) return at;
+    if (fence === "") fence = mark;
+    else if (mark.startsWith(fence) && line.trim() === mark) fence = "";
+    empty = fence === "" && mark === "" && line.trim() === "";
+    at = end + 1;
+  }
+}

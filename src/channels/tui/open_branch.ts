@@ -1,0 +1,67 @@
+import type { Conversation as Branch, Conversations } from "../../conversation/conversations.ts";
+import { addUsage } from "../../domain/usage.ts";
+import { AnswerEntry } from "./answer_entry.ts";
+import { NOTHING_SPENT, type Spent } from "./chat.ts";
+import { endLine } from "./end_line.ts";
+import type { Entry } from "./entry.ts";
+import { LineEntry } from "./line_entry.ts";
+import { OlderEntry } from "./older_entry.ts";
+import { RequestEntry } from "./request_entry.ts";
+import type { Shown } from "./shown.ts";
+
+type StoredQuery = Awaited<ReturnType<Conversations["queries"]>>[number];
+
+export interface OpenedBranch {
+  readonly entries: readonly Entry[];
+  readonly spent: Spent;
+  readonly lastAnswer: string;
+}
+
+/** A stored conversation for the screen: requests, answers and how each query ended; iterations are read when they are
+ * looked at. Rejects with `StoreError`. */
+export async function openBranch(
+  branch: Branch,
+  parts: {
+    readonly conversations: Conversations;
+    readonly shown: () => Shown;
+    readonly replace: (entry: Entry, entries: readonly Entry[]) => void;
+  },
+): Promise<OpenedBranch> {
+  const { conversations, shown } = parts;
+  const [queries, turns] = await Promise.all([conversations.queries(branch), conversations.records.turns(branch)]);
+  const counts = new Map(turns.map(({ queryId, iterations }) => [queryId, iterations]));
+  const entries = queries.flatMap((query): Entry[] => {
+    const count = counts.get(query.queryId) ?? 0;
+    return [
+      new RequestEntry(query.text, { shown }),
+      ...(count > 0 ? [new OlderEntry(query.queryId, { from: 0, to: count }, parts)] : []),
+      ...endEntries(query, shown),
+    ];
+  });
+  return {
+    entries,
+    spent: queries.reduce((sum, { usage, costUsd }) => ({
+      ...sum,
+      usage: addUsage(sum.usage, usage),
+      costUsd: sum.costUsd + (costUsd ?? 0),
+    }), NOTHING_SPENT),
+    lastAnswer: queries.findLast(({ status }) => status !== "interrupted")?.answer ?? "",
+  };
+}
+
+function endEntries(query: StoredQuery, shown: () => Shown): readonly Entry[] {
+  const { theme } = shown();
+  if (query.running) return [new LineEntry("still running in another process", theme.warn)];
+  if (query.status === "interrupted") {
+    return [
+      new LineEntry(query.reason === "cancelled" ? "cancelled" : "interrupted: its process was lost", theme.warn),
+    ];
+  }
+  const answer = new AnswerEntry(shown);
+  answer.settle(query.answer, { plain: query.answerType === "text" });
+  return [
+    answer,
+    ...query.notes.map((note) => new LineEntry(note, theme.dim)),
+    new LineEntry(endLine(query), query.status === "error" ? theme.bad : theme.dim),
+  ];
+}

@@ -1,0 +1,34 @@
+import type { Outgoing } from "./outgoing.ts";
+
+/** What is longer is no part of a request: the model works on it as a variable. */
+const REQUEST_CHARS = 20_000;
+
+/** Large texts that were pasted, each behind a label in the input. */
+export class Pastes {
+  #texts = new Map<string, string>();
+  #count = 0;
+
+  /** The label of a text that becomes a variable, null where it belongs into the request itself. */
+  keep(text: string): string | null {
+    if (text.length <= REQUEST_CHARS) return null;
+    const name = `pasted_${++this.#count}`;
+    this.#texts.set(name, text);
+    const lines = text.split("\n").length;
+    return `[${name}: ${sizeOf(text.length)}, ${lines} ${lines === 1 ? "line" : "lines"}]`;
+  }
+
+  /** Puts back what came with a message that was not sent. */
+  restore(variables: Outgoing["variables"]): void {
+    for (const [name, text] of Object.entries(variables)) this.#texts.set(name, text);
+  }
+
+  /** A message with the texts whose label is still in it. */
+  outgoing(text: string): Outgoing {
+    const named = [...this.#texts].filter(([name]) => text.includes(`[${name}:`));
+    return { text, variables: Object.fromEntries(named) };
+  }
+}
+
+function sizeOf(chars: number): string {
+  return chars < 1_000_000 ? `${Math.round(chars / 1_000)} kB` : `${(chars / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,117 @@
+import { truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import type { BlockResult } from "../../domain/block_result.ts";
+import { oneLine } from "../../domain/clip.ts";
+import { visibleText } from "../../domain/visible_text.ts";
+import { DrawnEntry } from "./drawn_entry.ts";
+import type { Shown } from "./shown.ts";
+import type { Step, StepBlock, StepChild } from "./step.ts";
+import { wrapped } from "./wrapped.ts";
+
+/** Lines of each part, and where the whole is wanted. */
+const MOST = { thinking: 8, code: 16, result: 8, diff: 16 } as const;
+const WHOLE = 2_000;
+const CODE_CHARS = 200_000;
+
+/** One iteration: thinking, blocks with their results, how long each took. */
+export class StepEntry extends DrawnEntry {
+  readonly step: Step;
+  readonly #shown: () => Shown;
+
+  constructor(step: Step, shown: () => Shown) {
+    super();
+    this.step = step;
+    this.#shown = shown;
+  }
+
+  protected draw(width: number): readonly string[] {
+    const shown = this.#shown();
+    if (!shown.prefs.iterations) return [];
+    const { step } = this;
+    const lines = [
+      ...this.#thinking(width - 2, shown),
+      ...step.blocks.flatMap((block) => this.#block(block, { width: width - 2, shown })),
+      ...step.children.map((child) => childLine(child, { width: width - 2, shown })),
+      ...this.#end(width - 2, shown),
+    ];
+    if (lines.length === 0) return [];
+    const number = shown.theme.dim(`${step.number}`.padEnd(2).slice(0, 2));
+    const [first = "", ...rest] = lines;
+    return [`${step.number > 99 ? shown.theme.dim("· ") : number}${first}`, ...rest.map((line) => `  ${line}`), ""];
+  }
+
+  #thinking(width: number, { theme, prefs, whole }: Shown): readonly string[] {
+    const text = this.step.thinking.trim();
+    if (text === "" || !prefs.thinking) return [];
+    const lines = wrapped(text, width, { most: whole ? WHOLE : MOST.thinking });
+    return lines.map((line) => theme.dim(theme.italic(line)));
+  }
+
+  #block(
+    { code, result, calling, diffs }: StepBlock,
+    { width, shown }: { readonly width: number; readonly shown: Shown },
+  ): readonly string[] {
+    const { theme, whole } = shown;
+    const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
+    const changed = diffs.flatMap((diff) => diffLines(diff, { width: width - 2, shown }));
+    if (result === null) {
+      const now = calling === "" ? [] : [theme.dim(truncateToWidth(`└ ${visibleText(calling)} …`, width))];
+      return [...lines, ...changed, ...now];
+    }
+    const mark = result.ok ? theme.ok("✓") : theme.bad("✗");
+    const time = theme.dim(` ${duration(result.ms)}`);
+    const [first = "", ...rest] = resultLines(result, { width: width - 2, most: whole ? WHOLE : MOST.result, theme });
+    const told = wrapTextWithAnsi(`${mark} ${first}${time}`, width);
+    return [...lines, ...changed, ...told, ...rest.map((line) => `  ${line}`)];
+  }
+
+  #end(width: number, { theme }: Shown): readonly string[] {
+    const { outcome, reason, blocks } = this.step;
+    if (outcome === "refused" || (outcome === "failed" && blocks.length === 0)) {
+      const what = outcome === "failed" ? "no usable reply" : "answer refused";
+      return wrapped(`${what}: ${oneLine(reason ?? "", 400)}`, width).map(theme.warn);
+    }
+    return outcome === "empty" ? [theme.dim("an empty reply")] : [];
+  }
+}
+
+type Place = { readonly width: number; readonly shown: Shown };
+
+function codeLines(code: string, { width, shown }: Place): readonly string[] {
+  const text = visibleText(code.trimEnd().slice(0, CODE_CHARS)).replaceAll("\t", "    ");
+  const all = shown.theme.code(text);
+  const most = shown.whole ? WHOLE : MOST.code;
+  const kept = all.length > most ? all.slice(0, most - 1) : all;
+  const lines = kept.flatMap((line) => wrapTextWithAnsi(line, Math.max(1, width)));
+  const rest = all.length - kept.length;
+  return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(`… ${rest} more lines`, width))] : lines;
+}
+
+function diffLines(diff: string, { width, shown: { theme, whole } }: Place): readonly string[] {
+  return wrapped(diff.trimEnd(), width, { most: whole ? WHOLE : MOST.diff }).map((line) => {
+    const paint = line.startsWith("+") ? theme.ok : line.startsWith("-") ? theme.bad : theme.dim;
+    return `  ${paint(line)}`;
+  });
+}
+
+function resultLines(
+  result: BlockResult,
+  { width, most, theme }: { readonly width: number; readonly most: number; readonly theme: Shown["theme"] },
+): readonly string[] {
+  const { error, outcome, stdout, stderr, preview } = result;
+  const printed = [stdout, stderr].map((text) => text.trimEnd()).filter((text) => text !== "").join("\n");
+  const value = error ? `${error.name}: ${error.message}` : preview || (outcome === "value" ? "" : outcome);
+  const main = wrapped(value === "none" ? "" : value, width - 8, { most });
+  const beside = printed === "" ? [] : wrapped(printed, width, { most });
+  const excerpt = error?.excerpt ? wrapped(error.excerpt, width, { most: 4 }) : [];
+  return [...main.map(error ? theme.bad : (line) => line), ...excerpt.map(theme.dim), ...beside.map(theme.dim)];
+}
+
+function childLine({ task, iteration, done }: StepChild, { width, shown: { theme } }: Place): string {
+  const mark = done === null ? "…" : done.ok ? theme.ok("✓") : theme.bad("✗");
+  const text = done === null ? "" : ` ${oneLine(visibleText(done.text), 200)}`;
+  return truncateToWidth(`${theme.dim(`↳ ${oneLine(visibleText(task), 80)} (${iteration})`)} ${mark}${text}`, width);
+}
+
+function duration(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,35 @@
+import type { Conversations } from "../../conversation/conversations.ts";
+import { clip } from "../../domain/clip.ts";
+import type { IterationOutcome } from "../../domain/query_event.ts";
+import { newStep, type Step } from "./step.ts";
+
+type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+
+const OUTCOMES: readonly IterationOutcome[] = ["executed", "empty", "failed", "refused", "final"];
+const MOST_CHARS = 20_000;
+
+/** An iteration as its row has it; of large texts only what can be looked at. */
+export function storedStep({ position, thinking, blocks, error, metadata, status }: StoredIteration): Step {
+  const outcome = OUTCOMES.find((one) => one === metadata["outcome"]) ?? (status === "error" ? "failed" : null);
+  const pending = Array.isArray(metadata["pendingBlocks"]) && blocks.length === 0 ? metadata["pendingBlocks"] : [];
+  return {
+    ...newStep(position + 1),
+    thinking: clip(thinking, MOST_CHARS),
+    blocks: [
+      ...blocks.map(({ code, result }) => ({
+        code: clip(code, MOST_CHARS),
+        calling: "",
+        diffs: [],
+        result: {
+          ...result,
+          stdout: clip(result.stdout, MOST_CHARS),
+          stderr: clip(result.stderr, MOST_CHARS),
+          preview: clip(result.preview, MOST_CHARS),
+        },
+      })),
+      ...pending.map((code) => ({ code: clip(String(code), MOST_CHARS), calling: "", diffs: [], result: null })),
+    ],
+    outcome,
+    reason: error,
+  };
+}

@@ -1,0 +1,160 @@
+import type { Entry } from "./entry.ts";
+
+/** Entries whose lines are kept: several screens around what is seen. */
+const KEPT = 400;
+
+interface Place {
+  readonly index: number;
+  readonly line: number;
+}
+
+/** Everything that was said and done, of which a few rows are seen. Only what is seen is drawn: the place is an entry and
+ * a line of it, never a number of rows from the beginning, so that nothing that grows elsewhere moves it. */
+export class Transcript {
+  readonly #entries: Entry[] = [];
+  /** Of the first row that is seen; null where the end is followed. */
+  #top: Place | null = null;
+  #size = { width: 80, rows: 1 };
+  readonly #drawn = new Set<Entry>();
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  /** Whether what is added at the end is seen. */
+  get following(): boolean {
+    return this.#top === null;
+  }
+
+  add(...entries: readonly Entry[]): void {
+    this.#entries.push(...entries);
+  }
+
+  /** In place of one entry; what is seen stays where it is. */
+  replace(entry: Entry, entries: readonly Entry[]): void {
+    const index = this.#entries.indexOf(entry);
+    if (index === -1) return;
+    this.#entries.splice(index, 1, ...entries);
+    if (this.#top === null || this.#top.index < index) return;
+    const moved = entries.length - 1;
+    if (this.#top.index > index) this.#top = { ...this.#top, index: this.#top.index + moved };
+    else this.#top = { index: Math.max(0, index + moved), line: Number.MAX_SAFE_INTEGER };
+  }
+
+  clear(): void {
+    this.#entries.length = 0;
+    this.#drawn.clear();
+    this.#top = null;
+  }
+
+  invalidate(): void {
+    for (const entry of this.#entries) entry.invalidate();
+  }
+
+  /** Down where positive. */
+  scroll(rows: number): void {
+    const from = this.#top ?? this.#placeAbove({ index: this.#entries.length, line: 0 }, this.#size.rows);
+    if (from === null) return;
+    this.#top = rows < 0 ? this.#placeAbove(from, -rows) ?? { index: 0, line: 0 } : this.#placeBelow(from, rows);
+    if (rows > 0 && this.#rowsFrom(this.#top).length <= this.#size.rows) this.#top = null;
+  }
+
+  page(direction: -1 | 1): void {
+    this.scroll(direction * Math.max(1, this.#size.rows - 2));
+  }
+
+  toStart(): void {
+    this.#top = { index: 0, line: 0 };
+  }
+
+  toEnd(): void {
+    this.#top = null;
+  }
+
+  /** How much of it stands above what is seen, 0 to 1; null where all of it is seen. */
+  get progress(): number | null {
+    if (this.#top === null) return null;
+    return this.#entries.length < 2 ? 0 : this.#top.index / (this.#entries.length - 1);
+  }
+
+  /** Exactly so many rows. What is too short stands at the top. */
+  view(width: number, rows: number): readonly string[] {
+    this.#size = { width, rows };
+    const top = this.#top === null ? null : this.#settled(this.#top);
+    let lines = top === null ? this.#tail() : this.#rowsFrom(top).slice(0, rows);
+    if (top !== null && lines.length < rows) {
+      this.#top = null;
+      lines = this.#tail();
+    }
+    this.#forget();
+    return [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill("")];
+  }
+
+  /** A place that exists: entries may have shrunk, or be gone. */
+  #settled({ index, line }: Place): Place | null {
+    if (this.#entries.length === 0) return this.#top = null;
+    const at = Math.min(index, this.#entries.length - 1);
+    return this.#top = { index: at, line: Math.max(0, Math.min(line, this.#lines(at).length - 1)) };
+  }
+
+  #tail(): readonly string[] {
+    const parts: (readonly string[])[] = [];
+    let rows = 0;
+    for (let at = this.#entries.length - 1; at >= 0 && rows < this.#size.rows; at--) {
+      const lines = this.#lines(at);
+      parts.unshift(lines.length > this.#size.rows ? lines.slice(-this.#size.rows) : lines);
+      rows += lines.length;
+    }
+    return parts.flat().slice(-this.#size.rows);
+  }
+
+  /** One row more than are seen, where there are so many. */
+  #rowsFrom({ index, line }: Place): readonly string[] {
+    const wanted = this.#size.rows + 1;
+    const rows = [...this.#lines(index).slice(line, line + wanted)];
+    for (let at = index + 1; at < this.#entries.length && rows.length < wanted; at++) {
+      rows.push(...this.#lines(at, "above").slice(0, wanted - rows.length));
+    }
+    return rows;
+  }
+
+  /** So many rows above a place, null where the beginning is nearer. */
+  #placeAbove({ index, line }: Place, rows: number): Place | null {
+    let left = rows - line;
+    if (left <= 0) return { index, line: -left };
+    for (let at = index - 1; at >= 0; at--) {
+      const { length } = this.#lines(at);
+      if (left <= length) return { index: at, line: length - left };
+      left -= length;
+    }
+    return null;
+  }
+
+  #placeBelow({ index, line }: Place, rows: number): Place {
+    let left = line + rows;
+    for (let at = index; at < this.#entries.length; at++) {
+      const { length } = this.#lines(at);
+      if (left < length) return { index: at, line: left };
+      left -= length;
+    }
+    return { index: Math.max(0, this.#entries.length - 1), line: 0 };
+  }
+
+  #lines(index: number, from: "above" | "below" = "below"): readonly string[] {
+    const entry = this.#entries[index];
+    if (!entry) return [];
+    entry.seen?.(from);
+    this.#drawn.delete(entry);
+    this.#drawn.add(entry);
+    return entry.lines(this.#size.width);
+  }
+
+  /** Lines of what was seen long ago are given back; they can be drawn again. */
+  #forget(): void {
+    if (this.#drawn.size <= KEPT) return;
+    for (const entry of [...this.#drawn].slice(0, this.#drawn.size - KEPT)) {
+      this.#drawn.delete(entry);
+      entry.invalidate();
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import { oneLine } from "../../domain/clip.ts";
+import type { QueryEvent } from "../../domain/query_event.ts";
+import type { QueryResult } from "../../domain/query_result.ts";
+import { AnswerEntry } from "./answer_entry.ts";
+import { endLine } from "./end_line.ts";
+import { LineEntry } from "./line_entry.ts";
+import type { Shown } from "./shown.ts";
+import { newStep, type Step, type StepBlock } from "./step.ts";
+import { StepEntry } from "./step_entry.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** One query while it runs: its events become entries of the transcript. */
+export class Turn {
+  readonly #transcript: Transcript;
+  readonly #shown: () => Shown;
+  #step: StepEntry | null = null;
+  #answer: AnswerEntry | null = null;
+  /** What goes on now, for the line above the input. */
+  phase = "waiting for the model";
+  iteration = 0;
+  queryId: string | null = null;
+
+  constructor(transcript: Transcript, shown: () => Shown) {
+    this.#transcript = transcript;
+    this.#shown = shown;
+  }
+
+  show(event: QueryEvent): void {
+    if (event.parentQueryId !== undefined) return this.#child(event);
+    this.queryId = event.queryId;
+    if (event.iteration !== null) this.iteration = event.iteration;
+    switch (event.type) {
+      case "started":
+        this.phase = `waiting for ${event.model}`;
+        return;
+      case "thinking":
+        this.phase = "thinking";
+        return this.#change(event, (step) => void (step.thinking += event.delta));
+      case "code":
+        this.phase = `writing block ${event.block + 1}`;
+        return this.#change(event, (step) => void (blockOf(step, event.block).code += event.delta));
+      case "block_started":
+        this.phase = `running block ${event.block + 1}`;
+        return this.#change(event, (step) => void (blockOf(step, event.block).code = event.code));
+      case "block_finished":
+        return this.#change(event, (step) => void (blockOf(step, event.block).result = event.result));
+      case "host_call":
+        this.phase = event.phase === "start" ? event.name : `running block ${event.block + 1}`;
+        return this.#change(event, (step) => {
+          const block = blockOf(step, event.block);
+          block.calling = event.phase === "start" ? event.name : "";
+          block.diffs.push(...event.diffs ?? []);
+        });
+      case "iteration_finished":
+        this.phase = "waiting for the model";
+        this.#change(
+          event,
+          (step) => Object.assign(step, { outcome: event.outcome, reason: event.reason, ms: event.ms }),
+        );
+        if (event.outcome === "refused") this.#dropAnswer();
+        return;
+      case "answer_delta":
+        this.phase = "answering";
+        return this.#answerEntry().append(event.delta);
+      case "final":
+      case "failed":
+      case "cancelled":
+        return this.#end(event.result);
+      case "nudge":
+      case "usage":
+        return;
+    }
+  }
+
+  #change(event: QueryEvent, change: (step: Step) => void): void {
+    if (event.iteration === null) return;
+    if (this.#step?.step.number !== event.iteration) {
+      this.#step = new StepEntry(newStep(event.iteration), this.#shown);
+      this.#transcript.add(this.#step);
+    }
+    change(this.#step.step);
+    this.#step.invalidate();
+  }
+
+  #child(event: QueryEvent): void {
+    const step = this.#step?.step;
+    if (!step) return;
+    const known = step.children.find(({ queryId }) => queryId === event.queryId);
+    if (event.type === "started" && !known) {
+      step.children.push({ queryId: event.queryId, task: event.request, iteration: 0, done: null });
+    }
+    if (known && event.iteration !== null) known.iteration = event.iteration;
+    if (known && "result" in event && "answer" in event.result) {
+      const { status, reason, answer } = event.result;
+      known.done = { ok: status === "done", text: status === "done" ? answer : reason };
+    }
+    this.phase = `↳ ${oneLine(known?.task ?? "a question of its own", 40)}`;
+    this.#step?.invalidate();
+  }
+
+  #answerEntry(): AnswerEntry {
+    if (this.#answer === null) this.#transcript.add(this.#answer = new AnswerEntry(this.#shown));
+    return this.#answer;
+  }
+
+  /** What came of an answer that does not count. */
+  #dropAnswer(): void {
+    if (this.#answer !== null) this.#transcript.replace(this.#answer, []);
+    this.#answer = null;
+  }
+
+  #end(result: QueryResult): void {
+    const { theme } = this.#shown();
+    if (result.status === "interrupted") {
+      this.#transcript.add(new LineEntry("cancelled", theme.warn));
+    } else {
+      this.#answerEntry().settle(result.answer, { plain: result.answerType === "text" });
+    }
+    for (const note of result.notes) this.#transcript.add(new LineEntry(note, theme.dim));
+    this.#transcript.add(new LineEntry(endLine(result), result.status === "error" ? theme.bad : theme.dim));
+  }
+}
+
+function blockOf(step: Step, index: number): StepBlock {
+  while (step.blocks.length <= index) step.blocks.push({ code: "", calling: "", diffs: [], result: null });
+  const block = step.blocks[index];
+  if (!block) throw new Error(`Cannot show block ${index}: it is none`);
+  return block;
+}
