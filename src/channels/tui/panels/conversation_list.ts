@@ -118,7 +118,7 @@ class ConversationList extends BasePanel {
       work: () => this.#found.readPage(this.#everywhere),
       then: () => {
         this.#show("kept");
-        if (this.#list.items.length < AHEAD) this.#more();
+        this.#more();
       },
     });
   }

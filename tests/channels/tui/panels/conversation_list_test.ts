@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import type { PanelParts } from "../../../../src/channels/tui/panel.ts";
+import { conversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
+
+const final = (answer: string): string => replyJson([], { final: answer });
+
+async function create(rig: PanelRig, title: string, workspace = "/work") {
+  return await rig.engine.conversations.create({ title, channel: "test", workspace });
+}
+
+async function ask(rig: PanelRig, request: string, title = request, workspace = "/work") {
+  const branch = await create(rig, title, workspace);
+  const signal = new AbortController().signal;
+  await rig.engine.conversations.send(branch, request, { signal, emit: () => {} });
+  return branch;
+}
+
+Deno.test("conversationList() those of this workspace, newest first; Tab shows all", async () => {
+  await using rig = await startPanels([final("yes"), final("no")]);
+  await ask(rig, "Is it here?");
+  await ask(rig, "Is it elsewhere?", "Elsewhere", "/other/place");
+  for (const width of WIDTHS) {
+    const panel = conversationList(rig.parts);
+    const text = await rig.until(panel, /Is it here/, { width });
+    assert.match(text, /❯ Is it here\? .*now +1 query/);
+    assert.match(text, /● test/);
+    assert.doesNotMatch(text, /Elsewhere/);
+    assert.equal(panel.title, "Conversations of this workspace");
+    type(panel, KEYS.tab);
+    assert.match(shown(panel, { width }), /Elsewhere +now( +place( +1 query)?)?/);
+    assert.equal(panel.title, "Conversations, all");
+  }
+});
+
+Deno.test("conversationList() Enter shows the selected one", async () => {
+  await using rig = await startPanels([final("yes")]);
+  const branch = await ask(rig, "Is it here?");
+  const panel = conversationList(rig.parts);
+  await rig.until(panel, /Is it here/);
+  type(panel, KEYS.enter);
+  const { branchId, title } = await rig.does("show") as typeof branch;
+  assert.deepEqual([branchId, title], [branch.branchId, "Is it here?"]);
+  assert.equal(rig.all("close").length, 1);
+});
+
+Deno.test("conversationList() typed words find what was asked, run and answered, with what stands around them", async () => {
+  await using rig = await startPanels([
+    final("Tigers are striped cats"),
+    replyJson("const herd = 'elephants'"),
+    final("They are grey"),
+    final("Tigers abroad"),
+  ]);
+  const tigers = await ask(rig, "What are tigers?");
+  await ask(rig, "And the big ones?");
+  await ask(rig, "abroad?", "Far", "/other");
+  const panel = conversationList(rig.parts);
+  await rig.until(panel, /big ones/);
+  type(panel, ..."striped");
+  const text = await rig.until(panel, /❯ What are tigers\? .*answer\n {4}Tigers are \[striped\] cats/);
+  assert.doesNotMatch(text, /big ones/);
+  await rig.until(panel, /striped/, { width: 40 });
+  type(panel, KEYS.enter);
+  assert.equal((await rig.does("show") as typeof tigers).branchId, tigers.branchId);
+  const again = conversationList(rig.parts);
+  type(again, ..."elephants");
+  await rig.until(again, /code of iteration 1\n.*\[elephants\]/);
+  type(again, ...Array.from({ length: 9 }, () => KEYS.backspace));
+  await rig.until(again, /What are tigers\?\s+now/);
+  type(again, ..."abroad");
+  await rig.until(again, /nothing has all of these words/);
+  type(again, KEYS.tab);
+  await rig.until(again, /❯ Far .*other/);
+});
+
+Deno.test("conversationList() a title is changed with Ctrl+R, Esc leaves it", async () => {
+  await using rig = await startPanels([final("yes")]);
+  const branch = await ask(rig, "Old title");
+  const panel = conversationList(rig.parts);
+  await rig.until(panel, /Old title/);
+  type(panel, KEYS.ctrl("r"));
+  assert.match(shown(panel), /title: Old title/);
+  type(panel, ..." x", KEYS.esc);
+  assert.match(selected(panel), /Old title /);
+  type(panel, KEYS.ctrl("r"), KEYS.ctrl("u"), ..."漢字 new", KEYS.enter);
+  await rig.until(panel, /❯ 漢字 new/);
+  assert.equal((await rig.engine.conversations.byId(branch.branchId)).title, "漢字 new");
+  type(panel, KEYS.ctrl("r"), KEYS.ctrl("u"), KEYS.enter);
+  await rig.until(panel, /! Cannot rename a conversation: the title is empty/);
+});
+
+Deno.test("conversationList() deleting asks first; the one on the screen makes room for a new one", async () => {
+  await using rig = await startPanels([final("yes")]);
+  const branch = await ask(rig, "Doomed");
+  const panel = conversationList(rig.parts);
+  await rig.until(panel, /Doomed/);
+  type(panel, KEYS.ctrl("d"));
+  assert.match(shown(panel), /Delete “Doomed” with all branches\? y\/n/);
+  assert.match(shown(panel, { width: 40 }), /Delete “Doomed”/);
+  type(panel, "n");
+  assert.match(shown(panel), /❯ Doomed/);
+  type(panel, KEYS.delete, KEYS.esc, KEYS.delete, "y");
+  await rig.until(panel, /^(?![^]*Doomed)[^]*❯ ● test/);
+  await assert.rejects(rig.engine.conversations.byId(branch.branchId));
+  assert.deepEqual(rig.all("show"), []);
+  type(panel, KEYS.ctrl("d"), "y");
+  assert.equal(await rig.does("show"), null);
+});
+
+Deno.test("conversationList() a busy conversation is not deleted, and that is told", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using rig = await startPanels([() => ({ text: final("late"), delayMs: 60_000 })]);
+  const abort = new AbortController();
+  const branch = await create(rig, "Busy");
+  const running = rig.engine.conversations.send(branch, "x", {
+    signal: abort.signal,
+    emit: () => gate.resolve(),
+  });
+  await gate.promise;
+  const panel = conversationList(rig.parts);
+  await rig.until(panel, /❯ Busy/);
+  type(panel, KEYS.delete, "y");
+  await rig.until(panel, /! Conversation is busy/);
+  assert.match(shown(panel), /❯ Busy/);
+  abort.abort();
+  await running;
+});
+
+Deno.test("conversationList() 1000 conversations: the first page is enough to begin, more come on the way down", async () => {
+  await using rig = await startPanels();
+  for (let at = 0; at < 1_000; at++) await create(rig, `number ${at}`, at % 2 === 0 ? "/work" : "/other");
+  const { conversations } = rig.engine;
+  const reads: number[] = [];
+  const counting = new Proxy(conversations, {
+    get(target, name) {
+      if (name === "list") {
+        return (options: Parameters<typeof target.list>[0]) => {
+          reads.push(options.limit);
+          return target.list(options);
+        };
+      }
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const parts: PanelParts = { ...rig.parts, session: () => ({ ...rig.parts.session(), conversations: counting }) };
+  const panel = conversationList(parts);
+  const text = await rig.until(panel, /number 998/);
+  assert.doesNotMatch(text, /number 999/);
+  assert.ok(reads.length <= 2, `${reads.length} pages`);
+  for (let turn = 0; turn < 40 && !/number 0 /.test(shown(panel)); turn++) {
+    type(panel, KEYS.end);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await rig.until(panel, /❯ ● test/);
+  assert.match(shown(panel), /number 0 /);
+  type(panel, KEYS.home);
+  assert.match(selected(panel), /number 998/);
+  assert.ok(reads.length <= 12, `${reads.length} pages`);
+});
+
+Deno.test("conversationList() hostile titles and excerpts command nothing", async () => {
+  await using rig = await startPanels([final(`see ${HOSTILE}`)]);
+  await ask(rig, `find ${HOSTILE}`, HOSTILE);
+  const panel = conversationList(rig.parts);
+  for (const width of WIDTHS) await rig.until(panel, /a\\u001b/, { width });
+  type(panel, KEYS.ctrl("r"));
+  for (const width of WIDTHS) shown(panel, { width });
+  type(panel, KEYS.esc, KEYS.delete);
+  for (const width of WIDTHS) shown(panel, { width });
+  type(panel, "n", ..."find");
+  for (const width of WIDTHS) await rig.until(panel, /\[find\]/, { width });
+});
+
+Deno.test("conversationList() empty states say what there is, a store that fails is told", async () => {
+  await using rig = await startPanels();
+  await rig.engine.conversations.delete(rig.engine.branch);
+  rig.branch = null;
+  const panel = conversationList(rig.parts);
+  await rig.until(panel, /this workspace has no conversation yet, Tab shows all/);
+  type(panel, KEYS.tab, KEYS.enter, KEYS.delete, KEYS.ctrl("r"));
+  await rig.until(panel, /there is no conversation yet/);
+  await rig.engine.store.close();
+  const broken = conversationList(rig.parts);
+  await rig.until(broken, /^! /m);
+  type(broken, ..."words");
+  await rig.until(broken, /^! /m, { width: 40 });
+  type(broken, KEYS.esc);
+  assert.deepEqual(rig.done.map(([name]) => name), ["close"]);
+});
+
+Deno.test("conversationList() what comes after it was left is for nobody", async () => {
+  await using rig = await startPanels();
+  const panel = conversationList(rig.parts);
+  type(panel, KEYS.esc);
+  const { redraws } = rig;
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(rig.redraws, redraws);
+});

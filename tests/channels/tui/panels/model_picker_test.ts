@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
+import { modelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
+import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/provider_report.ts";
+import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
+
+const model = (name: string, rest: Partial<ModelReport> = {}): ModelReport => ({
+  ...{ name, contextTokens: 128_000, price: { input: 3, output: 15, cached: 0 }, reasoning: true, images: false },
+  ...{ known: true, root: false, ...rest },
+});
+
+const provider = (name: string, mend = ""): ProviderReport => ({
+  ...{ name, title: name, protocol: "openai", baseUrl: "", model: null, root: false, reach: null },
+  key: { provider: name, title: name, need: "required", from: "", shown: "", mend },
+});
+
+const list = (name: string, models: readonly ModelReport[], rest: Partial<ModelsReport> = {}): ModelsReport => ({
+  ...{ provider: name, source: "service", detail: "", models, ...rest },
+});
+
+interface Fake {
+  readonly providers: readonly ProviderReport[];
+  /** By provider. */
+  readonly models: Readonly<Record<string, () => Promise<ModelsReport>>>;
+  readonly problem?: string;
+  readonly logins?: readonly string[];
+}
+
+function fake({ providers, models, problem = "", logins = [] }: Fake): Partial<ProviderAdmin> {
+  return {
+    providers: () => Promise.resolve({ providers, problem, notes: [] }),
+    models: async ({ provider }) => [await models[provider ?? ""]!()],
+    loginNames: () => logins,
+  };
+}
+
+const here = { provider: "one", model: "b" } as const;
+const three = { one: () => Promise.resolve(list("one", [model("a"), model("b"), model("c", { price: null })])) };
+
+Deno.test("modelPicker() shows every provider with its models, the present one marked and selected", async () => {
+  const admin = fake({ providers: [provider("one")], models: three });
+  for (const width of WIDTHS) {
+    await using rig = await startPanels([], { session: here, admin });
+    const panel = modelPicker(rig.parts);
+    const text = await rig.until(panel, /● b/, { width });
+    assert.match(text, /^one$/m);
+    assert.match(text, /❯ ● b/);
+    assert.match(text, /^ {4}a .*\$3 \/ \$15/m);
+    assert.match(text, /^ {4}c .*price unknown/m);
+  }
+});
+
+Deno.test("modelPicker() Enter uses the one that was found by a few letters", async () => {
+  const models = {
+    one: () => Promise.resolve(list("one", [model("gpt-large"), model("gpt-small")])),
+    two: () => Promise.resolve(list("two", [model("sonnet-7"), model("opus-7")])),
+  };
+  const admin = fake({ providers: [provider("one"), provider("two")], models });
+  await using rig = await startPanels([], { session: here, admin });
+  const panel = modelPicker(rig.parts);
+  await rig.until(panel, /opus/);
+  type(panel, ..."two op");
+  assert.match(selected(panel), /opus-7/);
+  assert.doesNotMatch(shown(panel), /gpt/);
+  type(panel, KEYS.enter);
+  assert.deepEqual(await rig.does("useModel"), { provider: "two", name: "opus-7" });
+  assert.equal(rig.all("close").length, 1);
+});
+
+Deno.test("modelPicker() a model that no list has is used by its name", async () => {
+  await using rig = await startPanels([], {
+    session: here,
+    admin: fake({ providers: [provider("one")], models: three }),
+  });
+  const panel = modelPicker(rig.parts);
+  await rig.until(panel, /● b/);
+  type(panel, ..."brand-new");
+  assert.match(selected(panel), /use “brand-new” of one/);
+  type(panel, KEYS.enter);
+  assert.deepEqual(await rig.does("useModel"), { provider: "one", name: "brand-new" });
+});
+
+Deno.test("modelPicker() a provider without a key says how to log in, and is not asked", async () => {
+  const admin = fake({
+    providers: [provider("one"), provider("two", "run vis auth login two, or set TWO_API_KEY")],
+    models: { ...three, two: () => Promise.reject(new Error("must not be asked")) },
+    logins: ["one", "two", "three"],
+  });
+  await using rig = await startPanels([], { session: here, admin });
+  const panel = modelPicker(rig.parts);
+  const text = await rig.until(panel, /● b/);
+  assert.match(text, /two {2}no key: run vis auth login two, or set TWO_API_KEY/);
+  assert.match(text, /More {2}vis auth login three/);
+  assert.match(shown(panel, { width: 40 }), /two\n {2}no key: run vis auth login two, or set\n {2}TWO_API_KEY/);
+});
+
+Deno.test("modelPicker() a provider that does not answer keeps nobody waiting, and gives up at its deadline", async () => {
+  const never = new Promise<ModelsReport>(() => {});
+  const admin = fake({
+    providers: [provider("slow"), provider("one"), provider("broken")],
+    models: { ...three, slow: () => never, broken: () => Promise.reject(new Error("refused \x1b[2J")) },
+  });
+  await using rig = await startPanels([], { session: here, admin });
+  const panel = modelPicker(rig.parts, { deadlineMs: 20 });
+  await rig.until(panel, /● b/);
+  const text = await rig.until(panel, /slow {2}no answer for 0.02 s/);
+  assert.match(text, /broken {2}refused \\u001b\[2J/);
+  assert.match(text, /❯ ● b/);
+});
+
+Deno.test("modelPicker() no provider, and settings that cannot be read, are told", async () => {
+  await using rig = await startPanels([], { session: here, admin: fake({ providers: [], models: {} }) });
+  await rig.until(modelPicker(rig.parts), /no provider is set up: vis auth login/);
+  const admin: Partial<ProviderAdmin> = { providers: () => Promise.reject(new Error("Cannot read config.jsonc: bad")) };
+  await using broken = await startPanels([], { session: here, admin });
+  const panel = modelPicker(broken.parts);
+  await broken.until(panel, /! Cannot read config.jsonc: bad/, { width: 40 });
+  type(panel, KEYS.down, KEYS.enter, ..."x", KEYS.esc);
+  assert.equal(broken.all("close").length, 1);
+});
+
+Deno.test("modelPicker() answers that come after it was left change nothing", async () => {
+  const late = Promise.withResolvers<ModelsReport>();
+  const admin = fake({ providers: [provider("one")], models: { one: () => late.promise } });
+  await using rig = await startPanels([], { session: here, admin });
+  const panel = modelPicker(rig.parts);
+  await rig.until(panel, /one {2}…/);
+  panel.left();
+  const { redraws } = rig;
+  late.resolve(list("one", [model("a")]));
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(rig.redraws, redraws);
+  assert.match(shown(panel), /one {2}…/);
+});
+
+Deno.test("modelPicker() 2000 models and hostile names", async () => {
+  const many = Array.from({ length: 2_000 }, (_, at) => model(`model-${at}`));
+  const models = { one: () => Promise.resolve(list("one", [model(HOSTILE), ...many], { detail: HOSTILE })) };
+  const admin = fake({ providers: [provider("one"), provider(HOSTILE, HOSTILE)], models, problem: HOSTILE });
+  await using rig = await startPanels([], { session: { provider: "one", model: "model-1999" }, admin });
+  const panel = modelPicker(rig.parts);
+  await rig.until(panel, /● model-1999/);
+  type(panel, KEYS.home);
+  for (const width of WIDTHS) assert.match(shown(panel, { width }), /❯ {3}a\\u001b/);
+  type(panel, ..."1234");
+  assert.match(selected(panel), /model-1234/);
+});
