@@ -15,7 +15,7 @@ function versionFacts(): VersionFacts {
 }
 
 /** Builds what a channel asks for, when it asks: `vis version` loads no database, provider or sandbox. */
-function services(extensions: Extensions): Services {
+function services(extensions: Extensions, io: DenoIo): Services {
   return {
     version: versionFacts(),
     open: async (request) => {
@@ -29,6 +29,14 @@ function services(extensions: Extensions): Services {
     speak: async (request) => {
       const { speak } = await import("./app/speak.ts");
       return await speak(request, { env: environment(), version: versionFacts(), ...extensions });
+    },
+    screen: async (request) => {
+      const { screen } = await import("./app/screen.ts");
+      return await screen(request, { env: environment(), version: versionFacts(), io, ...extensions });
+    },
+    telegram: async (request) => {
+      const { telegram } = await import("./app/telegram.ts");
+      return await telegram(request, { env: environment(), ...extensions });
     },
     doctor: async (request) => {
       const { doctor } = await import("./app/doctor.ts");
@@ -75,7 +83,7 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
     startLogging({ level: levelOf(env["VIS_LOG"]), write: (line) => io.stderr(`${line}\n`) });
   }
   const { runCli } = await import("./channels/cli/cli.ts");
-  const code = await runCli(services(extensions), io).catch((error: unknown) => defect(error, { io, env }));
+  const code = await runCli(services(extensions, io), io).catch((error: unknown) => defect(error, { io, env }));
   Deno.exit(io.exitCode(code));
 }
 

@@ -82,9 +82,44 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** How the bot of Telegram is run; the rest comes from the configuration. */
+export interface TelegramRequest extends OpenRequest {
+  /** In place of VIS_TELEGRAM_TOKEN and of the one that is kept. */
+  readonly tokenFile?: string | undefined;
+  /** "open" or "locked"; VIS_PROFILE where it is left out. */
+  readonly profile?: string | undefined;
+  readonly writable?: boolean | undefined;
+  /** Takes away a webhook that is set for the bot: with one there is no polling. */
+  readonly deleteWebhook?: boolean | undefined;
+  /** What an operator should know, as it happens. */
+  readonly onNote: (text: string) => void;
+  /** Ends the attempts to reach Telegram at the start. */
+  readonly signal: AbortSignal;
+}
+
+/** The bot at work, with sessions of its own. Whoever started it closes it. */
+export interface RunningBot {
+  readonly username: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly notes: readonly string[];
+  /** Rejects where it cannot go on, with `ConfigError` for a refused token and another program that polls. */
+  readonly ended: Promise<void>;
+  /** Lets running queries end, cuts those that take too long, and closes everything. */
+  close(): Promise<void>;
+}
+
 /** A client of a protocol on stdin and stdout: nothing else may be written there. */
 export interface SpeakRequest extends OpenRequest {
   readonly protocol: "mcp" | "acp";
+}
+
+/** Vis on the terminal: a new conversation where none is named. */
+export interface ScreenRequest extends OpenRequest {
+  /** The newest one of this workspace. */
+  readonly continue?: boolean | undefined;
+  /** Its id, or how it begins. */
+  readonly conversation?: string | undefined;
 }
 
 export interface Peer {
@@ -186,6 +221,11 @@ export interface Services {
   serve(request: ServeRequest): Promise<RunningServer>;
   /** Rejects as `open`. */
   speak(request: SpeakRequest): Promise<Peer>;
+  /** Takes the terminal until the user leaves; resolves with the exit code. Rejects as `open`, before anything is
+   * drawn. */
+  screen(request: ScreenRequest): Promise<number>;
+  /** Rejects as `open`, with `ConfigError` where there is no token or it is refused, and with `Cancelled` at the signal. */
+  telegram(request: TelegramRequest): Promise<RunningBot>;
   doctor(request: OpenRequest): Promise<readonly CheckResult[]>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;

@@ -12,6 +12,9 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   auth: "status",
 };
 
+/** Flags of every program, which need no command. */
+const COMMON: readonly string[] = ["-h", "--help", "-V", "--version"];
+
 /** Parses the command line and runs one command. Resolves with the exit code; throws only for defects. */
 export async function runCli(services: Services, io: Io): Promise<number> {
   let code = 0;
@@ -19,9 +22,9 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   const only = first === "-V" || first === "--version" ? "version" : first;
   const program = buildProgram({ services, io, finish: (told) => code = told }, { only });
   try {
-    if (io.args.length === 0) {
-      const { welcome } = await import("./welcome.ts");
-      return await welcome({ services, io, help: () => program.outputHelp() });
+    if (first === "" || first.startsWith("-") && !COMMON.includes(first)) {
+      const { screenCommand } = await import("./screen_command.ts");
+      return await screenCommand({ services, io, help: () => program.outputHelp() });
     }
     const done = await extensionCommand(program, { services, io });
     if (done !== null) return done;

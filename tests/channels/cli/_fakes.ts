@@ -64,6 +64,8 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     open: never,
     serve: never,
     speak: never,
+    telegram: never,
+    screen: never,
     doctor: never,
     providerAdmin: never,
     // Asked for every word that is no command; it has none.

@@ -1,0 +1,36 @@
+import type { Io, ScreenRequest, VersionFacts } from "../channels/channel.ts";
+import { AppConfigAdmin } from "./config_admin.ts";
+import { openSession, type SessionParts } from "./open_session.ts";
+import { AppProviderAdmin } from "./provider_admin.ts";
+import { readSettings, visHome } from "./settings.ts";
+
+type Parts = SessionParts & { readonly version: VersionFacts; readonly io: Io };
+
+/** Vis on the terminal of this process until the user leaves. Resolves with the exit code. Throws `ConfigError`,
+ * `UsageError` and `StoreError` before anything is drawn. */
+export async function screen(
+  { continue: newest, conversation, ...request }: ScreenRequest,
+  { version: _version, io, ...parts }: Parts,
+): Promise<number> {
+  const { env } = parts;
+  const [{ runScreen }, { OwnTerminal }, { PrefsFile }, session] = await Promise.all([
+    import("../channels/tui/run_screen.ts"),
+    import("../channels/tui/own_terminal.ts"),
+    import("../channels/tui/panels/prefs.ts"),
+    openSession(request, parts),
+  ]);
+  const home = visHome(env);
+  const { prefs, note } = await PrefsFile.open(`${home ?? session.workspace}/tui.json`);
+  return await runScreen({
+    ...{ io, home, prefs, request },
+    terminal: (gone) => new OwnTerminal(gone),
+    open: (asked) => openSession(asked, parts),
+    providers: async () => new AppProviderAdmin(await readSettings(request, env)),
+    config: () => AppConfigAdmin.open(request, env),
+    userHome: env["HOME"] ?? "",
+    color: io.stdoutColor,
+  }, {
+    session: note === "" ? session : { ...session, notes: [...session.notes ?? [], note] },
+    place: { continue: newest, conversation },
+  });
+}

@@ -1,0 +1,93 @@
+import { Buffer } from "node:buffer";
+import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import type { Session } from "../channel.ts";
+import type { Chat } from "./chat.ts";
+import type { Panel, PanelActions } from "./panel.ts";
+import type { Screen } from "./screen.ts";
+import type { ScreenParts } from "./screen_parts.ts";
+
+/** Terminals take no more through their clipboard's sequence. */
+const COPIED_BYTES = 1_000_000;
+
+interface ActionParts {
+  readonly screen: Screen;
+  readonly chat: Chat;
+  readonly screenParts: ScreenParts;
+  readonly show: (branch: Branch | null) => Promise<void>;
+  readonly use: (session: Session) => void;
+}
+
+/** What panels and commands may do to the screen. Nothing of it throws. */
+export class Actions implements PanelActions {
+  readonly #parts: ActionParts;
+
+  constructor(parts: ActionParts) {
+    this.#parts = parts;
+  }
+
+  redraw(): void {
+    this.#parts.screen.changed();
+  }
+
+  close(): void {
+    this.#parts.screen.open(null);
+  }
+
+  open(panel: Panel): void {
+    this.#parts.screen.open(panel);
+  }
+
+  tell(text: string): void {
+    this.#parts.screen.tell(text);
+  }
+
+  quit(): void {
+    this.#parts.screen.quit();
+  }
+
+  async show(branch: Branch | null): Promise<void> {
+    await this.#idle("show another conversation", () => this.#parts.show(branch));
+  }
+
+  async fork(iterationId: string): Promise<void> {
+    await this.#idle("fork", async () => {
+      const { chat, screen: { session: { conversations } } } = this.#parts;
+      const at = chat.branch?.conversationId ?? "";
+      const { point } = await conversations.records.point(at, iterationId);
+      await this.#parts.show(await conversations.fork(point));
+      this.tell("A new branch: the one before stays as it is");
+    });
+  }
+
+  async useModel({ provider, name }: { readonly provider: string; readonly name: string }): Promise<void> {
+    await this.#idle("change the model", async () => {
+      const { screen, screenParts: { open, request, config }, use } = this.#parts;
+      const before = screen.session;
+      if (before.database === ":memory:") throw new Error("its database is in memory and would be lost");
+      use(await open({ ...request, provider, model: name }));
+      await before.close();
+      const model = `${provider}/${name}`;
+      await (await config()).set("model", { words: [model], project: false });
+      this.tell(`${model} from now on`);
+    });
+  }
+
+  /** By the terminal itself, so that it works over a connection as well. */
+  copy(text: string): void {
+    if (text === "") return this.tell("There is nothing to copy");
+    const bytes = Buffer.from(text);
+    if (bytes.byteLength > COPIED_BYTES) return this.tell("It is too large for the terminal's clipboard");
+    this.#parts.screenParts.terminal.write(`\x1b]52;c;${bytes.toString("base64")}\x07`);
+    this.tell(`Copied ${text.length} characters`);
+  }
+
+  /** What a running query must not be taken away from. */
+  async #idle(what: string, work: () => Promise<void>): Promise<void> {
+    if (this.#parts.chat.running !== null) return this.tell(`Cannot ${what} while a query runs: Esc cancels it`);
+    try {
+      await work();
+    } catch (error) {
+      this.tell(error instanceof Error ? error.message : String(error));
+    }
+  }
+}

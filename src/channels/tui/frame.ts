@@ -1,0 +1,80 @@
+import type { Component, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
+import { oneLine } from "../../domain/clip.ts";
+import { visibleText } from "../../domain/visible_text.ts";
+import type { Outgoing } from "./outgoing.ts";
+import type { Panel } from "./panel.ts";
+import { panelBox } from "./panel_box.ts";
+import { type StatusFacts, statusLine } from "./status_line.ts";
+import type { Theme } from "./theme.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** Terminals with fewer rows show no footer and no line of status. */
+const LOW = 9;
+const WAITING_SHOWN = 3;
+
+export interface FrameFacts {
+  readonly theme: Theme;
+  readonly status: StatusFacts;
+  readonly waiting: readonly { readonly outgoing: Outgoing; readonly steers: boolean }[];
+  readonly panel: Panel | null;
+  readonly input: (width: number) => readonly string[];
+  readonly footer: (width: number) => string;
+}
+
+/** All rows of the terminal, from the messages down to the footer. */
+export class Frame implements Component {
+  readonly #transcript: Transcript;
+  readonly #rows: () => number;
+  readonly #facts: () => FrameFacts;
+  readonly #wheel: (rows: number) => void;
+  /** How long the last drawing took, in milliseconds. */
+  cost = 0;
+
+  constructor({ transcript, rows, facts, wheel }: {
+    readonly transcript: Transcript;
+    readonly rows: () => number;
+    readonly facts: () => FrameFacts;
+    readonly wheel: (rows: number) => void;
+  }) {
+    this.#transcript = transcript;
+    this.#rows = rows;
+    this.#facts = facts;
+    this.#wheel = wheel;
+  }
+
+  render(width: number): string[] {
+    const began = performance.now();
+    const rows = this.#rows();
+    const { theme, status, waiting, panel, input, footer } = this.#facts();
+    const low = rows < LOW;
+    const below = [
+      ...waiting.slice(-WAITING_SHOWN).map((one) => waitingLine(one, { width, theme })),
+      ...(low && status.told === "" ? [] : [statusLine(status, { width, theme })]),
+      ...input(width),
+      ...(low ? [] : [footer(width)]),
+    ];
+    const above = this.#transcript.view(width, Math.max(0, rows - below.length));
+    const lines = [...panel === null ? above : panelBox(panel, { under: above, width, theme }), ...below];
+    this.cost = performance.now() - began;
+    return lines.slice(-rows);
+  }
+
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
+    if (event.type !== "wheel") return undefined;
+    this.#wheel((event.wheelDelta ?? 0) < 0 ? -1 : 1);
+    return { handled: true };
+  }
+
+  invalidate(): void {
+    this.#transcript.invalidate();
+  }
+}
+
+function waitingLine(
+  { outgoing, steers }: FrameFacts["waiting"][number],
+  { width, theme }: { readonly width: number; readonly theme: Theme },
+): string {
+  const how = steers ? "for its next iteration" : "queued";
+  const text = oneLine(visibleText(outgoing.text), Math.max(10, width - how.length - 20));
+  return theme.dim(` ⏎ ${text} (${how}, ↑ takes it back)`);
+}

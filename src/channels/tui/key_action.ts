@@ -1,0 +1,62 @@
+import { type KeyId, matchesKey } from "@earendil-works/pi-tui";
+
+/** What a key does on the screen itself; all others belong to the input. */
+export type KeyAction =
+  | "palette"
+  | "inspect"
+  | "interrupt"
+  | "quit"
+  | "escape"
+  | "takeBack"
+  | "pageUp"
+  | "pageDown"
+  | "lineUp"
+  | "lineDown"
+  | "start"
+  | "end"
+  | "whole"
+  | "thinking"
+  | "copy"
+  | "redraw"
+  | "suspend";
+
+interface Where {
+  /** Nothing stands in the input. */
+  readonly empty: boolean;
+  /** The input offers completions. */
+  readonly choosing: boolean;
+  /** A message waits to be read. */
+  readonly waiting: boolean;
+  /** The end of the conversation is seen. */
+  readonly following: boolean;
+}
+
+type Rule = readonly [key: KeyId | "?", action: KeyAction, when?: (where: Where) => boolean];
+
+const RULES: readonly Rule[] = [
+  ["ctrl+k", "palette"],
+  ["?", "inspect", ({ empty }) => empty],
+  ["ctrl+c", "interrupt"],
+  ["ctrl+d", "quit", ({ empty }) => empty],
+  ["escape", "escape", ({ choosing }) => !choosing],
+  ["up", "takeBack", ({ empty, waiting }) => empty && waiting],
+  ["pageUp", "pageUp"],
+  ["pageDown", "pageDown"],
+  ["shift+up", "lineUp"],
+  ["shift+down", "lineDown"],
+  ["ctrl+home", "start"],
+  ["ctrl+end", "end"],
+  ["end", "end", ({ empty, following }) => empty && !following],
+  ["ctrl+o", "whole"],
+  ["ctrl+t", "thinking"],
+  ["ctrl+y", "copy", ({ empty }) => empty],
+  ["ctrl+l", "redraw"],
+  ["ctrl+z", "suspend"],
+];
+
+export function keyAction(data: string, where: Where): KeyAction | null {
+  const hit = RULES.find(([key, , when]) =>
+    (key === "?" ? data === "?" : matchesKey(data, key)) && (when?.(where) ?? true)
+  );
+  return hit?.[1] ?? null;
+}

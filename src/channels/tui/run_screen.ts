@@ -1,0 +1,59 @@
+import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import type { Io, ScreenRequest, Session } from "../channel.ts";
+import { watchEnd } from "./watch_end.ts";
+import { Screen } from "./screen.ts";
+import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
+
+/** Everything that leaves a terminal as a shell wants it, should the ordinary way be cut off: no mouse, no marked pastes,
+ * lines wrap, the shell's own screen, the cursor is seen. */
+export const RESTORE =
+  "\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
+
+/** Shows Vis on a terminal until the user leaves. Resolves with the exit code. Rejects with `UsageError` for a
+ * conversation that is not there, and with what goes wrong inside; the terminal is given back first, in any case. */
+export async function runScreen(
+  parts: Omit<ScreenParts, "terminal"> & {
+    readonly terminal: (gone: () => void) => ScreenParts["terminal"];
+    readonly io: Pick<Io, "stdout">;
+  },
+  { session, place }: { readonly session: Session; readonly place: Pick<ScreenRequest, "continue" | "conversation"> },
+): Promise<number> {
+  const branch = await branchOf(session, place);
+  const ended = Promise.withResolvers<number>();
+  const screen = new Screen({ ...parts, terminal: parts.terminal(() => ended.resolve(129)) }, { session });
+  const unwatch = watchEnd({
+    signal: (code) => ended.resolve(code),
+    defect: (error) => ended.reject(error),
+    last: () => parts.io.stdout(RESTORE),
+  });
+  const code = { value: 1 };
+  try {
+    await screen.start({ branch, notes: notesOf(session) });
+    void screen.done.then(() => ended.resolve(0));
+    code.value = await ended.promise;
+  } finally {
+    screen.stop();
+    unwatch();
+    if (code.value !== 129) parts.io.stdout(farewell(screen.chat.branch, screen.chat.lastAnswer));
+    await screen.ended();
+    await screen.session.close();
+  }
+  return code.value;
+}
+
+async function branchOf(
+  { conversations, workspace }: Session,
+  { continue: newest, conversation }: Pick<ScreenRequest, "continue" | "conversation">,
+): Promise<Branch | null> {
+  if (conversation !== undefined) return await conversations.byId(conversation);
+  return newest ? await conversations.latest(workspace) : null;
+}
+
+function notesOf({ notes = [], swept }: Session): ScreenStart["notes"] {
+  return [...notes, ...swept > 0 ? [`${swept} interrupted queries of processes that are gone were ended`] : []];
+}
+
+/** What stands on the shell's screen afterwards. */
+function farewell(branch: Branch | null, _answer: string): string {
+  return branch === null ? "" : `Go on with: vis --conversation ${branch.conversationId.slice(0, 13)}\n`;
+}
