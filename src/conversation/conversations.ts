@@ -23,6 +23,7 @@ import type { RequestExtras } from "../prompt/request_extras.ts";
 import { previewCall } from "../query/preview_call.ts";
 import { type RunOptions, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
+import { asBefore } from "./_as_before.ts";
 import { checkRequest } from "./check_request.ts";
 import { checkedExtras } from "./checked_extras.ts";
 import type { ConversationParts } from "./conversation_parts.ts";
@@ -167,10 +168,7 @@ export class Conversations {
     const query = await this.#store.query(queryId);
     if (!query) throw new UsageError(`Cannot retry query ${queryId}: there is none of that id`);
     const branch = await this.byId(query.branchId);
-    const { images, answerSchema } = await this.#store.queryExtras(queryId);
-    const schema: unknown = answerSchema === null ? undefined : JSON.parse(answerSchema);
-    const given = await this.#store.givenImages(queryId);
-    const again = { ...options, images, given, ...(schema === undefined ? {} : { responseSchema: schema }) };
+    const again = { ...options, ...await asBefore(queryId, this.#store) };
     const last = (await this.#store.queries(branch.branchId)).at(-1);
     const inherited = seenFrom !== undefined && seenFrom.branchId !== query.branchId;
     if (inherited || last?.queryId !== queryId) {
@@ -191,14 +189,16 @@ export class Conversations {
   /** Stores a new run of a query: from now on readers see the state before it. */
   async #supersede(
     { branchId, queryId, text }: StoredQuery,
-    { extras, requestKey, label }: Pick<SendOptions, "requestKey" | "label"> & { readonly extras: RequestExtras },
+    { extras, requestKey, label, instructions }: Pick<SendOptions, "requestKey" | "label" | "instructions"> & {
+      readonly extras: RequestExtras;
+    },
   ): Promise<string> {
     const { router, owner, settings } = this.#parts;
     const { provider, model } = router.current();
     return await this.#store.beginQuery({
       ...{ branchId, text, model, owner, requestKey },
       provider: provider.name,
-      promptEnrichment: settings.instructions,
+      promptEnrichment: instructions || settings.instructions,
       runLabel: label ?? null,
       images: extras.images,
       answerSchema: extras.answerSchema?.text ?? null,

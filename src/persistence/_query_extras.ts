@@ -32,8 +32,10 @@ export async function extrasMetadata(
 export async function readExtras(db: Kysely<Schema>, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
   const { images = [], answerSchema = null } = await readMetadata(content, queryId);
-  await content.load(images.map((image) => "content" in image ? image.content : null));
-  return { images: images.map((image) => imageOf(content, image)), answerSchema };
+  const run = await db.selectFrom("queryState").select("promptEnrichment").where("id", "=", queryId).executeTakeFirst();
+  await content.load([run?.promptEnrichment, ...images.map((image) => "content" in image ? image.content : null)]);
+  const instructions = content.text(run?.promptEnrichment ?? "");
+  return { images: images.map((image) => imageOf(content, image)), answerSchema, instructions };
 }
 
 /** How many images came with a request, without reading them. */

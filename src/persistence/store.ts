@@ -65,6 +65,8 @@ export interface NewQuery extends KeyedRequest {
 export interface QueryExtras {
   readonly images: readonly Image[];
   readonly answerSchema: string | null;
+  /** What this run was told besides, "" where nothing was. */
+  readonly instructions: string;
 }
 
 export interface QueryEnd {

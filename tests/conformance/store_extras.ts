@@ -10,22 +10,27 @@ const IMAGES: readonly Image[] = [
   { kind: "url", url: "https://example.org/a.png" },
 ];
 
+const NOTHING = { images: [], answerSchema: null, instructions: "" };
+
 export const storeExtrasCases: readonly StoreCase[] = [
   {
     name: "queryExtras() gives images and schema of a request as they were given, and of its query only",
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const answerSchema = JSON.stringify({ enum: ["x".repeat(5_000)] });
-      const id = await store.beginQuery({ ...newQuery(branchId, "What is on it?"), images: IMAGES, answerSchema });
-      assert.deepEqual(await store.queryExtras(id), { images: IMAGES, answerSchema });
-      assert.deepEqual(await store.queryExtras(queryId), { images: [], answerSchema: null });
+      const id = await store.beginQuery({
+        ...newQuery(branchId, "What is on it?"),
+        ...{ images: IMAGES, answerSchema, promptEnrichment: "Rhyme" },
+      });
+      assert.deepEqual(await store.queryExtras(id), { images: IMAGES, answerSchema, instructions: "Rhyme" });
+      assert.deepEqual(await store.queryExtras(queryId), NOTHING);
       assert.equal((await store.query(id))?.text, "What is on it?");
     },
   },
   {
     name: "queryExtras() of a query that does not exist has nothing",
     async run(store) {
-      assert.deepEqual(await store.queryExtras("none"), { images: [], answerSchema: null });
+      assert.deepEqual(await store.queryExtras("none"), NOTHING);
     },
   },
 ];

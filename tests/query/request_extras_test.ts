@@ -134,3 +134,14 @@ Deno.test("send() goes with one user message where the model has no system role,
   await send(engine, { images: IMAGES });
   assert.deepEqual(provider.requests[0]?.messages.map(({ images }) => images?.length), [2]);
 });
+
+Deno.test("retry() tells the model what the run before was told besides, in its place and in a fork", async () => {
+  await using engine = await startEngine(["a", "b", "c", "d"].map((final) => replyJson([], { final })));
+  const { queryId } = await send(engine, { instructions: "Answer in rhymes" });
+  const again = { signal: new AbortController().signal, emit: () => {} };
+  const second = await engine.conversations.retry(queryId, again);
+  await engine.ask("And now?");
+  await engine.conversations.retry(second.queryId, again);
+  const told = engine.provider.requests.map(({ texts }) => texts.join("\n").includes("Answer in rhymes"));
+  assert.deepEqual(told, [true, true, false, true]);
+});

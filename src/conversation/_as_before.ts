@@ -1,0 +1,14 @@
+import type { Store } from "../persistence/store.ts";
+import type { SendOptions } from "./conversations.ts";
+
+type Before = Pick<SendOptions, "images" | "given" | "instructions" | "responseSchema">;
+
+/** What a query came with, for another run of it. */
+export async function asBefore(queryId: string, store: Store): Promise<Before> {
+  const [{ images, answerSchema, instructions }, given] = await Promise.all([
+    store.queryExtras(queryId),
+    store.givenImages(queryId),
+  ]);
+  const responseSchema: unknown = answerSchema === null ? undefined : JSON.parse(answerSchema);
+  return { images, given, instructions, ...(responseSchema === undefined ? {} : { responseSchema }) };
+}
