@@ -78,7 +78,16 @@ function nothing(): Services {
     throw new TypeError("Cannot ask for a service: only the help is read");
   };
   return {
-    ...{ open: never, serve: never, speak: never, doctor: never, providerAdmin: never, extensionAdmin: never },
+    ...{
+      open: never,
+      serve: never,
+      speak: never,
+      screen: never,
+      telegram: never,
+      doctor: never,
+      providerAdmin: never,
+      extensionAdmin: never,
+    },
     ...{ configAdmin: never, databaseCare: never, respawn: never },
     version: { vis: project.version, deno: "", v8: "", compiled: false, target: "" },
   };

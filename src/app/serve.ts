@@ -2,18 +2,19 @@ import type { RunningServer, ServeRequest, VersionFacts } from "../channels/chan
 import { startHttp } from "../channels/http/start_http.ts";
 import { usedTokens } from "../channels/http/used_tokens.ts";
 import type { Config } from "../config/schema.ts";
-import { UsageError } from "../domain/errors.ts";
 import type { ExtensionFacts } from "../domain/extension_report.ts";
 import { createLog } from "../logging/log.ts";
-import { NO_GRANTS } from "../sandbox/grants.ts";
 import { AppExtensionAdmin } from "./extension_admin.ts";
+import { lockedBy } from "./locked_by.ts";
+import { lockedNote } from "./locked_note.ts";
 import { lockParts } from "./lock_parts.ts";
 import type { Telemetry } from "./otel/telemetry.ts";
-import { openSession, type SessionParts, startSandbox } from "./open_session.ts";
+import { openSession, type SessionParts } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
 import { readiness } from "./readiness.ts";
 import { serverTokens } from "./server_tokens.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
+import { tryWalls } from "./try_walls.ts";
 
 const LIMITS = {
   bodyMs: 30_000,
@@ -28,7 +29,7 @@ export async function serve(
   given: ServeRequest,
   { version, ...parts }: SessionParts & { readonly version: VersionFacts },
 ): Promise<RunningServer> {
-  const request = { ...given, locked: lockedOf(given, parts.env) };
+  const request = { ...given, locked: lockedBy(given, parts.env) };
   const settings = await readSettings(request, parts.env);
   const { server: config } = settings.config;
   if (request.locked) await tryWalls(settings);
@@ -78,14 +79,6 @@ async function telemetryOf(env: Environment, version: string): Promise<Telemetry
   return openTelemetry(env, { version });
 }
 
-function lockedOf({ profile, writable = false }: ServeRequest, env: Environment): ServeRequest["locked"] {
-  const name = profile ?? (env["VIS_PROFILE"] || "open");
-  if (name === "locked") return { writable };
-  if (name !== "open") throw new UsageError(`Cannot use profile ${name}: there are open and locked`);
-  if (writable) throw new UsageError("Cannot use --writable: it belongs to --profile locked");
-  return undefined;
-}
-
 async function extensionsOf(
   { locked }: ServeRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
@@ -95,20 +88,7 @@ async function extensionsOf(
   return locked ? all.filter(({ place }) => place !== "project") : all;
 }
 
-/** Throws `ConfigError` where a wall does not hold: a locked server that could run no block is not to begin. */
-async function tryWalls(settings: Parameters<typeof startSandbox>[1]): Promise<void> {
-  const nothing = { functions: [], constants: {}, grants: NO_GRANTS, onCall: () => Promise.resolve(null) };
-  await (await startSandbox(nothing, settings)).close();
-}
-
 function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: Config["server"]) {
   const rate = { perMinute, burst };
   return { ...LIMITS, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
-}
-
-function lockedNote({ writable }: NonNullable<ServeRequest["locked"]>, { extensions }: Config): string {
-  const named = (extensions.allow ?? []).join(", ") || "none (extensions.allow lists none)";
-  return `locked: every wall holds, no commands, ${
-    writable ? "writable" : "read-only"
-  } workspace, extensions: ${named}`;
 }

@@ -59,6 +59,11 @@ export const DEFAULT_CONFIG: Config = {
     "bodyMiB": 32,
     "shutdownMs": 10000,
   },
+  "telegram": {
+    "allow": [],
+    "apiUrl": "https://api.telegram.org",
+    "shutdownMs": 10000,
+  },
   "title": {
     "model": null,
   },

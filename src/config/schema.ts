@@ -88,6 +88,17 @@ export const ConfigSchema = z.strictObject({
       "How long running queries may go on when vis serve is told to end, in milliseconds; then they are cancelled",
     ),
   }).prefault({}),
+  telegram: z.strictObject({
+    allow: z.array(z.number().int()).default([]).describe(
+      "Ids of users who may use the bot of vis telegram, and of groups in which everybody may; vis telegram allow adds one",
+    ),
+    apiUrl: z.url({ protocol: /^https?$/ }).default("https://api.telegram.org").describe(
+      "Bot API server: Telegram's, or one of one's own",
+    ),
+    shutdownMs: z.number().int().min(0).default(10_000).describe(
+      "How long running queries may go on when vis telegram is told to end, in milliseconds; then they are cut, and begin again at the next start",
+    ),
+  }).prefault({}),
   title: z.strictObject({
     model: z.string().min(1).nullable().default(null).describe(
       "Model that names a new conversation beside its first query: model, provider/model, cost, speed or intelligence; null asks none, and the title is the start of the request",

@@ -2,6 +2,7 @@ import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import type { ImportReport, LabelUse } from "../domain/conversation_care.ts";
 import type { Dependency } from "../domain/dependency.ts";
 import { oneLine } from "../domain/clip.ts";
+import type { StateStore } from "../domain/extension_state.ts";
 import { HostCallError, UsageError } from "../domain/errors.ts";
 import type { Chat, NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint } from "../domain/new_fork.ts";
@@ -36,6 +37,11 @@ export class Records {
 
   constructor(store: Store) {
     this.#store = store;
+  }
+
+  /** Where a channel keeps what must outlive it, under a namespace that no extension can have: one with a slash. */
+  get states(): StateStore {
+    return this.#store.states;
   }
 
   /** A moment of a conversation, as `findPoint` reads it. */

@@ -1,0 +1,26 @@
+import type { Log } from "../../logging/log.ts";
+import type { Access } from "./access.ts";
+import type { BotApi } from "./bot_api.ts";
+import type { Clock } from "./clock.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Messenger } from "./messenger.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** What chats of one bot share. */
+export interface BotParts {
+  readonly api: BotApi;
+  readonly inbox: Inbox;
+  readonly outbox: Outbox;
+  readonly messenger: Messenger;
+  readonly sessions: Sessions;
+  readonly access: Access;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborted when queries that still run must end: their messages stay in the inbox. */
+  readonly closing: AbortSignal;
+  /** What a user may ask for in a day (UTC); null for no limit. */
+  readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
+  /** Names of models that chats may choose from; null where they may not. */
+  readonly models: (() => Promise<readonly string[]>) | null;
+}

@@ -1,0 +1,168 @@
+import type { Conversation } from "../../conversation/conversations.ts";
+import { BusyError, Cancelled, ConfigError, ProviderError, StoreError, UsageError } from "../../domain/errors.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { chatConversation } from "./chat_conversation.ts";
+import type { Entry } from "./entry.ts";
+import { chatKey } from "./incoming.ts";
+import { ProgressView } from "./progress_view.ts";
+import { queryAnswer } from "./query_answer.ts";
+import { Reply } from "./reply.ts";
+import { resultText } from "./result_text.ts";
+import { RichText } from "./rich_text.ts";
+import type { Session } from "../channel.ts";
+import { TelegramError } from "./telegram_error.ts";
+
+const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
+const SUSPENDED = "⏸ The bot is restarting: this goes on when it is back";
+
+/** `kept`: the program ends before the answer was written; the message stays in the inbox. */
+export type ChatQueryEnd = "answered" | "kept";
+
+/** One message on its way to its answer. */
+export class ChatQuery {
+  readonly #parts: BotParts;
+  readonly #reply: Reply;
+  readonly #view: ProgressView;
+  readonly #cancel = new AbortController();
+  readonly #ended = new AbortController();
+  #entry: Entry;
+  #saving: Promise<void> = Promise.resolve();
+  #running: { readonly session: Session; readonly branch: Conversation } | null = null;
+
+  constructor(entry: Entry, parts: BotParts) {
+    const { chat, messageId } = entry.message;
+    this.#entry = entry;
+    this.#parts = parts;
+    this.#view = new ProgressView(parts.clock.now());
+    this.#reply = new Reply({
+      place: chat,
+      replyTo: chat.group ? messageId : null,
+      messenger: parts.messenger,
+      ids: entry.replies ?? [],
+      save: (replies) => this.#save({ replies }),
+    });
+  }
+
+  /** Of the running query, null before it has begun. */
+  get queryId(): string | null {
+    return this.#view.queryId;
+  }
+
+  cancel(): void {
+    this.#cancel.abort();
+  }
+
+  /** As `Conversations.steer`. */
+  async steer(text: string): Promise<boolean> {
+    return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
+  }
+
+  /** Never rejects, except where the token is refused. */
+  async run(): Promise<ChatQueryEnd> {
+    try {
+      await this.#reply.open("⏳");
+      const live = this.#live();
+      const text = await this.#answer();
+      this.#ended.abort();
+      await live;
+      await this.#saving;
+      if (text === null) {
+        await this.#reply.finish(new RichText().add(SUSPENDED));
+        return "kept";
+      }
+      await this.#reply.finish(text);
+      return "answered";
+    } catch (error) {
+      return this.#failed(error);
+    } finally {
+      this.#ended.abort();
+    }
+  }
+
+  /** Null where it was cut by the end of the program. */
+  async #answer(): Promise<RichText | null> {
+    const { closing } = this.#parts;
+    try {
+      const { branch, model } = await this.#place();
+      const session = await this.#parts.sessions.forBranch(branch, model);
+      this.#running = { session, branch };
+      const result = await queryAnswer({
+        ...{ branch, session, parts: this.#parts },
+        signal: AbortSignal.any([this.#cancel.signal, closing]),
+        entry: () => this.#entry,
+        save: (change) => this.#save(change),
+        emit: (event) => {
+          const before = this.#view.queryId;
+          this.#view.add(event);
+          const { queryId } = this.#view;
+          if (queryId !== before && queryId !== null) this.#saving = this.#save({ queryId });
+        },
+      });
+      if (result.reason === "cancelled" && this.#isCut) return await this.#suspend();
+      return resultText(result, { model: session.model });
+    } catch (error) {
+      if (error instanceof Cancelled) return this.#isCut ? await this.#suspend() : new RichText().add("⏹ Cancelled");
+      return new RichText().add(`⚠️ ${this.#told(error)}`);
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  get #isCut(): boolean {
+    return this.#parts.closing.aborted && !this.#cancel.signal.aborted;
+  }
+
+  async #suspend(): Promise<null> {
+    await this.#save({ suspended: true });
+    return null;
+  }
+
+  /** Where the query runs: as it was first chosen, whatever the chat has chosen since. */
+  async #place() {
+    const { inbox, sessions } = this.#parts;
+    const { message: { chat }, branchId, model } = this.#entry;
+    if (branchId !== undefined) {
+      const { conversations } = await sessions.get(null);
+      return { branch: await conversations.byId(branchId), model: model ?? null };
+    }
+    const branch = await chatConversation(chat, this.#parts);
+    const chosen = await inbox.chat(chatKey(chat));
+    await this.#save({ branchId: branch.branchId, model: chosen.model });
+    return { branch, model: chosen.model };
+  }
+
+  async #live(): Promise<void> {
+    const { clock, messenger } = this.#parts;
+    const { chat } = this.#entry.message;
+    const interval = chat.group ? GROUP_MS : PRIVATE_MS;
+    for (let typed = -Infinity; !this.#ended.signal.aborted;) {
+      if (clock.now() - typed >= TYPING_MS) {
+        typed = clock.now();
+        void messenger.typing(chat, this.#ended.signal);
+      }
+      await clock.sleep(interval, this.#ended.signal).catch(() => {});
+      if (this.#ended.signal.aborted || this.queryId === null) continue;
+      await this.#reply.progress(this.#view.text(clock.now()));
+    }
+  }
+
+  async #save(change: Partial<Entry>): Promise<void> {
+    this.#entry = { ...this.#entry, ...change };
+    await this.#parts.inbox.put(this.#entry);
+  }
+
+  #told(error: unknown): string {
+    if (error instanceof TelegramError && error.kind === "token") throw error;
+    const known = [UsageError, ConfigError, StoreError, ProviderError, BusyError, TelegramError];
+    if (error instanceof Error && known.some((kind) => error instanceof kind)) return error.message;
+    this.#parts.log.error("telegram_defect", { error: error instanceof Error ? error.stack ?? "" : String(error) });
+    return "A defect ended this; the log says more";
+  }
+
+  #failed(error: unknown): ChatQueryEnd {
+    if (error instanceof Cancelled) return "kept";
+    if (!(error instanceof TelegramError) || error.kind === "token") throw error;
+    this.#parts.log.warn("telegram_answer_refused", { error: error.message });
+    return "answered";
+  }
+}

@@ -1,0 +1,160 @@
+import { Cancelled, ConfigError, StoreError, UsageError } from "../../domain/errors.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { ChatQuery } from "./chat_query.ts";
+import { chatCommand } from "./chat_command.ts";
+import type { Entry } from "./entry.ts";
+import type { IncomingFile } from "./incoming.ts";
+import { overQuota } from "./over_quota.ts";
+import { RichText } from "./rich_text.ts";
+import { splitRichText } from "./split_rich_text.ts";
+import { TelegramError } from "./telegram_error.ts";
+
+/** Photos of an album come one by one. */
+const ALBUM_MS = 700;
+const MAX_WAITING = 50;
+
+/** The messages of one chat, in their order: commands at once, a text while a query runs into that query, everything
+ * else one after the other. */
+export class ChatWorker {
+  readonly #parts: BotParts;
+  readonly #onFailed: (error: unknown) => void;
+  #intake: Promise<void> = Promise.resolve();
+  #waiting: Entry[] = [];
+  #current: ChatQuery | null = null;
+  #loop: Promise<void> | null = null;
+  #steers: Promise<void>[] = [];
+  /** Messages that became a part of the running query. */
+  #steered: Entry[] = [];
+  #closing = false;
+
+  /** `onFailed` hears what ends the whole bot, and defects. */
+  constructor(parts: BotParts, { onFailed }: { readonly onFailed: (error: unknown) => void }) {
+    this.#parts = parts;
+    this.#onFailed = onFailed;
+  }
+
+  /** Takes a message that is in the inbox. */
+  accept(entry: Entry): void {
+    this.#intake = this.#intake.then(() => this.#take(entry)).catch((error: unknown) => {
+      if (!(error instanceof Cancelled)) this.#onFailed(error);
+    });
+  }
+
+  /** Adds to a message that waits; false where none of that number does. */
+  extend(updateId: number, files: readonly IncomingFile[]): Entry | null {
+    const at = this.#waiting.findIndex(({ message }) => message.updateId === updateId);
+    const found = this.#waiting[at];
+    if (found === undefined) return null;
+    const { message } = found;
+    const longer = { ...found, message: { ...message, files: [...message.files, ...files] } };
+    this.#waiting[at] = longer;
+    return longer;
+  }
+
+  /** Begins nothing more; resolves when nothing runs. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#intake;
+    await this.#loop;
+  }
+
+  /** False where nothing runs. */
+  cancel(): boolean {
+    this.#current?.cancel();
+    return this.#current !== null;
+  }
+
+  async #take(entry: Entry): Promise<void> {
+    if (this.#closing) return;
+    const { message } = entry;
+    if (message.command !== null) return await this.#command(entry);
+    if (await this.#wasSteered(entry)) return await this.#parts.inbox.remove(entry);
+    const refused = await overQuota(message.from.id, this.#parts) ??
+      (this.#waiting.length >= MAX_WAITING ? "Too many messages wait for their answer: send it again later" : null);
+    if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
+    const current = this.#current;
+    if (current?.queryId && message.files.length === 0 && entry.attempts === undefined) this.#steer(entry, current);
+    else this.#enqueue(entry);
+  }
+
+  #enqueue(entry: Entry): void {
+    this.#waiting.push(entry);
+    this.#waiting.sort((a, b) => a.message.updateId - b.message.updateId);
+    this.#loop ??= this.#work().catch(this.#onFailed).finally(() => {
+      this.#loop = null;
+    });
+  }
+
+  async #work(): Promise<void> {
+    const { clock, closing, inbox } = this.#parts;
+    while (!this.#closing && this.#waiting.length > 0) {
+      if (this.#waiting[0]?.message.album) await clock.sleep(ALBUM_MS, closing).catch(() => {});
+      const entry = this.#waiting.shift();
+      if (entry === undefined || this.#closing) return;
+      const query = this.#current = new ChatQuery(entry, this.#parts);
+      const end = await query.run().finally(() => this.#current = null);
+      await Promise.all(this.#steers.splice(0));
+      if (end === "kept") return;
+      // What became a part of it goes first: while the message itself is there, nothing of them is done again.
+      for (const part of this.#steered.splice(0)) await inbox.remove(part);
+      await inbox.remove(entry);
+    }
+  }
+
+  /** Gives the running query a message; where it ends before it could show it, the message waits for its turn. */
+  #steer(entry: Entry, query: ChatQuery): void {
+    const { message } = entry;
+    const { messenger, closing, inbox } = this.#parts;
+    const text = message.chat.group ? `${message.from.name}: ${message.text}` : message.text;
+    this.#steers.push(
+      (async () => {
+        void messenger.react(message.chat, { messageId: message.messageId, emoji: "👀", signal: closing });
+        if (!await query.steer(text)) return void this.#enqueue(entry);
+        const part = { ...entry, steered: query.queryId ?? "" };
+        await inbox.put(part);
+        this.#steered.push(part);
+      })().catch(this.#onFailed),
+    );
+  }
+
+  /** Whether an earlier process made it a part of a query that came to its end. */
+  async #wasSteered({ steered }: Entry): Promise<boolean> {
+    if (steered === undefined) return false;
+    const { conversations } = await this.#parts.sessions.get(null);
+    const query = await conversations.records.query(steered);
+    return query !== null && !query.running && query.status !== "interrupted";
+  }
+
+  async #command(entry: Entry): Promise<void> {
+    if (entry.replied) return await this.#parts.inbox.remove(entry);
+    let told: RichText | null;
+    try {
+      told = await chatCommand(entry.message, { parts: this.#parts, cancel: () => this.cancel() });
+    } catch (error) {
+      const known = [UsageError, ConfigError, StoreError].some((kind) => error instanceof kind);
+      if (!known || !(error instanceof Error)) throw error;
+      told = new RichText().add(`⚠️ ${error.message}`);
+    }
+    if (told === null) await this.#parts.inbox.remove(entry);
+    else await this.#tell(entry, told);
+  }
+
+  /** A short reply: said once, or where the program ends at this very moment perhaps not at all. */
+  async #tell(entry: Entry, text: RichText): Promise<void> {
+    const { inbox, messenger, log } = this.#parts;
+    const { chat, messageId } = entry.message;
+    await inbox.put({ ...entry, replied: true });
+    const replyTo = chat.group ? messageId : null;
+    try {
+      for (const part of splitRichText(text, 4096)) await messenger.send(chat, part.message(), { replyTo });
+    } catch (error) {
+      if (error instanceof Cancelled) {
+        await inbox.put({ ...entry, replied: false });
+        return;
+      }
+      if (!(error instanceof TelegramError) || error.kind !== "refused") throw error;
+      log.warn("telegram_reply_refused", { error: error.message });
+    }
+    await inbox.remove(entry);
+  }
+}

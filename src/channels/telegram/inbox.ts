@@ -1,0 +1,106 @@
+import type { StatePlace, StateStore } from "../../domain/extension_state.ts";
+import type { JsonValue } from "../../domain/json_value.ts";
+import type { ChatSettings } from "./chat_settings.ts";
+import type { Entry } from "./entry.ts";
+
+/** Telegram keeps updates for a day, and after a week without any it numbers them anew: an older mark says nothing. */
+const MARK_MS = 3 * 86_400_000;
+const MAX_ENTRIES = 5_000;
+
+interface Mark {
+  readonly updateId: number;
+  readonly at: number;
+  /** Of the batch that this update ended, until each has a place of its own. */
+  readonly entries: readonly Entry[];
+}
+
+/** What a bot must remember over a restart, in the database: which updates it has accepted, those that are not answered
+ * yet, and the conversation of each chat. An update is confirmed to Telegram only after it is here. */
+export class Inbox {
+  readonly #states: StateStore;
+  readonly #place: StatePlace;
+  readonly #now: () => number;
+
+  /** No extension can have the namespace: it has a slash. */
+  constructor(
+    states: StateStore,
+    { botId, now }: { readonly botId: string; readonly now: () => number },
+  ) {
+    this.#states = states;
+    this.#place = { namespace: `channel/telegram/${botId}`, branchId: null };
+    this.#now = now;
+  }
+
+  /** The highest update that was accepted, null where none is known. */
+  async mark(): Promise<number | null> {
+    const found = await this.#get<Mark>("mark");
+    return found !== null && Math.abs(this.#now() - found.at) < MARK_MS ? found.updateId : null;
+  }
+
+  /** Accepts all of a batch or nothing of it. Nothing may be begun before it resolves. */
+  async accept(updateId: number, entries: readonly Entry[]): Promise<void> {
+    await this.#put("mark", { updateId, at: this.#now(), entries });
+    await this.#spread(updateId, entries);
+  }
+
+  async #spread(updateId: number, entries: readonly Entry[]): Promise<void> {
+    for (const entry of entries) await this.put(entry);
+    if (entries.length > 0) await this.#put("mark", { updateId, at: this.#now(), entries: [] });
+  }
+
+  async put(entry: Entry): Promise<void> {
+    await this.#put(keyOf(entry), entry);
+  }
+
+  async remove(entry: Entry): Promise<void> {
+    await this.#states.delete(this.#place, keyOf(entry));
+  }
+
+  /** Those that are not answered, oldest first. What a kill left between the two steps of `accept` is among them. */
+  async entries(): Promise<readonly Entry[]> {
+    const mark = await this.#get<Mark>("mark");
+    if (mark !== null) await this.#spread(mark.updateId, mark.entries);
+    const listed = await this.#states.list(this.#place, { prefix: "update/", limit: MAX_ENTRIES });
+    const found = await Promise.all(listed.map(({ key }) => this.#get<Entry>(key)));
+    return found.filter((entry) => entry !== null);
+  }
+
+  async chat(key: string): Promise<ChatSettings> {
+    return await this.#get<ChatSettings>(`chat/${key}`) ?? { branchId: null, model: null };
+  }
+
+  async setChat(key: string, settings: ChatSettings): Promise<void> {
+    await this.#put(`chat/${key}`, settings);
+  }
+
+  /** A group has got another id: its conversations go with it. */
+  async moveChats(from: number, to: number): Promise<void> {
+    const listed = await this.#states.list(this.#place, { prefix: `chat/${from}`, limit: MAX_ENTRIES });
+    for (const { key } of listed) {
+      const rest = key.slice(`chat/${from}`.length);
+      if (rest !== "" && !rest.startsWith(":")) continue;
+      const settings = await this.#get<ChatSettings>(key);
+      if (settings !== null) await this.setChat(`${to}${rest}`, settings);
+      await this.#states.delete(this.#place, key);
+    }
+  }
+
+  /** This class alone writes what it reads. */
+  async #get<T>(key: string): Promise<T | null> {
+    const found = await this.#states.get(this.#place, { key });
+    return found?.value === undefined ? null : found.value as T;
+  }
+
+  async #put(key: string, value: object): Promise<void> {
+    await this.#states.put(this.#place, { key, value: JSON.parse(JSON.stringify(value)) as JsonValue });
+  }
+}
+
+function keyOf({ message }: Entry): string {
+  return `update/${padded(message.updateId)}`;
+}
+
+/** So that the order of the names is that of the numbers. */
+function padded(updateId: number): string {
+  return String(updateId).padStart(16, "0");
+}

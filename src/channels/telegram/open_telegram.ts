@@ -1,0 +1,95 @@
+import { ConfigError } from "../../domain/errors.ts";
+import type { Log } from "../../logging/log.ts";
+import type { RunningBot, Session } from "../channel.ts";
+import { Access } from "./access.ts";
+import { backoff } from "./backoff.ts";
+import { BotApi } from "./bot_api.ts";
+import type { BotParts } from "./bot_parts.ts";
+import type { Clock } from "./clock.ts";
+import { Inbox } from "./inbox.ts";
+import { Messenger } from "./messenger.ts";
+import { Outbox } from "./outbox.ts";
+import { Sessions } from "./sessions.ts";
+import { TelegramBot } from "./telegram_bot.ts";
+import { TelegramError } from "./telegram_error.ts";
+import type { Me } from "./wire.ts";
+
+export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "quota" | "models"> {
+  readonly token: string;
+  /** Of the Bot API server. */
+  readonly apiUrl: string;
+  readonly deleteWebhook: boolean;
+  /** Who may use the bot, read anew for each message. */
+  readonly allowed: () => Promise<readonly number[]>;
+  /** A session with a model in place of the configured one. */
+  readonly open: (model: string | null) => Promise<Session>;
+  readonly shutdownMs: number;
+  readonly note: (text: string) => void;
+  /** Ends the attempts to reach Telegram at the start. */
+  readonly signal: AbortSignal;
+}
+
+/** Starts the bot of a token. Rejects with `ConfigError` where the token is refused, as `open` does, and with `Cancelled`
+ * at the signal; nothing is open then. */
+export async function openTelegram(options: OpenTelegramOptions): Promise<RunningBot> {
+  const { token, apiUrl, clock, log, note, shutdownMs } = options;
+  const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });
+  const sessions = new Sessions(options.open);
+  try {
+    const session = await sessions.get(null);
+    const me = await introduce(api, options);
+    const abort = { closing: new AbortController(), outbox: new AbortController() };
+    const outbox = new Outbox({ clock, signal: abort.outbox.signal });
+    const parts: BotParts = {
+      ...{ api, clock, log, outbox, sessions },
+      access: new Access({ allowed: options.allowed, clock }),
+      inbox: new Inbox(session.conversations.records.states, { botId: api.botId, now: clock.now }),
+      messenger: new Messenger({ api, outbox }),
+      closing: abort.closing.signal,
+      quota: options.quota,
+      models: options.models,
+    };
+    const bot = new TelegramBot({ parts, me, note, shutdownMs, abort });
+    return {
+      username: me.username,
+      provider: session.provider,
+      model: session.model,
+      notes: session.notes ?? [],
+      ended: bot.ended,
+      close: async () => {
+        await bot.close();
+        await sessions.close();
+      },
+    };
+  } catch (error) {
+    await sessions.close();
+    throw error;
+  }
+}
+
+/** Who the bot is; asked until Telegram can be reached. */
+async function introduce(
+  api: BotApi,
+  { clock, log, note, signal, deleteWebhook }: OpenTelegramOptions & { readonly clock: Clock; readonly log: Log },
+): Promise<Me> {
+  for (let failures = 1;; failures++) {
+    try {
+      const me = await api.call((wire, own) => wire.getMe(own), { signal });
+      if (deleteWebhook) await api.call((wire, own) => wire.deleteWebhook({}, own), { signal });
+      return me;
+    } catch (error) {
+      if (!(error instanceof TelegramError)) throw error;
+      if (error.kind === "token") {
+        throw new ConfigError(
+          "Cannot use the bot: Telegram refused its token; vis auth login telegram keeps another (VIS_TELEGRAM_TOKEN)",
+        );
+      }
+      if (error.kind !== "network" && error.kind !== "flood") {
+        throw new ConfigError(`Cannot use the bot: ${error.message}`);
+      }
+      if (failures === 1) note(`${error.message}; trying again`);
+      log.warn("telegram_not_reached", { failures });
+      await clock.sleep(Math.max(error.retryAfterMs, backoff(failures, clock.random)), signal);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { QueryResult } from "../../domain/query_result.ts";
+import { footer } from "./footer.ts";
+import { renderMarkdown } from "./render_markdown.ts";
+import { RichText } from "./rich_text.ts";
+import { visibleText } from "../../domain/visible_text.ts";
+
+/** What a query came to, as a chat reads it. */
+export function resultText(
+  result: Pick<QueryResult, "status" | "reason" | "answer" | "answerType" | "iterations" | "ms" | "usage" | "costUsd">,
+  { model }: { readonly model: string },
+): RichText {
+  if (result.reason === "cancelled") return new RichText().add("⏹ Cancelled");
+  const { answer } = result;
+  const text = result.answerType === "markdown" ? renderMarkdown(answer) : plain(answer);
+  const whole = new RichText();
+  if (result.status !== "done") whole.add("⚠️ ");
+  for (const run of text.runs) whole.add(run.text, run.spans);
+  return whole.add("\n\n").add(footer(result, model), [{ type: "italic" }]);
+}
+
+function plain(answer: string): RichText {
+  return new RichText().add(visibleText(answer.toWellFormed()).trimEnd());
+}

@@ -1,0 +1,176 @@
+import { Cancelled, ConfigError } from "../../domain/errors.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { ChatWorker } from "./chat_worker.ts";
+import { COMMAND_LIST } from "./command_list.ts";
+import type { Entry } from "./entry.ts";
+import { chatKey, type Incoming } from "./incoming.ts";
+import { pollUpdates } from "./poll_updates.ts";
+import { type ReadUpdate, readUpdate, type Sender } from "./read_update.ts";
+import { refusalText } from "./refusal_text.ts";
+import { TelegramError } from "./telegram_error.ts";
+import type { Me, Update } from "./wire.ts";
+
+/** The end of the messages that a stop still writes. */
+const LAST_WORDS_MS = 5_000;
+
+export interface TelegramBotOptions {
+  readonly parts: BotParts;
+  readonly me: Me;
+  readonly note: (text: string) => void;
+  /** How long running queries may go on at the end. */
+  readonly shutdownMs: number;
+  /** Aborts `parts.closing`, and what the outbox waits for. */
+  readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
+}
+
+/** The bot at work: updates into the inbox, from there to the chats. Whoever starts it closes it. */
+export class TelegramBot {
+  readonly #options: TelegramBotOptions;
+  readonly #workers = new Map<string, ChatWorker>();
+  /** The message that an album began with, for as long as the next photos of it may come. */
+  readonly #albums = new Map<string, number>();
+  readonly #polling = new AbortController();
+  readonly #failed = Promise.withResolvers<never>();
+  #ended: Promise<void> | null = null;
+
+  constructor(options: TelegramBotOptions) {
+    this.#options = options;
+    this.#failed.promise.catch(() => {});
+  }
+
+  /** Rejects where the bot cannot go on: with `ConfigError` for a refused token and another poller. */
+  get ended(): Promise<void> {
+    return this.#ended ??= Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
+      throw whyEnded(error);
+    });
+  }
+
+  /** Asks for nothing more, lets running queries end, cuts those that take too long, which go on at the next start. */
+  async close(): Promise<void> {
+    const { parts: { clock }, shutdownMs, abort } = this.#options;
+    this.#polling.abort();
+    const done = new AbortController();
+    const idle = Promise.all([...this.#workers.values()].map((worker) => worker.close()));
+    const late = async (): Promise<void> => {
+      await clock.sleep(shutdownMs, done.signal);
+      abort.closing.abort();
+      await clock.sleep(LAST_WORDS_MS, done.signal);
+      abort.outbox.abort();
+    };
+    const watched = late().catch(() => {});
+    await idle;
+    done.abort();
+    await watched;
+    abort.closing.abort();
+    abort.outbox.abort();
+    await this.#ended?.catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    const { parts: { api, clock, inbox, log }, note } = this.#options;
+    const signal = this.#polling.signal;
+    await api.call((wire, own) => wire.setMyCommands({ commands: [...COMMAND_LIST] }, own), { signal })
+      .catch((error: unknown) => log.warn("telegram_commands_not_set", { error: String(error) }));
+    for (const entry of await inbox.entries()) this.#dispatch(entry);
+    const accept = (updates: readonly Update[]) => this.#accept(updates);
+    await pollUpdates({ api, clock, signal, note, accept, mark: () => inbox.mark() });
+  }
+
+  /** Everything that is to be answered is in the database when it resolves, and nothing was begun before. */
+  async #accept(updates: readonly Update[]): Promise<void> {
+    const { parts: { inbox }, me } = this.#options;
+    const taken = new Map<number, Entry>();
+    const mark = await inbox.mark();
+    for (const update of updates) {
+      // Telegram repeats what it could not know to have arrived.
+      if (mark !== null && update.update_id <= mark) continue;
+      const read = readUpdate(update, me);
+      const entry = await this.#sorted(read, taken);
+      if (entry) taken.set(entry.message.updateId, entry);
+    }
+    await inbox.accept(Math.max(...updates.map(({ update_id: id }) => id), mark ?? 0), [...taken.values()]);
+    for (const entry of taken.values()) this.#dispatch(entry);
+  }
+
+  async #sorted(read: ReadUpdate, taken: Map<number, Entry>): Promise<Entry | null> {
+    const { access, inbox } = this.#options.parts;
+    if (read.kind === "nothing") return null;
+    if (read.kind === "moved") {
+      await inbox.moveChats(read.from, read.to);
+      return null;
+    }
+    const sender: Sender = read.kind === "message"
+      ? { place: read.message.chat, messageId: read.message.messageId, userId: read.message.from.id }
+      : read;
+    if (!await access.allows(sender.userId, sender.place)) {
+      this.#tell(sender, {
+        once: `refused ${sender.userId} ${sender.place.id}`,
+        text: refusalText(sender.userId, sender.place),
+      });
+      return null;
+    }
+    if (read.kind === "message") return await this.#withAlbum(read.message, taken);
+    const text = read.kind === "edited"
+      ? "I do not read a message again after it was edited: send it as a new one"
+      : `I cannot read ${read.what}: send text, photos or documents`;
+    this.#tell(sender, { once: `${read.kind} ${sender.place.id} ${sender.userId}`, text });
+    return null;
+  }
+
+  /** A photo that belongs to a message before it becomes a part of that one. */
+  async #withAlbum(message: Incoming, taken: Map<number, Entry>): Promise<Entry | null> {
+    const { album, updateId, files, text } = message;
+    if (album === null) return { message };
+    const key = `${chatKey(message.chat)} ${album}`;
+    const first = this.#albums.get(key) ?? updateId;
+    const known = taken.get(first);
+    if (known) {
+      const all = [...known.message.files, ...files];
+      taken.set(first, { ...known, message: { ...known.message, files: all, text: known.message.text || text } });
+      return null;
+    }
+    const longer = first === updateId ? null : this.#worker(message).extend(first, files);
+    if (longer) {
+      await this.#options.parts.inbox.put(longer);
+      return null;
+    }
+    if (this.#albums.size > 100) this.#albums.clear();
+    this.#albums.set(key, updateId);
+    return { message };
+  }
+
+  #tell({ place, messageId }: Sender, { once, text }: { readonly once: string; readonly text: string }): void {
+    const { access, messenger, log } = this.#options.parts;
+    if (!access.mayTell(once)) return;
+    messenger.send(place, { text, entities: [] }, { replyTo: place.group ? messageId : null })
+      .catch((error: unknown) => log.warn("telegram_reply_refused", { error: String(error) }));
+  }
+
+  /** At the end everything stays in the inbox. */
+  #dispatch(entry: Entry): void {
+    if (!this.#polling.signal.aborted) this.#worker(entry.message).accept(entry);
+  }
+
+  #worker({ chat }: Pick<Incoming, "chat">): ChatWorker {
+    const key = chatKey(chat);
+    const known = this.#workers.get(key);
+    if (known) return known;
+    const worker = new ChatWorker(this.#options.parts, { onFailed: (error) => this.#failed.reject(error) });
+    this.#workers.set(key, worker);
+    return worker;
+  }
+}
+
+function whyEnded(error: unknown): unknown {
+  if (error instanceof Cancelled || !(error instanceof TelegramError)) return error;
+  if (error.kind === "token") {
+    return new ConfigError(
+      `Cannot use the bot: ${error.message}; vis auth login telegram keeps another token (VIS_TELEGRAM_TOKEN)`,
+    );
+  }
+  if (error.kind !== "conflict") return error;
+  const mend = /webhook/i.test(error.message)
+    ? "vis telegram --delete-webhook takes the webhook away"
+    : "stop the other program that asks for the updates of this bot";
+  return new ConfigError(`Cannot ask for updates: ${error.message}; ${mend}`);
+}

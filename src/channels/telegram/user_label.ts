@@ -1,0 +1,4 @@
+/** What queries of a user are marked with in the database. */
+export function userLabel(userId: number): string {
+  return `telegram:${userId}`;
+}
