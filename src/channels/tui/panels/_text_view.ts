@@ -85,10 +85,8 @@ export class TextView {
   }
 
   render(width: number, height: number): string[] {
-    if (width !== this.#width) this.#rows.clear();
-    [this.#width, this.#height] = [width, height];
+    const last = this.#resized(width, height);
     const shown: string[] = [];
-    const last = this.#last();
     if (this.#needle === "" && isBehind(this.#top, last)) this.#top = last;
     this.#top.row = Math.min(this.#top.row, Math.max(0, this.#wrapped(this.#top.line).length - 1));
     for (let line = this.#top.line; line < this.#lines.length && shown.length < height; line++) {
@@ -97,6 +95,17 @@ export class TextView {
       shown.push(...rows.map((row) => style(this.#needle === "" ? row : marked(row, this.#needle))));
     }
     return shown.slice(0, height);
+  }
+
+  /** The top row that shows the end, for this size. What showed the end goes on showing it. */
+  #resized(width: number, height: number): { line: number; row: number } {
+    const before = this.#last();
+    const atEnd = isBehind(before, { line: 0, row: 0 }) && !isBehind(before, this.#top);
+    if (width !== this.#width) this.#rows.clear();
+    [this.#width, this.#height] = [width, height];
+    const last = this.#last();
+    if (atEnd && this.#needle === "") this.#top = last;
+    return last;
   }
 
   #scroll(by: number): void {

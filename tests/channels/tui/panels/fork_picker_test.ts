@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import type { PanelParts } from "../../../../src/channels/tui/panel.ts";
+import { forkPicker } from "../../../../src/channels/tui/panels/fork_picker.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
+
+const final = (answer: string): string => replyJson([], { final: answer });
+
+/** The id of an iteration of a query, both 0-based. */
+async function idOf(rig: PanelRig, query: number, iteration: number): Promise<string> {
+  const found = (await rig.engine.conversations.queries(rig.engine.branch))[query]!;
+  return (await rig.engine.conversations.iterations(found.queryId))[iteration]!.iterationId;
+}
+
+async function twoQueries(): Promise<PanelRig> {
+  const rig = await startPanels([
+    replyJson("const a = 1"),
+    replyJson("const b = a + 1"),
+    final("{{b}}"),
+    replyJson("const c = 'second'"),
+    final("It is all there"),
+  ]);
+  await rig.engine.ask("How many are there?");
+  await rig.engine.ask("漢字 and more");
+  return rig;
+}
+
+Deno.test("forkPicker() shows the queries, the newest unfolded with its last iteration selected", async () => {
+  for (const width of WIDTHS) {
+    await using rig = await twoQueries();
+    const panel = forkPicker(rig.parts);
+    const text = await rig.until(panel, /❯ {5}2 final/, { width });
+    assert.match(text, /▸ 1 How many/);
+    assert.match(text, /▾ 2 漢字 and more/);
+    assert.match(text, / {4}1 executed · const c/);
+    if (width > 40) assert.match(text, /How many are there\? +done {2}3 iterations/);
+  }
+});
+
+Deno.test("forkPicker() Enter forks after the selected iteration, also of a query that was unfolded", async () => {
+  await using rig = await twoQueries();
+  const panel = forkPicker(rig.parts);
+  await rig.until(panel, /❯ {5}2 final/);
+  type(panel, KEYS.home, KEYS.right);
+  await rig.until(panel, /2 executed · const b/);
+  assert.match(selected(panel), /▾ 1 How many/);
+  type(panel, KEYS.down, KEYS.down, KEYS.enter);
+  assert.equal(await rig.does("fork"), await idOf(rig, 0, 1));
+  assert.equal(rig.all("close").length, 1);
+});
+
+Deno.test("forkPicker() Enter on a query forks after its end; ← folds", async () => {
+  await using rig = await twoQueries();
+  const panel = forkPicker(rig.parts);
+  await rig.until(panel, /❯ {5}2 final/);
+  type(panel, KEYS.left);
+  assert.match(shown(panel), /❯ ▸ 2 漢字/);
+  assert.doesNotMatch(shown(panel), /final/);
+  type(panel, KEYS.up, KEYS.enter);
+  assert.equal(await rig.does("fork"), await idOf(rig, 0, 2));
+});
+
+Deno.test("forkPicker() words find a request", async () => {
+  await using rig = await twoQueries();
+  const panel = forkPicker(rig.parts);
+  await rig.until(panel, /❯ {5}2 final/);
+  type(panel, ..."MANY how");
+  assert.match(shown(panel), /❯ ▸ 1 How many/);
+  assert.doesNotMatch(shown(panel), /漢字/);
+  type(panel, ..."x");
+  assert.match(shown(panel), /no request has these words/);
+  type(panel, KEYS.enter, KEYS.right, KEYS.left, KEYS.down);
+  assert.deepEqual(rig.done, []);
+});
+
+Deno.test("forkPicker() of a long query the newest iterations come first, earlier ones when they are gone to", async () => {
+  await using rig = await startPanels([
+    ...Array.from({ length: 150 }, (_, at) => replyJson(`const x${at} = ${at}`)),
+    final("end"),
+  ], { engine: { settings: { budget: 200 } } });
+  await rig.engine.ask("count");
+  const { conversations } = rig.engine;
+  const ranges: unknown[] = [];
+  const watched = new Proxy(conversations, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...given: unknown[]) => {
+        if (name === "iterations") ranges.push(given[1]);
+        return value.apply(target, given);
+      };
+    },
+  });
+  const parts: PanelParts = { ...rig.parts, session: () => ({ ...rig.parts.session(), conversations: watched }) };
+  const panel = forkPicker(parts);
+  await rig.until(panel, /❯ {5}151 final/);
+  assert.equal(ranges.length, 1);
+  type(panel, KEYS.home, KEYS.down);
+  await rig.until(panel, /90 executed/);
+  assert.match(selected(panel), /90 executed|91 executed/);
+  type(panel, KEYS.home, KEYS.down);
+  await rig.until(panel, /30 executed/);
+  type(panel, KEYS.home, KEYS.down);
+  await rig.until(panel, / 1 executed · const x0/);
+  assert.equal(ranges.length, 3);
+});
+
+Deno.test("forkPicker() empty states, hostile texts, a store that fails, and answers that come too late", async () => {
+  await using rig = await startPanels([replyJson(`"${HOSTILE.replaceAll("\r\n", "")}"`), final(HOSTILE)]);
+  await rig.until(forkPicker(rig.parts), /nothing to fork yet/);
+  rig.branch = null;
+  assert.match(shown(forkPicker(rig.parts), { width: 40 }), /nothing to fork yet/);
+  rig.branch = rig.engine.branch;
+  await rig.engine.ask(HOSTILE);
+  const panel = forkPicker(rig.parts);
+  for (const width of WIDTHS) await rig.until(panel, /1 (?:executed|failed) · "a\\u/, { width });
+  const left = forkPicker(rig.parts);
+  left.left();
+  const { redraws } = rig;
+  await rig.engine.conversations.queries(rig.engine.branch);
+  assert.equal(rig.redraws, redraws);
+  await rig.engine.store.close();
+  const broken = forkPicker(rig.parts);
+  await rig.until(broken, /^! /m);
+  type(broken, KEYS.enter, KEYS.home, KEYS.right, KEYS.esc);
+  assert.deepEqual(rig.done.map(([name]) => name), ["close"]);
+});
