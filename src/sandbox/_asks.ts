@@ -40,6 +40,11 @@ export class Asks {
     return { id, answer: promise };
   }
 
+  /** Throws SandboxGone where the child has ended. */
+  check(): void {
+    if (this.#gone) throw this.#gone;
+  }
+
   /** A `done` frame. Throws ProtocolError for an answer that nobody waits for. */
   receive({ header, payload }: Frame): void {
     const fields = new Fields(header, "done");

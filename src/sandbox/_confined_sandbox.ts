@@ -1,7 +1,6 @@
 import { SandboxGone } from "../domain/errors.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { ActiveRun } from "./_active_run.ts";
-import { type Answer, Asks } from "./_asks.ts";
 import { BlockOutput } from "./_block_output.ts";
 import { CallDesk } from "./_call_desk.ts";
 import { declaredNames } from "./_declared_names.ts";
@@ -13,6 +12,7 @@ import { loadModules } from "./_load_modules.ts";
 import { NO_WALLS } from "./_no_walls.ts";
 import { readReady } from "./_ready.ts";
 import { refusedRun } from "./_refused_run.ts";
+import { Requests } from "./_requests.ts";
 import { readRunReport } from "./_run_report.ts";
 import { removeWorkFolder } from "./_work_folder.ts";
 import { imageParts } from "./child/image_parts.ts";
@@ -23,7 +23,9 @@ import type { ChildProgram } from "./program.ts";
 import { type Bytes, Fields, type Frame, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
 import type { BlockRun, RenderReport, RestoreReport, RunReport, Sandbox, SandboxOptions, Walls } from "./sandbox.ts";
 
-const START_MS = 30_000, ASK_MS = 60_000;
+const START_MS = 30_000, RENDER_MS = 60_000;
+/** What is larger is sent, and answered, by itself. */
+const QUIET_BYTES = 16 << 10;
 
 export interface ConfinedSandboxOptions {
   readonly sandbox: SandboxOptions;
@@ -40,7 +42,7 @@ export class ConfinedSandbox implements Sandbox {
   readonly #folder: string;
   readonly #link: ChildLink;
   #desk: CallDesk;
-  readonly #asks = new Asks();
+  readonly #requests: Requests;
   readonly #ready = Promise.withResolvers<void>();
   readonly #begun = performance.now();
   readonly #onAbort = (): void => this.#link.kill("the caller gave it up");
@@ -48,6 +50,8 @@ export class ConfinedSandbox implements Sandbox {
   #walls: Walls | null = null;
   #startMs = 0;
   #active: ActiveRun | null = null;
+  /** Whether its last block has left nothing that goes on; only the child knows. */
+  #rests = true;
   #exit: ChildExit | null = null;
 
   constructor({ sandbox, setup, program, folder }: ConfinedSandboxOptions) {
@@ -62,6 +66,7 @@ export class ConfinedSandbox implements Sandbox {
       mayRead: () => this.#desk.room(),
       onEnd: (exit) => this.#onEnd(exit),
     });
+    this.#requests = new Requests(this.#link);
     sandbox.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
@@ -97,7 +102,7 @@ export class ConfinedSandbox implements Sandbox {
     }
     this.#heartbeat = new Heartbeat({
       send: (header) => this.#link.send(header),
-      isIdle: () => this.#active === null && this.#asks.idle,
+      isIdle: () => this.#active === null && this.#requests.idle,
       onDead: () => this.#link.kill("it no longer answers"),
     });
   }
@@ -115,14 +120,15 @@ export class ConfinedSandbox implements Sandbox {
     this.#desk = this.#newDesk();
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (signal?.aborted) this.#onAbort();
-    const answer = await this.#ask({ t: "adopt", functions, untimed }, payload);
+    const answer = await this.#requests.ask({ t: "adopt", functions, untimed }, payload);
     this.#read(() => readValue(answer));
     await this.#loadModules();
   }
 
   async #loadModules(): Promise<void> {
+    if (Object.keys(this.#options.modules ?? {}).length > 0) this.#rests = false;
     await loadModules(this.#options, async (header, payload) => {
-      const answer = await this.#ask(header, payload);
+      const answer = await this.#requests.ask(header, payload);
       return this.#read(() => readValue(answer));
     });
   }
@@ -135,13 +141,15 @@ export class ConfinedSandbox implements Sandbox {
     } catch {
       return refusedRun(`Cannot run a block of ${block.code.length} characters`);
     }
-    const { id, answer } = this.#asks.begin();
+    const { id, answer } = this.#requests.begin();
     const active = this.#activate(id, block);
+    this.#rests = false;
     try {
       const { iteration, index, deadlineMs } = block;
       this.#link.send({ t: "run", id, iteration, index, deadlineMs }, code);
       if (block.signal?.aborted) this.#link.send({ t: "cancel", id });
       const answered = await answer;
+      this.#rests = answered.header["rests"] === true;
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
       // It has ended, or was killed for what it sent: who asks afterwards must see that it has.
@@ -154,38 +162,45 @@ export class ConfinedSandbox implements Sandbox {
 
   async render(template: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<RenderReport> {
     const payload = encode(template, { maxBytes: MAX_PAYLOAD_BYTES });
-    const answer = await this.#ask({ t: "render", deadlineMs }, payload, deadlineMs + ASK_MS);
-    return this.#read(() => readRenderReport(answer));
+    const { id, answer } = this.#requests.begin();
+    this.#link.send({ t: "render", id, deadlineMs }, payload);
+    const answered = await this.#requests.within(answer, deadlineMs + RENDER_MS);
+    return this.#read(() => readRenderReport(answered));
   }
 
   async restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]> {
-    const { id, answer } = this.#asks.begin();
+    this.#rests = false; // sources are evaluated
+    const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
     parts.forEach((part, i) => this.#link.send({ t: "restore", id, more: i < parts.length - 1 }, part));
-    const answered = await this.#within(ASK_MS, answer);
+    const answered = await this.#requests.within(answer);
     return this.#read(() => readRestoreReports(answered));
   }
 
   async bind(...[name, value, options = {}]: Parameters<Sandbox["bind"]>): Promise<void> {
     const payload = encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
-    const answer = await this.#ask({ t: "bind", name, user: false, part: "whole", ...options }, payload);
+    const header = { t: "bind", name, user: false, part: "whole", ...options };
+    if (!header.user && payload.length <= QUIET_BYTES) return this.#requests.later(header, payload);
+    const answer = await this.#requests.ask(header, payload);
     this.#read(() => readValue(answer));
   }
 
   async read(name: string, { maxBytes }: { readonly maxBytes: number }): Promise<unknown> {
-    const answer = await this.#ask({ t: "read", name, maxBytes: Math.min(maxBytes, MAX_PAYLOAD_BYTES / 2) });
+    const answer = await this.#requests.ask({ t: "read", name, maxBytes: Math.min(maxBytes, MAX_PAYLOAD_BYTES / 2) });
     return this.#read(() => readValue(answer));
   }
 
   async forget(names: readonly string[]): Promise<void> {
-    const answer = await this.#ask({ t: "forget", names });
+    const answer = await this.#requests.ask({ t: "forget", names });
     this.#read(() => readValue(answer));
   }
 
   async endQuery(): Promise<void> {
     this.#desk.abortAll();
-    const answer = await this.#ask({ t: "endQuery" });
+    if (this.#rests) return this.#requests.later({ t: "endQuery" });
+    const answer = await this.#requests.ask({ t: "endQuery" });
     this.#read(() => readValue(answer));
+    this.#rests = true;
   }
 
   async close(): Promise<void> {
@@ -230,25 +245,6 @@ export class ConfinedSandbox implements Sandbox {
     }
   }
 
-  #ask(
-    header: { readonly t: string } & Readonly<Record<string, unknown>>,
-    payload?: Bytes,
-    ms = ASK_MS,
-  ): Promise<Answer> {
-    const { id, answer } = this.#asks.begin();
-    this.#link.send({ ...header, id }, payload);
-    return this.#within(ms, answer);
-  }
-
-  async #within<T>(ms: number, answer: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.#link.kill(`it did not answer within ${ms / 1000} s`), ms);
-    try {
-      return await answer;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   #receive(frame: Frame): void {
     const { t } = frame.header;
     if (!this.#walls && t !== "ready") throw new ProtocolError("Cannot take a message before the child is ready");
@@ -262,7 +258,7 @@ export class ConfinedSandbox implements Sandbox {
       case "output":
         return this.#activeOf(frame, "run").output.receive(frame);
       case "done":
-        return this.#asks.receive(frame);
+        return this.#requests.receive(frame);
       case "stuck":
         return this.#activeOf(frame, "id").stuck();
       case "pong":
@@ -292,7 +288,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#desk.close();
     removeWorkFolder(this.#folder);
-    this.#asks.end(exit.why);
+    this.#requests.end(exit.why);
     this.#ready.reject(new SandboxGone(exit.why));
     this.#ready.promise.catch(() => {});
   }

@@ -122,14 +122,16 @@ export interface Sandbox {
   render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
   /** Binds data, evaluates sources in the order of `requires` with host calls off. */
   restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]>;
-  /** Sets a name that is not the user's (`$query`) or a user variable; the value goes through the codec. A text in
+  /** Sets a name that is not the user's (`$query`) or a user variable; the value goes through the codec. The former may
+   * wait for whatever is asked next, which sees it. A text in
    * parts ("more", … "last") is joined in the child; the caller keeps it, so that no block saves it as it is. */
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
   /** The value of a variable through the codec; rejects with RangeError over `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
   /** Removes user variables from the scope; unknown names are ignored. */
   forget(names: readonly string[]): Promise<void>;
-  /** Cancels timers and pending host calls; called when a query ends. */
+  /** Cancels timers and pending host calls; called when a query ends. Where the child said that there are none, it is
+   * told with whatever is asked next. */
   endQuery(): Promise<void>;
   /** Kills the child and waits for its end; removes its working folder. Idempotent. */
   close(): Promise<void>;

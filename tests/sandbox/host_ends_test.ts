@@ -64,7 +64,7 @@ Deno.test("a child killed from outside is reported as killed, whatever waits", a
 Deno.test("requests that wait when the child dies reject with SandboxGone", async () => {
   await using box = await testSandbox();
   Deno.kill(box.sandbox.pid, "SIGSTOP");
-  const waiting = assert.rejects(box.sandbox.bind("x", 1), SandboxGone);
+  const waiting = assert.rejects(box.sandbox.bind("x", 1, { user: true }), SandboxGone);
   Deno.kill(box.sandbox.pid, "SIGKILL");
   await waiting;
 });

@@ -56,6 +56,11 @@ export class Blocks {
     return this.#lastId;
   }
 
+  /** Whether a block runs or has not been reported yet. */
+  get isActive(): boolean {
+    return this.#active !== null;
+  }
+
   /** Whether a block runs whose end is still open. */
   get areRunning(): boolean {
     return this.#active !== null && this.#active.ending === null;

@@ -4,10 +4,10 @@
  */
 import { bareList, intrinsics as own } from "../codec_intrinsics.ts";
 import { type Bytes, ProtocolError } from "../protocol.ts";
-import type { CallAnswer, CallMessage, FromWorker, RunMessage } from "./messages.ts";
+import type { CallAnswer, CallMessage, FromWorker, ToWorker } from "./messages.ts";
 
 const ID_CHARS = 32, LAST_CHAR = 255;
-const CALLS = 1, DONE = 2, ANSWERS = 3, RUN = 4;
+const CALLS = 1, DONE = 2, ANSWERS = 3, GROUP = 4;
 const encoder = new TextEncoder();
 
 /** Throws nothing: what does not fit makes it `full`. */
@@ -118,6 +118,7 @@ export function writeMail(space: Uint8Array<SharedArrayBuffer>, message: FromWor
   } else if (message.t === "done" && !message.more && !message.error && message.id.length === ID_CHARS) {
     writer.byte(DONE);
     writer.chars(message.id);
+    writer.byte(message.rests ? 1 : 0);
     writer.bytes(message.payload);
   }
   return writer.length;
@@ -136,7 +137,8 @@ function writeCall(writer: MailWriter, { id, run, name, payload }: CallMessage):
 export function readMail(bytes: Bytes): Extract<FromWorker, { t: "calls" | "done" }> {
   const reader = new MailReader(bytes);
   if (reader.byte() === DONE) {
-    return { t: "done", id: reader.chars(ID_CHARS), more: false, error: null, payload: reader.bytes() };
+    const id = reader.chars(ID_CHARS), rests = reader.byte() === 1;
+    return { t: "done", id, more: false, error: null, rests, payload: reader.bytes() };
   }
   const calls: CallMessage[] = [];
   for (let left = reader.uint32(); left > 0; left--) {
@@ -159,21 +161,51 @@ export function writeAnswers(space: Uint8Array<SharedArrayBuffer>, answers: read
   return writer.length;
 }
 
-/** A block as bytes in `space`; 0 where it does not fit. */
-export function writeRun(space: Uint8Array<SharedArrayBuffer>, run: RunMessage): number {
+/** Messages that are JSON and a payload as bytes in `space`; 0 where one is not, or they do not fit. */
+export function writeGroup(space: Uint8Array<SharedArrayBuffer>, messages: readonly ToWorker[]): number {
   const writer = new MailWriter(space);
-  writer.byte(RUN);
-  writer.bytes(encoder.encode(JSON.stringify(run)));
+  writer.byte(GROUP);
+  writer.uint32(messages.length);
+  for (const message of messages) {
+    switch (message.t) {
+      case "run":
+      case "read":
+      case "forget":
+      case "endQuery":
+        writer.bytes(encoder.encode(JSON.stringify(message)));
+        writer.byte(0);
+        break;
+      case "bind":
+      case "render": {
+        const { payload, ...rest } = message;
+        writer.bytes(encoder.encode(JSON.stringify(rest)));
+        writer.byte(1);
+        writer.bytes(payload);
+        break;
+      }
+      default:
+        return 0;
+    }
+  }
   return writer.length;
 }
 
 /** For the worker, which trusts the relay. */
-export function readToWorker(bytes: Bytes): RunMessage | readonly CallAnswer[] {
+export function readToWorker(bytes: Bytes): Extract<ToWorker, { t: "group" | "answers" }> {
   const reader = new MailReader(bytes);
-  if (reader.byte() === RUN) return own.parse(own.utf8(reader.bytes())) as RunMessage;
+  if (reader.byte() === GROUP) return { t: "group", messages: readGroup(reader) };
   const answers = bareList<CallAnswer>();
   for (let left = reader.uint32(); left > 0; left--) {
     answers[answers.length] = { id: reader.uint32(), ok: reader.byte() === 1, payload: reader.bytes() };
   }
-  return answers;
+  return { t: "answers", answers };
+}
+
+function readGroup(reader: MailReader): ToWorker[] {
+  const messages = bareList<ToWorker>();
+  for (let left = reader.uint32(); left > 0; left--) {
+    const message = own.parse(own.utf8(reader.bytes())) as ToWorker;
+    messages[messages.length] = reader.byte() === 1 ? { ...message, payload: reader.bytes() } as ToWorker : message;
+  }
+  return messages;
 }

@@ -54,17 +54,22 @@ export interface RunMessage {
   readonly file: string;
 }
 
-/** `id` is the wire's, except in answers, where it is the worker's own. */
+/** What nobody waits for goes to the worker with the next message that somebody does. */
+export type HeldMessage = Extract<ToWorker, { t: "bind" | "endQuery" }>;
+
+/** `id` is the wire's, except in answers, where it is the worker's own; null where nobody waits for an answer. */
 export type ToWorker =
   | RunMessage
   | { readonly t: "cancel"; readonly id: string }
   | ({ readonly t: "answer" } & CallAnswer)
   /** Several at once: the worker settles them in one turn. */
   | { readonly t: "answers"; readonly answers: readonly CallAnswer[] }
+  /** In this order, and none of them a group. */
+  | { readonly t: "group"; readonly messages: readonly ToWorker[] }
   | { readonly t: "restore"; readonly id: string; readonly images: readonly VariableImage[] }
   | {
     readonly t: "bind";
-    readonly id: string;
+    readonly id: string | null;
     readonly name: string;
     readonly user: boolean;
     /** Of a text that comes in several. */
@@ -75,7 +80,7 @@ export type ToWorker =
   | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
   | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
   | { readonly t: "module"; readonly id: string; readonly name: string; readonly script: string }
-  | { readonly t: "endQuery"; readonly id: string }
+  | { readonly t: "endQuery"; readonly id: string | null }
   /** A spare child gets what a conversation gives the realm; `constants` as in the setup. */
   | {
     readonly t: "adopt";
@@ -109,6 +114,8 @@ export type FromWorker =
     readonly more: boolean;
     /** What the block threw, or why it was stopped. */
     readonly error?: ThrownError | null;
+    /** Of a block: nothing runs on, so that nothing has to be ended with the query. */
+    readonly rests?: boolean;
     readonly payload: Bytes;
   }
   | { readonly t: "pong"; readonly id: string }

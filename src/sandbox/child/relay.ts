@@ -6,7 +6,7 @@ import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
 import { FunctionNames } from "./function_names.ts";
 import { imageList } from "./image_list.ts";
-import type { CallMessage, FromWorker } from "./messages.ts";
+import type { CallMessage, FromWorker, ToWorker } from "./messages.ts";
 import { prepareBlock } from "./prepare_block.ts";
 import { type RanBlock, RanBlocks } from "./ran_blocks.ts";
 import { RelayLink } from "./relay_link.ts";
@@ -60,8 +60,9 @@ export class Relay {
 
   /** A frame of the main process. Throws ProtocolError. */
   receive({ header, payload }: Frame): void {
-    this.#isIdle = false;
     const fields = new Fields(header, header.t);
+    if (header["quiet"] === true) return this.#hold(fields, payload);
+    this.#isIdle = false;
     switch (header.t) {
       case "run":
         return this.#run(fields, payload);
@@ -75,7 +76,7 @@ export class Relay {
       case "restore":
         return this.#restore(fields, payload);
       case "bind":
-        return this.#bind(fields, payload);
+        return this.link.post({ ...this.#bind(fields, payload), id: fields.id() });
       case "read":
         return this.#read(fields);
       case "forget":
@@ -112,7 +113,7 @@ export class Relay {
     this.#ran = { id, block: ran };
     this.#watch.begin(id, deadlineMs);
     const { map: _here, ...runnable } = block;
-    this.link.run({
+    this.link.post({
       t: "run",
       id,
       iteration,
@@ -162,11 +163,20 @@ export class Relay {
     this.link.post({ t: "read", id: fields.id(), name, maxBytes });
   }
 
-  #bind(fields: Fields, payload: Bytes): void {
+  /** Nobody waits for an answer. */
+  #hold(fields: Fields, payload: Bytes): void {
+    if (fields.oneOf("t", ["bind", "endQuery"] as const) === "bind") {
+      return this.link.hold({ ...this.#bind(fields, payload), id: null });
+    }
+    this.#blocks.endQuery();
+    this.link.hold({ t: "endQuery", id: null });
+  }
+
+  #bind(fields: Fields, payload: Bytes): Omit<Extract<ToWorker, { t: "bind" }>, "id"> {
     const name = fields.text("name", MAX_NAME), user = fields.flag("user");
     if (!user) this.#reserved.add(name);
     const part = fields.oneOf("part", ["whole", "more", "last"] as const);
-    this.link.post({ t: "bind", id: fields.id(), name, user, part, payload });
+    return { t: "bind", name, user, part, payload };
   }
 
   #fromWorker(message: FromWorker): void {
@@ -214,12 +224,12 @@ export class Relay {
     this.#send({ t: "call", id: wire, run, name }, payload);
   }
 
-  #done({ id, more, error, payload }: Extract<FromWorker, { t: "done" }>): void {
+  #done({ id, more, error, rests, payload }: Extract<FromWorker, { t: "done" }>): void {
     this.#watch.settled(id);
     this.#isIdle = true;
     const ran = this.#ran;
     const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
-    this.#send({ t: "done", id, more, error: mapped }, payload);
+    this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);
   }
 
   #send(header: Header, payload?: Bytes): void {

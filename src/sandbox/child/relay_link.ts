@@ -1,6 +1,6 @@
-import { readMail, writeAnswers, writeRun } from "./mail.ts";
+import { readMail, writeAnswers, writeGroup } from "./mail.ts";
 import { Mailbox } from "./mailbox.ts";
-import type { CallAnswer, FromWorker, RunMessage, ToWorker } from "./messages.ts";
+import type { CallAnswer, FromWorker, HeldMessage, ToWorker } from "./messages.ts";
 import { transferable } from "./transferable.ts";
 
 /** Larger answers go to the worker by themselves, without a copy. */
@@ -19,6 +19,7 @@ export class RelayLink {
   readonly #inbox: Mailbox;
   readonly #outbox: Mailbox;
   #answers: CallAnswer[] = [];
+  #held: HeldMessage[] = [];
   #isHere = false;
 
   constructor(options: RelayLinkOptions) {
@@ -75,25 +76,33 @@ export class RelayLink {
     if (mail) this.#options.onMessage(readMail(mail));
   }
 
-  post(message: ToWorker): void {
-    this.#outbox.posting();
-    this.#options.port.postMessage(message, transferable(message));
+  /** Goes with the next message: it alone is not worth waking the worker. */
+  hold(message: HeldMessage): void {
+    this.#held.push(message);
   }
 
-  /** To a worker that rests at once; not to one in a turn of background work, which may go on for long. */
-  run(run: RunMessage): void {
-    this.#inbox.flag = false;
+  /** By the mailbox to a worker that sleeps, where it fits; not to one in a turn, which may go on for long. */
+  post(message: ToWorker): void {
+    if (message.t === "run") this.#inbox.flag = false;
+    const messages = this.#held.length > 0 ? [...this.#held, message] : [message];
+    this.#held = [];
     if (this.#outbox.isReaderAsleep && this.#outbox.isOpen) {
-      const length = writeRun(this.#outbox.space, run);
+      const length = writeGroup(this.#outbox.space, messages);
       if (length > 0 && this.#outbox.deliver(length)) return;
     }
-    this.post(run);
+    const [first = message] = messages;
+    this.#postByPort(messages.length === 1 ? first : { t: "group", messages });
+  }
+
+  #postByPort(message: ToWorker): void {
+    this.#outbox.posting();
+    this.#options.port.postMessage(message, transferable(message));
   }
 
   /** Waits for `forward` where it is small. */
   answer(answer: CallAnswer): void {
     if (answer.payload.length <= SMALL_BYTES) this.#answers.push(answer);
-    else this.post({ t: "answer", ...answer });
+    else this.#postByPort({ t: "answer", ...answer });
   }
 
   /** To be called when the frames that arrived together have been received: their answers go on together, with those
@@ -107,7 +116,7 @@ export class RelayLink {
       if (length > 0 && this.#outbox.deliver(length)) return;
     }
     const [first] = answers;
-    if (answers.length === 1 && first) this.post({ t: "answer", ...first });
-    else this.post({ t: "answers", answers });
+    if (answers.length === 1 && first) this.#postByPort({ t: "answer", ...first });
+    else this.#postByPort({ t: "answers", answers });
   }
 }

@@ -67,6 +67,7 @@ export class Turns {
   readonly #afterwards = new Tasks();
   #scheduled = false;
   #inside = false;
+  #operations = 0;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -76,8 +77,13 @@ export class Turns {
     return this.#inside;
   }
 
+  /** Whether there are tasks, or operations of the runtime that will bring some. */
   get areWaiting(): boolean {
-    return this.#tasks.waiting;
+    return this.#tasks.waiting || this.#operations > 0;
+  }
+
+  operations(change: 1 | -1): void {
+    this.#operations += change;
   }
 
   /** What waits runs now: from a timer or an immediate. */

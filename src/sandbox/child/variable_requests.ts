@@ -23,7 +23,8 @@ export class VariableRequests {
   }
 
   /** Answers when what was started before has had a turn of the event loop. */
-  acknowledge(id: string): void {
+  acknowledge(id: string | null): void {
+    if (id === null) return;
     captured.setImmediate(() => this.#answer(id, null));
   }
 
@@ -71,7 +72,7 @@ export class VariableRequests {
   /** Joined by the engine's own means: no method of a string that a block may have replaced. */
   #bindPart(
     { id, name, text, part }: {
-      readonly id: string;
+      readonly id: string | null;
       readonly name: string;
       readonly text: string;
       readonly part: string;
@@ -126,11 +127,13 @@ export class VariableRequests {
     });
   }
 
-  #answer(id: string, value: unknown): void {
+  #answer(id: string | null, value: unknown): void {
+    if (id === null) return;
     this.#parts.post({ t: "done", id, more: false, payload: encode({ ok: true, value }) });
   }
 
-  #fail(id: string, error: unknown): void {
+  #fail(id: string | null, error: unknown): void {
+    if (id === null) return;
     const text = (key: string, fallback: string): string => {
       const value: unknown = error instanceof captured.Error ? captured.get(error, key) : undefined;
       return typeof value === "string" ? value : fallback;

@@ -69,6 +69,7 @@ class SandboxWorker {
     const receive = ({ data }: MessageEvent<ToWorker>): void => {
       this.#link.took();
       this.#receive(data);
+      if (!this.#blocks.isActive) this.#restSoon();
     };
     port.onmessage = receive; // starts the port
     // The runtime's own dispatch makes a list of targets, with the port in it, by methods that a block may replace.
@@ -103,7 +104,22 @@ class SandboxWorker {
     const variables = new Variables();
     const show = (value: unknown): string => preview(value, { chars: previewChars });
     const settled = (): void => this.#link.settle(), rest = (): void => this.#rest();
-    return { post, settled, rest, turns, output, calls, outside, timers, names, notes, variables, preview: show };
+    const isQuiet = (): boolean => calls.areNone && timers.running + outside.running === 0 && !turns.areWaiting;
+    return {
+      post,
+      settled,
+      rest,
+      isQuiet,
+      turns,
+      output,
+      calls,
+      outside,
+      timers,
+      names,
+      notes,
+      variables,
+      preview: show,
+    };
   }
 
   /** While a block waits for nothing but host calls, which are answered at once most of the time, the turn goes on:
@@ -120,24 +136,29 @@ class SandboxWorker {
     this.#parts.calls.turnEnded();
   }
 
-  /** A block has ended and left nothing behind: the next one may come at once. From an immediate. */
+  /** What was asked has been done, and nothing goes on: what comes next may come without the event loop. From an
+   * immediate. */
   #rest(): void {
-    const { calls, timers, outside, turns } = this.#parts;
-    if (calls.areOut || timers.running + outside.running > 0 || turns.areWaiting) return;
+    if (this.#blocks.isActive || !this.#parts.isQuiet()) return;
     const mail = this.#link.rest();
-    if (!mail || !("t" in mail)) return void this.#take(mail);
-    this.#blocks.run(mail);
-    turns.now();
+    if (!mail) return;
+    this.#receive(mail);
+    if (this.#blocks.isActive) this.#parts.turns.now();
+    else this.#restSoon();
+  }
+
+  #restSoon(): void {
+    captured.setImmediate(() => this.#rest());
   }
 
   /** False where there is nothing to be done in this turn. */
   #take(mail: Mail | null): boolean {
     if (!mail) return false;
-    if ("t" in mail) {
-      captured.setImmediate(() => this.#blocks.run(mail)); // the turn before it is still to be judged
+    if (mail.t === "group") {
+      captured.setImmediate(() => this.#receive(mail)); // the turn before it is still to be judged
       return false;
     }
-    this.#parts.calls.answerAll(mail);
+    this.#parts.calls.answerAll(mail.answers);
     return true;
   }
 
@@ -195,6 +216,9 @@ class SandboxWorker {
         return this.#parts.calls.answer(message);
       case "answers":
         return this.#parts.calls.answerAll(message.answers);
+      case "group":
+        for (let i = 0; i < message.messages.length; i++) this.#receive(message.messages[i]!);
+        return;
       case "ping":
         return this.#post({ t: "pong", id: message.id });
       case "adopt":

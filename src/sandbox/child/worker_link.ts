@@ -1,13 +1,13 @@
 import { readToWorker, writeMail } from "./mail.ts";
 import { Mailbox } from "./mailbox.ts";
-import type { CallAnswer, FromWorker, RunMessage } from "./messages.ts";
+import type { FromWorker, ToWorker } from "./messages.ts";
 import { transferable } from "./transferable.ts";
 
 /** Longer sleeps would hold up what else the event loop has to do. */
-const SLEEP_MS = 5, REST_MS = 2;
+const SLEEP_MS = 5, REST_MS = 10_000;
 const ROOM_MS = 1;
 
-export type Mail = RunMessage | readonly CallAnswer[];
+export type Mail = Extract<ToWorker, { t: "group" | "answers" }>;
 
 /** The worker's end of what it and the child's main thread say to each other. */
 export class WorkerLink {

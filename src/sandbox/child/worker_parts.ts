@@ -15,6 +15,8 @@ export interface WorkerParts {
   readonly settled: () => void;
   /** The run has been reported. */
   readonly rest: () => void;
+  /** Whether nothing that a block started goes on. */
+  readonly isQuiet: () => boolean;
   readonly turns: Turns;
   readonly output: Output;
   readonly calls: HostCalls;

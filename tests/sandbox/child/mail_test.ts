@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { readMail, readToWorker, writeAnswers, writeMail, writeRun } from "../../../src/sandbox/child/mail.ts";
-import type { FromWorker, RunMessage } from "../../../src/sandbox/child/messages.ts";
+import { readMail, readToWorker, writeAnswers, writeGroup, writeMail } from "../../../src/sandbox/child/mail.ts";
+import type { FromWorker, RunMessage, ToWorker } from "../../../src/sandbox/child/messages.ts";
 import { ProtocolError, wireId } from "../../../src/sandbox/protocol.ts";
 
 const BYTES = 4096;
@@ -25,8 +25,10 @@ Deno.test("writeMail() and readMail() pass calls and a report", () => {
     t: "calls",
     calls: [calls[0]],
   });
-  const done: FromWorker = { t: "done", id: run, more: false, error: null, payload: new Uint8Array([9]) };
-  assert.deepEqual(readMail(sent(one, writeMail(one, done))), done);
+  for (const rests of [true, false]) {
+    const done: FromWorker = { t: "done", id: run, more: false, error: null, rests, payload: new Uint8Array([9]) };
+    assert.deepEqual(readMail(sent(one, writeMail(one, done))), done);
+  }
 });
 
 Deno.test("writeMail() leaves to the port what it does not know or has no room for", () => {
@@ -70,12 +72,30 @@ Deno.test("readToWorker() reads answers and a block, text of any kind included",
     defined: [],
     file: "block1",
   };
-  assert.deepEqual(readToWorker(sent(one, writeRun(one, run))), run);
+  const id = wireId(), payload = new Uint8Array([7, 8]);
+  const messages: readonly ToWorker[] = [
+    { t: "bind", id: null, name: "$query", user: false, part: "whole", payload },
+    { t: "endQuery", id: null },
+    run,
+    { t: "render", id, deadlineMs: 5, payload: new Uint8Array(0) },
+    { t: "read", id, name: "__proto__", maxBytes: 1 },
+    { t: "forget", id, names: ["a", "é"] },
+  ];
+  const read = readToWorker(sent(one, writeGroup(one, messages)));
+  assert.ok(read.t === "group");
+  assert.deepEqual(Array.from({ length: read.messages.length }, (_, i) => read.messages[i]), messages);
+});
+
+Deno.test("writeGroup() leaves to the port what has parts that are no JSON", () => {
+  const id = wireId();
+  assert.equal(writeGroup(space(), [{ t: "endQuery", id }, { t: "restore", id, images: [] }]), 0);
+  assert.equal(writeGroup(space(), [{ t: "ping", id }]), 0);
+  assert.equal(writeGroup(space(), [{ t: "render", id, deadlineMs: 1, payload: new Uint8Array(BYTES) }]), 0);
 });
 
 function readAnswers(bytes: Uint8Array<ArrayBuffer>) {
   const read = readToWorker(bytes);
-  return "t" in read ? [] : Array.from({ length: read.length }, (_, i) => read[i]);
+  return read.t === "group" ? [] : Array.from({ length: read.answers.length }, (_, i) => read.answers[i]);
 }
 
 Deno.test("readMail() refuses every other byte sequence with ProtocolError, or reads what it says", () => {

@@ -74,8 +74,8 @@ Deno.test("RelayLink keeps answers while the worker has not read the ones before
 });
 
 function listOf(mail: ReturnType<WorkerLink["leave"]>): unknown[] {
-  if (!mail || "t" in mail) return [];
-  return Array.from({ length: mail.length }, (_, i) => mail[i]);
+  if (mail?.t !== "answers") return [];
+  return Array.from({ length: mail.answers.length }, (_, i) => mail.answers[i]);
 }
 
 Deno.test("RelayLink gives a block to a worker in a turn by the port only", async () => {
@@ -103,7 +103,7 @@ Deno.test("RelayLink gives a block to a worker in a turn by the port only", asyn
   ends.worker.settle();
   assert.equal(ends.relay.isSettled, true);
   ends.worker.enter();
-  ends.relay.run(run);
+  ends.relay.post(run);
   assert.equal(ends.relay.isSettled, false);
   assert.equal(ends.worker.leave(), null);
   await ends.settle();
