@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import type { BranchPoint } from "../../domain/new_fork.ts";
 import type { Session } from "../channel.ts";
 import type { Chat } from "./chat.ts";
 import type { Panel, PanelActions } from "./panel.ts";
@@ -49,12 +50,9 @@ export class Actions implements PanelActions {
     await this.#idle("show another conversation", () => this.#parts.show(branch));
   }
 
-  async fork(iterationId: string): Promise<void> {
+  async fork(at: BranchPoint): Promise<void> {
     await this.#idle("fork", async () => {
-      const { chat, screen: { session: { conversations } } } = this.#parts;
-      const at = chat.branch?.conversationId ?? "";
-      const { point } = await conversations.records.point(at, iterationId);
-      await this.#parts.show(await conversations.fork(point));
+      await this.#parts.show(await this.#parts.screen.session.conversations.fork(at));
       this.tell("A new branch: the one before stays as it is");
     });
   }

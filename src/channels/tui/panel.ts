@@ -1,5 +1,6 @@
 import type { Component } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import type { BranchPoint } from "../../domain/new_fork.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 
 /** What stands over the messages until it is left. It has the keyboard while it is open, Esc leaves it. */
@@ -29,8 +30,8 @@ export interface PanelActions {
   tell(text: string): void;
   /** Shows another conversation, or a new one where null. */
   show(branch: Branch | null): Promise<void>;
-  /** A branch of the conversation on the screen that ends with this iteration, and shows it. */
-  fork(iterationId: string): Promise<void>;
+  /** A branch that goes on after this point of the one on the screen, and shows it. */
+  fork(at: BranchPoint): Promise<void>;
   /** For the queries that follow, kept in the user's own configuration as well. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;

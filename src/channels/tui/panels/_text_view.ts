@@ -29,15 +29,17 @@ export class TextView {
   #width = 0;
   readonly #rows = new Map<number, readonly string[]>();
   #needle = "";
+  /** The top was gone to, and stays there although the end leaves rows empty. */
+  #pinned = false;
 
-  /** `keep`: the place in the text, where it is about the same text. */
-  show(parts: readonly TextPart[], { keep = false }: { readonly keep?: boolean } = {}): void {
+  show(parts: readonly TextPart[]): void {
     this.#lines = parts.flatMap((one, part): Line[] => [
       ...(one.head === undefined ? [] : [{ text: one.head, look: "head", part } as const]),
       ...linesOf(one.text).map((text) => ({ text, look: one.look ?? "plain", part })),
     ]);
     this.#rows.clear();
-    if (!keep) this.#top = { line: 0, row: 0 };
+    this.#pinned = false;
+    this.#top = { line: 0, row: 0 };
   }
 
   /** The part that the top row belongs to. */
@@ -52,6 +54,9 @@ export class TextView {
 
   move(movement: Movement): void {
     const page = Math.max(1, this.#height - 2);
+    const down = movement === "down" || movement === "pageDown";
+    if (this.#pinned && down && !isBehind(this.#last(), this.#top)) return;
+    this.#pinned = false;
     if (movement === "home") this.#top = { line: 0, row: 0 };
     else if (movement === "end") this.#top = this.#last();
     else this.#scroll({ up: -1, down: 1, pageUp: -page, pageDown: page }[movement]);
@@ -60,7 +65,9 @@ export class TextView {
   /** To the beginning of a part. */
   go(part: number): void {
     const line = this.#lines.findIndex((one) => one.part === part);
-    if (line >= 0) this.#top = { line, row: 0 };
+    if (line < 0) return;
+    this.#top = { line, row: 0 };
+    this.#pinned = true;
   }
 
   /** Shows the next or previous line that has this text, upper and lower case alike; false where none has. */
@@ -73,6 +80,7 @@ export class TextView {
       if (!safe(this.#lines[at]?.text ?? "").toLowerCase().includes(this.#needle)) continue;
       const row = this.#wrapped(at).findIndex((one) => one.toLowerCase().includes(this.#needle));
       this.#top = { line: at, row: Math.max(0, row) };
+      this.#pinned = true;
       return true;
     }
     return false;
@@ -87,7 +95,7 @@ export class TextView {
   render(width: number, height: number): string[] {
     const last = this.#resized(width, height);
     const shown: string[] = [];
-    if (this.#needle === "" && isBehind(this.#top, last)) this.#top = last;
+    if (!this.#pinned && isBehind(this.#top, last)) this.#top = last;
     this.#top.row = Math.min(this.#top.row, Math.max(0, this.#wrapped(this.#top.line).length - 1));
     for (let line = this.#top.line; line < this.#lines.length && shown.length < height; line++) {
       const rows = this.#wrapped(line).slice(line === this.#top.line ? this.#top.row : 0);
@@ -104,7 +112,7 @@ export class TextView {
     if (width !== this.#width) this.#rows.clear();
     [this.#width, this.#height] = [width, height];
     const last = this.#last();
-    if (atEnd && this.#needle === "") this.#top = last;
+    if (atEnd && !this.#pinned) this.#top = last;
     return last;
   }
 
@@ -118,7 +126,8 @@ export class TextView {
       else if (line > 0) [line, row] = [line - 1, this.#wrapped(line - 1).length - 1];
     }
     const last = this.#last();
-    this.#top = isBehind({ line, row }, last) ? last : { line, row };
+    this.#pinned = by < 0 && isBehind({ line, row }, last);
+    this.#top = by > 0 && isBehind({ line, row }, last) ? last : { line, row };
   }
 
   /** The top row that shows the end in the last one. */

@@ -1,6 +1,6 @@
 import type { Panel, PanelParts } from "../panel.ts";
 import { readSteps } from "./_read_steps.ts";
-import type { TurnItem } from "./_turns.ts";
+import type { Query, TurnItem } from "./_turns.ts";
 import { TurnsPanel } from "./_turns_panel.ts";
 
 /** Queries and iterations of the branch on the screen. Enter makes a branch that goes on after the one that is chosen, or
@@ -15,7 +15,7 @@ class ForkPicker extends TurnsPanel {
   protected readonly empty = "  there is nothing to fork yet: ask something first";
 
   protected override choose(item: TurnItem): void {
-    if (item.kind === "step") return this.#fork(item.step.iterationId);
+    if (item.kind === "step") return this.#fork(item.query, item.step.position);
     const { query } = item;
     if (item.kind === "earlier") return this.turns.move("up");
     this.load("end", {
@@ -25,13 +25,13 @@ class ForkPicker extends TurnsPanel {
       },
       then: (steps) => {
         const last = steps.at(-1);
-        if (last) this.#fork(last.iterationId);
+        if (last) this.#fork(query, last.position);
         else this.fail(new Error("This query has no iteration yet"));
       },
     });
   }
 
-  #fork(iterationId: string): void {
-    this.leaveFor(() => this.parts.act.fork(iterationId));
+  #fork({ queryId }: Query, position: number): void {
+    this.leaveFor(() => this.parts.act.fork({ queryId, position }));
   }
 }

@@ -1,6 +1,5 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Panel, PanelParts } from "../panel.ts";
-import { amounts } from "./_amounts.ts";
 import { Reader } from "./_reader.ts";
 import { sentParts } from "./_sent_parts.ts";
 import type { Query, TurnItem } from "./_turns.ts";
@@ -95,6 +94,5 @@ class Inspector extends TurnsPanel {
       ? parts[0]?.text ?? ""
       : parts.map(({ head, text }) => `=== ${head}\n${text}\n`).join("\n");
     this.parts.act.copy(text);
-    this.parts.act.tell(`Copied ${amounts.bytes(new TextEncoder().encode(text).length)}`);
   }
 }

@@ -1,7 +1,6 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
 import type { Panel, PanelParts } from "../panel.ts";
-import { amounts } from "./_amounts.ts";
 import { BasePanel } from "./_base_panel.ts";
 import { flat } from "./_flat.ts";
 import { LineInput } from "./_line_input.ts";
@@ -101,10 +100,7 @@ class VariableBrowser extends BasePanel {
     this.#pages = new VariablePages(head, {
       branch: this.#branch,
       records: () => parts.session().conversations.records,
-      copy: (text) => {
-        parts.act.copy(text);
-        parts.act.tell(`Copied ${amounts.bytes(new TextEncoder().encode(text).length)}`);
-      },
+      copy: (text) => parts.act.copy(text),
       load: (work) => this.load("page", { work, then: (apply) => apply() }),
     });
   }

@@ -6,10 +6,10 @@ import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTH
 
 const final = (answer: string): string => replyJson([], { final: answer });
 
-/** The id of an iteration of a query, both 0-based. */
-async function idOf(rig: PanelRig, query: number, iteration: number): Promise<string> {
+/** After an iteration of a query, both 0-based. */
+async function pointOf(rig: PanelRig, query: number, position: number) {
   const found = (await rig.engine.conversations.queries(rig.engine.branch))[query]!;
-  return (await rig.engine.conversations.iterations(found.queryId))[iteration]!.iterationId;
+  return { queryId: found.queryId, position };
 }
 
 async function twoQueries(): Promise<PanelRig> {
@@ -45,7 +45,7 @@ Deno.test("forkPicker() Enter forks after the selected iteration, also of a quer
   await rig.until(panel, /2 executed · const b/);
   assert.match(selected(panel), /▾ 1 How many/);
   type(panel, KEYS.down, KEYS.down, KEYS.enter);
-  assert.equal(await rig.does("fork"), await idOf(rig, 0, 1));
+  assert.deepEqual(await rig.does("fork"), await pointOf(rig, 0, 1));
   assert.equal(rig.all("close").length, 1);
 });
 
@@ -57,7 +57,7 @@ Deno.test("forkPicker() Enter on a query forks after its end; ← folds", async 
   assert.match(shown(panel), /❯ ▸ 2 漢字/);
   assert.doesNotMatch(shown(panel), /final/);
   type(panel, KEYS.up, KEYS.enter);
-  assert.equal(await rig.does("fork"), await idOf(rig, 0, 2));
+  assert.deepEqual(await rig.does("fork"), await pointOf(rig, 0, 2));
 });
 
 Deno.test("forkPicker() words find a request", async () => {
