@@ -151,6 +151,7 @@ export class Chat {
       const emit = (event: QueryEvent): void => this.#event(event, turn);
       const options = { signal: controller.signal, emit, refuseWhenBusy: true, variables: given(variables) };
       this.#finished(await conversations.send(this.#branch, text, options));
+      this.#branch = await conversations.byId(this.#branch.branchId); // it may have a title by now
     } catch (error) {
       transcript.add(new LineEntry(error instanceof Error ? error.message : String(error), shown().theme.bad));
       if (turn.queryId !== null) return; // it began: its request is stored

@@ -1,14 +1,85 @@
 import type { Command } from "./command.ts";
-import type { Screen } from "./screen.ts";
+import type { PanelParts } from "./panel.ts";
+import { conversationList } from "./panels/conversation_list.ts";
+import { forkPicker } from "./panels/fork_picker.ts";
+import { inspector } from "./panels/inspector.ts";
+import { modelPicker } from "./panels/model_picker.ts";
+import { palette } from "./panels/palette.ts";
+import type { PrefsKeeper } from "./panels/prefs.ts";
+import { settingsPanel } from "./panels/settings_panel.ts";
+import { variableBrowser } from "./panels/variable_browser.ts";
 
-/** Everything that can be done by a name. */
-export function commandsOf(screen: Screen): readonly Command[] {
-  const { act } = screen.panelParts;
-  return [
-    { name: "new", detail: "begin a new conversation", keys: "", run: () => act.show(null) },
-    { name: "copy", detail: "copy the last answer", keys: "Ctrl-Y", run: () => act.copy(screen.chat.lastAnswer) },
-    { name: "whole", detail: "whole blocks and results", keys: "Ctrl-O", run: () => screen.toggleWhole() },
-    { name: "cancel", detail: "end the running query", keys: "Esc", run: () => void screen.chat.cancel() },
-    { name: "quit", detail: "leave", keys: "Ctrl-D", run: () => screen.quit() },
+export interface CommandParts {
+  readonly panels: PanelParts;
+  readonly prefs: PrefsKeeper;
+  readonly lastAnswer: () => string;
+  readonly cancel: () => void;
+  /** Whole blocks and results, or their first lines again. */
+  readonly whole: () => void;
+  /** A text into the conversation, for the user alone. */
+  readonly say: (text: string) => void;
+}
+
+/** Everything that can be done by a name; the palette and `/help` show the same list. */
+export function commandsOf(parts: CommandParts): readonly Command[] {
+  const { panels, prefs, lastAnswer, cancel, whole, say } = parts;
+  const { act } = panels;
+  const turned = (key: "thinking" | "iterations") => (): Promise<void> =>
+    prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => act.tell(String(error)));
+  const all: Command[] = [
+    { name: "new", detail: "a new conversation", keys: "", run: () => act.show(null) },
+    {
+      name: "conversations",
+      detail: "open, search, rename, delete",
+      keys: "",
+      run: () => act.open(conversationList(panels)),
+    },
+    { name: "fork", detail: "go on from an earlier point", keys: "", run: () => act.open(forkPicker(panels)) },
+    { name: "model", detail: "another model or provider", keys: "", run: (name) => model(name, panels) },
+    { name: "vars", detail: "variables and their versions", keys: "", run: () => act.open(variableBrowser(panels)) },
+    { name: "inspect", detail: "what exactly was sent", keys: "?", run: () => act.open(inspector(panels)) },
+    { name: "copy", detail: "copy the last answer", keys: "Ctrl-Y", run: () => act.copy(lastAnswer()) },
+    { name: "whole", detail: "whole blocks and results, or their beginnings", keys: "Ctrl-O", run: whole },
+    { name: "thinking", detail: "show or hide thinking", keys: "Ctrl-T", run: turned("thinking") },
+    { name: "iterations", detail: "show or hide iterations", keys: "", run: turned("iterations") },
+    { name: "settings", detail: "how the screen looks", keys: "", run: () => act.open(settingsPanel(panels, prefs)) },
+    { name: "cancel", detail: "end the running query", keys: "Esc", run: cancel },
+    { name: "help", detail: "keys and commands", keys: "", run: () => say(helpText(all)) },
+    { name: "quit", detail: "leave", keys: "Ctrl-D", run: () => act.quit() },
   ];
+  const found: Command = {
+    name: "palette",
+    detail: "everything here",
+    keys: "Ctrl-K",
+    run: () => act.open(palette(panels, all.map((one) => ({ ...one, run: () => one.run("") })))),
+  };
+  return [...all, found];
+}
+
+/** NAME or PROVIDER/NAME; the picker where nothing is named. */
+async function model(name: string, panels: PanelParts): Promise<void> {
+  if (name === "") return panels.act.open(modelPicker(panels));
+  const cut = name.indexOf("/");
+  const provider = cut > 0 ? name.slice(0, cut) : panels.session().provider;
+  await panels.act.useModel({ provider, name: cut > 0 ? name.slice(cut + 1) : name });
+}
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["Enter", "send; while a query runs: to its next iteration"],
+  ["Alt-Enter, Shift-Enter, Ctrl-J", "a new line"],
+  ["Up, Down", "what was typed before; on an empty input Up takes back what nobody has read yet"],
+  ["Tab", "complete a command or a path"],
+  ["PgUp, PgDn, Shift-Up, Shift-Down, wheel", "scroll; End goes back to the end"],
+  ["Esc", "end the running query, leave a panel"],
+  ["Ctrl-C", "empty the input; twice: leave"],
+  ["Ctrl-Z", "to the shell, fg comes back"],
+  ["Shift and the mouse", "select as the terminal itself does"],
+];
+
+function helpText(commands: readonly Command[]): string {
+  const rows = [
+    ...KEYS,
+    ...commands.map(({ name, detail, keys }) => [`/${name}`, keys === "" ? detail : `${detail} (${keys})`] as const),
+  ];
+  return rows.map(([key, what]) => `${key}: ${what}`).join("\n");
 }

@@ -20,7 +20,7 @@ export async function runScreen(
 ): Promise<number> {
   const branch = await branchOf(session, place);
   const ended = Promise.withResolvers<number>();
-  const screen = new Screen({ ...parts, terminal: parts.terminal(() => ended.resolve(129)) }, { session });
+  const screen = new Screen({ ...parts, terminal: parts.terminal(() => ended.resolve(129)) }, session);
   const unwatch = watchEnd({
     signal: (code) => ended.resolve(code),
     defect: (error) => ended.reject(error),

@@ -1,8 +1,9 @@
-import { isKeyRelease, setKeybindings, TuiAltScreen } from "@earendil-works/pi-tui";
+import { setKeybindings, TuiAltScreen } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { Session } from "../channel.ts";
 import { Actions } from "./actions.ts";
 import { Chat } from "./chat.ts";
+import type { Command } from "./command.ts";
 import { commandsOf } from "./commands.ts";
 import { completions } from "./completions.ts";
 import { footerLine } from "./footer.ts";
@@ -10,86 +11,79 @@ import { Frame, type FrameFacts } from "./frame.ts";
 import { freshKeys } from "./fresh_keys.ts";
 import { InputBox } from "./input_box.ts";
 import { InputHistory } from "./input_history.ts";
-import { type KeyAction, keyAction } from "./key_action.ts";
+import { Keyboard } from "./keyboard.ts";
 import { LineEntry } from "./line_entry.ts";
 import { openBranch } from "./open_branch.ts";
 import type { Outgoing } from "./outgoing.ts";
+import { Painter } from "./painter.ts";
 import type { Panel, PanelParts } from "./panel.ts";
+import type { Prefs } from "./panels/prefs.ts";
 import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
 import type { Shown } from "./shown.ts";
 import { makeTheme, type Theme } from "./theme.ts";
 import { Transcript } from "./transcript.ts";
+import { WatchedPrefs } from "./watched_prefs.ts";
 
-const WHEEL_ROWS = 3;
-/** Between two frames of what streams in, and how many times the cost of one frame is left for everything else. */
-const FRAME_MS = 33;
-const SPARE = 4;
-const TICK_MS = 250;
-const TWICE_MS = 2_000;
+const MOUSE_ON = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
 
-/** The terminal's screen: messages, input and panels. Whoever opened the session closes it, after `stop`. */
+/** The terminal's screen: messages, input and panels. Whoever opened the session closes it, after `ended`. */
 export class Screen {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
-  readonly #frame: Frame;
+  readonly #prefs: WatchedPrefs;
+  readonly #painter: Painter;
   readonly #transcript = new Transcript();
   readonly #chat: Chat;
   readonly #input: InputBox;
   readonly #actions: Actions;
+  readonly #keyboard: Keyboard;
+  readonly #frame: Frame;
+  readonly #commands: readonly Command[];
   readonly #done = Promise.withResolvers<void>();
   #session: Session;
   #panel: Panel | null = null;
+  /** Of the terminal's background, as far as it says. */
+  #dark: boolean | null = null;
   #theme: Theme;
   #whole = false;
   #told = "";
-  #title = "";
   #history: InputHistory | null = null;
-  #drawing: ReturnType<typeof setTimeout> | null = null;
-  #ticking: ReturnType<typeof setInterval> | null = null;
-  #interrupted = -Infinity;
+  #on = false;
 
-  constructor(parts: ScreenParts, { session }: Pick<ScreenStart, "session">) {
+  constructor(parts: ScreenParts, session: Session) {
     this.#parts = parts;
     this.#session = session;
-    this.#theme = makeTheme({ color: parts.color, dark: darkOf(parts.prefs.get().theme) });
+    this.#prefs = new WatchedPrefs(parts.prefs, (before) => this.#prefsChanged(before));
+    this.#theme = this.#makeTheme();
     setKeybindings(freshKeys());
-    this.#tui = new TuiAltScreen(parts.terminal, false, undefined, { mouse: parts.prefs.get().mouse });
-    const shown = (): Shown => ({ theme: this.#theme, prefs: this.#parts.prefs.get(), whole: this.#whole });
+    this.#tui = new TuiAltScreen(parts.terminal);
     this.#chat = new Chat({
       session: () => this.#session,
       transcript: this.#transcript,
-      shown,
+      shown: () => this.#shown(),
       changed: () => this.changed(),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
     this.#actions = new Actions({
       ...{ screen: this, chat: this.#chat, screenParts: parts },
-      show: (branch) => this.#show(branch, shown),
+      show: (branch) => this.#show(branch),
       use: (session) => void (this.#session = session),
     });
-    this.#input = new InputBox(this.#tui, {
-      theme: this.#theme.editor,
-      submit: (outgoing) => this.#submit(outgoing),
-    });
+    this.#commands = this.#makeCommands();
+    const submit = (outgoing: Outgoing): void => this.#submit(outgoing);
+    this.#input = new InputBox(this.#tui, { theme: this.#theme.editor, submit });
+    this.#keyboard = this.#makeKeyboard();
     this.#frame = new Frame({
       transcript: this.#transcript,
       rows: () => parts.terminal.rows,
       facts: () => this.#facts(),
-      wheel: (direction) => this.#wheel(direction),
+      wheel: (direction) => this.#keyboard.wheel(direction),
     });
+    this.#painter = new Painter({ draw: () => this.#tui.requestRender(), cost: () => this.#frame.cost });
   }
 
-  /** What panels and commands are given. */
-  get panelParts(): PanelParts {
-    return {
-      session: () => this.#session,
-      branch: () => this.#chat.branch,
-      providers: this.#parts.providers,
-      config: this.#parts.config,
-      act: this.#actions,
-    };
-  }
-
+  /** Another one after the model changed. */
   get session(): Session {
     return this.#session;
   }
@@ -103,28 +97,30 @@ export class Screen {
     return this.#done.promise;
   }
 
-  /** Takes the terminal. Resolves when the conversation stands on it. */
-  async start({ branch, notes }: Omit<ScreenStart, "session">): Promise<void> {
+  /** Takes the terminal. Resolves when the conversation stands on it; rejects with `StoreError`. */
+  async start({ branch, notes }: ScreenStart): Promise<void> {
     this.#tui.setLayoutRoot(this.#frame);
-    this.#tui.addInputListener((data) => this.#key(data));
+    this.#tui.addInputListener((data) => {
+      this.#keyboard.key(data);
+      this.#tui.requestRender();
+      return { consume: true };
+    });
     this.#tui.setFocus(this.#input.component);
-    this.#tui.start();
+    this.#take();
     void this.#askBackground();
-    this.#input.complete(completions(commandsOf(this), this.#session.workspace));
-    for (const note of notes) this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
+    this.#input.complete(completions(this.#commands, this.#session.workspace));
     this.#history = await InputHistory.at(this.#parts.home, this.#session.workspace);
     this.#input.remember(await this.#history?.read() ?? []);
-    if (branch !== null) await this.#actions.show(branch);
+    if (branch !== null) await this.#show(branch);
+    for (const note of notes) this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
     this.changed();
   }
 
   /** Gives the terminal back as it was. May be called at any time, and again. */
   stop(): void {
-    if (this.#drawing !== null) clearTimeout(this.#drawing);
-    if (this.#ticking !== null) clearInterval(this.#ticking);
-    this.#panel?.left();
-    this.#panel = null;
-    this.#tui.stop({ preserveScreen: true });
+    this.#painter.stop();
+    this.open(null);
+    this.#giveUp();
   }
 
   /** Resolves when nothing of it is at work any more. */
@@ -139,12 +135,9 @@ export class Screen {
 
   /** Draws again, soon. */
   changed(): void {
-    this.#tick();
-    if (this.#drawing !== null) return;
-    this.#drawing = setTimeout(() => {
-      this.#drawing = null;
-      this.#tui.requestRender();
-    }, Math.max(FRAME_MS, SPARE * this.#frame.cost));
+    if (!this.#on) return;
+    this.#painter.tick(this.#chat.running !== null);
+    this.#painter.soon();
   }
 
   tell(text: string): void {
@@ -156,139 +149,133 @@ export class Screen {
   open(panel: Panel | null): void {
     if (this.#panel !== panel) this.#panel?.left();
     this.#panel = panel;
-    this.#tui.setFocus(panel === null ? this.#input.component : null);
-    this.#tui.requestRender();
-  }
-
-  /** Whole blocks and results, or their first lines again. */
-  toggleWhole(): void {
-    this.#whole = !this.#whole;
-    this.repaint();
-  }
-
-  /** Everything anew: settings changed. */
-  repaint(): void {
-    this.#theme = makeTheme({ color: this.#parts.color, dark: darkOf(this.#parts.prefs.get().theme) ?? this.#dark });
-    this.#transcript.invalidate();
-    this.#tui.requestRender(true);
-  }
-
-  #dark: boolean | null = null;
-
-  async #askBackground(): Promise<void> {
-    const rgb = await this.#tui.queryTerminalBackgroundColor({ timeoutMs: 500 });
-    if (rgb === undefined) return;
-    this.#dark = (0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b) < 128;
-    this.repaint();
-  }
-
-  async #show(branch: Branch | null, shown: () => Shown): Promise<void> {
-    const { conversations } = this.#session;
-    const replace: Transcript["replace"] = (entry, entries) => {
-      this.#transcript.replace(entry, entries);
-      this.changed();
-    };
-    const opened = branch && await openBranch(branch, { conversations, shown, replace });
-    this.#transcript.clear();
-    this.#transcript.add(...opened?.entries ?? []);
-    this.#chat.show(branch, opened ?? {});
-    this.#title = branch?.title ?? "";
+    this.#input.component.focused = panel === null;
     this.changed();
   }
 
-  #submit(outgoing: Outgoing): void {
-    const [, name, argument = ""] = /^\/([a-z]+)(?:\s+([^]*))?$/.exec(outgoing.text) ?? [];
-    if (outgoing.text === "") return;
-    this.#history?.add(outgoing.text);
-    this.#input.remember([outgoing.text]);
-    if (name === undefined) return this.#chat.send(outgoing);
-    const command = commandsOf(this).find((one) => one.name === name);
-    if (command) return void command.run(argument.trim());
-    this.#input.giveBack(outgoing);
-    this.tell(`There is no /${name}: /help shows what there is`);
+  #take(): void {
+    this.#on = true;
+    this.#tui.start();
+    if (!this.#prefs.get().mouse) this.#parts.terminal.write(MOUSE_OFF);
   }
 
-  #key(data: string): { readonly consume: true } {
-    if (isKeyRelease(data)) return { consume: true };
-    this.#told = "";
-    if (this.#panel !== null) this.#panel.handleInput(data);
-    else {
-      const action = keyAction(data, {
-        empty: this.#input.empty,
-        choosing: this.#input.choosing,
-        waiting: this.#chat.waiting.length > 0,
-        following: this.#transcript.following,
-      });
-      if (action === null) this.#input.key(data);
-      else this.#act(action);
-    }
-    this.#tui.requestRender();
-    return { consume: true };
-  }
-
-  #act(action: KeyAction): void {
-    switch (action) {
-      case "interrupt":
-        return this.#interrupt();
-      case "escape":
-        return void this.#chat.cancel();
-      case "takeBack": {
-        const back = this.#chat.takeBack();
-        return back === null ? undefined : this.#input.giveBack(back);
-      }
-      case "pageUp":
-        return this.#transcript.page(-1);
-      case "pageDown":
-        return this.#transcript.page(1);
-      case "lineUp":
-        return this.#transcript.scroll(-1);
-      case "lineDown":
-        return this.#transcript.scroll(1);
-      case "start":
-        return this.#transcript.toStart();
-      case "end":
-        return this.#transcript.toEnd();
-      case "redraw":
-        return this.#tui.requestRender(true);
-      case "quit":
-        return this.quit();
-      case "suspend":
-        return this.#suspend();
-      default:
-        return void commandsOf(this).find(({ name }) => name === action)?.run("");
-    }
-  }
-
-  /** Ctrl-C: empties the input, ends what runs, and leaves when it comes twice. */
-  #interrupt(): void {
-    const now = performance.now();
-    if (now - this.#interrupted < TWICE_MS) return this.quit();
-    this.#interrupted = now;
-    if (!this.#input.empty) this.#input.clear();
-    else this.#chat.cancel();
-    this.#told = "Ctrl-C again leaves";
+  #giveUp(): void {
+    if (this.#on) this.#tui.stop({ preserveScreen: true });
+    this.#on = false;
   }
 
   /** Back to the shell, until `fg`. */
   #suspend(): void {
     if (Deno.build.os === "windows") return;
-    this.#tui.stop({ preserveScreen: true });
+    this.#giveUp();
     const back = (): void => {
       Deno.removeSignalListener("SIGCONT", back);
-      this.#tui.start();
-      this.#tui.requestRender(true);
+      this.#take();
     };
     Deno.addSignalListener("SIGCONT", back);
     Deno.kill(Deno.pid, "SIGSTOP");
   }
 
-  #wheel(direction: number): void {
-    if (this.#panel === null) return this.#transcript.scroll(direction * WHEEL_ROWS);
-    for (let n = 0; n < WHEEL_ROWS; n++) this.#panel.handleInput(direction < 0 ? "\x1b[A" : "\x1b[B");
+  #repaint(): void {
+    this.#theme = this.#makeTheme();
+    this.#transcript.invalidate();
+    this.changed();
+  }
+
+  #makeTheme(): Theme {
+    const { theme } = this.#prefs.get();
+    return makeTheme({ color: this.#parts.color, dark: theme === "auto" ? this.#dark : theme === "dark" });
+  }
+
+  #prefsChanged(before: Prefs): void {
+    const { mouse } = this.#prefs.get();
+    if (before.mouse !== mouse) this.#parts.terminal.write(mouse ? MOUSE_ON : MOUSE_OFF);
+    this.#repaint();
+  }
+
+  async #askBackground(): Promise<void> {
+    const rgb = await this.#tui.queryTerminalBackgroundColor({ timeoutMs: 500 });
+    if (rgb === undefined) return;
+    this.#dark = 0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b < 128;
+    this.#repaint();
+  }
+
+  #shown(): Shown {
+    return { theme: this.#theme, prefs: this.#prefs.get(), whole: this.#whole };
+  }
+
+  async #show(branch: Branch | null): Promise<void> {
+    const { conversations } = this.#session;
+    const replace: Transcript["replace"] = (entry, entries) => {
+      this.#transcript.replace(entry, entries);
+      this.changed();
+    };
+    const opened = branch && await openBranch(branch, { conversations, shown: () => this.#shown(), replace });
+    this.#transcript.clear();
+    this.#transcript.add(...opened?.entries ?? []);
+    this.#chat.show(branch, opened ?? {});
+    this.changed();
+  }
+
+  #submit(outgoing: Outgoing): void {
+    const { text } = outgoing;
+    if (text === "") return;
+    this.#history?.add(text);
+    this.#input.remember([text]);
+    const [, name, argument = ""] = /^\/([a-z]+)(?:\s+([^]*))?$/.exec(text) ?? [];
+    if (name === undefined) return this.#chat.send(outgoing);
+    const command = this.#commands.find((one) => one.name === name);
+    if (command) return void command.run(argument.trim());
+    this.#input.giveBack(outgoing);
+    this.tell(`There is no /${name}: /help shows what there is`);
+  }
+
+  #makeCommands(): readonly Command[] {
+    return commandsOf({
+      panels: this.#panelParts(),
+      prefs: this.#prefs,
+      lastAnswer: () => this.#chat.lastAnswer,
+      cancel: () => void this.#chat.cancel(),
+      whole: () => {
+        this.#whole = !this.#whole;
+        this.#repaint();
+      },
+      say: (text) => {
+        this.#transcript.add(new LineEntry(text, (line) => this.#theme.dim(line)));
+        this.#transcript.toEnd();
+        this.changed();
+      },
+    });
+  }
+
+  #panelParts(): PanelParts {
+    return {
+      session: () => this.#session,
+      branch: () => this.#chat.branch,
+      providers: this.#parts.providers,
+      config: this.#parts.config,
+      act: this.#actions,
+    };
+  }
+
+  #makeKeyboard(): Keyboard {
+    return new Keyboard({
+      chat: this.#chat,
+      input: this.#input,
+      transcript: this.#transcript,
+      commands: () => this.#commands,
+      panel: () => this.#panel,
+      tell: (text) => this.tell(text),
+      quit: () => this.quit(),
+      redraw: () => this.#tui.requestRender(true),
+      suspend: () => this.#suspend(),
+    });
   }
 
   #facts(): FrameFacts {
     const { running, spent, waiting } = this.#chat;
+    const iteration = running?.turn.iteration ?? 0;
+    const facts = { session: this.#session, spent, iteration, home: this.#parts.userHome };
     return {
       theme: this.#theme,
       status: {
@@ -296,30 +283,12 @@ export class Screen {
         ms: running ? Date.now() - running.since : 0,
         told: this.#told,
         following: this.#transcript.following,
-        title: this.#title,
+        title: this.#chat.branch?.title ?? "",
       },
       waiting,
       panel: this.#panel,
       input: (width) => this.#input.lines(width),
-      footer: (width) => {
-        const iteration = running?.turn.iteration ?? 0;
-        const facts = { session: this.#session, spent, iteration, home: this.#parts.userHome };
-        return footerLine(facts, { width, theme: this.#theme });
-      },
+      footer: (width) => footerLine(facts, { width, theme: this.#theme }),
     };
   }
-
-  /** Time passes on the screen only while a query runs. */
-  #tick(): void {
-    const runs = this.#chat.running !== null;
-    if (runs && this.#ticking === null) this.#ticking = setInterval(() => this.#tui.requestRender(), TICK_MS);
-    if (!runs && this.#ticking !== null) {
-      clearInterval(this.#ticking);
-      this.#ticking = null;
-    }
-  }
-}
-
-function darkOf(theme: "auto" | "dark" | "light"): boolean | null {
-  return theme === "auto" ? null : theme === "dark";
 }

@@ -22,7 +22,6 @@ export interface ScreenParts {
 
 /** Where the screen begins. */
 export interface ScreenStart {
-  readonly session: Session;
   /** The conversation to go on with; null for a new one. */
   readonly branch: Branch | null;
   /** What the user should know first. */

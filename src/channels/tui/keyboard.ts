@@ -1,0 +1,106 @@
+import { isKeyRelease } from "@earendil-works/pi-tui";
+import type { Chat } from "./chat.ts";
+import type { Command } from "./command.ts";
+import type { InputBox } from "./input_box.ts";
+import { type KeyAction, keyAction } from "./key_action.ts";
+import type { Panel } from "./panel.ts";
+import type { Transcript } from "./transcript.ts";
+
+const TWICE_MS = 2_000;
+const WHEEL_ROWS = 3;
+
+interface KeyboardParts {
+  readonly chat: Chat;
+  readonly input: InputBox;
+  readonly transcript: Transcript;
+  readonly commands: () => readonly Command[];
+  /** The one that is open. */
+  readonly panel: () => Panel | null;
+  readonly tell: (text: string) => void;
+  readonly quit: () => void;
+  /** Everything anew. */
+  readonly redraw: () => void;
+  /** Gives the terminal to the shell for a while. */
+  readonly suspend: () => void;
+}
+
+/** What keys and the wheel do. */
+export class Keyboard {
+  readonly #parts: KeyboardParts;
+  #interrupted = -Infinity;
+
+  constructor(parts: KeyboardParts) {
+    this.#parts = parts;
+  }
+
+  key(data: string): void {
+    if (isKeyRelease(data)) return;
+    const { chat, input, transcript, panel, tell } = this.#parts;
+    tell("");
+    const open = panel();
+    if (open !== null) return open.handleInput(data);
+    const action = keyAction(data, {
+      empty: input.empty,
+      choosing: input.choosing,
+      waiting: chat.waiting.length > 0,
+      following: transcript.following,
+    });
+    if (action === null) input.key(data);
+    else this.#act(action);
+  }
+
+  /** Up where negative. */
+  wheel(direction: number): void {
+    const open = this.#parts.panel();
+    if (open === null) return this.#parts.transcript.scroll(direction * WHEEL_ROWS);
+    for (let n = 0; n < WHEEL_ROWS; n++) open.handleInput(direction < 0 ? "\x1b[A" : "\x1b[B");
+  }
+
+  #act(action: KeyAction): void {
+    const { chat, transcript, redraw, quit, suspend, commands } = this.#parts;
+    switch (action) {
+      case "interrupt":
+        return this.#interrupt();
+      case "escape":
+        return void chat.cancel();
+      case "takeBack":
+        return this.#takeBack();
+      case "pageUp":
+        return transcript.page(-1);
+      case "pageDown":
+        return transcript.page(1);
+      case "lineUp":
+        return transcript.scroll(-1);
+      case "lineDown":
+        return transcript.scroll(1);
+      case "start":
+        return transcript.toStart();
+      case "end":
+        return transcript.toEnd();
+      case "redraw":
+        return redraw();
+      case "quit":
+        return quit();
+      case "suspend":
+        return suspend();
+      default:
+        return void commands().find(({ name }) => name === action)?.run("");
+    }
+  }
+
+  /** Ctrl-C empties the input or ends what runs, and leaves when it comes twice. */
+  #interrupt(): void {
+    const { chat, input, tell, quit } = this.#parts;
+    const now = performance.now();
+    if (now - this.#interrupted < TWICE_MS) return quit();
+    this.#interrupted = now;
+    if (!input.empty) input.clear();
+    else chat.cancel();
+    tell("Ctrl-C again leaves");
+  }
+
+  #takeBack(): void {
+    const back = this.#parts.chat.takeBack();
+    if (back !== null) this.#parts.input.giveBack(back);
+  }
+}

@@ -1,0 +1,89 @@
+import type { Session } from "../../../src/channels/channel.ts";
+import { runScreen } from "../../../src/channels/tui/run_screen.ts";
+import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/panels/prefs.ts";
+import type { ScreenParts } from "../../../src/channels/tui/screen_parts.ts";
+import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
+import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { VirtualScreen } from "./_screen.ts";
+
+export interface ScreenRig {
+  readonly screen: VirtualScreen;
+  readonly engine: Engine;
+  /** What was written to the shell's screen afterwards. */
+  readonly out: string[];
+  readonly prefs: PrefsKeeper;
+  /** The terminal is gone. */
+  gone(): void;
+  /** The exit code, once the user has left. */
+  readonly code: Promise<number>;
+}
+
+export interface RigOptions {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly home?: string | null;
+  readonly color?: boolean;
+  readonly prefs?: Partial<Prefs>;
+  readonly place?: { readonly continue?: boolean; readonly conversation?: string };
+  readonly engine?: EngineOptions;
+  readonly session?: Partial<Session>;
+  readonly parts?: Partial<ScreenParts>;
+  /** Before the screen is shown. */
+  readonly before?: (engine: Engine) => Promise<void>;
+}
+
+const never = (): never => {
+  throw new TypeError("This was not to be asked");
+};
+
+/** The screen on a terminal in memory, with a real engine and a scripted model. Leaves it in the end. */
+export async function withScreen(
+  replies: readonly ScriptedReply[],
+  options: RigOptions,
+  work: (rig: ScreenRig) => Promise<void>,
+): Promise<void> {
+  await using engine = await startEngine(replies, { workspace: "/nowhere", ...options.engine });
+  await options.before?.(engine);
+  const screen = new VirtualScreen(options);
+  const out: string[] = [];
+  const prefs = keeper({ ...DEFAULT_PREFS, ...options.prefs });
+  const told = { gone: never as () => void };
+  const session: Session = {
+    conversations: engine.conversations,
+    workspace: "/nowhere",
+    provider: "scripted",
+    model: "script",
+    database: "/nowhere/vis.db",
+    swept: 0,
+    close: () => Promise.resolve(),
+    ...options.session,
+  };
+  const code = runScreen({
+    ...{ io: { stdout: (text) => void out.push(text) }, request: {}, prefs, userHome: "", open: never },
+    ...{ providers: never, config: never, home: options.home ?? null, color: options.color ?? false },
+    ...options.parts,
+    terminal: (gone) => {
+      told.gone = gone;
+      return screen;
+    },
+  }, { session, place: options.place ?? {} });
+  code.catch(() => {});
+  try {
+    await screen.until((text) => text.includes("scripted script") || !screen.started && out.length > 0);
+    await work({ screen, engine, out, prefs, code, gone: () => told.gone() });
+  } finally {
+    if (screen.started) told.gone();
+    await code.catch(() => {});
+  }
+}
+
+function keeper(prefs: Prefs): PrefsKeeper {
+  const held = { prefs };
+  return {
+    get: () => held.prefs,
+    set: (change) => {
+      held.prefs = { ...held.prefs, ...change };
+      return Promise.resolve();
+    },
+  };
+}

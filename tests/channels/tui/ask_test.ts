@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { withScreen } from "./_rig.ts";
+
+const ENTER = "\r";
+const CTRL_D = "\x04";
+
+Deno.test("a typed question is asked, its iterations and its answer are shown, and Ctrl-D leaves", async () => {
+  const replies = [
+    replyJson("const two = 1 + 1;\ntwo", { thinking: "I add the numbers." }),
+    replyJson([], { final: { answer: "It is **2**.", answerType: "markdown", confidence: "high" } }),
+  ];
+  await withScreen(replies, {}, async ({ screen, out, code, engine }) => {
+    screen.type(`What is 1 + 1?${ENTER}`);
+    const text = await screen.until("It is 2.");
+    assert.match(text, /› What is 1 \+ 1\?/);
+    assert.match(text, /I add the numbers\./);
+    assert.match(text, /│ const two = 1 \+ 1;/);
+    assert.match(text, /✓ 2 +\d+ ms/);
+    await screen.until("2 iterations");
+    screen.type(CTRL_D);
+    assert.equal(await code, 0);
+    await screen.settled();
+    assert.equal(screen.alternate, false);
+    const [query] = await engine.conversations.queries((await engine.conversations.latest("/nowhere"))!);
+    assert.match(out.join(""), new RegExp(`Go on with: vis --conversation ${query!.conversationId.slice(0, 13)}\n`));
+  });
+});
+
+Deno.test("an answer is drawn as it comes, each frame whole", async () => {
+  const words = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");
+  const reply = {
+    text: replyJson([], { final: { answer: words, answerType: "markdown", confidence: "high" } }),
+    chunk: 40,
+  };
+  await withScreen([reply], {}, async ({ screen }) => {
+    screen.type(`Tell me${ENTER}`);
+    await screen.until("word59");
+    const frames = screen.writes.filter((one) => one.includes("\x1b[?2026h"));
+    assert.ok(frames.length > 0);
+    for (const frame of frames) assert.ok(frame.endsWith("\x1b[?2026l"), JSON.stringify(frame.slice(-20)));
+  });
+});
