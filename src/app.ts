@@ -19,8 +19,8 @@ function services(extensions: Extensions, io: DenoIo): Services {
   return {
     version: versionFacts(),
     open: async (request) => {
-      const { openSession } = await import("./app/open_session.ts");
-      return await openSession(request, { env: environment(), ...extensions });
+      const { openTraced } = await import("./app/open_traced.ts");
+      return await openTraced(request, { env: environment(), version: versionFacts().vis, ...extensions });
     },
     serve: async (request) => {
       const { serve } = await import("./app/serve.ts");

@@ -1,6 +1,7 @@
 import type { OpenRequest, Peer, Session, SpeakRequest, VersionFacts } from "../channels/channel.ts";
 import { createLog } from "../logging/log.ts";
-import { openSession, type SessionParts } from "./open_session.ts";
+import type { SessionParts } from "./open_session.ts";
+import { openTraced } from "./open_traced.ts";
 import { readSettings } from "./settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };
@@ -10,7 +11,7 @@ type Parts = SessionParts & { readonly version: VersionFacts };
 export async function speak({ protocol, ...request }: SpeakRequest, { version, ...parts }: Parts): Promise<Peer> {
   const streams = { readable: Deno.stdin.readable, writable: Deno.stdout.writable };
   const open = (asked: Pick<OpenRequest, "cwd" | "mcpServers">): Promise<Session> =>
-    openSession({ ...request, ...asked }, parts);
+    openTraced({ ...request, ...asked }, { ...parts, version: version.vis });
   if (protocol === "acp") {
     const { serveAcp } = await import("../channels/acp/serve_acp.ts");
     await readSettings(request, parts.env); // what cannot be used is said before the editor asks for a session

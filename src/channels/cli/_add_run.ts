@@ -26,7 +26,7 @@ export function addRun(program: Command, { services, io, finish }: Context): voi
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {
       const { readPrompt } = await import("./read_prompt.ts");
-      const prompt = await readPrompt(words, io);
+      const prompt = await readPrompt(words, io, flags);
       const { runCommand } = await import("./run_command.ts");
       finish(await runCommand(prompt, { services, io, flags }));
     });
@@ -68,4 +68,5 @@ Examples:
   vis run "Tidy the imports" --max-cost 0.20 --timeout 5m --no-extension web
 
 Exit codes: 0 answer, 1 the query failed or ran out, 2 usage, 3 configuration, 130 cancelled.
-Environment: VIS_BASE_URL, VIS_API_KEY, VIS_MODEL, VIS_PROVIDER, VIS_HOME, VIS_DB, VIS_LOG, NO_COLOR.`;
+Environment: VIS_BASE_URL, VIS_API_KEY, VIS_MODEL, VIS_PROVIDER, VIS_HOME, VIS_DB, VIS_LOG, NO_COLOR, and
+OTEL_EXPORTER_OTLP_ENDPOINT for traces.`;

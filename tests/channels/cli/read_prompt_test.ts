@@ -21,3 +21,25 @@ Deno.test("readPrompt() refuses nothing and binary data", async () => {
   }
   await assert.rejects(readPrompt(["x"], fakeIo({ stdin: "a\0b" })), /Cannot read stdin as text/);
 });
+
+Deno.test("readPrompt() says what it waits for where stdin does not end", async () => {
+  const asked = async (words: readonly string[], quiet = false) => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const io = fakeIo({ stdin: "", readStdin: () => promise });
+    const reading = readPrompt(words, io, { quiet, patienceMs: 1 });
+    await new Promise((done) => setTimeout(done, 10));
+    resolve("piped");
+    await reading;
+    return io.err;
+  };
+  assert.equal(
+    await asked(["word"]),
+    "vis: waiting for the end of stdin; </dev/null behind the command goes without it\n",
+  );
+  assert.equal(await asked([]), "vis: waiting for the end of stdin\n");
+  assert.equal(await asked(["word"], true), "");
+  const io = fakeIo({ stdin: "at once" });
+  await readPrompt([], io, { patienceMs: 5 });
+  await new Promise((done) => setTimeout(done, 15));
+  assert.equal(io.err, "");
+});
