@@ -7,6 +7,7 @@ import { diagnoseDatabase } from "./diagnose_database.ts";
 import { diagnoseExtensions } from "./diagnose_extensions.ts";
 import { diagnoseProviders } from "./diagnose_providers.ts";
 import { diagnoseSettings, settingsFault } from "./diagnose_settings.ts";
+import { diagnoseTelegram } from "./diagnose_telegram.ts";
 import type { SessionParts } from "./open_session.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
@@ -28,6 +29,7 @@ export async function doctor(request: OpenRequest, parts: SessionParts): Promise
     diagnoseDatabase(settings),
     diagnoseProviders(settings),
     diagnoseExtensions(settings, parts),
+    diagnoseTelegram(settings),
   ]);
   return [runtime, ...found.flat()];
 }

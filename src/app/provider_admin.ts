@@ -16,6 +16,7 @@ import { type Choice, chooseProviders } from "./choose_providers.ts";
 import { capabilitiesOf, makeProvider } from "./make_provider.ts";
 import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
 import type { Settings } from "./settings.ts";
+import { TELEGRAM } from "./telegram_token.ts";
 
 const REACH_MS = 5_000;
 /** Shorter keys are not shown in part. */
@@ -110,10 +111,11 @@ export class AppProviderAdmin implements ProviderAdmin {
   loginNames(): readonly string[] {
     const { providers } = this.#settings.config;
     const presets = Object.entries(PRESETS).filter(([, { key }]) => key !== "optional").map(([name]) => name);
-    return [...new Set([...providers.map(({ name }) => name), ...presets])];
+    return [...new Set([...providers.map(({ name }) => name), ...presets, TELEGRAM])];
   }
 
   async loginKind(provider: string): Promise<"key" | "device-login"> {
+    if (provider === TELEGRAM) return "key";
     const { need } = await resolveProvider(provider, { ...this.#parts, sole: true });
     return need === "device-login" ? "device-login" : "key";
   }

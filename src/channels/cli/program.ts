@@ -11,6 +11,7 @@ import { addProviders } from "./_add_providers.ts";
 import { addRun } from "./_add_run.ts";
 import { addSearch } from "./_add_search.ts";
 import { addServe } from "./_add_serve.ts";
+import { addTelegram } from "./_add_telegram.ts";
 import { addUndo } from "./_add_undo.ts";
 import { addVars } from "./_add_vars.ts";
 import type { Context } from "./_context.ts";
@@ -35,6 +36,7 @@ const PARTS: readonly Part[] = [
   { group: "Set up:", names: ["extensions"], add: addExtensions },
   { group: "Set up:", names: ["db"], add: addDb },
   { group: "Serve others:", names: ["serve"], add: addServe },
+  { group: "Serve others:", names: ["telegram"], add: addTelegram },
   { group: "Serve others:", names: ["mcp", "acp"], add: addProtocols },
   { group: "Help:", names: ["doctor", "completions", "version"], add: addHelp },
 ];
