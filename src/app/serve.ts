@@ -8,7 +8,7 @@ import { AppExtensionAdmin } from "./extension_admin.ts";
 import { lockedBy } from "./locked_by.ts";
 import { lockedNote } from "./locked_note.ts";
 import { lockParts } from "./lock_parts.ts";
-import type { Telemetry } from "./otel/telemetry.ts";
+import { wantedTelemetry } from "./otel/wanted_telemetry.ts";
 import { openSession, type SessionParts } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
 import { readiness } from "./readiness.ts";
@@ -34,7 +34,7 @@ export async function serve(
   const { server: config } = settings.config;
   if (request.locked) await tryWalls(settings);
   const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
-  const telemetry = await telemetryOf(parts.env, version.vis);
+  const telemetry = await wantedTelemetry(parts.env, version.vis);
   const session = await openSession(request, { ...parts, telemetry });
   try {
     const { conversations, workspace, provider, model } = session;
@@ -70,13 +70,6 @@ export async function serve(
     await session.close();
     throw error;
   }
-}
-
-/** What sends traces is loaded where they are wanted alone. */
-async function telemetryOf(env: Environment, version: string): Promise<Telemetry | null> {
-  if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/.test(name))) return null;
-  const { openTelemetry } = await import("./otel/telemetry.ts");
-  return openTelemetry(env, { version });
 }
 
 async function extensionsOf(
