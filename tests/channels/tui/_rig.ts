@@ -3,7 +3,8 @@ import { runScreen } from "../../../src/channels/tui/run_screen.ts";
 import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/panels/prefs.ts";
 import type { ScreenParts } from "../../../src/channels/tui/screen_parts.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
-import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { scriptedProvider, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import type { ModelRequest, Provider } from "../../../src/providers/provider.ts";
 import { VirtualScreen } from "./_screen.ts";
 
 export interface ScreenRig {
@@ -30,6 +31,23 @@ export interface RigOptions {
   readonly parts?: Partial<ScreenParts>;
   /** Before the screen is shown. */
   readonly before?: (engine: Engine) => Promise<void>;
+}
+
+/** A model that answers a piece at a time, so that a test sees what stands in between. */
+export function pacedProvider(replies: readonly ScriptedReply[], ms = 1): Provider {
+  const provider = scriptedProvider(replies);
+  return {
+    name: provider.name,
+    defaultModel: provider.defaultModel,
+    models: (options) => provider.models(options),
+    capabilities: (model) => provider.capabilities(model),
+    async *stream(request: ModelRequest) {
+      for await (const event of provider.stream(request)) {
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        yield event;
+      }
+    },
+  };
 }
 
 const never = (): never => {

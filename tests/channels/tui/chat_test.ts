@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { withScreen } from "./_rig.ts";
+
+const ENTER = "\r";
+const ESC = "\x1b";
+const UP = "\x1b[A";
+const final = (answer: string) => replyJson([], { final: answer });
+const slow = (text: string): ScriptedReply => ({ text, delayMs: 60_000 });
+
+Deno.test("Esc ends the running query, the screen goes on", async () => {
+  await withScreen([slow(final("never")), final("Second: yes")], {}, async ({ screen, engine }) => {
+    screen.type(`first${ENTER}`);
+    await screen.until("Esc cancels");
+    screen.type(ESC);
+    await screen.until("cancelled");
+    await screen.until((text) => !text.includes("Esc cancels"));
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    assert.equal((await engine.conversations.queries(branch!))[0]!.reason, "cancelled");
+    screen.type(`second${ENTER}`);
+    await screen.until("Second: yes");
+  });
+});
+
+Deno.test("what is sent while a query runs goes into its next iteration, once, and is told as waiting until then", async () => {
+  const gate = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  const replies: ScriptedReply[] = [
+    replyJson("await new Promise((wake) => setTimeout(wake, 300)); 1"),
+    (request) => {
+      seen.push(request.context);
+      gate.resolve();
+      return final("Done with both");
+    },
+  ];
+  await withScreen(replies, {}, async ({ screen }) => {
+    screen.type(`begin${ENTER}`);
+    await screen.until("running block");
+    screen.type(`and in German${ENTER}`);
+    await screen.until("for its next iteration");
+    await gate.promise;
+    const text = await screen.until("Done with both");
+    assert.match(text, /while it worked\n› and in German/);
+    assert.ok(!text.includes("for its next iteration"));
+    assert.match(seen[0]!, /and in German/);
+  });
+});
+
+Deno.test("what no iteration could read any more becomes the next query", async () => {
+  const replies = [{ text: final("First answer"), delayMs: 150 }, final("Second answer")];
+  await withScreen(replies, {}, async ({ screen, engine }) => {
+    screen.type(`one${ENTER}`);
+    await screen.until("waiting for");
+    screen.type(`two${ENTER}`);
+    const text = await screen.until("Second answer");
+    assert.match(text, /First answer[^]*› two[^]*Second answer/);
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    assert.deepEqual((await engine.conversations.queries(branch!)).map((query) => query.text), ["one", "two"]);
+  });
+});
+
+Deno.test("what waits can be taken back with Up, and comes back where Esc ends the query", async () => {
+  await withScreen([slow(final("never"))], {}, async ({ screen, engine }) => {
+    screen.type(`one${ENTER}`);
+    await screen.until("waiting for");
+    screen.type(`second thought${ENTER}`);
+    await screen.until("⏎ second thought");
+    screen.type(UP);
+    await screen.until((text) => !text.includes("⏎ second thought") && text.includes("second thought"));
+    screen.type(ENTER);
+    screen.type(`third${ENTER}`);
+    await screen.until("⏎ third");
+    screen.type(ESC);
+    const text = await screen.until("cancelled");
+    assert.match(text, /second thought\s+third/);
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    assert.equal((await engine.conversations.queries(branch!)).length, 1);
+    assert.equal(engine.provider.requests.length, 1);
+  });
+});
+
+Deno.test("Ctrl-C empties the input, then ends the query, and twice leaves", async () => {
+  await withScreen([slow(final("never"))], {}, async ({ screen, code }) => {
+    screen.type(`one${ENTER}`);
+    await screen.until("waiting for");
+    screen.type("a draft");
+    await screen.until("a draft");
+    screen.type("\x03");
+    await screen.until((text) => !text.includes("a draft") && text.includes("Ctrl-C again leaves"));
+    screen.type("\x03");
+    assert.equal(await code, 0);
+  });
+});
+
+Deno.test("what cannot be sent is told, and stands in the input again", async () => {
+  await withScreen([], { engine: { provider: undefined as never } }, async ({ screen, engine }) => {
+    engine.conversations.send = () => Promise.reject(new Error("Cannot write: the disk is full"));
+    screen.type(`keep this${ENTER}`);
+    const text = await screen.until("the disk is full");
+    assert.match(text, /─\n +keep this/);
+    assert.ok(!text.includes("› keep this"));
+  });
+});
+
+Deno.test("a provider's refusal is told with its words", async () => {
+  await withScreen([new Error("quota of this month is used up")], {}, async ({ screen }) => {
+    screen.type(`go${ENTER}`);
+    await screen.until(/quota of this month is used up/);
+  });
+});
