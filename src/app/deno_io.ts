@@ -54,6 +54,13 @@ export class DenoIo implements Io {
     return parts.join("") + textOf(() => decoder.decode());
   }
 
+  async askLine(question: string): Promise<string> {
+    if (!this.stdinIsTerminal) throw new UsageError("Cannot ask: there is no terminal");
+    const { readLine } = await import("./read_line.ts");
+    const onInterrupt = (run: () => void) => this.onInterrupt(run);
+    return await readLine(question, { stdin: Deno.stdin, write: this.stderr, onInterrupt });
+  }
+
   async askSecret(question: string): Promise<string> {
     if (!this.stdinIsTerminal) throw new UsageError("Cannot ask for a key: there is no terminal, use --key-stdin");
     const { readSecret } = await import("./read_secret.ts");

@@ -2,6 +2,8 @@ import type { ProviderAdmin } from "../channels/channel.ts";
 import { Cancelled, ConfigError, UsageError } from "../domain/errors.ts";
 import type {
   KeyReport,
+  KeyTrial,
+  LoginChoice,
   ModelReport,
   ModelsReport,
   ProviderReport,
@@ -14,8 +16,10 @@ import { PRESETS } from "../providers/presets.ts";
 import { credentialsOf } from "./build_router.ts";
 import { type Choice, chooseProviders } from "./choose_providers.ts";
 import { capabilitiesOf, makeProvider } from "./make_provider.ts";
+import { loginChoices } from "./login_choices.ts";
 import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
 import type { Settings } from "./settings.ts";
+import { tryKey } from "./try_key.ts";
 import { TELEGRAM } from "./telegram_token.ts";
 
 const REACH_MS = 5_000;
@@ -114,6 +118,15 @@ export class AppProviderAdmin implements ProviderAdmin {
     return [...new Set([...providers.map(({ name }) => name), ...presets, TELEGRAM])];
   }
 
+  async loginChoices(): Promise<readonly LoginChoice[]> {
+    return await loginChoices(this.loginNames(), this.#settings);
+  }
+
+  async tryKey(...[provider, key, signal]: Parameters<ProviderAdmin["tryKey"]>): Promise<KeyTrial> {
+    checkKey(key);
+    return await tryKey(key, await resolveProvider(provider, { ...this.#parts, sole: true }), signal);
+  }
+
   async loginKind(provider: string): Promise<"key" | "device-login"> {
     if (provider === TELEGRAM) return "key";
     const { need } = await resolveProvider(provider, { ...this.#parts, sole: true });
@@ -121,9 +134,7 @@ export class AppProviderAdmin implements ProviderAdmin {
   }
 
   async saveKey(provider: string, key: string): Promise<string> {
-    if (!/^[\x21-\x7e]{4,8192}$/.test(key)) {
-      throw new UsageError("Cannot keep this key: it is empty, too short, or holds blanks or characters outside ASCII");
-    }
+    checkKey(key);
     await this.#credentials.set(provider, { type: "key", key });
     return this.#credentials.path ?? "";
   }
@@ -175,6 +186,11 @@ export class AppProviderAdmin implements ProviderAdmin {
     const kept = Object.keys(await this.#credentials.all()).filter((name) => isProvider(name, config));
     return [...new Set([...named, ...configured, ...withKey, ...kept])];
   }
+}
+
+function checkKey(key: string): void {
+  if (/^[\x21-\x7e]{4,8192}$/.test(key)) return;
+  throw new UsageError("Cannot keep this key: it is empty, too short, or holds blanks or characters outside ASCII");
 }
 
 function keyReport(resolved: ResolvedProvider): KeyReport {

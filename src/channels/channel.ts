@@ -3,7 +3,7 @@ import type { Playback } from "../domain/playback.ts";
 import type { DatabaseCare } from "../domain/database_care.ts";
 import type { ExtensionCheck, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
-import type { KeyReport, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
+import type { KeyReport, KeyTrial, LoginChoice, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
 
 /** What a channel says about how it wants to work; everything else comes from the configuration. */
 export interface OpenRequest {
@@ -155,6 +155,10 @@ export interface ProviderAdmin {
   keys(): Promise<readonly KeyReport[]>;
   /** Providers that a key can be kept for. */
   loginNames(): readonly string[];
+  /** The same, and servers that were found on this machine before them. */
+  loginChoices(): Promise<readonly LoginChoice[]>;
+  /** Asks the service; nothing is kept. Rejects with `UsageError` for what is no key. */
+  tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   /** Resolves with the file that holds it now. Rejects with `UsageError` for what is no key. */
   saveKey(provider: string, key: string): Promise<string>;
@@ -251,6 +255,9 @@ export interface Io {
   readonly columns: () => number;
   /** Rejects with `UsageError` for what is no text. */
   readStdin(): Promise<string>;
+  /** Asks on the terminal for a line. Rejects with `UsageError` where there is no terminal, and with `Cancelled` at
+   * Ctrl-C and Ctrl-D. */
+  askLine(question: string): Promise<string>;
   /** Asks on the terminal for a line that is not shown while it is typed. Rejects with `UsageError` where there is no
    * terminal, and with `Cancelled` at Ctrl-C. */
   askSecret(question: string): Promise<string>;

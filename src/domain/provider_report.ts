@@ -13,6 +13,20 @@ export interface KeyReport {
   readonly mend: string;
 }
 
+/** What one can log in to. */
+export interface LoginChoice {
+  readonly name: string;
+  readonly title: string;
+  /** "optional" for a server of this machine, which wants no key. */
+  readonly need: KeyReport["need"];
+}
+
+/** What a service says to a key that is not kept yet: "unknown" where it could not be asked. */
+export interface KeyTrial {
+  readonly state: "works" | "refused" | "unknown";
+  readonly found: string;
+}
+
 export interface ProviderReport {
   readonly name: string;
   readonly title: string;

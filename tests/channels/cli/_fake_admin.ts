@@ -10,6 +10,8 @@ export function fakeAdmin(admin: Partial<ProviderAdmin>): ProviderAdmin {
     models: never,
     keys: never,
     loginNames: never,
+    loginChoices: never,
+    tryKey: never,
     loginKind: never,
     saveKey: never,
     deviceLogin: never,

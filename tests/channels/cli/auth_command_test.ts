@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Io, ProviderAdmin } from "../../../src/channels/channel.ts";
 import { AuthCommand } from "../../../src/channels/cli/auth_command.ts";
 import { Cancelled, UsageError } from "../../../src/domain/errors.ts";
-import type { KeyReport } from "../../../src/domain/provider_report.ts";
+import type { KeyReport, KeyTrial, LoginChoice, ProviderReport } from "../../../src/domain/provider_report.ts";
 import { fakeAdmin } from "./_fake_admin.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
@@ -22,9 +22,12 @@ function rig(admin: Partial<ProviderAdmin>, io: Partial<Io> & { readonly stdin?:
   return { io: fake, auth: new AuthCommand({ services, io: fake }) };
 }
 
-function keeping() {
+function keeping(trials: readonly KeyTrial[] = [{ state: "works", found: "it offers 2 models" }]) {
   const saved: string[] = [];
+  const left = [...trials];
   const admin: Partial<ProviderAdmin> = {
+    tryKey: () => Promise.resolve(left.shift() ?? assert.fail("tried once too often")),
+    providers: () => Promise.resolve({ providers: [], problem: "", notes: [] }),
     loginKind: () => Promise.resolve("key"),
     saveKey: (provider, key) => {
       saved.push(`${provider}=${key}`);
@@ -45,7 +48,55 @@ Deno.test("AuthCommand.login() asks for the key on the terminal and prints none 
   });
   assert.equal(await auth.login("zai", FLAGS), 0);
   assert.deepEqual([saved, questions], [["zai=sk-4711"], ["Key of zai: "]]);
-  assert.deepEqual([io.out, io.err], ["", "vis: the key of zai is kept in /h/auth.json\n"]);
+  assert.deepEqual([io.out, io.err], [
+    "",
+    'vis: zai takes the key: it offers 2 models\nvis: the key of zai is kept in /h/auth.json\nvis: now: vis run "What is in this folder?"\n',
+  ]);
+});
+
+Deno.test("AuthCommand.login() asks again for a key that is refused, and keeps one that cannot be tried", async () => {
+  const no: KeyTrial = { state: "refused", found: "status 401" };
+  const { saved, admin } = keeping([no, { state: "unknown", found: "no connection" }]);
+  const keys = ["sk-wrong", "sk-right"];
+  const { auth, io } = rig(admin, { askSecret: () => Promise.resolve(keys.shift() ?? "") });
+  assert.equal(await auth.login("zai", FLAGS), 0);
+  assert.deepEqual(saved, ["zai=sk-right"]);
+  assert.match(io.err, /zai refused the key: status 401\nvis: the key could not be tried: no connection\n/);
+  const never = keeping([no, no, no]);
+  const stubborn = rig(never.admin, { askSecret: () => Promise.resolve("sk-wrong") });
+  await assert.rejects(stubborn.auth.login("zai", FLAGS), /zai refused it: status 401/);
+  assert.deepEqual(never.saved, []);
+});
+
+Deno.test("AuthCommand.login() lets a person choose on a terminal, and says how to use what is not the first", async () => {
+  const { saved, admin } = keeping();
+  const choices: readonly LoginChoice[] = [
+    { name: "ollama", title: "Ollama", need: "optional" },
+    { name: "zai", title: "Z.ai", need: "required" },
+  ];
+  const root = { name: "other", root: true };
+  const both = {
+    ...admin,
+    loginChoices: () => Promise.resolve(choices),
+    providers: () => Promise.resolve({ providers: [root as ProviderReport], problem: "", notes: [] }),
+  };
+  const at = (answer: string) => ({
+    stdinIsTerminal: true,
+    stderrIsTerminal: true,
+    askLine: () => Promise.resolve(answer),
+    askSecret: () => Promise.resolve("sk-4711"),
+  });
+  const key = rig(both, at("2"));
+  assert.equal(await key.auth.login(undefined, FLAGS), 0);
+  assert.deepEqual(saved, ["zai=sk-4711"]);
+  assert.match(
+    key.io.err,
+    /vis run --provider zai "[^"]+", or vis config set provider zai, since other comes first now\n$/,
+  );
+  const local = rig(both, at("ollama"));
+  assert.equal(await local.auth.login(undefined, FLAGS), 0);
+  assert.match(local.io.err, /vis: ollama needs no key\nvis: now: vis run --provider ollama /);
+  assert.equal(saved.length, 1);
 });
 
 Deno.test("AuthCommand.login() reads the key from stdin, also in place of a device login", async () => {
@@ -69,6 +120,7 @@ Deno.test("AuthCommand.login() wants the name of a provider", async () => {
 Deno.test("AuthCommand.login() shows the code and the page of a device login", async () => {
   const { auth, io } = rig({
     loginKind: () => Promise.resolve("device-login"),
+    providers: () => Promise.resolve({ providers: [], problem: "", notes: [] }),
     deviceLogin: (_provider, { domain, onCode }) => {
       onCode({ userCode: "AB\x1b-12", verificationUri: `https://${domain}/login/device` });
       return Promise.resolve("/h/auth.json");
@@ -76,7 +128,7 @@ Deno.test("AuthCommand.login() shows the code and the page of a device login", a
   });
   assert.equal(await auth.login("github-copilot", { ...FLAGS, domain: "company.ghe.com" }), 0);
   assert.match(io.err, /^Open https:\/\/company\.ghe\.com\/login\/device and enter the code AB\\u001b-12\nWaiting…\n/);
-  assert.match(io.err, /logged in; .* \/h\/auth\.json\n$/);
+  assert.match(io.err, /logged in; .* \/h\/auth\.json\nvis: now: vis run /);
 });
 
 Deno.test("AuthCommand.login() ends a device login at Ctrl-C", async () => {
