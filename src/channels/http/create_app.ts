@@ -37,7 +37,7 @@ export interface AppParts {
 
 interface Env {
   Bindings: { remote: string };
-  Variables: { requestId: string; caller: TokenGrant; route: string };
+  Variables: { requestId: string; caller: TokenGrant; route: string; address: string };
 }
 
 /** Others would be labels of the caller's choice. */
@@ -63,13 +63,15 @@ export function createApp(given: AppParts): (request: Request, remote: string) =
   app.use(async (c, next) => {
     const begun = parts.now();
     c.set("requestId", requestIdOf(c.req.raw));
+    c.set("address", door.address(c.req.raw.headers, c.env.remote));
     c.set("caller", ANYONE);
     await next();
     finish(c, { parts, begun, metrics });
   });
   app.use(async (c, next) => {
     guard(c.req.raw, { limits: parts.limits, hosts });
-    const address = door.knock(c.req.raw.headers, c.env.remote);
+    const address = c.get("address");
+    door.knock(address);
     if (!OPEN.test(c.req.path)) c.set("caller", await door.enter(c.req.raw.headers, address));
     await next();
   });
@@ -164,6 +166,7 @@ function finish(
   // The path alone: a query may hold what no log should.
   parts.log.info("request", {
     requestId,
+    address: c.get("address"),
     token: c.get("caller").name,
     method,
     path: path.slice(0, 200),

@@ -21,11 +21,14 @@ export class Door {
     this.#wrongTokens = new RateLimit(limits.wrongTokens, now);
   }
 
-  /** The address that asks. Throws `Problem` (429) where it asks too often. */
-  knock(headers: Headers, remote: string): string {
-    const address = clientAddress(headers, { remote, proxies: this.#proxies });
+  /** The address that asks, by what known proxies say. */
+  address(headers: Headers, remote: string): string {
+    return clientAddress(headers, { remote, proxies: this.#proxies });
+  }
+
+  /** Throws `Problem` (429) where an address asks too often. */
+  knock(address: string): void {
     this.#perAddress.take(address, "address");
-    return address;
   }
 
   /** Throws `Problem`: 401 without a valid token, 429 for one that asks too often and for too many wrong ones. A valid

@@ -1,7 +1,7 @@
-import { ConfigError } from "../../domain/errors.ts";
 import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { EVENT_STREAM_TYPE } from "./event_stream.ts";
+import { Listener } from "./listener.ts";
 import { Metrics } from "./metrics.ts";
 import { Quotas } from "./quotas.ts";
 import { Runs } from "./runs.ts";
@@ -21,25 +21,22 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const metrics = new Metrics(parts);
   const runs = new Runs(new Quotas(parts.now, parts.usedToday), (event) => metrics.event(event));
   const hosts = new Set<string>();
-  const abort = new AbortController();
   /** Requests whose response is still on its way. */
   const open = new Set<Promise<void>>();
   const { within = (_request, work) => work() } = parts;
   const answer = createApp({ parts, runs, hosts, metrics });
-  const server = listen({
-    hostname: at.host,
-    port: at.port,
-    signal: abort.signal,
-    onListen: () => {},
-    onError: () => new Response(null, { status: 500 }),
-  }, async (request, { completed, remoteAddr }) => {
-    const done = completed.catch(() => {}).then(() => void open.delete(done));
-    open.add(done);
-    const response = await within(request, () => answer(request, remoteAddr.hostname));
-    if (response.headers.get("content-type") === EVENT_STREAM_TYPE) void done.then(metrics.stream());
-    return response;
+  const listener = new Listener({
+    ...at,
+    failed: (why) => parts.log.error("connections_dropped", { why }),
+    answer: async (request, { completed, remoteAddr }) => {
+      const done = completed.catch(() => {}).then(() => void open.delete(done));
+      open.add(done);
+      const response = await within(request, () => answer(request, remoteAddr.hostname));
+      if (response.headers.get("content-type") === EVENT_STREAM_TYPE) void done.then(metrics.stream());
+      return response;
+    },
   });
-  const { port } = server.addr;
+  const { port } = listener;
   for (const name of namesOf(at.host, port, parts.hosts)) hosts.add(name);
   const shown = at.host.includes(":") ? `[${at.host}]` : at.host;
   return {
@@ -48,22 +45,9 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
       await runs.close(parts.limits.shutdownMs);
       // Still listening, so that whoever asks is told; `shutdown` would hold a client that does not read for ever.
       await Promise.race([Promise.all(open), new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS))]);
-      abort.abort();
-      await server.finished;
+      await listener.close();
     },
   };
-}
-
-function listen(
-  options: Deno.ServeTcpOptions,
-  answer: Deno.ServeHandler<Deno.NetAddr>,
-): Deno.HttpServer<Deno.NetAddr> {
-  try {
-    return Deno.serve(options, answer);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`Cannot listen on ${options.hostname}:${options.port}: ${why}`);
-  }
 }
 
 /** Loopback has three names; another address has its own. */

@@ -169,3 +169,20 @@ Deno.test("Door counts wrong tokens by address and serves the right one all the 
   assert.deepEqual(statuses, [401, 401, 401, 429, 429]);
   assert.equal((await as(rig, "writer").ask("/api/v1")).status, 200);
 });
+
+Deno.test("createApp() the log names the client behind a proxy, also of what was refused", async () => {
+  const limits = { perAddress: { perMinute: 1, burst: 1 } };
+  await using rig = await startRig([], { proxies: ["127.0.0.1"], limits });
+  const from = (address: string, headers = {}) =>
+    rig.ask("/api/v1", { headers: { "x-forwarded-for": address, ...headers } });
+  const statuses = [
+    (await from("192.0.2.7", { authorization: "Bearer wrong" })).status,
+    (await from("192.0.2.7")).status,
+    (await from("2001:db8:1:2:3::4")).status,
+  ];
+  assert.deepEqual(statuses, [401, 429, 200]);
+  const logged = rig.logged.filter(({ event }) => event === "request").map((
+    { data },
+  ) => [data["address"], data["status"]]);
+  assert.deepEqual(logged, [["192.0.2.7", 401], ["192.0.2.7", 429], ["2001:db8:1:2::/64", 200]]);
+});

@@ -1,0 +1,71 @@
+import { ConfigError } from "../../domain/errors.ts";
+
+/** Between tries to have an address again; the last one goes on. */
+const PAUSES_MS = [0, 1, 5, 20, 100, 500, 1_000];
+
+export interface ListenerOptions {
+  readonly host: string;
+  /** 0 takes one that is free, and keeps it. */
+  readonly port: number;
+  readonly answer: Deno.ServeHandler<Deno.NetAddr>;
+  /** No connection could be taken, for which `why` is the reason of the system; it listens again at once. */
+  readonly failed: (why: string) => void;
+}
+
+/** Takes connections until it is closed. Where the process has no file descriptor left for another one, those that have
+ * sent no whole request yet are dropped, requests that are being answered go on, and it listens again: by itself
+ * `Deno.serve` would end there, and the process with it. */
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly port: number;
+  #now: { readonly server: Deno.HttpServer<Deno.NetAddr>; readonly abort: AbortController } | null = null;
+  #closed = false;
+
+  /** Throws `ConfigError` where the address cannot be had. */
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    try {
+      this.port = this.#listen(options.port);
+    } catch (error) {
+      throw new ConfigError(`Cannot listen on ${options.host}:${options.port}: ${messageOf(error)}`);
+    }
+  }
+
+  /** Ends every connection; answers on connections that were there when one could not be taken may go on. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#now?.abort.abort();
+    await this.#now?.server.finished.catch(() => {});
+  }
+
+  #listen(port: number): number {
+    const { host: hostname, answer } = this.#options;
+    const abort = new AbortController();
+    const onError = () => new Response(null, { status: 500 });
+    const server = Deno.serve({ hostname, port, signal: abort.signal, onListen: () => {}, onError }, answer);
+    this.#now = { server, abort };
+    void server.finished.catch((error: unknown) => this.#again(server, messageOf(error)));
+    return server.addr.port;
+  }
+
+  async #again(failed: Deno.HttpServer, why: string): Promise<void> {
+    this.#now = null; // what is shut down takes no abort any more
+    if (this.#closed) return;
+    // Reads no more at once; resolves when the last answer is sent, which may be long.
+    void failed.shutdown().catch(() => {});
+    this.#options.failed(why);
+    for (let tries = 0;; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[tries] ?? PAUSES_MS.at(-1)));
+      if (this.#closed) return;
+      try {
+        return void this.#listen(this.port);
+      } catch {
+        // The one before has the address for a moment longer, or another program for as long as it likes.
+      }
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
