@@ -67,6 +67,12 @@ export abstract class BasePanel implements Panel {
     return this.problem || paint.dim(this.#running > 0 ? "loading …" : otherwise);
   }
 
+  /** The line below a list: only where there is something to say. */
+  protected below(otherwise: string, { empty }: { readonly empty: boolean }): readonly string[] {
+    const line = empty ? this.status(otherwise) : this.problem || paint.dim(otherwise);
+    return line === "" ? [] : [line];
+  }
+
   protected fail(error: unknown): void {
     this.#problem = messageOf(error);
     this.parts.act.redraw();

@@ -4,6 +4,8 @@ import { movement } from "./_movement.ts";
 import { paint } from "./_paint.ts";
 import { TextView } from "./_text_view.ts";
 
+const LEAST_ROWS = 6;
+
 /** A long text with search: / asks for words, n and N go on. */
 export class Reader {
   readonly text = new TextView();
@@ -40,7 +42,8 @@ export class Reader {
   render(width: number, height: number): string[] {
     const rows = Math.max(1, height - 1);
     const shown = this.text.render(width, rows);
-    while (shown.length < rows) shown.push("");
+    // A short text is a short panel, but not one that grows and shrinks from line to line.
+    while (shown.length < (this.text.fits ? Math.min(rows, LEAST_ROWS) : rows)) shown.push("");
     return [...shown, ...this.#asking?.render(width) ?? [paint.dim(this.#line())]];
   }
 

@@ -8,8 +8,10 @@ const GAP = "  ";
  * the name, the first ones first. All unstyled and safe for a terminal. */
 export function row(
   name: string,
-  { facts = [], width, selected }: {
+  { facts = [], detail = "", width, selected }: {
     readonly facts?: readonly string[];
+    /** Said behind the name where there is room. */
+    readonly detail?: string;
     readonly width: number;
     readonly selected: boolean;
   },
@@ -20,7 +22,10 @@ export function row(
   while (told.length > 0 && visibleWidth(told.join(GAP)) + GAP.length + wanted > room) told.pop();
   const right = told.join(GAP);
   const left = right === "" ? room : room - visibleWidth(right) - GAP.length;
-  const text = fitted(name, { width: left, pad: right !== "" });
-  const shown = selected ? paint.bold(text) : text;
+  const rest = left - visibleWidth(name);
+  const said = detail !== "" && rest > GAP.length + 8;
+  const text = fitted(name, { width: left, pad: right !== "" && !said });
+  const more = said ? paint.dim(GAP + fitted(detail, { width: rest - GAP.length, pad: right !== "" })) : "";
+  const shown = `${selected ? paint.bold(text) : text}${more}`;
   return `${selected ? "❯ " : "  "}${shown}${right === "" ? "" : `${GAP}${paint.dim(right)}`}`;
 }

@@ -11,7 +11,7 @@ export function sentParts(iteration: StoredIteration, messages: readonly SentMes
   const { response, thinking, error } = iteration;
   const part = (head: string, text: string): readonly TextPart[] => text === "" ? [] : [{ head, text }];
   return [
-    { head: "Facts", text: stepTable(iteration) },
+    { head: "Facts", text: stepTable(iteration), look: "table" },
     ...messages.flatMap(({ role, text }, at) =>
       part(`Message ${at + 1} of ${messages.length}: ${role} · ${size(text)}`, text)
     ),

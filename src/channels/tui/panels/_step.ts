@@ -28,8 +28,10 @@ export function step(iteration: StoredIteration): Step {
     name: `${position + 1} ${flat(outcome, 40)}${about === "" ? "" : ` · ${flat(about, 300)}`}`,
     facts: [
       amounts.time(ms),
-      usage === null ? "" : `${usage.input.toLocaleString("en")} in ${usage.output.toLocaleString("en")} out`,
-      typeof cost === "number" ? amounts.cost(cost) : "",
+      usage === null || usage.input + usage.output === 0
+        ? ""
+        : `${usage.input.toLocaleString("en")} in ${usage.output.toLocaleString("en")} out`,
+      typeof cost === "number" && cost > 0 ? amounts.cost(cost) : "",
     ],
   };
 }

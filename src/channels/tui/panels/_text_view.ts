@@ -7,18 +7,22 @@ import { paint } from "./_paint.ts";
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
-  readonly look?: "plain" | "dim" | "diff";
+  /** "table": lines that begin with a name in eleven columns. */
+  readonly look?: Look;
 }
+
+type Look = "plain" | "dim" | "diff" | "table";
 
 interface Line {
   readonly text: string;
-  readonly look: "plain" | "dim" | "diff" | "head";
+  readonly look: Look | "head";
   readonly part: number;
 }
 
 /** Longer lines are wrapped in pieces: nobody waits until a line of a megabyte is measured. */
 const PIECE = 4_000;
 const KEPT_LINES = 2_000;
+const TABLE_COLUMN = 12;
 
 /** A long text on a few rows. What it costs to show it depends on the rows, not on the text. */
 export class TextView {
@@ -34,6 +38,7 @@ export class TextView {
 
   show(parts: readonly TextPart[]): void {
     this.#lines = parts.flatMap((one, part): Line[] => [
+      ...(part === 0 || one.head === undefined ? [] : [{ text: "", look: "plain", part: part - 1 } as const]),
       ...(one.head === undefined ? [] : [{ text: one.head, look: "head", part } as const]),
       ...linesOf(one.text).map((text) => ({ text, look: one.look ?? "plain", part })),
     ]);
@@ -45,6 +50,12 @@ export class TextView {
   /** The part that the top row belongs to. */
   get part(): number {
     return this.#lines[this.#top.line]?.part ?? 0;
+  }
+
+  /** Whether all of it was seen when it was drawn last. */
+  get fits(): boolean {
+    const { line, row } = this.#last();
+    return line === 0 && row === 0 && !this.#pinned;
   }
 
   /** Its lines that can be seen, counted from 1, and how many there are. */
@@ -144,11 +155,19 @@ export class TextView {
   #wrapped(at: number): readonly string[] {
     const known = this.#rows.get(at);
     if (known) return known;
-    const rows = wrapTextWithAnsi(safe(this.#lines[at]?.text ?? ""), Math.max(2, this.#width));
+    const { text, look } = this.#lines[at] ?? { text: "", look: "plain" };
+    const rows = look === "table"
+      ? hanging(safe(text), this.#width)
+      : wrapTextWithAnsi(safe(text), Math.max(2, this.#width));
     if (this.#rows.size >= KEPT_LINES) this.#rows.clear();
     this.#rows.set(at, rows);
     return rows;
   }
+}
+
+function hanging(text: string, width: number): string[] {
+  const rows = wrapTextWithAnsi(text.slice(TABLE_COLUMN), Math.max(2, width - TABLE_COLUMN));
+  return rows.map((row, at) => (at === 0 ? text.slice(0, TABLE_COLUMN) : " ".repeat(TABLE_COLUMN)) + row);
 }
 
 function isBehind(a: { readonly line: number; readonly row: number }, b: typeof a): boolean {

@@ -39,8 +39,9 @@ export abstract class TurnsPanel extends BasePanel {
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
     if (this.#loaded && this.turns.queries.length === 0) return [this.status(this.empty)];
-    const nothing = this.#loaded && this.turns.list.items.length === 0 ? "no request has these words" : "";
-    return [...this.#input.render(width), ...this.turns.list.render(width, height - 2), this.status(nothing)];
+    const empty = this.turns.list.items.length === 0;
+    const below = this.below(this.#loaded && empty ? "  no request has these words" : "", { empty });
+    return [...this.#input.render(width), ...this.turns.list.render(width, height - 1 - below.length), ...below];
   }
 
   protected override key(data: string): void {

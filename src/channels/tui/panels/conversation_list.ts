@@ -57,9 +57,10 @@ class ConversationList extends BasePanel {
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
-    const list = this.#list.render(width, height - 2);
-    const status = this.#asked === null ? [this.status(this.#told())] : this.#question(this.#asked, width);
-    return [...this.#input.render(width), ...list, ...status];
+    const below = this.#asked === null
+      ? this.below(this.#told(), { empty: this.#list.items.length === 0 })
+      : this.#question(this.#asked, width);
+    return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];
   }
 
   protected override back(): void {

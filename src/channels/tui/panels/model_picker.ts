@@ -54,7 +54,8 @@ class ModelPicker extends BasePanel {
       then: ({ admin, report: { providers, problem, notes } }) => {
         this.#providers = providers;
         this.#notes = [...problem === "" ? [] : [problem], ...notes];
-        this.#logins = admin.loginNames().filter((name) => !providers.some((one) => one.name === name));
+        const others = admin.loginNames().filter((name) => name !== "telegram");
+        this.#logins = others.filter((name) => !providers.some((one) => one.name === name));
         for (const { name, key } of providers) if (key.mend === "") this.#ask(name, admin);
         this.#fill();
       },
@@ -62,9 +63,9 @@ class ModelPicker extends BasePanel {
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
-    const list = this.#list.render(width, height - 2);
     const none = this.#providers.length === 0 ? "no provider is set up: vis auth login" : this.#notes[0] ?? "";
-    return [...this.#input.render(width), ...list, this.status(flat(none))];
+    const below = this.below(flat(none), { empty: this.#list.items.length === 0 });
+    return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];
   }
 
   protected override key(data: string): void {
@@ -117,7 +118,7 @@ class ModelPicker extends BasePanel {
       : [{ kind: "typed", provider: present.provider, name: typed }];
     const others: readonly Item[] = typed !== "" || this.#logins.length === 0
       ? []
-      : [{ kind: "provider", name: "More", told: `vis auth login ${this.#logins.join("|")}` }];
+      : [{ kind: "provider", name: "More", told: `vis auth login NAME: ${this.#logins.join(", ")}` }];
     this.#list.set([...items, ...own, ...others], { from: typed === "" ? "kept" : "first" });
     if (this.#untouched && typed === "") this.#list.select(`${present.provider}/${present.model}`);
   }

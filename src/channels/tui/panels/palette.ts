@@ -1,11 +1,14 @@
-import { fuzzyFilter, matchesKey } from "@earendil-works/pi-tui";
+import { fuzzyFilter, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
 import type { Panel, PanelParts } from "../panel.ts";
 import { BasePanel } from "./_base_panel.ts";
+import { fitted } from "./_fitted.ts";
 import { flat } from "./_flat.ts";
 import { LineInput } from "./_line_input.ts";
 import { List } from "./_list.ts";
 import { movement } from "./_movement.ts";
 import { row } from "./_row.ts";
+
+const MOST_COLUMN = 28;
 
 /** Something that can be done from the palette. */
 export interface PaletteEntry {
@@ -27,11 +30,17 @@ class Palette extends BasePanel {
   readonly hint = "type to find · ↑↓ · Enter runs · Esc";
   override readonly rows: number;
   readonly #entries: readonly PaletteEntry[];
+  /** Columns of the longest name. */
+  readonly #column: number;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "what to do" });
   readonly #list = new List<PaletteEntry>({
     key: ({ name }) => name,
     draw: ({ name, detail, keys }, place) => [
-      row(flat(detail === "" ? name : `${name} · ${detail}`), { facts: [flat(keys)], ...place }),
+      row(fitted(flat(name), { width: this.#column, pad: true }), {
+        detail: flat(detail),
+        facts: [flat(keys)],
+        ...place,
+      }),
     ],
   });
 
@@ -39,6 +48,7 @@ class Palette extends BasePanel {
     super(parts);
     this.#entries = entries;
     this.rows = entries.length + 1;
+    this.#column = Math.min(MOST_COLUMN, Math.max(0, ...entries.map(({ name }) => visibleWidth(flat(name)))));
     this.#list.set(entries);
   }
 

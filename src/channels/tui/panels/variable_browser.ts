@@ -12,6 +12,9 @@ import { VariablePages } from "./_variable_pages.ts";
 
 type Head = Awaited<ReturnType<Conversations["variables"]>>[number];
 
+/** Where there are as many, each variable has its comment below it. */
+const DOC_COLUMNS = 90;
+
 /** The variables of the branch on the screen; Enter shows one with its value, its code and what its versions changed. */
 export function variableBrowser(parts: PanelParts): Panel {
   return new VariableBrowser(parts);
@@ -53,13 +56,11 @@ class VariableBrowser extends BasePanel {
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
     if (this.#pages !== null) return this.#pages.render(width, { height, status: this.status() });
-    const list = this.#list.render(width, height - 2);
-    const doc = flat(this.#list.selected?.summary.doc ?? "");
-    return [
-      ...this.#input.render(width),
-      ...list,
-      this.status(list.length === 0 ? this.#nothing() : doc && `  ${doc}`),
-    ];
+    const { items, selected } = this.#list;
+    const noted = width < DOC_COLUMNS && items.some(({ summary }) => summary.doc !== "");
+    const doc = noted ? `  // ${flat(selected?.summary.doc ?? "")}` : "";
+    const below = this.below(items.length === 0 ? this.#nothing() : doc, { empty: items.length === 0 });
+    return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];
   }
 
   protected override back(): void {
@@ -118,6 +119,6 @@ function drawn(
     size === null ? "" : size.toLocaleString("en"),
   ];
   const line = row(`${flat(name, 80)}${about === "" ? "" : ` = ${about}`}`, { facts, ...place });
-  const noted = doc !== "" && place.width >= 100;
+  const noted = doc !== "" && place.width >= DOC_COLUMNS;
   return noted ? [line, `    ${paint.dim(`// ${flat(doc)}`)}`] : [line];
 }

@@ -90,7 +90,7 @@ Deno.test("modelPicker() a provider without a key says how to log in, and is not
   const panel = modelPicker(rig.parts);
   const text = await rig.until(panel, /● b/);
   assert.match(text, /two {2}no key: run vis auth login two, or set TWO_API_KEY/);
-  assert.match(text, /More {2}vis auth login three/);
+  assert.match(text, /More {2}vis auth login NAME: three/);
   assert.match(shown(panel, { width: 40 }), /two\n {2}no key: run vis auth login two, or set\n {2}TWO_API_KEY/);
 });
 

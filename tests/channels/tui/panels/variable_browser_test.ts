@@ -28,7 +28,7 @@ Deno.test("variableBrowser() live variables with kind, versions, size and doc", 
     assert.match(text, /rows = \[ 1,/);
     assert.doesNotMatch(text, /\$query/);
     if (width > 40) assert.match(text, /rows = \[ 1, 2, 3 \] .* v2/);
-    assert.equal(/\/\/ Lines of the file/.test(text), width >= 100);
+    assert.equal(/\/\/ Lines of the file/.test(text), width >= 90);
   }
   type(panel, ..."twice");
   assert.match(selected(panel), /twice .*function/);
