@@ -1,0 +1,88 @@
+import { openTelegram, type OpenTelegramOptions } from "../../../src/channels/telegram/open_telegram.ts";
+import { REAL_CLOCK } from "../../../src/channels/telegram/real_clock.ts";
+import type { Clock } from "../../../src/channels/telegram/clock.ts";
+import type { RunningBot, Session } from "../../../src/channels/channel.ts";
+import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
+import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { FakeBotApi, TOKEN } from "./_fake_bot_api.ts";
+
+const SPEED = 50;
+
+/** Time that runs fifty times as fast. */
+export function fastClock(): Clock {
+  const begun = Date.now();
+  return {
+    now: () => begun + (Date.now() - begun) * SPEED,
+    sleep: (ms, signal) => REAL_CLOCK.sleep(ms / SPEED, signal),
+    random: () => 0.5,
+  };
+}
+
+export interface Rig {
+  readonly api: FakeBotApi;
+  readonly engine: Engine;
+  readonly bot: RunningBot;
+  readonly notes: string[];
+  /** Waits until something holds; fails with what the chats show where it never does. */
+  until(holds: () => boolean, what?: string): Promise<void>;
+  /** Ends the bot and starts it anew on the same database. */
+  restart(more?: Partial<OpenTelegramOptions>): Promise<RunningBot>;
+}
+
+export function sessionOf(engine: Engine, model = "script"): Session {
+  const rest = { workspace: "/nowhere", provider: "p", database: "", swept: 0, close: () => Promise.resolve() };
+  return { conversations: engine.conversations, model, ...rest };
+}
+
+/** A bot on a fake Telegram and a real engine with a scripted model; user 7 is allowed. */
+export async function withBot(
+  replies: readonly ScriptedReply[],
+  work: (rig: Rig) => Promise<void>,
+  { engine: engineOptions = {}, api: given, ...more }: Partial<OpenTelegramOptions> & {
+    readonly engine?: EngineOptions;
+    readonly api?: FakeBotApi;
+  } = {},
+): Promise<void> {
+  await using api = given ?? new FakeBotApi();
+  await using engine = await startEngine(replies, engineOptions);
+  const notes: string[] = [];
+  const open = (extra: Partial<OpenTelegramOptions> = {}) =>
+    openTelegram({
+      token: TOKEN,
+      apiUrl: api.url,
+      deleteWebhook: false,
+      clock: fastClock(),
+      log: engineLog(engine),
+      note: (text) => notes.push(text),
+      shutdownMs: 5_000,
+      quota: { queriesPerDay: null, costUsdPerDay: null },
+      models: () => Promise.resolve(["script", "other"]),
+      allowed: () => Promise.resolve([7, -500]),
+      open: (model) => Promise.resolve(sessionOf(engine, model ?? "script")),
+      signal: new AbortController().signal,
+      ...more,
+      ...extra,
+    });
+  let bot = await open();
+  const until: Rig["until"] = async (holds, what = "") => {
+    for (let left = 400; !holds(); left--) {
+      if (left === 0) throw new Error(`It never came to that: ${what} ${JSON.stringify(api.shown())}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  const restart: Rig["restart"] = async (extra) => {
+    await bot.close();
+    bot = await open(extra);
+    return bot;
+  };
+  try {
+    await work({ api, engine, bot, notes, until, restart });
+  } finally {
+    await bot.close();
+  }
+}
+
+function engineLog(engine: Engine): OpenTelegramOptions["log"] {
+  const add = (level: string) => (event: string, data: unknown = {}) => void engine.logged.push({ level, event, data });
+  return { debug: add("debug"), info: add("info"), warn: add("warn"), error: add("error") };
+}
