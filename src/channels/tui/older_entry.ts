@@ -31,6 +31,10 @@ export class OlderEntry extends DrawnEntry {
     this.#parts = parts;
   }
 
+  get pending(): boolean {
+    return this.#asked && this.#problem === "";
+  }
+
   seen(side: "above" | "below"): void {
     if (this.#asked || !this.#parts.shown().prefs.iterations) return;
     this.#asked = true;

@@ -125,6 +125,7 @@ export class Transcript {
     for (let at = index - 1; at >= 0; at--) {
       const { length } = this.#lines(at);
       if (left <= length) return { index: at, line: length - left };
+      if (this.#entries[at]?.pending) return { index: at, line: 0 };
       left -= length;
     }
     return null;

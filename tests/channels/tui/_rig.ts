@@ -87,7 +87,7 @@ export async function withScreen(
   }, { session, place: options.place ?? {} });
   code.catch(() => {});
   try {
-    await screen.until((text) => text.includes("scripted script") || !screen.started && out.length > 0);
+    await Promise.race([screen.until("scripted script"), code.then(() => {}, () => {})]);
     await work({ screen, engine, out, prefs, code, gone: () => told.gone() });
   } finally {
     if (screen.started) told.gone();

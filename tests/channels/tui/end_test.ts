@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { withScreen } from "./_rig.ts";
+
+const slow: ScriptedReply = { text: replyJson([], { final: "never" }), delayMs: 60_000 };
+
+/** What a shell needs of its terminal. */
+function assertRestored(raw: string): void {
+  for (
+    const [on, off] of [["?1049h", "?1049l"], ["?2004h", "?2004l"], ["?1000h", "?1000l"], ["?25l", "?25h"], [
+      "?7l",
+      "?7h",
+    ]]
+  ) {
+    const [last, back] = [raw.lastIndexOf(`\x1b[${on}`), raw.lastIndexOf(`\x1b[${off}`)];
+    assert.ok(back > last, `${on} is not taken back`);
+  }
+}
+
+Deno.test("a defect inside gives the terminal back and is thrown", async () => {
+  await withScreen([], {}, async ({ screen, code }) => {
+    screen.type("text that cannot be drawn");
+    await screen.until("cannot be drawn");
+    Object.defineProperty(screen, "columns", {
+      get: () => {
+        throw new TypeError("a defect of drawing");
+      },
+    });
+    screen.type("x");
+    await assert.rejects(code, /a defect of drawing/);
+    assertRestored(screen.raw);
+    assert.equal(screen.started, false);
+  });
+});
+
+Deno.test("a promise that nobody waits for rejects: the terminal is given back", async () => {
+  await withScreen([], {}, async ({ screen, code }) => {
+    void Promise.reject(new TypeError("left alone"));
+    await assert.rejects(code, /left alone/);
+    assertRestored(screen.raw);
+  });
+});
+
+Deno.test("a terminal that is gone ends the running query and the program", async () => {
+  await withScreen([slow], {}, async ({ screen, code, gone, engine }) => {
+    screen.type("go\r");
+    await screen.until("waiting for");
+    gone();
+    assert.equal(await code, 129);
+    assertRestored(screen.raw);
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    assert.equal((await engine.conversations.queries(branch!))[0]!.reason, "cancelled");
+  });
+});
+
+Deno.test("leaving while a query runs ends it, and says how to go on", async () => {
+  await withScreen([slow], {}, async ({ screen, code, out, engine }) => {
+    screen.type("go\r");
+    await screen.until("waiting for");
+    screen.type("\x04");
+    assert.equal(await code, 0);
+    assertRestored(screen.raw);
+    assert.match(out.join(""), /Go on with: vis --conversation/);
+    const [branch] = await engine.conversations.list({ limit: 1 });
+    assert.equal((await engine.conversations.queries(branch!))[0]!.running, false);
+  });
+});

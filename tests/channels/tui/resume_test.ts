@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { begun, block, iterationEnd, newIteration, newQuery, queryEnd } from "../../conformance/store_fixtures.ts";
+import type { Engine } from "../../helpers/engine.ts";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { withScreen } from "./_rig.ts";
+
+const ITERATIONS = 5_000;
+const QUERIES = 300;
+const ENTER = "\r";
+
+Deno.test("a conversation that is opened again shows what was said and done, with its iterations", async () => {
+  const replies = [
+    replyJson("const seen = [1, 2, 3]; seen.length", { thinking: "I count them." }),
+    replyJson([], { final: "There are three: 3" }),
+    replyJson([], { final: "Still three: 3" }),
+  ];
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
+  await withScreen(replies, { before, place: { continue: true } }, async ({ screen, engine }) => {
+    const text = await screen.until("✓ 3");
+    assert.match(text, /› How many\?[^]*I count them\.[^]*│ const seen[^]*There are three: 3[^]*2 iterations/);
+    screen.type(`And now?${ENTER}`);
+    await screen.until("Still three: 3");
+    assert.equal((await engine.conversations.queries(engine.branch)).length, 2);
+  });
+});
+
+Deno.test("a conversation is named by the beginning of its id; one that is not there is an error before anything is drawn", async () => {
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
+  const replies = [replyJson([], { final: "There are three: 3" })];
+  await withScreen(replies, { before, place: { conversation: "00000000-0000" } }, async ({ screen, code, out }) => {
+    await assert.rejects(code, { name: "UsageError", message: /^Cannot find conversation: 00000000-0000/ });
+    assert.equal(screen.raw, "");
+    assert.deepEqual(out, []);
+  });
+});
+
+/** A query of 5000 iterations after 300 of one. */
+async function fill({ store }: Engine): Promise<void> {
+  const { branchId, queryId } = await begun(store, { text: "The first of many" });
+  await iterate(queryId, 1);
+  for (let at = 1; at < QUERIES; at++) await iterate(await store.beginQuery(newQuery(branchId, `Part ${at}`)), 1);
+  await iterate(await store.beginQuery(newQuery(branchId, "Read every part")), ITERATIONS);
+
+  async function iterate(id: string, count: number): Promise<void> {
+    for (let at = 0; at < count; at++) {
+      const code = `const part = await read(${at + 1})`;
+      const facts = { userPrompt: "[]", response: "{}", thinking: `Part ${at + 1} comes next`, blocks: [code] };
+      const iteration = await store.beginIteration(newIteration(id, at, facts));
+      await store.endIteration(iteration, iterationEnd([block(code, { result: { preview: `part ${at + 1}` } })]));
+    }
+    await store.endQuery(id, queryEnd({ answer: `read ${count}`, iterations: count }));
+  }
+}
+
+Deno.test("a conversation of 5000 iterations opens at its end at once, and scrolls without a pause", async () => {
+  const id = { value: "" };
+  const before = async (engine: Engine): Promise<void> => {
+    await fill(engine);
+    const [listed] = await engine.conversations.list({ limit: 1 });
+    id.value = listed?.conversationId ?? "";
+  };
+  const engine = { path: ":memory:" };
+  const began = { at: 0 };
+  const place = {
+    get conversation() {
+      began.at = performance.now();
+      return id.value;
+    },
+  };
+  await withScreen([], { before, place, engine, rows: 40 }, async ({ screen }) => {
+    await screen.until("read(5000)");
+    const opened = performance.now() - began.at;
+    assert.ok(opened < 1_500, `opened in ${opened} ms`);
+    for (let page = 0; page < 60; page++) {
+      const from = performance.now();
+      screen.type("\x1b[5~");
+      await screen.settled();
+      assert.ok(performance.now() - from < 250, "a page takes its time");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await screen.until(/read\(4[0-8]\d\d\)/);
+    screen.type("\x1b[1;5H");
+    await screen.until("› The first of many");
+    screen.type("\x1b[6~");
+    await screen.until("› Part ");
+    screen.type("\x1b[F");
+    await screen.until("read(5000)");
+  });
+});
+
+Deno.test("iterations can be hidden and shown, thinking as well", async () => {
+  const replies = [replyJson("41 + 1", { thinking: "Aloud." }), replyJson([], { final: "It is 42: yes" })];
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("What?");
+  await withScreen(replies, { before, place: { continue: true } }, async ({ screen, prefs }) => {
+    await screen.until("✓ 42");
+    screen.type("\x14");
+    await screen.until((text) => !text.includes("Aloud.") && text.includes("✓ 42"));
+    screen.type(`/iterations${ENTER}`);
+    await screen.until((text) => !text.includes("✓ 42") && text.includes("It is 42: yes"));
+    assert.deepEqual([prefs.get().thinking, prefs.get().iterations], [false, false]);
+  });
+});
