@@ -120,15 +120,26 @@ export class CallDesk {
     for (const call of this.#calls.values()) if (call.run === id) call.abort.abort();
   }
 
-  /** Aborts everything; runs of the query that has ended are unknown from now on, once their calls are answered. */
-  abortAll(): void {
+  /** Aborts everything. What it returns is to be called once no more frames of the query can come, which the child says:
+   * then all of it is forgotten, but for calls that are not answered yet. */
+  endQuery(): () => void {
+    this.#abortAll();
+    const runs = [...this.#runs.keys()], ids = [...this.#used];
+    return () => {
+      const open = new Set(Array.from(this.#calls.values(), ({ run }) => run));
+      for (const id of runs) if (!open.has(id)) this.#runs.delete(id);
+      for (const id of ids) if (!this.#calls.has(id)) this.#used.delete(id);
+    };
+  }
+
+  #abortAll(): void {
     for (const id of this.#runs.keys()) this.abortRun(id);
   }
 
   /** The child has ended: nobody waits for an answer. */
   close(): void {
     this.#closed = true;
-    this.abortAll();
+    this.#abortAll();
   }
 
   #remember(id: string): void {

@@ -196,11 +196,14 @@ export class ConfinedSandbox implements Sandbox {
   }
 
   async endQuery(): Promise<void> {
-    this.#desk.abortAll();
-    if (this.#rests) return this.#requests.later({ t: "endQuery" });
-    const answer = await this.#requests.ask({ t: "endQuery" });
-    this.#read(() => readValue(answer));
-    this.#rests = true;
+    const forget = this.#desk.endQuery();
+    if (this.#rests) this.#requests.later({ t: "endQuery" });
+    else {
+      const answer = await this.#requests.ask({ t: "endQuery" });
+      this.#read(() => readValue(answer));
+      this.#rests = true;
+    }
+    forget();
   }
 
   async close(): Promise<void> {

@@ -15,7 +15,8 @@ Deno.test("compileArguments() bakes in permissions, flags and the folder", () =>
   }
   assert.ok(
     args.some((one) =>
-      /^--v8-flags=--disallow-code-generation-from-strings,--max-semi-space-size=4,--max-old-space-size=\d+$/.test(one)
+      /^--v8-flags=--disallow-code-generation-from-strings,--max-semi-space-size=4,--no-compilation-cache,--max-old-space-size=\d+$/
+        .test(one)
     ),
   );
   assert.equal(args[args.indexOf("--target") + 1], "aarch64-apple-darwin");

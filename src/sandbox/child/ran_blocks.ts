@@ -12,14 +12,16 @@ export interface RanBlock {
   readonly label: string;
 }
 
-const MAX_CHARS = 1 << 20;
+/** Of texts, with the room that a block takes beside its text. */
+const MAX_SIZE = 1 << 20;
+const BLOCK_SIZE = 1024;
 const RESTORED = "kept.";
 const ALWAYS = -1;
 
 /** Blocks of this child and sources it restored, the newest of them: errors may come out of functions of any. */
 export class RanBlocks {
   readonly #blocks = new Map<string, RanBlock & { readonly query: number }>();
-  #chars = 0;
+  #size = 0;
   #count = 0;
   #query = 0;
 
@@ -50,20 +52,20 @@ export class RanBlocks {
   }
 
   #keep(block: RanBlock & { readonly query: number }): RanBlock {
-    this.#chars += sizeOf(block) - sizeOf(this.#blocks.get(block.file));
+    this.#size += sizeOf(block) - sizeOf(this.#blocks.get(block.file));
     this.#blocks.delete(block.file);
     this.#blocks.set(block.file, block);
     for (const [file, oldest] of this.#blocks) {
-      if (this.#chars <= MAX_CHARS || file === block.file) break;
+      if (this.#size <= MAX_SIZE || file === block.file) break;
       this.#blocks.delete(file);
-      this.#chars -= sizeOf(oldest);
+      this.#size -= sizeOf(oldest);
     }
     return block;
   }
 }
 
 function sizeOf(block: RanBlock | undefined): number {
-  return block ? block.code.length + block.source.length : 0;
+  return block ? BLOCK_SIZE + block.code.length + block.source.length + block.map.length : 0;
 }
 
 /** Also used by the worker, which compiles it. */
