@@ -122,8 +122,9 @@ export class AppProviderAdmin implements ProviderAdmin {
     return await loginChoices(this.loginNames(), this.#settings);
   }
 
-  async tryKey(...[provider, key, signal]: Parameters<ProviderAdmin["tryKey"]>): Promise<KeyTrial> {
+  async tryKey(...[provider, key, signal]: Parameters<ProviderAdmin["tryKey"]>): Promise<KeyTrial | null> {
     checkKey(key);
+    if (provider === TELEGRAM) return null;
     return await tryKey(key, await resolveProvider(provider, { ...this.#parts, sole: true }), signal);
   }
 

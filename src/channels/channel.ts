@@ -157,8 +157,9 @@ export interface ProviderAdmin {
   loginNames(): readonly string[];
   /** The same, and servers that were found on this machine before them. */
   loginChoices(): Promise<readonly LoginChoice[]>;
-  /** Asks the service; nothing is kept. Rejects with `UsageError` for what is no key. */
-  tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial>;
+  /** Asks the service; nothing is kept. Null for a key that belongs to no model. Rejects with `UsageError` for what is no
+   * key. */
+  tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   /** Resolves with the file that holds it now. Rejects with `UsageError` for what is no key. */
   saveKey(provider: string, key: string): Promise<string>;

@@ -10,7 +10,7 @@ Deno.test("loginChoices() has servers of this machine first, then services by th
       config: { localServers: true, providers: [{ name: "own", baseUrl: "http://h" }] },
     });
     const addresses = [{ preset: "vllm", baseUrl: mock.baseUrl }];
-    const found = await loginChoices(["own", "anthropic", "github-copilot"], settings, { addresses });
+    const found = await loginChoices(["own", "anthropic", "github-copilot", "telegram"], settings, { addresses });
     const { host } = new URL(mock.baseUrl);
     assert.match(found[0]?.title ?? "", new RegExp(`^vLLM at ${host}, \\d+ models?$`));
     assert.deepEqual(found.map(({ name, need }) => `${name} ${need}`), [
@@ -18,8 +18,9 @@ Deno.test("loginChoices() has servers of this machine first, then services by th
       "own required",
       "anthropic required",
       "github-copilot device-login",
+      "telegram required",
     ]);
-    assert.deepEqual(found.slice(1).map(({ title }) => title), [
+    assert.deepEqual(found.slice(1, 4).map(({ title }) => title), [
       "of your configuration",
       "Anthropic",
       "GitHub Copilot",

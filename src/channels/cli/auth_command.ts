@@ -54,7 +54,9 @@ export class AuthCommand {
       const key = (await this.#io.askSecret(`Key of ${provider}: `)).trim();
       const abort = new AbortController();
       const stop = this.#io.onInterrupt(() => abort.abort());
-      const { state, found } = await admin.tryKey(provider, key, abort.signal).finally(stop);
+      const trial = await admin.tryKey(provider, key, abort.signal).finally(stop);
+      if (trial === null) return key;
+      const { state, found } = trial;
       if (abort.signal.aborted) throw new Cancelled("Cancelled");
       const said = terminalText(oneLine(found, 200));
       if (state === "works") this.#io.stderr(`vis: ${provider} takes the key: ${said}\n`);
@@ -66,6 +68,7 @@ export class AuthCommand {
   }
 
   async #sayNext(provider: string, admin: ProviderAdmin): Promise<void> {
+    if (provider === "telegram") return this.#io.stderr("vis: now: vis telegram\n");
     const { providers } = await admin.providers({ check: false, signal: new AbortController().signal });
     const first = providers.find(({ root }) => root)?.name ?? provider;
     const run = (flag: string): string => `vis run ${flag}"What is in this folder?"`;
