@@ -14,7 +14,9 @@ import { protocolsSuite } from "./protocols_suite.ts";
 import { providersSuite } from "./providers_suite.ts";
 import { repliesSuite } from "./replies_suite.ts";
 import { runSuite } from "./run_suite.ts";
+import { screenSuite } from "./screen_suite.ts";
 import { serveSuite } from "./serve_suite.ts";
+import { telegramSuite } from "./telegram_suite.ts";
 
 /** Everything that holds for both ways of running the program. */
 export const suites: readonly ((launcher: Launcher) => void)[] = [
@@ -32,6 +34,8 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   flagsSuite,
   outputsSuite,
   serveSuite,
+  screenSuite,
+  telegramSuite,
   protocolsSuite,
   modulesSuite,
 ];

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { replyJson } from "../helpers/scripted_provider.ts";
+import type { Launcher } from "./_launcher.ts";
+import { noPty, Pty } from "./_pty.ts";
+import { launched } from "./_together.ts";
+import { User } from "./_user.ts";
+
+const final = (answer: string): string => replyJson([], { final: answer });
+
+/** The screen on a real terminal. */
+export function screenSuite(launcher: Launcher): void {
+  if (noPty !== "") {
+    return Deno.test({ name: `vis on a terminal (${launcher.name}): ${noPty}`, ignore: true, fn: () => {} });
+  }
+
+  launched(launcher, "vis on a terminal asks, answers, leaves, and goes on with -c", async () => {
+    await using user = await User.make(launcher, {
+      reply: [replyJson("6 * 7", { thinking: "I multiply." }), final("It makes 42"), final("Once more: 42")],
+    });
+    const pty = new Pty(user, []);
+    await pty.until("mock-1");
+    pty.type("What is 6 * 7?\r");
+    const text = await pty.until(/It makes 42[^]*2 iterations/);
+    assert.match(text, /✓ 42/);
+    pty.type("\x04");
+    assert.equal((await pty.ended).code, 0);
+    assert.equal(pty.alternate, false);
+    assert.match(pty.screen(), /Go on with: vis --conversation [0-9a-f-]{13}\n(?:.*\n)*as it was/);
+    const again = new Pty(user, ["-c"]);
+    await again.until("It makes 42");
+    again.type("Again?\r");
+    await again.until("Once more: 42");
+    again.type("\x03\x03");
+    assert.equal((await again.ended).code, 0);
+    assert.equal((await user.queries()).queries.length, 2);
+  });
+
+  launched(launcher, "vis on a terminal gives it back when it is told to end, also while it works", async (t) => {
+    for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129], ["SIGINT", 130]] as const) {
+      await t.step(signal, async () => {
+        await using user = await User.make(launcher, { reply: [replyJson("await new Promise(() => {})")] });
+        const pty = new Pty(user, []);
+        await pty.until("mock-1");
+        pty.type("Work for ever\r");
+        await pty.until("running block 1");
+        Deno.kill(await pty.pid(), signal);
+        assert.equal((await pty.ended).code, code);
+        assert.equal(pty.alternate, false);
+        assert.match(pty.screen(), /as it was/);
+        assert.ok(pty.raw.lastIndexOf("\x1b[?2004l") > pty.raw.lastIndexOf("\x1b[?2004h"));
+        assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
+      });
+    }
+  });
+
+  launched(launcher, "vis on a terminal without a provider says what to do", async () => {
+    await using user = await User.make(launcher);
+    await user.findNoServers();
+    const pty = new Pty(user, [], { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" });
+    assert.equal((await pty.ended).code, 0);
+    assert.match(pty.screen(), /vis auth login[^]*vis help shows all commands/);
+    assert.ok(!pty.raw.includes("\x1b[?1049h"));
+  });
+}
