@@ -1,18 +1,19 @@
-import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
+import type { BranchOfConversation, Conversation, Conversations } from "../../../conversation/conversations.ts";
 import type { SearchHit } from "../../../domain/archive.ts";
 import type { PanelParts } from "../panel.ts";
 
 export type Listed = Awaited<ReturnType<Conversations["list"]>>[number];
 
-/** A conversation of the list, or a place where words were found. */
-export type FoundItem = Listed | (SearchHit & { readonly workspace: string });
+/** A conversation of the list, one of its branches, or a place where words were found. */
+export type FoundItem = Listed | BranchOfConversation | (SearchHit & { readonly workspace: string });
 
 /** Conversations that are read at once, and places of a search. */
 const PAGE = 100;
 const HITS = 50;
 
 export function itemKey(item: FoundItem): string {
-  return "place" in item ? item.branchId : `${item.ownerId} ${item.field}`;
+  if ("snippet" in item) return `${item.ownerId} ${item.field}`;
+  return "place" in item ? item.conversationId : `branch ${item.branchId}`;
 }
 
 /** What a list of conversations has read so far. */
@@ -23,6 +24,8 @@ export class Found {
   /** Of the newest search that was answered. */
   #hits: { readonly words: string; readonly items: readonly (SearchHit & { readonly workspace: string })[] } | null =
     null;
+  /** Of the conversations that are unfolded. */
+  readonly #branches = new Map<string, readonly BranchOfConversation[]>();
   /** By conversation. */
   readonly #workspaces = new Map<string, string>();
 
@@ -35,8 +38,19 @@ export class Found {
     return this.#complete;
   }
 
-  listed(everywhere: boolean): readonly Listed[] {
-    return everywhere ? this.#listed : this.#listed.filter((one) => this.#isHere(one));
+  /** With the branches of those that are unfolded. */
+  listed(everywhere: boolean): readonly FoundItem[] {
+    const listed = everywhere ? this.#listed : this.#listed.filter((one) => this.#isHere(one));
+    if (this.#branches.size === 0) return listed;
+    return listed.flatMap((one) => [one, ...this.#branches.get(one.conversationId) ?? []]);
+  }
+
+  async unfold(conversationId: string): Promise<void> {
+    this.#branches.set(conversationId, await this.#parts.session().conversations.branches(conversationId));
+  }
+
+  fold(conversationId: string): void {
+    this.#branches.delete(conversationId);
   }
 
   /** Empty until the search for these words is answered; that of before meanwhile where they only go on. */
@@ -74,6 +88,7 @@ export class Found {
     const named = <T extends { readonly branchId: string; readonly title: string }>(one: T): T =>
       one.branchId === branchId ? { ...one, title } : one;
     this.#listed = this.#listed.map(named);
+    for (const [id, branches] of this.#branches) this.#branches.set(id, branches.map(named));
     if (this.#hits) this.#hits = { ...this.#hits, items: this.#hits.items.map(named) };
   }
 

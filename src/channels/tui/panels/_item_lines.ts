@@ -25,6 +25,16 @@ export function itemLines(
     const facts = [ago(item.place.at, now), ...workspace, amounts.count(item.queries, "query")];
     return [row(name, { facts, width, selected })];
   }
+  if (!("snippet" in item)) {
+    const { fork, queries, createdAt } = item;
+    const from = fork === null
+      ? "first branch"
+      : fork.position < 0
+      ? "forked before a query"
+      : `forked after iteration ${fork.position + 1}`;
+    const facts = [ago(createdAt, now), amounts.count(queries, "own query")];
+    return [row(`    ${name}`, { detail: from, facts, width, selected })];
+  }
   const place = item.position === null ? item.kind : `${item.kind} of iteration ${item.position + 1}`;
   const facts = [ago(item.at, now), ...workspace, place];
   return [row(name, { facts, width, selected }), `    ${excerpt(item.snippet, width - 4)}`];

@@ -34,7 +34,9 @@ class ConversationList extends BasePanel {
   readonly #list = new List<FoundItem>({
     key: itemKey,
     draw: (item, place) => {
-      const here = this.parts.branch()?.conversationId === item.conversationId;
+      const shown = this.parts.branch();
+      const one = "place" in item || "snippet" in item;
+      const here = one ? shown?.conversationId === item.conversationId : shown?.branchId === item.branchId;
       return itemLines(item, { ...place, here, everywhere: this.#everywhere, now: this.#now() });
     },
   });
@@ -52,7 +54,7 @@ class ConversationList extends BasePanel {
   }
 
   get hint(): string {
-    if (this.#asked === null) return "Enter opens · Tab all · ^R rename · ^D delete · Esc";
+    if (this.#asked === null) return "Enter opens · Tab all · → branches · ^R rename · ^D delete · Esc";
     return this.#asked.title === null ? "y deletes · any other key does not" : "Enter renames · Esc";
   }
 
@@ -76,12 +78,22 @@ class ConversationList extends BasePanel {
       this.#list.move(moved);
       this.#more();
     } else if (matchesKey(data, "tab")) this.#toggle();
-    else if (item !== undefined && matchesKey(data, "enter")) this.#open(item);
-    else if (item !== undefined && matchesKey(data, "ctrl+r")) {
+    else if (item === undefined || !this.#act(data, item)) {
+      if (this.#input.handle(data)) this.#search();
+    }
+  }
+
+  /** Whether the key does something to the selected one. */
+  #act(data: string, item: FoundItem): boolean {
+    const browsing = this.#input.value === "";
+    if (matchesKey(data, "enter")) this.#open(item);
+    else if (browsing && matchesKey(data, "right")) this.#unfold(item);
+    else if (browsing && matchesKey(data, "left")) this.#fold(item);
+    else if (matchesKey(data, "ctrl+r")) {
       this.#asked = { item, title: new LineInput({ prompt: "title: ", value: flat(item.title, 100) }) };
-    } else if (item !== undefined && (matchesKey(data, "ctrl+d") || matchesKey(data, "delete"))) {
-      this.#asked = { item, title: null };
-    } else if (this.#input.handle(data)) this.#search();
+    } else if (matchesKey(data, "ctrl+d") || matchesKey(data, "delete")) this.#asked = { item, title: null };
+    else return false;
+    return true;
   }
 
   #told(): string {
@@ -131,10 +143,20 @@ class ConversationList extends BasePanel {
     this.load("search", { work: (signal) => this.#found.search(words, signal), then: () => this.#show("kept") });
   }
 
+  #unfold({ conversationId }: FoundItem): void {
+    this.load("branches", { work: () => this.#found.unfold(conversationId), then: () => this.#show("kept") });
+  }
+
+  #fold({ conversationId }: FoundItem): void {
+    this.#found.fold(conversationId);
+    this.#list.select(conversationId);
+    this.#show("kept");
+  }
+
   #open(item: FoundItem): void {
     this.leaveFor(async () => {
       const { conversations } = this.parts.session();
-      await this.parts.act.show("place" in item ? item : await conversations.byId(item.branchId));
+      await this.parts.act.show("snippet" in item ? await conversations.byId(item.branchId) : item);
     });
   }
 

@@ -58,8 +58,10 @@ class VariableBrowser extends BasePanel {
     if (this.#pages !== null) return this.#pages.render(width, { height, status: this.status() });
     const { items, selected } = this.#list;
     const noted = width < DOC_COLUMNS && items.some(({ summary }) => summary.doc !== "");
-    const doc = noted ? `  // ${flat(selected?.summary.doc ?? "")}` : "";
-    const below = this.below(items.length === 0 ? this.#nothing() : doc, { empty: items.length === 0 });
+    const told = flat(selected?.summary.doc ?? "");
+    // The row stays, so that the list does not move from one to the next.
+    const doc = told !== "" ? `  // ${told}` : " ";
+    const below = this.below(items.length === 0 ? this.#nothing() : noted ? doc : "", { empty: items.length === 0 });
     return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];
   }
 

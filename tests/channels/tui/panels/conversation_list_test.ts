@@ -45,6 +45,29 @@ Deno.test("conversationList() Enter shows the selected one", async () => {
   assert.equal(rig.all("close").length, 1);
 });
 
+Deno.test("conversationList() → shows the branches of one, and Enter goes back to an earlier branch; ← hides them", async () => {
+  await using rig = await startPanels([replyJson("const a = 1"), final("It is one"), final("It is two")]);
+  const first = await ask(rig, "Where to?");
+  const [{ queryId } = { queryId: "" }] = await rig.engine.conversations.queries(first);
+  const second = await rig.engine.conversations.fork({ queryId, position: 0 });
+  rig.branch = second;
+  const panel = conversationList(rig.parts);
+  await rig.until(panel, /❯ ● Where to/);
+  type(panel, KEYS.right);
+  for (const width of WIDTHS) await rig.until(panel, /❯ ● Where[^]*\n {6}Where[^]*\n {6}● Where/, { width });
+  assert.match(shown(panel), /Where to\? {2}first branch +now {2}1 own query/);
+  assert.match(shown(panel), /● Where to\? {2}forked after iteration 1/);
+  type(panel, KEYS.down, KEYS.enter);
+  assert.equal((await rig.does("show") as typeof first).branchId, first.branchId);
+  const again = conversationList(rig.parts);
+  await rig.until(again, /❯ ● Where to/);
+  type(again, KEYS.right);
+  await rig.until(again, /first branch/);
+  type(again, KEYS.down, KEYS.down, KEYS.left);
+  assert.doesNotMatch(shown(again), /first branch/);
+  assert.match(selected(again), /❯ ● Where/);
+});
+
 Deno.test("conversationList() typed words find what was asked, run and answered, with what stands around them", async () => {
   await using rig = await startPanels([
     final("Tigers are striped cats"),
