@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import type { ExtensionAdmin } from "../channels/channel.ts";
-import type { ExtensionCheck, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
+import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../extension/extension_folder.ts";
@@ -9,6 +9,7 @@ import { readTar } from "../extension/read_tar.ts";
 import type { Extension } from "../extension/spec.ts";
 import { checkExtensions } from "./check_extensions.ts";
 import { buildRegistry, folderOptionsOf, type ShippedParts } from "./extension_source.ts";
+import { extensionCommands } from "./extension_commands.ts";
 import { fetchPackage } from "./fetch_package.ts";
 import { newExtension } from "./new_extension.ts";
 import { runExtensionCommand } from "./run_extension_command.ts";
@@ -115,6 +116,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   async distrust(path: string): Promise<boolean> {
     const { trust } = await folderOptionsOf(this.#settings);
     return await trust.remove(await Deno.realPath(path).catch(() => resolve(path)));
+  }
+
+  async commands(): Promise<readonly ExtensionCommandFacts[]> {
+    return await extensionCommands(this.#settings, this.#parts);
   }
 
   async run(args: readonly string[], print: (text: string) => void): Promise<number | null> {

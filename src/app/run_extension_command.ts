@@ -2,6 +2,7 @@ import { UsageError } from "../domain/errors.ts";
 import { nearestName } from "../domain/nearest_name.ts";
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { CliCommand, Extension } from "../extension/spec.ts";
+import { commandShape, kindOf } from "./command_shape.ts";
 import type { Settings } from "./settings.ts";
 
 interface Options {
@@ -34,7 +35,7 @@ export async function runExtensionCommand(
 /** Words stand for the required keys in their order, `--key value` for the others; a boolean is a flag alone. */
 function readArguments(command: CliCommand, words: readonly string[]): unknown {
   const shape = command.args?.shape ?? {};
-  const required = requiredOf(command);
+  const { required } = commandShape(command);
   const given: Record<string, unknown> = {};
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? "";
@@ -59,26 +60,10 @@ function noFlag(key: string, names: readonly string[]): string {
   return `there is no --${key}${near === null ? "" : `, is --${near} meant`}`;
 }
 
-function requiredOf({ args }: CliCommand): readonly string[] {
-  return Object.entries(args?.shape ?? {}).flatMap(([key, type]) => type.safeParse(undefined).success ? [] : [key]);
-}
-
 function typed(type: unknown, word: string): unknown {
   const kind = kindOf(type);
   if (kind === "number" && word.trim() !== "") return Number(word);
   return kind === "boolean" ? word === "true" : word;
-}
-
-/** Of a schema without its defaults and the like. */
-function kindOf(type: unknown): string {
-  let inner = type;
-  for (let depth = 0; depth < 10; depth++) {
-    const def: unknown = Reflect.get(Object(inner), "def");
-    const next: unknown = Reflect.get(Object(def), "innerType");
-    if (next === undefined) return String(Reflect.get(Object(def), "type"));
-    inner = next;
-  }
-  return "";
 }
 
 function misused(command: CliCommand, why: string): UsageError {
@@ -86,8 +71,7 @@ function misused(command: CliCommand, why: string): UsageError {
 }
 
 function usageOf(command: CliCommand): string {
-  const required = requiredOf(command);
-  const flags = Object.entries(command.args?.shape ?? {}).filter(([key]) => !required.includes(key))
-    .map(([key, type]) => `[--${key}${kindOf(type) === "boolean" ? "" : ` <${kindOf(type)}>`}]`);
+  const { required, optional } = commandShape(command);
+  const flags = optional.map(({ key, kind }) => `[--${key}${kind === "boolean" ? "" : ` <${kind}>`}]`);
   return ["vis", command.name, ...required.map((key) => `<${key}>`), ...flags].join(" ");
 }

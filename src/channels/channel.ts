@@ -1,7 +1,7 @@
 import type { Conversations } from "../conversation/conversations.ts";
 import type { Playback } from "../domain/playback.ts";
 import type { DatabaseCare } from "../domain/database_care.ts";
-import type { ExtensionCheck, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
+import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
 import type { KeyReport, KeyTrial, LoginChoice, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
 
@@ -192,6 +192,8 @@ export interface ExtensionAdmin {
   /** Rejects where the folder has another content by now. */
   trust(facts: TrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
+  /** What they add to the program, from a list that is kept where nothing has changed. */
+  commands(): Promise<readonly ExtensionCommandFacts[]>;
   /** Runs a command of an extension; null where none has it. */
   run(args: readonly string[], print: (text: string) => void): Promise<number | null>;
 }

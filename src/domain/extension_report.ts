@@ -14,6 +14,20 @@ export interface ExtensionFacts {
   readonly commands: readonly string[];
 }
 
+/** A command that an extension adds to the program. */
+export interface ExtensionCommandFacts {
+  readonly name: string;
+  readonly doc: string;
+  readonly flags: readonly CommandFlag[];
+}
+
+export interface CommandFlag {
+  /** As it is typed, with its dashes. */
+  readonly flag: string;
+  /** "boolean" for one that takes no value. */
+  readonly kind: string;
+}
+
 /** What is to be trusted: shown before it is. */
 export interface TrustFacts {
   readonly path: string;

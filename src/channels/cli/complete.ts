@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from "commander";
+import type { ExtensionCommandFacts } from "../../domain/extension_report.ts";
 import type { Services } from "../channel.ts";
 import { completionValues } from "./completion_values.ts";
 
@@ -42,12 +43,20 @@ export async function complete(
     const items = found.items.map(({ value, about }) => ({ value: `${prefix}${value}`, about }));
     return { ...found, items: fitting(items, last) };
   }
+  const added = spot.command === program || spot.command.name() === "help" ? await addedCommands(services) : [];
+  const [named] = spot.command === program ? spot.operands : [];
+  if (named !== undefined) {
+    return last.startsWith("-")
+      ? { items: fitting(flagsOfAdded(named, added), last), paths: "none" }
+      : { items: [], paths: "files" };
+  }
   if (last.startsWith("-") && !spot.plain) return { items: fitting(flagsOf(spot.command), last), paths: "none" };
   if (spot.command.name() === "help" && spot.command.parent === program) {
     const at = spot.operands.reduce((from, word) => from.commands.find((one) => one.name() === word) ?? from, program);
-    return { items: fitting(commandsOf(at), last), paths: "none" };
+    const more = at === program ? added : [];
+    return { items: fitting([...commandsOf(at), ...more.map(asItem)], last), paths: "none" };
   }
-  const below = spot.operands.length === 0 ? commandsOf(spot.command) : [];
+  const below = spot.operands.length === 0 ? [...commandsOf(spot.command), ...added.map(asItem)] : [];
   if (below.length > 0) return { items: fitting(below, last), paths: "none" };
   const { registeredArguments } = spot.command;
   const argument = registeredArguments[spot.operands.length] ??
@@ -55,6 +64,24 @@ export async function complete(
   if (!argument) return { items: [], paths: "none" };
   const found = await valuesOf(argument, { spot, services });
   return { ...found, items: fitting(found.items, last) };
+}
+
+/** None where they cannot be known. */
+async function addedCommands(services: Services): Promise<readonly ExtensionCommandFacts[]> {
+  try {
+    return await (await services.extensionAdmin({})).commands();
+  } catch {
+    return [];
+  }
+}
+
+function asItem({ name, doc }: ExtensionCommandFacts): Completion {
+  return { value: name, about: doc };
+}
+
+function flagsOfAdded(name: string, added: readonly ExtensionCommandFacts[]): Completion[] {
+  const flags = added.find((one) => one.name === name)?.flags ?? [];
+  return flags.map(({ flag, kind }) => ({ value: flag, about: kind === "boolean" ? "" : `a ${kind}` }));
 }
 
 function spotOf(words: readonly string[], program: Command): Spot {

@@ -52,6 +52,7 @@ const NO_EXTENSIONS: ExtensionAdmin = {
   trustable: unasked,
   trust: unasked,
   distrust: unasked,
+  commands: unasked,
   run: () => Promise.resolve(null),
 };
 

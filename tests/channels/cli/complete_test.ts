@@ -104,3 +104,25 @@ Deno.test("vis __complete says nothing where something is wrong", async () => {
   const { paths, values } = await tab(["conversations", "show", ""], services);
   assert.deepEqual([paths, values], [":none", []]);
 });
+
+Deno.test("vis __complete offers commands of extensions behind the program's own, and their flags", async () => {
+  const commands = [
+    {
+      name: "memo",
+      doc: "Keeps a note",
+      flags: [{ flag: "--user", kind: "boolean" }, { flag: "--tag", kind: "string" }],
+    },
+    { name: "undo", doc: "The program has one of this name", flags: [] },
+  ];
+  const services = fakeServices({
+    extensionAdmin: () => Promise.resolve({ ...Object(null), commands: () => Promise.resolve(commands) }),
+  });
+  assert.deepEqual((await tab(["me"], services)).lines, ["memo\tKeeps a note"]);
+  assert.deepEqual((await tab(["help", "me"], services)).values, ["memo"]);
+  assert.equal((await tab(["und"], services)).values.length, 1);
+  assert.deepEqual((await tab(["memo", "--"], services)).lines, ["--user\t", "--tag\ta string"]);
+  assert.deepEqual(await tab(["memo", ""], services), { paths: ":files", values: [], lines: [] });
+  assert.deepEqual((await tab(["unknown", "--"], services)).values, []);
+  const broken = fakeServices({ extensionAdmin: () => Promise.reject(new TypeError("a defect")) });
+  assert.deepEqual((await tab(["doc"], broken)).values, ["doctor"]);
+});
