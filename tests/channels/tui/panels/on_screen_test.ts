@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../../../../src/channels/channel.ts";
+import type { Engine } from "../../../helpers/engine.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { withScreen } from "../_rig.ts";
+import { KEYS } from "./_rig.ts";
+
+const final = (answer: string): string => replyJson([], { final: answer });
+const REPLIES = [replyJson("const needle = ['pin', '漢字']"), final("It is {{needle}}"), final("The second one")];
+
+async function twice(engine: Engine): Promise<void> {
+  await engine.ask("Find the needle");
+  await engine.ask("And now?");
+}
+
+const BEGUN = { place: { continue: true }, before: twice } as const;
+
+Deno.test("panels on the screen: Ctrl+K finds a command by letters, its panel opens in its place, Esc leaves it", async () => {
+  await withScreen(REPLIES, BEGUN, async ({ screen }) => {
+    await screen.until("The second one");
+    screen.type(KEYS.ctrl("k"));
+    await screen.until(/╭─ Commands ─+╮/);
+    screen.type("vars");
+    await screen.until(/❯ vars/);
+    screen.type(KEYS.enter);
+    await screen.until(/╭─ Variables ─[^]*❯ needle = \[ "pin", "漢字" \]/);
+    screen.type(KEYS.enter);
+    await screen.until(/╭─ needle v1 ─[^]*"pin",/);
+    screen.type(KEYS.esc);
+    await screen.until(/╭─ Variables ─/);
+    screen.type(KEYS.esc);
+    await screen.until((text) => !text.includes("╭─"));
+    screen.type("typed again");
+    await screen.until(/^[^│]*typed again/m);
+  });
+});
+
+Deno.test("panels on the screen: ? shows what was sent, on 40 columns too, and a resize while it is open", async () => {
+  await withScreen(REPLIES, { ...BEGUN, columns: 40, rows: 16 }, async ({ screen, engine }) => {
+    screen.type("?");
+    await screen.until(/╭─ What was sent ─+╮[^]*❯ {5}1 final/);
+    screen.type(KEYS.enter);
+    await screen.until(/╭─ Query 2 · iteration 1 of 1 ─[^]*Facts/);
+    screen.type(KEYS.shiftTab + KEYS.shiftTab);
+    await screen.until(/Message 4 of 4: user/);
+    screen.type("c");
+    await screen.until(/Copied/);
+    // deno-lint-ignore no-control-regex
+    const copied = /\x1b\]52;c;([^\x07]*)\x07/.exec(screen.raw)?.[1] ?? "";
+    const text = new TextDecoder().decode(Uint8Array.from(atob(copied), (char) => char.charCodeAt(0)));
+    assert.equal(text, engine.provider.requests[2]!.context);
+    screen.resize(120, 30);
+    await screen.until(/│ \[iter 1\/4\]/);
+    screen.resize(20, 5);
+    await screen.settled();
+    screen.resize(80, 24);
+    await screen.until(/╭─ Query 2/);
+  });
+});
+
+Deno.test("panels on the screen: a fork is made at an iteration, and the list of conversations leads back", async () => {
+  await withScreen(REPLIES, BEGUN, async ({ screen, engine }) => {
+    await screen.until("The second one");
+    screen.type("/fork\r");
+    await screen.until(/╭─ Fork ─[^]*❯ {5}1 final/);
+    screen.type(KEYS.home + KEYS.right);
+    await screen.until(/2 final/);
+    screen.type(KEYS.down + KEYS.enter);
+    await screen.until(/A new branch/);
+    assert.doesNotMatch(screen.screen(), /The second one/);
+    assert.equal((await engine.conversations.branches(engine.branch.conversationId)).length, 2);
+    screen.type("/conversations\r");
+    await screen.until(/❯ ● test/);
+    screen.type(KEYS.right);
+    await screen.until(/first branch/);
+    screen.type(KEYS.down + KEYS.enter);
+    await screen.until("The second one");
+  });
+});
+
+Deno.test("panels on the screen: a conversation is found by its words, renamed, and deleted from under the screen", async () => {
+  await withScreen(REPLIES, { ...BEGUN, columns: 100 }, async ({ screen, engine }) => {
+    screen.type("/conversations\r");
+    await screen.until(/╭─ Conversations of this workspace/);
+    screen.type("second");
+    await screen.until(/❯ ● test .*answer +│\n│ {5}The \[second\] one/);
+    screen.type(KEYS.ctrl("r") + KEYS.ctrl("u"));
+    await screen.until(/title:/);
+    screen.type("Renamed 漢字\r");
+    await screen.until(/❯ ● Renamed 漢字/);
+    screen.type(KEYS.delete);
+    await screen.until(/Delete “Renamed 漢字” with all branches\? y\/n/);
+    screen.type("y");
+    await screen.until(/nothing has all of these words/);
+    assert.equal(await engine.conversations.latest("/nowhere"), null);
+    screen.type(KEYS.esc);
+    await screen.until((text) => !text.includes("╭─") && !text.includes("The second one"));
+  });
+});
+
+Deno.test("panels on the screen: settings hold at once", async () => {
+  await withScreen(REPLIES, BEGUN, async ({ screen, prefs }) => {
+    await screen.until(/needle = \['pin'/);
+    screen.type("/settings\r");
+    await screen.until(/❯ Thinking +on/);
+    screen.type(KEYS.down + " ");
+    await screen.until(/❯ Iterations +off/);
+    assert.equal(prefs.get().iterations, false);
+    screen.type(KEYS.esc);
+    await screen.until((text) => !text.includes("const needle"));
+  });
+});
+
+Deno.test("panels on the screen: another model is used from now on and kept", async () => {
+  const kept: unknown[] = [];
+  const opened: OpenRequest[] = [];
+  const report = { name: "two", title: "", protocol: "", baseUrl: "", model: null, root: true, reach: null } as const;
+  const key = { provider: "two", title: "", need: "required", from: "", shown: "", mend: "" } as const;
+  const facts = { contextTokens: null, price: null, reasoning: false, images: false, known: true, root: true } as const;
+  const admin: Partial<ProviderAdmin> = {
+    providers: () => Promise.resolve({ providers: [{ ...report, key }], problem: "", notes: [] }),
+    models: () =>
+      Promise.resolve([{ provider: "two", source: "service", detail: "", models: [{ name: "big", ...facts }] }]),
+    loginNames: () => [],
+  };
+  const config: Partial<ConfigAdmin> = {
+    set: (name, { words }) => {
+      kept.push([name, words]);
+      return Promise.resolve({ key: name, path: "", value: words[0], changed: true, overruled: "" });
+    },
+  };
+  const parts = {
+    providers: () => Promise.resolve(admin as ProviderAdmin),
+    config: () => Promise.resolve(config as ConfigAdmin),
+    open: (request: OpenRequest): Promise<Session> => {
+      opened.push(request);
+      return Promise.resolve({ ...engines.session(), provider: "two", model: "big" });
+    },
+  };
+  const engines = {
+    session: (): Session => {
+      throw new TypeError("Not begun");
+    },
+  };
+  await withScreen(REPLIES, { ...BEGUN, parts }, async ({ screen, engine }) => {
+    engines.session = () => ({
+      ...{
+        conversations: engine.conversations,
+        workspace: "/nowhere",
+        provider: "",
+        model: "",
+        database: "x",
+        swept: 0,
+      },
+      close: () => Promise.resolve(),
+    });
+    screen.type("/model\r");
+    await screen.until(/╭─ Model ─[^]*❯ {3}big +price unknown/);
+    screen.type(KEYS.enter);
+    await screen.until(/two\/big from now on/);
+    await screen.until(/two big/);
+    assert.deepEqual(kept, [["model", ["two/big"]]]);
+    assert.deepEqual(opened.map(({ provider, model }) => [provider, model]), [["two", "big"]]);
+  });
+});
