@@ -1,7 +1,6 @@
-import type { Kysely } from "kysely";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
 import type { QueryEnd } from "./store.ts";
 
 /** `iteration.metadata` of one whose final was accepted. */
@@ -16,7 +15,7 @@ interface FinalMetadata {
 /** How a query whose process was lost has ended nevertheless: its last iteration is stored with an accepted final. Null
  * where it has none, and for the last call, whose reason is not known. */
 export async function acceptedFinal(
-  tx: Kysely<Schema>,
+  tx: Database,
   queryId: string,
 ): Promise<Pick<QueryEnd, "status" | "reason" | "answer" | "answerType" | "confidence" | "notes"> | null> {
   const last = await tx.selectFrom("iteration").select(["id", "status", "metadata"])

@@ -1,12 +1,11 @@
-import type { Kysely } from "kysely";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
 
 const AT_ONCE = 500;
 
 /** The texts of blocks by `expression_state.id`. */
-export async function blockCodes(db: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function blockCodes(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const codes = new Map<string, string>();
   const wanted = [...new Set(ids)];
   for (let i = 0; i < wanted.length; i += AT_ONCE) {

@@ -1,27 +1,26 @@
-import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
 import type { NewChildBranch } from "../domain/new_child_branch.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson, toJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
 import { VariableWriter } from "./_variable_writer.ts";
 import type { Branch } from "./store.ts";
 
 /** Branches of child queries, and plain model calls of blocks. */
 export class Children {
-  readonly #db: Kysely<Schema>;
+  readonly #db: Database;
   readonly #now: () => number;
 
-  constructor(db: Kysely<Schema>, now: () => number) {
+  constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
   }
 
   createBranch(child: NewChildBranch): Promise<Omit<Branch, "workspace">> {
     const { branchId: parent, iterationId, depth, title } = child;
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#db.write(async (tx) => {
       const content = new Content(tx);
       const [branchId, createdAt] = [newId(), this.#now()];
       const { conversationSoulId: conversationId } = await tx.selectFrom("conversationState")
@@ -58,7 +57,7 @@ export class Children {
   }
 
   recordCall(call: SubCall): Promise<void> {
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#db.write(async (tx) => {
       const content = new Content(tx);
       const text = async (one: string | null) => one === null ? null : await content.putText(one);
       await tx.insertInto("subCall").values({
@@ -97,7 +96,7 @@ export class Children {
   }
 
   async #newestCells(
-    tx: Kysely<Schema>,
+    tx: Database,
     { branchId, names }: { readonly branchId: string; readonly names: readonly string[] },
   ) {
     if (names.length === 0) return [];

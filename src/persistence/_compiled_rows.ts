@@ -1,5 +1,5 @@
-import { CompiledQuery, type Kysely } from "kysely";
-import type { Schema } from "./_schema.ts";
+import type { CompiledQuery } from "kysely";
+import type { Database } from "./_database.ts";
 
 /** SQL by the name of its query: a name stands for one text for ever. */
 const TEXTS = new Map<string, string>();
@@ -14,19 +14,17 @@ export interface FixedQuery<R> {
 
 /** The rows of a query of fixed shape. Kysely builds it the first time only: that takes longer than SQLite takes to
  * run it. */
-export async function compiledRows<R>(db: Kysely<Schema>, query: FixedQuery<R>): Promise<R[]> {
-  const { name, parameters } = query;
-  const known = TEXTS.get(name);
+export async function compiledRows<R>(db: Database, query: FixedQuery<R>): Promise<readonly R[]> {
+  const rows = await db.run(TEXTS.get(query.name) ?? firstText(query), query.parameters);
   // The builder that made the text vouches for the shape of its rows.
-  const compiled = known === undefined ? first(query) : CompiledQuery.raw(known, [...parameters]) as CompiledQuery<R>;
-  return (await db.executeQuery(compiled)).rows;
+  return rows as readonly R[];
 }
 
-function first<R>({ name, build, parameters }: FixedQuery<R>): CompiledQuery<R> {
+function firstText<R>({ name, build, parameters }: FixedQuery<R>): string {
   const compiled = build().compile();
   const inOrder = compiled.parameters.length === parameters.length &&
     compiled.parameters.every((value, at) => value === parameters[at]);
   if (!inOrder) throw new Error(`Cannot run the query "${name}": its parameters are named in another order`);
   TEXTS.set(name, compiled.sql);
-  return compiled;
+  return compiled.sql;
 }

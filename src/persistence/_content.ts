@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Kysely } from "kysely";
 import { joinBytes } from "../domain/join_bytes.ts";
 import { chunks } from "./_chunker.ts";
+import type { Database } from "./_database.ts";
 import { applyDelta, deltaOf } from "./_delta.ts";
 import { stepsOf } from "./_delta_steps.ts";
 import { compiledRows } from "./_compiled_rows.ts";
@@ -19,11 +19,11 @@ const NO_DELTA = { base: null, steps: null, spent: null };
  * surrogates become U+FFFD, since the database holds UTF-8. */
 export class Content {
   /** The connection or transaction that it works on. */
-  readonly db: Kysely<Schema>;
+  readonly db: Database;
   readonly #known = new Map<string, Uint8Array<ArrayBuffer>>();
   readonly #references = new WeakMap<Uint8Array, string>();
 
-  constructor(db: Kysely<Schema>) {
+  constructor(db: Database) {
     this.db = db;
   }
 

@@ -1,21 +1,21 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { LabelUse, Turn } from "../domain/conversation_care.ts";
+import type { Database } from "./_database.ts";
 import { isShownIteration, isShownRun, readLineage } from "./_lineage.ts";
-import type { Schema } from "./_schema.ts";
 
 const MIN_PREFIX = 8;
 
 /** Removes conversations, and counts what a branch shows. */
 export class CareOfConversations {
-  readonly #db: Kysely<Schema>;
+  readonly #db: Database;
 
-  constructor(db: Kysely<Schema>) {
+  constructor(db: Database) {
     this.#db = db;
   }
 
   delete(conversationId: string): Promise<void> {
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#db.write(async (tx) => {
       const running = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
         .innerJoin("conversationState as b", "b.id", "q.conversationStateId").select("s.id")
         .where("s.status", "=", "running").where("b.conversationSoulId", "=", conversationId).limit(1)
@@ -47,7 +47,7 @@ export class CareOfConversations {
   }
 
   turns(branchId: string): Promise<readonly Turn[]> {
-    return this.#db.transaction().setAccessMode("read only").execute(async (tx) => {
+    return this.#db.read(async (tx) => {
       const turns: Turn[] = [];
       for (const segment of (await readLineage(tx, branchId)).toReversed()) {
         turns.push(

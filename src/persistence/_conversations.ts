@@ -1,15 +1,17 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import type { Listed, ListOptions } from "../domain/conversation_care.ts";
 import { newId } from "../domain/id.ts";
 import type { Chat, NewConversation } from "../domain/new_conversation.ts";
 import type { NewFork } from "../domain/new_fork.ts";
+import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { createFork } from "./_forks.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { ForkPoint } from "./_lineage.ts";
-import type { Schema } from "./_schema.ts";
 import type { Branch, BranchNode } from "./store.ts";
 
+const ID_CHARS = 36;
 const MIN_PREFIX = 8;
 /** Of the newest query, or when the conversation was made. */
 const ACTIVE = sql<number>`coalesce(max(q.created_at), c.created_at)`;
@@ -23,20 +25,20 @@ interface SoulMetadata {
 
 /** The rows of `conversation_soul` and `conversation_state`. */
 export class Conversations {
-  readonly #db: Kysely<Schema>;
+  readonly #db: Database;
   readonly #now: () => number;
 
-  constructor(db: Kysely<Schema>, now: () => number) {
+  constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
   }
 
   create(facts: NewConversation): Promise<Branch> {
-    return this.#db.transaction().execute((tx) => this.#insert(tx, facts));
+    return this.#db.write((tx) => this.#insert(tx, facts));
   }
 
   async ensure(facts: NewConversation & Chat): Promise<Branch> {
-    const made = await this.#db.transaction().execute(async (tx) =>
+    const made = await this.#db.write(async (tx) =>
       await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null
     );
     return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // it was deleted in between
@@ -55,7 +57,7 @@ export class Conversations {
   }
 
   async #insert(
-    tx: Kysely<Schema>,
+    tx: Database,
     { title, channel, workspace, externalId, untitled = false }: NewConversation,
   ): Promise<Branch> {
     const content = new Content(tx);
@@ -79,6 +81,14 @@ export class Conversations {
   async find(conversationId: string): Promise<Branch | null> {
     const from = conversationId.toLowerCase();
     if (from.length < MIN_PREFIX) return null;
+    if (from.length === ID_CHARS) {
+      const rows = await compiledRows(this.#db, {
+        name: "conversation of an id",
+        build: () => this.#newestBranches().where("c.id", "=", from),
+        parameters: [from],
+      });
+      if (rows.length > 0) return branchOf((await this.#read(rows))[0]);
+    }
     // Ids are hexadecimal digits and dashes, all of which sort before "~".
     const rows = await this.#newestBranches().where("c.id", ">=", from).where("c.id", "<", `${from}~`)
       .orderBy("c.id").limit(2).execute();
@@ -191,7 +201,7 @@ function inChannel(channel: string) {
 }
 
 /** The conversation of a chat. */
-async function externalIn(db: Kysely<Schema>, { channel, externalId }: Chat): Promise<string | null> {
+async function externalIn(db: Database, { channel, externalId }: Chat): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM conversation_soul_full WHERE json_extract(metadata, '$.channel') = ${channel}
     AND json_extract(metadata, '$.externalId') = ${externalId} ORDER BY created_at, id LIMIT 1`.execute(db);

@@ -1,10 +1,9 @@
-import type { Kysely } from "kysely";
 import type { Dependency } from "../domain/dependency.ts";
+import type { Database } from "./_database.ts";
 import { readLineage } from "./_lineage.ts";
-import type { Schema } from "./_schema.ts";
 
 /** Which variables of a branch were made from which, each pair once. */
-export async function readDependencies(db: Kysely<Schema>, branchId: string): Promise<readonly Dependency[]> {
+export async function readDependencies(db: Database, branchId: string): Promise<readonly Dependency[]> {
   const branches = (await readLineage(db, branchId)).map((segment) => segment.branchId);
   const rows = await db.selectFrom("expressionDependency as edge")
     .innerJoin("expressionSoul as made", "made.id", "edge.downstreamExpressionSoulId")

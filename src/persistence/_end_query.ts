@@ -1,9 +1,10 @@
-import type { Kysely } from "kysely";
+import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { firstWords } from "./_first_words.ts";
-import { changeQueryMetadata } from "./_query_metadata.ts";
+import { fromJson, toJson } from "./_json.ts";
+import type { QueryMetadata } from "./_query_metadata.ts";
 import { dropLease } from "./_leases.ts";
-import type { Schema } from "./_schema.ts";
 import type { QueryEnd } from "./store.ts";
 
 const SUBTITLE_CHARS = 60;
@@ -11,21 +12,45 @@ const SUBTITLE_CHARS = 60;
 /** Ends a running query in the transaction `db`, and with it an iteration that was left running. One that has ended stays
  * as it is. */
 export async function endQuery(
-  db: Kysely<Schema>,
+  db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
 ): Promise<void> {
   const { status, ...facts } = end;
-  const row = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select(["s.status", "q.conversationStateId as branchId"]).where("s.id", "=", queryId).executeTakeFirst();
+  const [row] = await compiledRows(db, {
+    name: "query to end",
+    build: () =>
+      db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .select(["s.status", "q.conversationStateId as branchId", "s.metadata"]).where("s.id", "=", queryId),
+    parameters: [queryId],
+  });
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
   if (row.status !== "running") return;
-  await changeQueryMetadata(db, {
-    queryId,
-    change: () => ({ ...facts, answer: facts.answer.toWellFormed() }),
+  const content = new Content(db);
+  await content.load([row.metadata]);
+  const before = fromJson<QueryMetadata>(row.metadata === null ? null : content.text(row.metadata));
+  const cells = {
+    status,
+    subtitle: await content.putText(firstWords(end.answer, SUBTITLE_CHARS)),
+    metadata: await content.putText(toJson({ ...before, ...facts, answer: facts.answer.toWellFormed() })),
+  };
+  await compiledRows(db, {
+    name: "end a query",
+    build: () => db.updateTable("queryState").set(cells).where("id", "=", queryId),
+    parameters: [...Object.values(cells), queryId],
   });
-  const subtitle = await new Content(db).putText(firstWords(end.answer, SUBTITLE_CHARS));
-  await db.updateTable("queryState").set({ status, subtitle }).where("id", "=", queryId).execute();
-  await db.updateTable("iteration").set({ status: "interrupted", finishedAt: now })
-    .where("queryStateId", "=", queryId).where("status", "=", "running").execute();
+  await interruptIterations(db, { queryId, now });
   await dropLease(db, row.branchId);
+}
+
+async function interruptIterations(
+  db: Database,
+  { queryId, now }: { readonly queryId: string; readonly now: number },
+): Promise<void> {
+  await compiledRows(db, {
+    name: "interrupt iterations",
+    build: () =>
+      db.updateTable("iteration").set({ status: "interrupted", finishedAt: now })
+        .where("queryStateId", "=", queryId).where("status", "=", "running"),
+    parameters: ["interrupted", now, queryId, "running"],
+  });
 }

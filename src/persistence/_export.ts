@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import type { Kysely } from "kysely";
 import { MAX_ARCHIVE_BYTES } from "../domain/archive_limits.ts";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import { UsageError } from "../domain/errors.ts";
@@ -12,15 +11,15 @@ import {
   toArchiveRow,
 } from "./_archive_cells.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { largePieces } from "./_large_text.ts";
-import type { Schema } from "./_schema.ts";
 
 const PIECE_BYTES = 3 << 20;
 
 type Rows = Readonly<Record<ArchiveTable, readonly Row[]>>;
 
 /** All rows of a conversation and what they refer to. Run it in a transaction, so that all is of one moment. */
-export async function exportConversation(db: Kysely<Schema>, conversationId: string): Promise<ConversationArchive> {
+export async function exportConversation(db: Database, conversationId: string): Promise<ConversationArchive> {
   const content = new Content(db);
   const wanted = new Set<string>();
   const tables: Record<string, readonly Row[]> = {};
@@ -38,7 +37,7 @@ export async function exportConversation(db: Kysely<Schema>, conversationId: str
   return { format: "vis conversation", version: 1, tables, contents } as unknown as ConversationArchive;
 }
 
-async function readRows(db: Kysely<Schema>, conversationId: string): Promise<Rows> {
+async function readRows(db: Database, conversationId: string): Promise<Rows> {
   const branches = db.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId);
   const queries = db.selectFrom("querySoul").select("id").where("conversationStateId", "in", branches);
   const runs = db.selectFrom("queryState").select("id").where("querySoulId", "in", queries);
@@ -81,7 +80,7 @@ function imagesOf(query: Row): readonly string[] {
   return images.flatMap(({ content }) => content === undefined ? [] : [content.slice("sha256:".length)]);
 }
 
-async function readContents(db: Kysely<Schema>, hashes: readonly string[]): Promise<ConversationArchive["contents"]> {
+async function readContents(db: Database, hashes: readonly string[]): Promise<ConversationArchive["contents"]> {
   const contents: ConversationArchive["contents"] = [];
   let total = 0;
   for (const sha256 of hashes) {
@@ -106,7 +105,7 @@ async function readContents(db: Kysely<Schema>, hashes: readonly string[]): Prom
   return contents;
 }
 
-async function whole(db: Kysely<Schema>, hash: string): Promise<Uint8Array> {
+async function whole(db: Database, hash: string): Promise<Uint8Array> {
   const reference = `sha256:${hash}`;
   const row = await db.selectFrom("content").select("encoding").where("hash", "=", hash).executeTakeFirst();
   if (row?.encoding === "chunks") {

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Kysely } from "kysely";
+import type { ExpressionBuilder } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import type {
   FoundState,
@@ -10,6 +10,7 @@ import type {
 } from "../domain/extension_state.ts";
 import { newId } from "../domain/id.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { findStates } from "./_find_states.ts";
 import { isShownIteration, type Segment } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
@@ -29,11 +30,11 @@ type Joined = Schema & { i: Schema["iteration"]; s: Schema["queryState"]; q: Sch
 
 /** The part of the store that extensions write. */
 export class ExtensionStates implements StateStore {
-  readonly #db: Kysely<Schema>;
+  readonly #db: Database;
   readonly #now: () => number;
   readonly #guard: ExtensionStatesOptions["guard"];
 
-  constructor(db: Kysely<Schema>, { now, guard }: ExtensionStatesOptions) {
+  constructor(db: Database, { now, guard }: ExtensionStatesOptions) {
     this.#db = db;
     this.#now = now;
     this.#guard = guard;
@@ -103,7 +104,7 @@ export class ExtensionStates implements StateStore {
 
   /** Newest first. */
   async #shown(
-    tx: Kysely<Schema>,
+    tx: Database,
     { place, key, version, limit }: {
       readonly place: StatePlace;
       readonly key: string;
@@ -122,7 +123,7 @@ export class ExtensionStates implements StateStore {
   }
 
   async #insert(
-    tx: Kysely<Schema>,
+    tx: Database,
     { place, key, value, after }: {
       readonly place: StatePlace;
       readonly key: string;
@@ -151,24 +152,24 @@ export class ExtensionStates implements StateStore {
     return version;
   }
 
-  async #makeRoom(tx: Kysely<Schema>, place: StatePlace): Promise<void> {
+  async #makeRoom(tx: Database, place: StatePlace): Promise<void> {
     if (await keysIn(tx, place) < MAX_KEYS) return;
     const where = place.branchId === null ? "globally" : "in this conversation";
     throw new UsageError(`Cannot store another state of ${place.namespace}: it has ${MAX_KEYS} keys ${where}`);
   }
 
-  #read<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
-    return this.#guard(() => this.#db.transaction().setAccessMode("read only").execute(work));
+  #read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#guard(() => this.#db.read(work));
   }
 
-  #write<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
-    return this.#guard(() => this.#db.transaction().execute(work));
+  #write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#guard(() => this.#db.write(work));
   }
 }
 
 /** Rows of one segment that it shows; `i` is `extension_state`. */
 function stateRows(
-  tx: Kysely<Schema>,
+  tx: Database,
   { place, segment }: { readonly place: StatePlace; readonly segment: Segment | null },
 ) {
   const rows = tx.selectFrom("extensionState as i").leftJoin("queryState as s", "s.id", "i.queryStateId")
@@ -181,7 +182,7 @@ function stateRows(
   });
 }
 
-function ownRows(tx: Kysely<Schema>, { place, key }: { readonly place: StatePlace; readonly key: string }) {
+function ownRows(tx: Database, { place, key }: { readonly place: StatePlace; readonly key: string }) {
   const rows = tx.deleteFrom("extensionState").where("namespace", "=", place.namespace).where("key", "=", key);
   return place.branchId === null
     ? rows.where("conversationStateId", "is", null)
@@ -189,7 +190,7 @@ function ownRows(tx: Kysely<Schema>, { place, key }: { readonly place: StatePlac
 }
 
 async function ownNewest(
-  tx: Kysely<Schema>,
+  tx: Database,
   { place: { namespace, branchId }, key }: { readonly place: StatePlace; readonly key: string },
 ): Promise<number> {
   const rows = tx.selectFrom("extensionState").select((row) => row.fn.max("version").as("newest"))
@@ -200,7 +201,7 @@ async function ownNewest(
   return (await own.executeTakeFirst())?.newest ?? 0;
 }
 
-async function keysIn(tx: Kysely<Schema>, { namespace, branchId }: StatePlace): Promise<number> {
+async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promise<number> {
   const rows = tx.selectFrom("extensionState").select((row) => row.fn.count<number>("key").distinct().as("keys"))
     .where("namespace", "=", namespace);
   const own = branchId === null
@@ -210,7 +211,7 @@ async function keysIn(tx: Kysely<Schema>, { namespace, branchId }: StatePlace): 
 }
 
 /** Whether another branch may need to see an old version. */
-async function isForked(tx: Kysely<Schema>, branchId: string | null): Promise<boolean> {
+async function isForked(tx: Database, branchId: string | null): Promise<boolean> {
   if (branchId === null) return false;
   const [fork, child] = await Promise.all([
     tx.selectFrom("conversationState").select("id").where("parentStateId", "=", branchId).limit(1).executeTakeFirst(),
@@ -221,7 +222,7 @@ async function isForked(tx: Kysely<Schema>, branchId: string | null): Promise<bo
   return fork !== undefined || child !== undefined;
 }
 
-async function momentOf(tx: Kysely<Schema>, { branchId, iterationId, queryId }: StatePlace): Promise<Moment> {
+async function momentOf(tx: Database, { branchId, iterationId, queryId }: StatePlace): Promise<Moment> {
   if (branchId === null) return { queryId: null, position: -1 };
   if (iterationId) {
     const row = await tx.selectFrom("iteration").select(["queryStateId", "position"]).where("id", "=", iterationId)

@@ -1,8 +1,8 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import type { FoundState, StateQuery } from "../domain/extension_state.ts";
 import { Content } from "./_content.ts";
-import type { Schema } from "./_schema.ts";
+import type { Database } from "./_database.ts";
 
 const PART = /^[\w$@ -]{1,100}$/;
 
@@ -16,7 +16,7 @@ interface Row {
 
 /** `StateStore.query`. Runs that were replaced by another run of their query do not count. */
 export async function findStates(
-  db: Kysely<Schema>,
+  db: Database,
   { namespace, query }: { readonly namespace: string; readonly query: StateQuery },
 ): Promise<readonly FoundState[]> {
   const { conversationId, prefix = "", where = {}, since = 0, limit } = query;

@@ -1,19 +1,18 @@
-import type { Kysely } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { toJson } from "./_json.ts";
 import type { ForkPoint } from "./_lineage.ts";
-import type { Schema } from "./_schema.ts";
 
 /** Adds a branch that goes on from a point of another one; copies nothing. Returns its id. Throws `UsageError` for a
  * point that is not there or still runs. */
 export function createFork(
-  db: Kysely<Schema>,
+  db: Database,
   { fork, now }: { readonly fork: NewFork; readonly now: number },
 ): Promise<string> {
-  return db.transaction().execute(async (tx) => {
+  return db.write(async (tx) => {
     const { parentId, ...point } = await findPoint(tx, { ...fork, action: "fork at" });
     const parent = await tx.selectFrom("conversationState").select(["conversationSoulId", "title"])
       .where("id", "=", parentId).executeTakeFirstOrThrow();
@@ -39,7 +38,7 @@ type Point = ForkPoint & { readonly parentId: string };
 /** The rows of a moment. Throws `UsageError` for one that is not there or still runs; `action` is what cannot be done
  * then. */
 export async function findPoint(
-  tx: Kysely<Schema>,
+  tx: Database,
   { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },
 ): Promise<Point> {
   const query = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")

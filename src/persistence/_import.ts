@@ -1,21 +1,21 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import type { ImportReport } from "../domain/conversation_care.ts";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import { ARCHIVE_TABLES, type ArchiveTable, type CellKinds, fromArchiveRow, type Row } from "./_archive_cells.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
 import { putLarge } from "./_large_text.ts";
-import type { Schema } from "./_schema.ts";
 
 const PIECE_BYTES = 4 << 20;
 
 /** `Store.importConversation`: one transaction. */
 export async function importConversation(
-  db: Kysely<Schema>,
+  db: Database,
   { archive, workspace }: { readonly archive: ConversationArchive; readonly workspace: string },
 ): Promise<ImportReport> {
   const { tables, contents } = archive;
@@ -23,7 +23,7 @@ export async function importConversation(
   const texts = contentsByHash(contents);
   const bytesIn = (hash: string): Uint8Array => texts.get(hash) ?? missing(`text ${hash}`);
   try {
-    await db.transaction().execute(async (tx) => {
+    await db.writeAlone(async (tx) => {
       await sql`PRAGMA defer_foreign_keys = ON`.execute(tx);
       const content = new Content(tx);
       for (const [name, kinds] of Object.entries(ARCHIVE_TABLES) as [ArchiveTable, CellKinds][]) {

@@ -1,10 +1,11 @@
-import type { Insertable, Kysely } from "kysely";
+import type { Insertable } from "kysely";
 import { compiledRows } from "./_compiled_rows.ts";
+import type { Database } from "./_database.ts";
 import type { Schema } from "./_schema.ts";
 
 /** Inserts one row. No column may be undefined. */
 export async function insertRow<T extends keyof Schema & string>(
-  db: Kysely<Schema>,
+  db: Database,
   table: T,
   row: Insertable<Schema[T]>,
 ): Promise<void> {

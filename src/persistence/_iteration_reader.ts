@@ -1,10 +1,9 @@
-import type { Kysely } from "kysely";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { storedBlock } from "./_block_row.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
 import { loadValues, variableImage, type VariableMetadata } from "./_variable_row.ts";
 import type { StoredBlock, StoredIteration } from "./store.ts";
 
@@ -12,7 +11,7 @@ const ALL: IterationRange = { after: -1, limit: Number.MAX_SAFE_INTEGER };
 
 /** The iterations of a query with their blocks, in order. Run it in a transaction, so that all is of one moment. */
 export async function readIterations(
-  db: Kysely<Schema>,
+  db: Database,
   queryId: string,
   { after, limit }: IterationRange = ALL,
 ): Promise<readonly StoredIteration[]> {

@@ -1,12 +1,11 @@
-import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
 import { blockCells } from "./_block_row.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { addTraces, changeQueryMetadata } from "./_query_metadata.ts";
-import type { Schema } from "./_schema.ts";
 import { VariableWriter, type WriterFacts } from "./_variable_writer.ts";
 import type { IterationEnd, NewIteration, Store, StoredBlock } from "./store.ts";
 
@@ -20,16 +19,16 @@ interface IterationMetadata {
 
 /** Writes the rows of `iteration` and all that hangs on them: each method is one transaction. */
 export class Iterations {
-  readonly #db: Kysely<Schema>;
+  readonly #db: Database;
   readonly #now: () => number;
 
-  constructor(db: Kysely<Schema>, now: () => number) {
+  constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
   }
 
   begin(iteration: NewIteration): Promise<string> {
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#db.write(async (tx) => {
       const content = new Content(tx);
       const row = await askedCells(content, iteration);
       const metadata = toJson({ ...iteration.metadata, pendingBlocks: iteration.blocks });
@@ -50,7 +49,7 @@ export class Iterations {
   }
 
   end(iterationId: string, end: IterationEnd): Promise<void> {
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#db.write(async (tx) => {
       const content = new Content(tx);
       const row = await runningIteration(tx, iterationId);
       await content.load([row.metadata]);
@@ -70,12 +69,12 @@ export class Iterations {
         build: () => tx.updateTable("iteration").set(changes).where("id", "=", iterationId),
         parameters: [...Object.values(changes), iterationId],
       });
-      await changeQueryMetadata(tx, { queryId, change: () => end.totals });
+      await changeQueryMetadata(tx, { queryId, change: () => end.totals, cell: row.queryMetadata });
     });
   }
 
   fail(iteration: Failed[0], end: Failed[1]): Promise<string> {
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#db.write(async (tx) => {
       const content = new Content(tx);
       const row = await askedCells(content, iteration);
       const now = this.#now();
@@ -117,7 +116,7 @@ async function askedCells(content: Content, iteration: Omit<NewIteration, "respo
 
 /** Adds the calls of an iteration to the totals of its query. */
 async function count(
-  tx: Kysely<Schema>,
+  tx: Database,
   { queryId, traces, totals }: Pick<NewIteration, "queryId" | "traces"> & {
     readonly totals: Partial<IterationEnd["totals"]> | undefined;
   },
@@ -128,13 +127,14 @@ async function count(
   });
 }
 
-async function runningIteration(tx: Kysely<Schema>, iterationId: string) {
+async function runningIteration(tx: Database, iterationId: string) {
   const [row] = await compiledRows(tx, {
     name: "running iteration",
     build: () =>
       tx.selectFrom("iteration as i")
         .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
         .select(["i.status", "i.metadata", "i.position", "s.id as queryId", "q.conversationStateId as branchId"])
+        .select("s.metadata as queryMetadata")
         .where("i.id", "=", iterationId),
     parameters: [iterationId],
   });
@@ -158,7 +158,7 @@ async function give(
   await new VariableWriter(content, { ...facts, branchId }).given(given);
 }
 
-async function branchOf(tx: Kysely<Schema>, queryId: string): Promise<{ readonly branchId: string }> {
+async function branchOf(tx: Database, queryId: string): Promise<{ readonly branchId: string }> {
   return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select("q.conversationStateId as branchId").where("s.id", "=", queryId).executeTakeFirstOrThrow();
 }

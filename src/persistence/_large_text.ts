@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import type { Kysely } from "kysely";
+import type { Database } from "./_database.ts";
 import type { Schema } from "./_schema.ts";
 
 const PREFIX = "sha256:";
 
 /** Puts a text into `content` piece by piece, so that memory holds one of them; gives the reference of the whole. */
-export async function putLarge(db: Kysely<Schema>, pieces: AsyncIterable<Uint8Array>): Promise<string> {
+export async function putLarge(db: Database, pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const whole = createHash("sha256");
   const hashes: string[] = [];
   // The same bytes may stand there in another encoding: readers of this one know raw pieces in a list only.
@@ -30,7 +30,7 @@ export async function putLarge(db: Kysely<Schema>, pieces: AsyncIterable<Uint8Ar
 }
 
 /** The pieces of such a text in order, each read when it is asked for. */
-export async function* largePieces(db: Kysely<Schema>, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export async function* largePieces(db: Database, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const read = async (hash: string) => {
     const row = await db.selectFrom("content").select(["encoding", "bytes"]).where("hash", "=", hash)
       .executeTakeFirst();

@@ -1,6 +1,6 @@
-import type { Kysely } from "kysely";
 import { BusyError } from "../domain/errors.ts";
 import { compiledRows } from "./_compiled_rows.ts";
+import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
 import type { Schema } from "./_schema.ts";
 import type { ProcessOwner } from "./store.ts";
@@ -17,7 +17,7 @@ type Lease = Schema["lease"];
  * has it. `endLeft` is called before with the owner of what was left running on it: a process that is gone, or this one,
  * which could not store the end. */
 export async function takeLease(
-  tx: Kysely<Schema>,
+  tx: Database,
   { branchId, owner, isAlive, now, endLeft }: {
     readonly branchId: string;
     readonly owner: ProcessOwner;
@@ -46,7 +46,7 @@ export async function takeLease(
   });
 }
 
-export async function dropLease(tx: Kysely<Schema>, branchId: string): Promise<void> {
+export async function dropLease(tx: Database, branchId: string): Promise<void> {
   await compiledRows(tx, {
     name: "drop a lease",
     build: () => tx.deleteFrom("lease").where("conversationStateId", "=", branchId),
@@ -56,7 +56,7 @@ export async function dropLease(tx: Kysely<Schema>, branchId: string): Promise<v
 
 /** Says that a process still lives to those that cannot look for themselves. */
 export async function renewLeases(
-  db: Kysely<Schema>,
+  db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
 ): Promise<void> {
   await db.updateTable("lease").set({ heartbeatAt: now })
@@ -65,7 +65,7 @@ export async function renewLeases(
 
 /** Whether the process that began a query on this branch is gone. */
 export async function isLost(
-  db: Kysely<Schema>,
+  db: Database,
   { branchId, owner, isAlive, now }: {
     readonly branchId: string;
     readonly owner: ProcessOwner | undefined;
@@ -80,7 +80,7 @@ export async function isLost(
   return !lease || !isSame(lease, owner) || !holds(lease, { isAlive, now });
 }
 
-async function leaseOf(db: Kysely<Schema>, branchId: string): Promise<Lease | undefined> {
+async function leaseOf(db: Database, branchId: string): Promise<Lease | undefined> {
   const [row] = await compiledRows(db, {
     name: "lease of a branch",
     build: () => db.selectFrom("lease").selectAll().where("conversationStateId", "=", branchId),

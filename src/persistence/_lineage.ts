@@ -1,5 +1,6 @@
-import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { compiledRows } from "./_compiled_rows.ts";
+import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -20,7 +21,7 @@ export interface Segment {
 }
 
 /** A branch and its ancestors, itself first. */
-export async function readLineage(db: Kysely<Schema>, branchId: string): Promise<readonly [Segment, ...Segment[]]> {
+export async function readLineage(db: Database, branchId: string): Promise<readonly [Segment, ...Segment[]]> {
   const lineage: [Segment, ...Segment[]] = [{ branchId, until: null }];
   const met = new Set([branchId]);
   for (let id: string = branchId;;) {
@@ -41,7 +42,7 @@ export async function readLineage(db: Kysely<Schema>, branchId: string): Promise
 
 /** A moment of a branch, as a fork there would see it. */
 export async function readLineageAt(
-  db: Kysely<Schema>,
+  db: Database,
   { parentId, ...until }: ForkPoint & { readonly parentId: string },
 ): Promise<readonly [Segment, ...Segment[]]> {
   const [{ branchId }, ...ancestors] = await readLineage(db, parentId);

@@ -1,7 +1,9 @@
-import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
+import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
+import { insertRow } from "./_insert_row.ts";
 import { fromJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -13,16 +15,16 @@ type Scope = Pick<
 /** Adds rows to the log in one transaction. A scope that does not exist (any more) is left out of the columns and kept in
  * the data; that of an iteration or query names its query and conversation too. */
 export async function writeLogEntries(
-  db: Kysely<Schema>,
+  db: Database,
   { entries, now }: { readonly entries: readonly LogEntry[]; readonly now: number },
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+  await db.write(async (tx) => {
     const scopes = new Scopes(tx);
     const content = new Content(tx);
     for (const { level, event, data, at, block, ...ids } of entries) {
       const scope = await scopes.of(ids);
       const expression = await expressionOf(tx, { ...scope, block });
-      await tx.insertInto("log").values({
+      await insertRow(tx, "log", {
         id: newId(),
         level,
         event: event.toWellFormed().replaceAll("\0", "\ufffd"),
@@ -33,7 +35,7 @@ export async function writeLogEntries(
         expressionSoulId: expression?.soulId ?? null,
         expressionStateId: expression?.stateId ?? null,
         createdAt: at ?? now,
-      }).execute();
+      });
     }
   });
 }
@@ -50,10 +52,10 @@ const NO_SCOPE: Scope = {
 
 /** The rows that ids name, each looked for once. */
 class Scopes {
-  readonly #db: Kysely<Schema>;
+  readonly #db: Database;
   readonly #known = new Map<string, Scope>();
 
-  constructor(db: Kysely<Schema>) {
+  constructor(db: Database) {
     this.#db = db;
   }
 
@@ -66,8 +68,11 @@ class Scopes {
     if (query.queryStateId !== null) return { ...query, iterationId: null };
     if (conversationId === undefined) return NO_SCOPE;
     return await this.#find(conversationId, async () => {
-      const row = await this.#db.selectFrom("conversationSoul").select("id").where("id", "=", conversationId)
-        .executeTakeFirst();
+      const [row] = await compiledRows(this.#db, {
+        name: "conversation of a log entry",
+        build: () => this.#db.selectFrom("conversationSoul").select("id").where("id", "=", conversationId),
+        parameters: [conversationId],
+      });
       return { ...NO_SCOPE, conversationSoulId: row?.id ?? null };
     });
   }
@@ -79,25 +84,30 @@ class Scopes {
   }
 
   async #row(column: "i.id" | "s.id", id: string): Promise<Scope> {
-    const row = await this.#db.selectFrom("queryState as s")
-      .innerJoin("querySoul as q", "q.id", "s.querySoulId")
-      .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
-      .leftJoin("iteration as i", (on) => on.onRef("i.queryStateId", "=", "s.id").on("i.id", "=", id))
-      .select(["b.conversationSoulId", "b.id as conversationStateId", "q.id as querySoulId", "s.id as queryStateId"])
-      .select("i.id as iterationId")
-      .where((on) =>
-        column === "s.id"
-          ? on("s.id", "=", id)
-          : on("s.id", "=", on.selectFrom("iteration as n").select("n.queryStateId").where("n.id", "=", id))
-      )
-      .executeTakeFirst();
+    const build = () =>
+      this.#db.selectFrom("queryState as s")
+        .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
+        .leftJoin("iteration as i", (on) => on.onRef("i.queryStateId", "=", "s.id").on("i.id", "=", id))
+        .select(["b.conversationSoulId", "b.id as conversationStateId", "q.id as querySoulId", "s.id as queryStateId"])
+        .select("i.id as iterationId")
+        .where((on) =>
+          column === "s.id"
+            ? on("s.id", "=", id)
+            : on("s.id", "=", on.selectFrom("iteration as n").select("n.queryStateId").where("n.id", "=", id))
+        );
+    const [row] = await compiledRows(this.#db, {
+      name: `rows of a log entry by ${column}`,
+      build,
+      parameters: [id, id],
+    });
     return row ?? NO_SCOPE;
   }
 }
 
 /** The rows of a block of an iteration. */
 async function expressionOf(
-  db: Kysely<Schema>,
+  db: Database,
   { iterationId, block }: Pick<Scope, "iterationId"> & { readonly block: number | undefined },
 ) {
   if (iterationId === null || block === undefined) return null;

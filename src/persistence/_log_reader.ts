@@ -1,12 +1,12 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import type { LogFilter, LogRow } from "../domain/archive.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/log_entry.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
 
 /** `Archive.logs`. */
-export async function readLogs(db: Kysely<Schema>, filter: LogFilter): Promise<readonly LogRow[]> {
+export async function readLogs(db: Database, filter: LogFilter): Promise<readonly LogRow[]> {
   const { limit, level = "trace", conversationId, queryId, since, after } = filter;
   const levels = LOG_LEVELS.slice(LOG_LEVELS.indexOf(level));
   let wanted = db.selectFrom("log")

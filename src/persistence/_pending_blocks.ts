@@ -1,11 +1,10 @@
-import type { Kysely } from "kysely";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
 
 /** Texts of the blocks of a query that were running when it was cut: those of its last iteration, whose end was never
  * stored. */
-export async function pendingBlocks(db: Kysely<Schema>, queryId: string): Promise<readonly string[]> {
+export async function pendingBlocks(db: Database, queryId: string): Promise<readonly string[]> {
   const last = await db.selectFrom("iteration").select(["status", "metadata"])
     .where("queryStateId", "=", queryId).orderBy("position", "desc").limit(1).executeTakeFirst();
   if (last?.status !== "interrupted") return [];

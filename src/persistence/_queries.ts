@@ -1,10 +1,12 @@
-import type { Kysely } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import { NO_USAGE } from "../domain/usage.ts";
+import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { endQuery } from "./_end_query.ts";
 import { firstWords } from "./_first_words.ts";
+import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
 import { type IsAlive, takeLease } from "./_leases.ts";
@@ -34,12 +36,12 @@ interface QueryRow {
 
 /** The rows of `query_soul` and `query_state`. */
 export class Queries {
-  readonly #db: Kysely<Schema>;
+  readonly #db: Database;
   readonly #now: () => number;
   readonly #isAlive: IsAlive;
 
   constructor(
-    db: Kysely<Schema>,
+    db: Database,
     { now, isAlive }: { readonly now: () => number; readonly isAlive: IsAlive },
   ) {
     this.#db = db;
@@ -50,7 +52,7 @@ export class Queries {
   begin(query: NewQuery): Promise<string> {
     const { text, owner } = query;
     const column = searchText(text);
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#db.write(async (tx) => {
       const { branchId } = query;
       const now = this.#now();
       await takeLease(tx, {
@@ -64,7 +66,7 @@ export class Queries {
       const before = query.retryOf === undefined ? null : await lastRun(tx, query.branchId, query.retryOf);
       const querySoulId = before?.soulId ?? newId();
       if (before === null) {
-        await tx.insertInto("querySoul").values({
+        await insertRow(tx, "querySoul", {
           id: querySoulId,
           conversationStateId: query.branchId,
           title: await content.putText(firstWords(text, TITLE_CHARS)),
@@ -73,9 +75,9 @@ export class Queries {
             toJson({ ...(column === text ? {} : { query: text }), ...await extrasMetadata(content, query) }),
           ),
           createdAt,
-        }).execute();
+        });
       }
-      await tx.insertInto("queryState").values({
+      await insertRow(tx, "queryState", {
         id,
         querySoulId,
         forkedFromQueryStateId: query.retryOf ?? null,
@@ -88,7 +90,7 @@ export class Queries {
         status: "running",
         metadata: toJson({ owner, iterations: 0, usage: NO_USAGE, costUsd: null, byModel: {} }),
         createdAt,
-      }).execute();
+      });
       const { requestKey } = query;
       if (requestKey) await keepRequestKey(tx, { requestKey, queryId: id, now });
       return id;
@@ -96,7 +98,7 @@ export class Queries {
   }
 
   end(queryId: string, end: QueryEnd): Promise<void> {
-    return this.#db.transaction().execute((tx) => endQuery(tx, { queryId, end, now: this.#now() }));
+    return this.#db.write((tx) => endQuery(tx, { queryId, end, now: this.#now() }));
   }
 
   async byId(queryId: string): Promise<StoredQuery | null> {
@@ -118,21 +120,9 @@ export class Queries {
   }
 
   async previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null> {
-    const mark = await this.#db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-      .select(["q.id", "q.createdAt"]).where("s.id", "=", beforeQueryId).executeTakeFirst();
     const [own, parent] = await readLineage(this.#db, branchId);
-    let rows = this.#rows().where("q.conversationStateId", "=", branchId).where("s.status", "<>", "running")
-      .where((on) => isShownRun(on, own));
-    if (mark) {
-      rows = rows.where((on) =>
-        on.or([
-          on("q.createdAt", "<", mark.createdAt),
-          on.and([on("q.createdAt", "=", mark.createdAt), on("q.id", "<", mark.id)]),
-        ])
-      );
-    }
-    const found = await rows.orderBy("q.createdAt", "desc").orderBy("q.id", "desc").limit(1).execute();
-    const [mine] = await this.#read(found);
+    const rows = await this.#lastBefore(own, await this.#markOf(beforeQueryId));
+    const [mine] = await this.#read(rows);
     const before = mine ??
       (parent && (await this.ofBranch(branchId)).findLast(({ queryId }) => queryId !== beforeQueryId));
     if (!before) return null;
@@ -140,7 +130,8 @@ export class Queries {
     const shown = queryId === parent?.until?.queryId ? iterations : Infinity;
     const images = await countImages(this.#db, queryId);
     const thinkings = await this.#lastThinkings(queryId, shown);
-    const pending = await pendingBlocks(this.#db, queryId);
+    // What ends with an answer leaves no block that runs.
+    const pending = status === "done" ? [] : await pendingBlocks(this.#db, queryId);
     return {
       ...{ text, answer, status, thinkings },
       ...(images > 0 ? { images } : {}),
@@ -148,20 +139,54 @@ export class Queries {
     };
   }
 
+  /** The place of a run among the queries of its branch; after all of them for one that is not known. */
+  async #markOf(queryId: string): Promise<{ readonly id: string; readonly createdAt: number }> {
+    const [mark] = await compiledRows(this.#db, {
+      name: "place of a run",
+      build: () =>
+        this.#db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+          .select(["q.id", "q.createdAt"]).where("s.id", "=", queryId),
+      parameters: [queryId],
+    });
+    return mark ?? { id: "", createdAt: Number.MAX_SAFE_INTEGER };
+  }
+
+  async #lastBefore({ branchId }: Segment, { id, createdAt }: { readonly id: string; readonly createdAt: number }) {
+    return await compiledRows<QueryRow>(this.#db, {
+      name: "last query before another",
+      build: () =>
+        this.#rows().where("q.conversationStateId", "=", branchId).where("s.status", "<>", "running")
+          .where((on) => isShownRun(on, { branchId, until: null })).where("q.createdAt", "<=", createdAt)
+          .where((on) => on.or([on("q.createdAt", "<", createdAt), on("q.id", "<", id)]))
+          .orderBy("q.createdAt", "desc").orderBy("q.id", "desc").limit(1),
+      parameters: [branchId, "running", createdAt, createdAt, id, 1],
+    });
+  }
+
   async #lastThinkings(queryId: string, shown: number): Promise<string[]> {
-    const rows = await this.#db.selectFrom("iteration").select("llmThinking")
-      .where("queryStateId", "=", queryId).where("llmThinking", "<>", "")
-      .where("position", "<", Number.isFinite(shown) ? shown : Number.MAX_SAFE_INTEGER)
-      .orderBy("position", "desc").limit(HANDED_OVER_THINKINGS).execute();
+    const until = Number.isFinite(shown) ? shown : Number.MAX_SAFE_INTEGER;
+    const rows = await compiledRows(this.#db, {
+      name: "last thinkings",
+      build: () =>
+        this.#db.selectFrom("iteration").select("llmThinking")
+          .where("queryStateId", "=", queryId).where("llmThinking", "<>", "").where("position", "<", until)
+          .orderBy("position", "desc").limit(HANDED_OVER_THINKINGS),
+      parameters: [queryId, "", until, HANDED_OVER_THINKINGS],
+    });
     const content = new Content(this.#db);
     await content.load(rows.map((row) => row.llmThinking));
     return rows.map((row) => content.text(row.llmThinking ?? "")).reverse();
   }
 
   /** Now, but never before the newest query of the branch: the order survives a clock that was set back. */
-  async #timeAfterLast(tx: Kysely<Schema>, branchId: string): Promise<number> {
-    const newest = await tx.selectFrom("querySoul").select((q) => q.fn.max("createdAt").as("at"))
-      .where("conversationStateId", "=", branchId).executeTakeFirst();
+  async #timeAfterLast(tx: Database, branchId: string): Promise<number> {
+    const [newest] = await compiledRows(tx, {
+      name: "time of the newest query",
+      build: () =>
+        tx.selectFrom("querySoul").select((q) => q.fn.max("createdAt").as("at"))
+          .where("conversationStateId", "=", branchId),
+      parameters: [branchId],
+    });
     return Math.max(this.#now(), newest?.at ?? 0);
   }
 
@@ -205,7 +230,7 @@ export class Queries {
 }
 
 /** The newest run of the last query of a branch, which another one may replace. */
-async function lastRun(tx: Kysely<Schema>, branchId: string, queryId: string) {
+async function lastRun(tx: Database, branchId: string, queryId: string) {
   const last = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.id", "s.status", "s.version", "q.id as soulId"])
     .where("q.conversationStateId", "=", branchId)

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import type { Kysely } from "kysely";
 import type { Image } from "../domain/image.ts";
+import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
 import type { NewQuery, QueryExtras } from "./store.ts";
 
 type StoredImage =
@@ -29,7 +29,7 @@ export async function extrasMetadata(
 }
 
 /** What came with a request beside its text, as it was given; nothing where there is no such query. */
-export async function readExtras(db: Kysely<Schema>, queryId: string): Promise<QueryExtras> {
+export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
   const { images = [], answerSchema = null } = await readMetadata(content, queryId);
   const run = await db.selectFrom("queryState").select("promptEnrichment").where("id", "=", queryId).executeTakeFirst();
@@ -39,13 +39,19 @@ export async function readExtras(db: Kysely<Schema>, queryId: string): Promise<Q
 }
 
 /** How many images came with a request, without reading them. */
-export async function countImages(db: Kysely<Schema>, queryId: string): Promise<number> {
+export async function countImages(db: Database, queryId: string): Promise<number> {
   return (await readMetadata(new Content(db), queryId)).images?.length ?? 0;
 }
 
 async function readMetadata(content: Content, queryId: string): Promise<ExtrasMetadata> {
-  const row = await content.db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select("q.metadata").where("s.id", "=", queryId).executeTakeFirst();
+  const { db } = content;
+  const [row] = await compiledRows(db, {
+    name: "what came with a query",
+    build: () =>
+      db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .select("q.metadata").where("s.id", "=", queryId),
+    parameters: [queryId],
+  });
   await content.load([row?.metadata]);
   return fromJson<ExtrasMetadata>(content.text(row?.metadata ?? "{}"));
 }

@@ -1,10 +1,9 @@
-import type { Kysely } from "kysely";
 import type { Usage } from "../domain/usage.ts";
 import { addUsage, NO_USAGE } from "../domain/usage.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson, toJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { ProcessOwner, QueryEnd } from "./store.ts";
 
@@ -17,29 +16,36 @@ export interface QueryMetadata extends Omit<QueryEnd, "status"> {
 
 /** Changes the metadata of a query in the transaction `db`. */
 export async function changeQueryMetadata(
-  db: Kysely<Schema>,
-  { queryId, change }: {
+  db: Database,
+  { queryId, change, cell }: {
     readonly queryId: string;
+    /** The metadata, where it has been read. */
+    readonly cell?: string | null;
     readonly change: (before: Partial<QueryMetadata>) => Partial<QueryMetadata>;
   },
 ): Promise<void> {
   const content = new Content(db);
-  const [row] = await compiledRows(db, {
-    name: "metadata of a query",
-    build: () => db.selectFrom("queryState").select("metadata").where("id", "=", queryId),
-    parameters: [queryId],
-  });
-  if (!row) throw new Error(`Cannot change query ${queryId}: it does not exist`);
-  await content.load([row.metadata]);
-  const before = fromJson<QueryMetadata>(row.metadata === null ? null : content.text(row.metadata));
+  const known = cell === undefined ? await readCell(db, queryId) : cell;
+  await content.load([known]);
+  const before = fromJson<QueryMetadata>(known === null ? null : content.text(known));
   const metadata = await content.putText(toJson({ ...before, ...change(before) }));
-  if (metadata !== row.metadata) {
+  if (metadata !== known) {
     await compiledRows(db, {
       name: "change metadata of a query",
       build: () => db.updateTable("queryState").set({ metadata }).where("id", "=", queryId),
       parameters: [metadata, queryId],
     });
   }
+}
+
+async function readCell(db: Database, queryId: string): Promise<string | null> {
+  const [row] = await compiledRows(db, {
+    name: "metadata of a query",
+    build: () => db.selectFrom("queryState").select("metadata").where("id", "=", queryId),
+    parameters: [queryId],
+  });
+  if (!row) throw new Error(`Cannot change query ${queryId}: it does not exist`);
+  return row.metadata;
 }
 
 /** The usage by model with that of more calls. */

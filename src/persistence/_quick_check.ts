@@ -1,9 +1,9 @@
-import { type Kysely, sql } from "kysely";
-import type { Schema } from "./_schema.ts";
+import { sql } from "kysely";
+import type { Database } from "./_database.ts";
 import { toStoreError } from "./_store_error.ts";
 
 /** `Store.check`. */
-export async function quickCheck(db: Kysely<Schema>, location: string): Promise<readonly string[]> {
+export async function quickCheck(db: Database, location: string): Promise<readonly string[]> {
   try {
     const structure = await sql<{ quickCheck: string }>`PRAGMA quick_check`.execute(db);
     const foreign = await sql<{ table: string }>`PRAGMA foreign_key_check`.execute(db);

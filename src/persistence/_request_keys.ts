@@ -1,14 +1,13 @@
-import type { Kysely } from "kysely";
 import { BusyError } from "../domain/errors.ts";
 import type { RequestKey } from "../domain/request_key.ts";
-import type { Schema } from "./_schema.ts";
+import type { Database } from "./_database.ts";
 
 const KEPT_MS = 24 * 3_600_000;
 
 /** Stores the key together with the query that it begins; those of days before go. Throws `BusyError` for one that
  * another process was given in the meantime. */
 export async function keepRequestKey(
-  tx: Kysely<Schema>,
+  tx: Database,
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
 ): Promise<void> {
   const { branchId, key, fingerprint } = requestKey;
@@ -22,7 +21,7 @@ export async function keepRequestKey(
 
 /** Of any branch of the conversation; null where there is none of the last day. */
 export async function findRequestKey(
-  db: Kysely<Schema>,
+  db: Database,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
 ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null> {
   return await db.selectFrom("requestKey").select(["queryStateId as queryId", "fingerprint"])

@@ -1,6 +1,5 @@
-import type { Kysely } from "kysely";
+import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
-import type { Schema } from "./_schema.ts";
 import type { VariableSouls } from "./_variable_souls.ts";
 
 /** After an iteration of a run, or before its first one (-1); without a run before all queries of the branch. */
@@ -14,7 +13,7 @@ export interface Moment {
 export async function writeScopes(
   names: readonly string[],
   { db, souls, at, scope, now }: {
-    readonly db: Kysely<Schema>;
+    readonly db: Database;
     readonly souls: VariableSouls;
     readonly at: Moment;
     readonly scope: "live" | "forgotten";
@@ -35,7 +34,7 @@ export async function writeScopes(
 }
 
 /** The newest moment of a branch. */
-export async function newestMoment(db: Kysely<Schema>, branchId: string): Promise<Moment> {
+export async function newestMoment(db: Database, branchId: string): Promise<Moment> {
   const run = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select((s) => [
       "s.id",

@@ -1,7 +1,7 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import type { SearchFilter, SearchHit, SearchKind } from "../domain/archive.ts";
 import { Content } from "./_content.ts";
-import type { Schema } from "./_schema.ts";
+import type { Database } from "./_database.ts";
 
 const SNIPPET_TOKENS = 16;
 /** More words than anyone types; a longer text is cut, so that the time of a search has a bound. */
@@ -15,7 +15,7 @@ const FIELDS: Readonly<Record<SearchKind, string>> = { request: "query", code: "
 
 /** `Archive.search`. Nothing in the text has a meaning to the query language. */
 export async function search(
-  db: Kysely<Schema>,
+  db: Database,
   { text, filter }: { readonly text: string; readonly filter: SearchFilter },
 ): Promise<readonly SearchHit[]> {
   const query = phrases(text);

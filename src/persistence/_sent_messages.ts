@@ -1,11 +1,10 @@
-import type { Kysely } from "kysely";
 import type { SentMessage } from "../domain/sent_message.ts";
 import { Content } from "./_content.ts";
-import type { Schema } from "./_schema.ts";
+import type { Database } from "./_database.ts";
 
 /** What an iteration was asked with, null where there is none at that place. */
 export async function readSentMessages(
-  db: Kysely<Schema>,
+  db: Database,
   { queryId, position }: { readonly queryId: string; readonly position: number },
 ): Promise<readonly SentMessage[] | null> {
   const row = await db.selectFrom("iteration").select(["llmSystemPrompt", "llmUserPrompt"])

@@ -1,4 +1,5 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
+import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
 import { isShownIteration, type Segment } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
@@ -31,7 +32,7 @@ type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 /** The newest version that a branch with this lineage shows of each variable, newest first, and its scope: its own, else
  * that of the nearest ancestor as of the fork. */
 export async function newestVariables(
-  db: Kysely<Schema>,
+  db: Database,
   { lineage, names }: { readonly lineage: readonly Segment[]; readonly names?: readonly string[] },
 ): Promise<readonly NewestRow[]> {
   const scopes = new Map<string, VariableHead["scope"]>();
@@ -75,7 +76,7 @@ function comparePlaces(a: Place, b: Place): number {
 
 /** Versions of one variable that such a branch shows, newest first, at most `limit` of them. */
 export async function shownVersions(
-  db: Kysely<Schema>,
+  db: Database,
   { lineage, name, limit = Infinity }: {
     readonly lineage: readonly Segment[];
     readonly name: string;
@@ -102,7 +103,7 @@ export async function shownVersions(
 
 /** Every variable of one segment, with its newest version and its newest change of scope where the segment shows one. */
 async function newestOf(
-  db: Kysely<Schema>,
+  db: Database,
   { segment, names }: { readonly segment: Segment; readonly names?: readonly string[] | undefined },
 ) {
   const wanted = db.selectFrom("expressionSoul as v")
@@ -131,7 +132,7 @@ async function newestOf(
 }
 
 /** Of the variable `v`. */
-function newestChange(db: Kysely<Schema>, segment: Segment) {
+function newestChange(db: Database, segment: Segment) {
   return db.selectFrom("scopeChange as i")
     .leftJoin("queryState as s", "s.id", "i.queryStateId")
     .leftJoin("querySoul as q", "q.id", "s.querySoulId")
@@ -140,7 +141,7 @@ function newestChange(db: Kysely<Schema>, segment: Segment) {
     .orderBy("i.id", "desc").limit(1);
 }
 
-function shownStates(db: Kysely<Schema>, segment: Segment) {
+function shownStates(db: Database, segment: Segment) {
   return db.selectFrom("expressionState as e")
     .innerJoin("iteration as i", "i.id", "e.iterationId")
     .innerJoin("queryState as s", "s.id", "i.queryStateId")

@@ -1,9 +1,8 @@
-import type { Kysely } from "kysely";
 import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
-import type { Schema } from "./_schema.ts";
 
 interface Spent {
   readonly usage: Usage;
@@ -13,7 +12,7 @@ interface Spent {
 /** What a query that was cut has spent: the totals of its last reply, and what the blocks of the iteration that was
  * running asked of models since. Its child queries have ended. */
 export async function spentOf(
-  tx: Kysely<Schema>,
+  tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },
 ): Promise<Spent> {
   const before = { usage: facts.usage ?? NO_USAGE, costUsd: facts.costUsd ?? null };

@@ -22,12 +22,21 @@ export class SqliteConnection implements DatabaseConnection {
     return this.#db.isTransaction;
   }
 
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      return Promise.resolve(this.#run<R>(query));
+      // Kysely's types, which name the columns, vouch for the shape of the rows.
+      return Promise.resolve(this.query(sql, parameters) as QueryResult<R>);
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /** Column names of the rows are in camel case. */
+  query(sql: string, parameters: readonly unknown[]): QueryResult<Record<string, unknown>> {
+    const { statement, columns } = this.#prepare(sql);
+    const values = parameters.map(bindable);
+    if (columns.length === 0) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+    return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
   }
 
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
@@ -44,24 +53,9 @@ export class SqliteConnection implements DatabaseConnection {
     if (this.#db.isOpen) this.#db.close();
   }
 
-  #run<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
-    const { statement, columns } = this.#prepare(sql);
-    const values = parameters.map(bindable);
-    if (columns.length === 0) {
-      const { changes } = statement.run(...values);
-      return { rows: [], numAffectedRows: BigInt(changes) };
-    }
-    return { rows: statement.all(...values).map((cells) => rowOf<R>(columns, cells)) };
-  }
-
   #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql);
-    if (known) {
-      // Moved to the end, so that the first one is the one used longest ago.
-      this.#prepared.delete(sql);
-      this.#prepared.set(sql, known);
-      return known;
-    }
+    if (known) return known;
     const statement = this.#db.prepare(sql);
     const columns = statement.columns().map(({ name }) => [name, camelCase(name)] as const);
     const prepared = { statement, columns };
@@ -76,11 +70,10 @@ export class SqliteConnection implements DatabaseConnection {
   }
 }
 
-/** The row with its columns renamed: Kysely's types, which name them, vouch for its shape. */
-function rowOf<R>(columns: Prepared["columns"], cells: Readonly<Record<string, unknown>>): R {
+function rowOf(columns: Prepared["columns"], cells: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (const [from, to] of columns) row[to] = cells[from];
-  return row as R;
+  return row;
 }
 
 /** `node:sqlite` binds a Date as NULL without a word, so anything unusual is refused here. */

@@ -1,60 +1,69 @@
-import type { DatabaseConnection, Driver, TransactionSettings } from "kysely";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import type { SqliteConnection } from "./_sqlite_connection.ts";
-import { isBusy } from "./_is_busy.ts";
+import type { Transactions } from "./_transactions.ts";
 
-/** One connection, handed out to one user at a time (Kysely keeps the queue). A writer takes the database's write lock
- * when it begins and waits for it without blocking the process. */
+/** What Kysely runs its queries on: one connection, handed out to one user at a time. */
 export class SqliteDriver implements Driver {
-  readonly #connection: SqliteConnection;
-  readonly #busyMs: number;
+  readonly #connection: DatabaseConnection;
+  readonly #transactions: Transactions | null;
 
-  constructor(connection: SqliteConnection, options: { readonly busyMs: number }) {
-    this.#connection = connection;
-    this.#busyMs = options.busyMs;
+  /** Without `transactions`, who asks has the connection already. */
+  constructor(connection: SqliteConnection, transactions: Transactions | null) {
+    this.#connection = transactions ? new Between(connection, transactions) : connection;
+    this.#transactions = transactions;
   }
 
   init(): Promise<void> {
     return Promise.resolve();
   }
 
-  acquireConnection(): Promise<DatabaseConnection> {
-    return Promise.resolve(this.#connection);
-  }
-
-  async beginTransaction(_connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    if (settings.accessMode === "read only") return this.#connection.command("begin");
-    const start = performance.now();
-    for (let pause = 2;; pause = Math.min(pause * 2, 50)) {
-      try {
-        return this.#connection.command("begin immediate");
-      } catch (error) {
-        if (!isBusy(error) || performance.now() - start + pause > this.#busyMs) throw error;
-      }
-      await sleep(pause);
-    }
-  }
-
-  commitTransaction(): Promise<void> {
-    return settled(() => this.#connection.command("commit"));
-  }
-
-  /** A full disk ends the transaction by itself; then there is nothing to roll back. */
-  rollbackTransaction(): Promise<void> {
-    return settled(() => {
-      if (this.#connection.inTransaction) this.#connection.command("rollback");
-    });
+  async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#transactions?.take();
+    return this.#connection;
   }
 
   releaseConnection(): Promise<void> {
+    this.#transactions?.pass();
     return Promise.resolve();
   }
 
+  beginTransaction(): Promise<void> {
+    return refused();
+  }
+
+  commitTransaction(): Promise<void> {
+    return refused();
+  }
+
+  rollbackTransaction(): Promise<void> {
+    return refused();
+  }
+
   destroy(): Promise<void> {
-    return settled(() => this.#connection.close());
+    return Promise.resolve();
   }
 }
 
-function settled(act: () => void): Promise<void> {
-  return new Promise((resolve) => resolve(act()));
+/** The connection between transactions: each statement is one by itself. */
+class Between implements DatabaseConnection {
+  readonly #connection: SqliteConnection;
+  readonly #transactions: Transactions;
+
+  constructor(connection: SqliteConnection, transactions: Transactions) {
+    this.#connection = connection;
+    this.#transactions = transactions;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.#transactions.before(query.sql);
+    return await this.#connection.executeQuery<R>(query);
+  }
+
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    return this.#connection.streamQuery<R>();
+  }
+}
+
+function refused(): Promise<never> {
+  return Promise.reject(new Error("Cannot begin a transaction of Kysely: the database has its own"));
 }

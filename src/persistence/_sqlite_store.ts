@@ -1,4 +1,3 @@
-import { Kysely } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
 import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
 import type { Dependency } from "../domain/dependency.ts";
@@ -14,6 +13,7 @@ import type { VariableImage } from "../domain/variable.ts";
 import { Children } from "./_children.ts";
 import { CareOfConversations } from "./_conversation_care.ts";
 import { Conversations } from "./_conversations.ts";
+import { Database } from "./_database.ts";
 import { readDependencies } from "./_dependencies.ts";
 import { ExtensionStates } from "./_extension_states.ts";
 import { readIterations } from "./_iteration_reader.ts";
@@ -26,12 +26,9 @@ import { readExtras } from "./_query_extras.ts";
 import { Queries } from "./_queries.ts";
 import { quickCheck } from "./_quick_check.ts";
 import { findRequestKey } from "./_request_keys.ts";
-import type { Schema } from "./_schema.ts";
 import { search } from "./_search.ts";
 import { readSentMessages } from "./_sent_messages.ts";
 import { SqliteConnection } from "./_sqlite_connection.ts";
-import { SqliteDialect } from "./_sqlite_dialect.ts";
-import { SqliteDriver } from "./_sqlite_driver.ts";
 import { toStoreError } from "./_store_error.ts";
 import { setTitle, suggestTitle } from "./_titles.ts";
 import { sweepLost } from "./_sweep.ts";
@@ -43,8 +40,7 @@ export class SqliteStore implements store.Store {
   readonly location: string;
   readonly states: ExtensionStates;
   readonly #now: () => number;
-  readonly #db: Kysely<Schema>;
-  readonly #connection: SqliteConnection;
+  readonly #db: Database;
   readonly #conversations: Conversations;
   readonly #queries: Queries;
   readonly #iterations: Iterations;
@@ -63,8 +59,7 @@ export class SqliteStore implements store.Store {
   ) {
     this.location = location;
     this.#now = now;
-    this.#connection = new SqliteConnection(db);
-    this.#db = new Kysely<Schema>({ dialect: new SqliteDialect(new SqliteDriver(this.#connection, { busyMs })) });
+    this.#db = new Database(new SqliteConnection(db), { busyMs });
     this.#conversations = new Conversations(this.#db, now);
     this.#queries = new Queries(this.#db, { now, isAlive });
     this.#iterations = new Iterations(this.#db, now);
@@ -159,9 +154,7 @@ export class SqliteStore implements store.Store {
   }
 
   iterations(queryId: string, range?: IterationRange): Promise<readonly store.StoredIteration[]> {
-    return this.#guard(() =>
-      this.#db.transaction().setAccessMode("read only").execute((tx) => readIterations(tx, queryId, range))
-    );
+    return this.#guard(() => this.#db.read((tx) => readIterations(tx, queryId, range)));
   }
 
   createChildBranch(child: Parameters<store.Store["createChildBranch"]>[0]): Promise<store.Branch> {
@@ -223,8 +216,7 @@ export class SqliteStore implements store.Store {
   exportConversation(conversationId: string): Promise<ConversationArchive> {
     return this.#guard(async () => {
       const { exportConversation } = await import("./_export.ts");
-      const reading = this.#db.transaction().setAccessMode("read only");
-      return await reading.execute((tx) => exportConversation(tx, conversationId));
+      return await this.#db.read((tx) => exportConversation(tx, conversationId));
     });
   }
 
@@ -281,9 +273,7 @@ export class SqliteStore implements store.Store {
   }
 
   async close(): Promise<void> {
-    await this.#db.destroy();
-    // Kysely leaves a driver alone that was never used.
-    this.#connection.close();
+    await this.#db.close();
   }
 
   async #guard<T>(work: () => Promise<T>): Promise<T> {

@@ -1,10 +1,9 @@
-import type { Kysely } from "kysely";
+import type { Database } from "./_database.ts";
 import { readLineage, readLineageAt, type Segment } from "./_lineage.ts";
-import type { Schema } from "./_schema.ts";
 
 /** A branch and its ancestors, itself first, as for its variables; and a child query goes on from the iteration that
  * started it. */
-export async function readStateLineage(db: Kysely<Schema>, branchId: string): Promise<readonly Segment[]> {
+export async function readStateLineage(db: Database, branchId: string): Promise<readonly Segment[]> {
   const lineage: Segment[] = [...await readLineage(db, branchId)];
   const met = new Set<string>();
   for (;;) {

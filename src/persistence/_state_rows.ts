@@ -1,6 +1,6 @@
-import type { Kysely } from "kysely";
 import type { StatePlace, StateVersion } from "../domain/extension_state.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import type { Segment } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
 import { readStateLineage } from "./_state_lineage.ts";
@@ -9,7 +9,7 @@ import { readStateLineage } from "./_state_lineage.ts";
 export type StateRow = Pick<Schema["extensionState"], "key" | "version" | "value" | "createdAt">;
 
 /** Rows with their values. */
-export async function stateVersions(tx: Kysely<Schema>, rows: readonly StateRow[]): Promise<readonly StateVersion[]> {
+export async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<readonly StateVersion[]> {
   const content = new Content(tx);
   await content.load(rows.map(({ value }) => value));
   return rows.map(({ version, value, createdAt: at }) => ({
@@ -21,7 +21,7 @@ export async function stateVersions(tx: Kysely<Schema>, rows: readonly StateRow[
 
 /** What a branch reads from, itself first; null stands for what is global. */
 export async function stateSegments(
-  tx: Kysely<Schema>,
+  tx: Database,
   { branchId }: StatePlace,
 ): Promise<readonly (Segment | null)[]> {
   return branchId === null ? [null] : await readStateLineage(tx, branchId);

@@ -1,11 +1,10 @@
-import type { Kysely } from "kysely";
 import { acceptedFinal } from "./_accepted_final.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { endQuery } from "./_end_query.ts";
 import { fromJson } from "./_json.ts";
 import { type IsAlive, isLost } from "./_leases.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
-import type { Schema } from "./_schema.ts";
 import { spentOf } from "./_spent.ts";
 import type { ProcessOwner } from "./store.ts";
 
@@ -18,7 +17,7 @@ interface Running {
 
 /** `Store.sweepLost`. A query that ends while this looks is left alone. */
 export async function sweepLost(
-  db: Kysely<Schema>,
+  db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
 ): Promise<number> {
   const lost: Running[] = [];
@@ -27,7 +26,7 @@ export async function sweepLost(
     if (await isLost(db, { branchId, owner, isAlive, now: now() })) lost.push(query);
   }
   if (lost.length === 0) return 0;
-  return await db.transaction().execute(async (tx) => {
+  return await db.write(async (tx) => {
     const still = new Set((await running(tx)).map((query) => query.queryId));
     const ended = lost.filter((query) => still.has(query.queryId));
     for (const query of ended) await endLost(tx, query, now());
@@ -38,7 +37,7 @@ export async function sweepLost(
 /** Ends what a process left running, in the transaction `tx`: all of it where that process is gone, else what stands on
  * this branch. */
 export async function endLeftOf(
-  tx: Kysely<Schema>,
+  tx: Database,
   { owner, gone, branchId, now }: {
     readonly owner: ProcessOwner;
     readonly gone: boolean;
@@ -54,7 +53,7 @@ export async function endLeftOf(
 }
 
 /** Deeper ones first: what a child has spent is a part of what its parent has. */
-async function running(db: Kysely<Schema>): Promise<Running[]> {
+async function running(db: Database): Promise<Running[]> {
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
     .select(["s.id", "s.createdAt", "s.metadata", "q.conversationStateId as branchId", "c.depth"])
@@ -69,7 +68,7 @@ async function running(db: Kysely<Schema>): Promise<Running[]> {
   }));
 }
 
-async function endLost(tx: Kysely<Schema>, { queryId, createdAt, facts }: Running, now: number): Promise<void> {
+async function endLost(tx: Database, { queryId, createdAt, facts }: Running, now: number): Promise<void> {
   const kept = await tx.selectFrom("iteration")
     .select((i) => [i.fn.countAll<number>().as("count"), i.fn.max("finishedAt").as("last")])
     .where("queryStateId", "=", queryId).where("status", "<>", "running").executeTakeFirstOrThrow();

@@ -1,9 +1,9 @@
-import type { Kysely } from "kysely";
 import { oneLine } from "../domain/clip.ts";
 import { UsageError } from "../domain/errors.ts";
+import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { fromJson, toJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
 
 const TITLE_CHARS = 100;
 
@@ -18,8 +18,8 @@ interface Titled {
 }
 
 /** `Store.setTitle`. */
-export function setTitle(db: Kysely<Schema>, { branchId, title }: { branchId: string; title: string }): Promise<void> {
-  return db.transaction().execute(async (tx) => {
+export function setTitle(db: Database, { branchId, title }: { branchId: string; title: string }): Promise<void> {
+  return db.write(async (tx) => {
     const before = await read(tx, branchId);
     if (!before) throw new UsageError(`Cannot rename branch ${branchId}: there is none of that id`);
     await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "user" } });
@@ -28,10 +28,10 @@ export function setTitle(db: Kysely<Schema>, { branchId, title }: { branchId: st
 
 /** `Store.suggestTitle`. */
 export function suggestTitle(
-  db: Kysely<Schema>,
+  db: Database,
   { branchId, title, instead }: { readonly branchId: string; readonly title: string; readonly instead: string },
 ): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
+  return db.write(async (tx) => {
     const before = await read(tx, branchId);
     if (before?.title !== instead.toWellFormed() || before.metadata.titledBy === "user") return false;
     await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "model" } });
@@ -41,7 +41,7 @@ export function suggestTitle(
 
 /** The first request of a branch that has no title of its own gives it one, in the transaction `tx`. */
 export async function titleFromRequest(
-  tx: Kysely<Schema>,
+  tx: Database,
   { branchId, text }: { readonly branchId: string; readonly text: string },
 ): Promise<void> {
   const before = await read(tx, branchId);
@@ -50,9 +50,12 @@ export async function titleFromRequest(
   await write(tx, { branchId, title: oneLine(text, TITLE_CHARS), metadata });
 }
 
-async function read(tx: Kysely<Schema>, branchId: string): Promise<Titled | null> {
-  const row = await tx.selectFrom("conversationState").select(["title", "metadata"]).where("id", "=", branchId)
-    .executeTakeFirst();
+async function read(tx: Database, branchId: string): Promise<Titled | null> {
+  const [row] = await compiledRows(tx, {
+    name: "title of a branch",
+    build: () => tx.selectFrom("conversationState").select(["title", "metadata"]).where("id", "=", branchId),
+    parameters: [branchId],
+  });
   if (!row) return null;
   const content = new Content(tx);
   await content.load([row.title]);
@@ -60,7 +63,7 @@ async function read(tx: Kysely<Schema>, branchId: string): Promise<Titled | null
 }
 
 async function write(
-  tx: Kysely<Schema>,
+  tx: Database,
   { branchId, title, metadata }: Titled & { readonly branchId: string },
 ): Promise<void> {
   const cells = { title: await new Content(tx).putText(title), metadata: toJson({ ...metadata }) };

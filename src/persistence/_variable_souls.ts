@@ -1,7 +1,7 @@
-import type { Kysely } from "kysely";
 import { newId } from "../domain/id.ts";
 import { SYSTEM_VARIABLES } from "../domain/variable.ts";
 import { compiledRows } from "./_compiled_rows.ts";
+import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { readLineage } from "./_lineage.ts";
@@ -25,11 +25,11 @@ export interface Soul {
 
 /** The variables of a branch by name, as they are found and made while its rows are written, in one transaction. */
 export class VariableSouls {
-  readonly #db: Kysely<Schema>;
+  readonly #db: Database;
   readonly #at: { readonly branchId: string; readonly now: number };
   readonly #souls = new Map<string, Soul>();
 
-  constructor(db: Kysely<Schema>, at: { readonly branchId: string; readonly now: number }) {
+  constructor(db: Database, at: { readonly branchId: string; readonly now: number }) {
     this.#db = db;
     this.#at = at;
   }

@@ -1,13 +1,12 @@
-import type { Kysely } from "kysely";
 import type { BranchPoint } from "../domain/new_fork.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { blockCodes } from "./_block_codes.ts";
 import { Content } from "./_content.ts";
+import type { Database } from "./_database.ts";
 import { findPoint } from "./_forks.ts";
 import { fromJson } from "./_json.ts";
 import { readLineage, readLineageAt, type Segment } from "./_lineage.ts";
 import { restoreOrder } from "./_restore_order.ts";
-import type { Schema } from "./_schema.ts";
 import { newestMoment, writeScopes } from "./_scope_changes.ts";
 import { newestVariables, shownVersions } from "./_shown_variables.ts";
 import { VariableSouls } from "./_variable_souls.ts";
@@ -16,10 +15,10 @@ import type { VariableHead, VariableVersion } from "./store.ts";
 
 /** Reads the variables of a branch, and says which are live. */
 export class Variables {
-  readonly #db: Kysely<Schema>;
+  readonly #db: Database;
   readonly #now: () => number;
 
-  constructor(db: Kysely<Schema>, now: () => number) {
+  constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
   }
@@ -107,7 +106,7 @@ export class Variables {
     branchId: string,
     { names, scope }: { readonly names: readonly string[]; readonly scope: "live" | "forgotten" },
   ): Promise<void> {
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#db.write(async (tx) => {
       const souls = new VariableSouls(tx, { branchId, now: this.#now() });
       await souls.prepare(names);
       const at = await newestMoment(tx, branchId);
@@ -115,12 +114,12 @@ export class Variables {
     });
   }
 
-  #read<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
-    return this.#db.transaction().setAccessMode("read only").execute(work);
+  #read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#db.read(work);
   }
 
   /** Names that the blocks which made a variable have read, by its name. */
-  async #reads(tx: Kysely<Schema>, branches: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  async #reads(tx: Database, branches: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
     const edges = await tx.selectFrom("expressionDependency as d")
       .innerJoin("expressionSoul as down", "down.id", "d.downstreamExpressionSoulId")
       .innerJoin("expressionSoul as up", "up.id", "d.upstreamExpressionSoulId")
@@ -139,7 +138,7 @@ export class Variables {
 
 /** Of the branch as it is, or as it was at a moment of it. */
 async function lineageOf(
-  tx: Kysely<Schema>,
+  tx: Database,
   branchId: string,
   { at }: { readonly at: BranchPoint | undefined },
 ): Promise<readonly Segment[]> {

@@ -1,0 +1,187 @@
+import { setImmediate, setTimeout } from "node:timers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isBusy } from "./_is_busy.ts";
+import type { SqliteConnection } from "./_sqlite_connection.ts";
+import { Turns } from "./_turns.ts";
+
+export interface TransactionsOptions {
+  /** How long a writer waits for the lock of the database while another process has it. */
+  readonly busyMs: number;
+}
+
+/** Writers whose work is committed together: each is told that it is stored when all of it is. */
+interface Group {
+  writers: number;
+  readonly stored: PromiseWithResolvers<void>;
+}
+
+/** How long a group stays open where the one before had more than one writer: with many conversations at once each
+ * commit then serves several. */
+const GATHERING_MS = 6;
+const READS = /^\s*(select|with)\b/i;
+
+/** The transactions on one connection. Those that write within one turn of the event loop share a commit, which takes
+ * longer than all their statements: each has a savepoint, so that what fails in one is undone in that one alone. A reader
+ * in between sees what is about to be stored. */
+export class Transactions {
+  readonly #connection: SqliteConnection;
+  readonly #busyMs: number;
+  readonly #turns = new Turns();
+  #group: Group | null = null;
+  /** Whether the last group had more than one writer. */
+  #crowded = false;
+
+  constructor(connection: SqliteConnection, { busyMs }: TransactionsOptions) {
+    this.#connection = connection;
+    this.#busyMs = busyMs;
+  }
+
+  async write<T>(work: () => Promise<T>): Promise<T> {
+    await this.#turns.take();
+    let group: Group;
+    let result: T;
+    try {
+      group = this.#group ?? await this.#open();
+      result = await this.#member(group, work);
+    } finally {
+      this.#turns.pass();
+    }
+    await group.stored.promise;
+    return result;
+  }
+
+  writeAlone<T>(work: () => Promise<T>): Promise<T> {
+    return this.hold(async () => {
+      this.#commit();
+      await this.#begin();
+      try {
+        const result = await work();
+        this.#connection.command("commit");
+        return result;
+      } catch (error) {
+        this.#rollback();
+        throw error;
+      }
+    });
+  }
+
+  read<T>(work: () => Promise<T>): Promise<T> {
+    return this.hold(async () => {
+      // Within a group nothing else can change.
+      if (this.#group) return await work();
+      this.#connection.command("begin");
+      try {
+        return await work();
+      } finally {
+        this.#rollback();
+      }
+    });
+  }
+
+  /** A statement that is a transaction by itself. */
+  statement<T>(sql: string, run: () => T): T | Promise<T> {
+    if (this.#turns.free) return this.#alone(sql, run);
+    return this.hold(() => this.#alone(sql, run));
+  }
+
+  /** Has the connection while `work` runs. */
+  async hold<T>(work: () => T | Promise<T>): Promise<T> {
+    await this.#turns.take();
+    try {
+      return await work();
+    } finally {
+      this.#turns.pass();
+    }
+  }
+
+  /** Takes the connection for statements that are transactions by themselves. `pass` gives it back. */
+  take(): Promise<void> {
+    return this.#turns.take();
+  }
+
+  pass(): void {
+    this.#turns.pass();
+  }
+
+  /** Before a statement of who took the connection: what writes ends the group, so that it is stored at once. */
+  before(sql: string): void {
+    if (this.#group && !READS.test(sql)) this.#commit();
+  }
+
+  /** Stores what has been written. */
+  end(): Promise<void> {
+    return this.hold(() => this.#commit());
+  }
+
+  #alone<T>(sql: string, run: () => T): T {
+    this.before(sql);
+    return run();
+  }
+
+  async #open(): Promise<Group> {
+    await this.#begin();
+    const group: Group = { writers: 0, stored: Promise.withResolvers() };
+    group.stored.promise.catch(() => {});
+    this.#group = group;
+    const end = (): void => {
+      if (this.#group === group) void this.end();
+    };
+    if (this.#crowded) setTimeout(end, GATHERING_MS);
+    else setImmediate(end);
+    return group;
+  }
+
+  async #begin(): Promise<void> {
+    const start = performance.now();
+    for (let pause = 2;; pause = Math.min(pause * 2, 50)) {
+      try {
+        return this.#connection.command("begin immediate");
+      } catch (error) {
+        if (!isBusy(error) || performance.now() - start + pause > this.#busyMs) throw error;
+      }
+      await sleep(pause);
+    }
+  }
+
+  async #member<T>(group: Group, work: () => Promise<T>): Promise<T> {
+    const first = group.writers++ === 0;
+    try {
+      if (!first) this.#connection.command("savepoint writer");
+      const result = await work();
+      if (!first) this.#connection.command("release writer");
+      return result;
+    } catch (error) {
+      this.#undo(group, { first, error });
+      throw error;
+    }
+  }
+
+  #undo(group: Group, { first, error }: { readonly first: boolean; readonly error: unknown }): void {
+    // A full disk ends the transaction by itself, and with it what the others wrote.
+    if (!first && this.#connection.inTransaction) {
+      this.#connection.command("rollback to writer");
+      return this.#connection.command("release writer");
+    }
+    this.#rollback();
+    this.#group = null;
+    group.stored.reject(error);
+  }
+
+  #commit(): void {
+    const group = this.#group;
+    this.#group = null;
+    if (!group) return;
+    this.#crowded = group.writers > 1;
+    try {
+      this.#connection.command("commit");
+      group.stored.resolve();
+    } catch (error) {
+      this.#rollback();
+      group.stored.reject(error);
+    }
+  }
+
+  #rollback(): void {
+    if (this.#connection.inTransaction) this.#connection.command("rollback");
+  }
+}
