@@ -146,7 +146,7 @@ inBrowser("asks for another token where the server refuses its own, and keeps it
   await inPage(page, 'sessionStorage.setItem("vis-token", "another-token-0123456789")');
   await ask(page, "x");
   await page.locator("#token").waitFor();
-  assert.match(await page.locator("#entry-why").textContent() ?? "", /did not take/);
+  assert.match(await page.locator("#entry-why").textContent() ?? "", /does not take this token/);
   await page.locator("#token").fill(token);
   await page.locator("#token").press("Enter");
   await page.locator("#frame").waitFor();

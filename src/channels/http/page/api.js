@@ -1,4 +1,6 @@
 const KEY = "vis-token";
+/** What is only read waits so long for its turn by itself. */
+const SOON_S = 10;
 
 /** What the server said no to: `status` and a sentence. */
 export class Refused extends Error {
@@ -29,21 +31,36 @@ export function dropToken() {
   sessionStorage.removeItem(KEY);
 }
 
-/** A response of the API. Throws `Refused`. */
-export async function request(path, { method = "GET", body, headers = {}, signal } = {}) {
-  const response = await fetch(path, {
+/** A response of the API. Throws `Refused`, and another error where there is no server. */
+export async function request(path, { method = "GET", body, headers = {} } = {}) {
+  const init = {
     method,
-    signal,
     headers: {
       authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (response.ok) return response;
-  const told = await response.json().catch(() => ({}));
-  throw new Refused(response.status, told.detail ?? `The server answered ${response.status}`);
+  };
+  for (let tries = 0;; tries++) {
+    const response = await reach(path, init);
+    if (response.ok) return response;
+    const seconds = Number(response.headers.get("retry-after") ?? 0);
+    const { detail = `The server answered ${response.status}` } = await response.json().catch(() => ({}));
+    const soon = response.status === 429 && seconds > 0 && seconds <= SOON_S;
+    if (!soon || method !== "GET" || tries === 2) {
+      throw new Refused(response.status, soon ? `${detail}. It can be tried again in ${seconds} s` : detail);
+    }
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+}
+
+async function reach(path, init) {
+  try {
+    return await fetch(path, init);
+  } catch {
+    throw new Error("The server cannot be reached: it has ended, or the network is away");
+  }
 }
 
 export async function json(path, options) {

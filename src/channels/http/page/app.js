@@ -1,12 +1,15 @@
 import { Actions } from "./actions.js";
 import { dropToken, json, keepToken, Refused, takeToken } from "./api.js";
-import { byId, clean } from "./dom.js";
+import { byId, clean, say } from "./dom.js";
 import { showGraph } from "./graph.js";
+import { showKeys } from "./keys.js";
 import { Sidebar } from "./sidebar.js";
 import { Thread } from "./thread.js";
 import { showVariables } from "./variables.js";
 
 const THEME = "vis-theme";
+const REFUSED =
+  "The server does not take this token: it is another one, or it has expired. At its start it names the file where its token is.";
 /** The branch that was opened last. */
 const shown = { branchId: null };
 
@@ -43,19 +46,15 @@ function titled(title) {
   byId("title").title = clean(title);
 }
 
-function say(text) {
-  byId("status").textContent = clean(text);
-}
-
 /** A wrong token asks for another one; every other fault is said. */
 async function guarded(work) {
   try {
     return await work();
   } catch (error) {
     const isRefused = error instanceof Refused && error.status === 401;
-    if (!isRefused && !byId("frame").hidden) return say(error.message);
+    if (!isRefused && !byId("frame").hidden) return say(error.message, { bad: true });
     if (isRefused) dropToken();
-    askToken(isRefused ? "The server did not take this token." : error.message);
+    askToken(isRefused ? REFUSED : error.message);
   }
 }
 
@@ -97,11 +96,12 @@ async function send() {
   byId("request").value = "";
   grow();
   say("");
+  const state = { taken: false };
   await guarded(async () => {
     try {
-      await thread.send(text);
+      await thread.send(text, () => state.taken = true);
     } catch (error) {
-      if (byId("request").value === "") byId("request").value = text; // nothing that was typed is lost
+      if (!state.taken && byId("request").value === "") byId("request").value = text; // nothing that was typed is lost
       grow();
       throw error;
     }
@@ -131,6 +131,10 @@ function onKey(event) {
     byId("viewer").close();
     sidebar.show(true);
   }
+  if (command && event.key === "/") {
+    event.preventDefault();
+    void showKeys();
+  }
   if (command && event.shiftKey && event.key.toLowerCase() === "o") {
     event.preventDefault();
     fresh();
@@ -154,6 +158,7 @@ function listen() {
   click("cancel", () => void guarded(() => thread.cancel()));
   click("new", fresh);
   click("theme", toggleTheme);
+  click("keys", () => void showKeys());
   click("variables", () => void showVariables(thread.id));
   click("graph", () => void showGraph(thread.id));
   byId("entry").addEventListener("submit", (event) => {

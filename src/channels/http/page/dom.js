@@ -60,6 +60,12 @@ export function streamText(node, delta) {
   if (last.length > 2 * SHOWN_CHARS) last.replaceData(0, last.length - SHOWN_CHARS, "… ");
 }
 
+/** One line about what goes on, or what went wrong. */
+export function say(text, { bad = false } = {}) {
+  byId("status").textContent = clean(text);
+  byId("status").classList.toggle("bad", bad);
+}
+
 export const byId = (id) => document.getElementById(id);
 
 export function seconds(ms) {

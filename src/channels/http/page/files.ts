@@ -4,14 +4,18 @@ import app from "./app.js" with { type: "text" };
 import ask from "./ask.js" with { type: "text" };
 import baseStyle from "./base.css" with { type: "text" };
 import code from "./code.js" with { type: "text" };
+import copy from "./copy.js" with { type: "text" };
 import dom from "./dom.js" with { type: "text" };
 import frameStyle from "./frame.css" with { type: "text" };
 import graph from "./graph.js" with { type: "text" };
+import hello from "./hello.js" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
 import index from "./index.html" with { type: "text" };
 import inspector from "./inspector.js" with { type: "text" };
+import keys from "./keys.js" with { type: "text" };
 import layout from "./layout.js" with { type: "text" };
 import markdown from "./markdown.js" with { type: "text" };
+import printStyle from "./print.css" with { type: "text" };
 import search from "./search.js" with { type: "text" };
 import sidebar from "./sidebar.js" with { type: "text" };
 import step from "./step.js" with { type: "text" };
@@ -32,14 +36,18 @@ export const PAGE_FILES: Readonly<Record<string, string>> = {
   "ask.js": ask,
   "base.css": baseStyle,
   "code.js": code,
+  "copy.js": copy,
   "dom.js": dom,
   "frame.css": frameStyle,
   "graph.js": graph,
+  "hello.js": hello,
   "icon.svg": icon,
   "index.html": index,
   "inspector.js": inspector,
+  "keys.js": keys,
   "layout.js": layout,
   "markdown.js": markdown,
+  "print.css": printStyle,
   "search.js": search,
   "sidebar.js": sidebar,
   "step.js": step,

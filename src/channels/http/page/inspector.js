@@ -1,5 +1,6 @@
 import { inApi, json } from "./api.js";
 import { coloured } from "./code.js";
+import { copyButton } from "./copy.js";
 import { button, byId, element, longText, plural, seconds } from "./dom.js";
 import { tabs, view } from "./viewer.js";
 
@@ -44,7 +45,7 @@ function summary({ metadata, status, traces }) {
 }
 
 function sent({ role, text }) {
-  const copy = button("copy", { class: "quiet", run: () => void navigator.clipboard?.writeText(text) });
+  const copy = copyButton(() => text, { class: "quiet" });
   const head = element("h3", { children: [`${role} · ${plural(text.length, "character")} `, copy] });
   const pre = longText(element("pre", { class: "tall", tabindex: 0, "aria-label": `Message of the ${role}` }), text);
   return element("section", { children: [head, pre] });

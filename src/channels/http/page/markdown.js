@@ -1,3 +1,5 @@
+import { coloured } from "./code.js";
+import { copyable } from "./copy.js";
 import { clean, element } from "./dom.js";
 
 /** Markdown as elements: headings, paragraphs, lists, tables, quotes, code, emphasis and links to http. There is no HTML
@@ -17,7 +19,7 @@ function block(lines, { at, made }) {
   const line = lines[at];
   if (line.trim() === "") return at + 1;
   const fence = /^(```+|~~~+)\s*([\w+-]*)/.exec(line);
-  if (fence) return code(lines, { at, made, fence: fence[1] });
+  if (fence) return code(lines, { at, made, fence: fence[1], language: fence[2] });
   const heading = /^(#{1,6}) (.*)$/.exec(line);
   if (heading) {
     const level = Math.min(6, heading[1].length + 2);
@@ -34,11 +36,12 @@ function block(lines, { at, made }) {
   return paragraph(lines, { at, made });
 }
 
-function code(lines, { at, made, fence }) {
+function code(lines, { at, made, fence, language }) {
   let end = at + 1;
   while (end < lines.length && !lines[end].startsWith(fence)) end++;
-  const body = element("code", { text: lines.slice(at + 1, end).join("\n") });
-  made.append(element("pre", { tabindex: 0, children: [body] }));
+  const body = element("code", { children: coloured(lines.slice(at + 1, end).join("\n"), { language }) });
+  const label = language === "" ? "Code" : `Code, ${language}`;
+  made.append(copyable(element("pre", { tabindex: 0, role: "group", "aria-label": label, children: [body] })));
   return end + 1;
 }
 

@@ -1,5 +1,6 @@
 import { button, clean, element, longText, plural, seconds, streamText } from "./dom.js";
 import { coloured } from "./code.js";
+import { copyable } from "./copy.js";
 
 /** One iteration: what the model thought, its blocks and what came of them. */
 export class Step {
@@ -72,9 +73,9 @@ export class Step {
     if (known) return known;
     const code = element("code");
     const pre = element("pre", { tabindex: 0, "aria-label": `Code of block ${index + 1}`, children: [code] });
-    const made = { code, node: pre, result: null };
+    const made = { code, node: copyable(pre, { what: `block ${index + 1}` }), result: null };
     this.#blocks.set(index, made);
-    this.node.append(pre);
+    this.node.append(made.node);
     return made;
   }
 

@@ -2,14 +2,16 @@ import { inApi, Refused, request } from "./api.js";
 
 const PAUSES_MS = [250, 1000, 2000, 4000, 8000];
 
-/** The events of one query, from the response that began it or from its place; goes on where the line was lost. */
-export async function* queryEvents({ conversation, queryId, response }) {
+/** The events of one query, from the response that began it or from its place. Goes on where the line was lost, however
+ * long that takes, until nobody `wants` them; `lost` is told of each loss, and of its end. */
+export async function* queryEvents({ conversation, queryId, response, wants, lost }) {
   const seen = { queryId, id: "", over: false };
   let current = response;
   for (let tries = 0; !seen.over; tries++) {
     try {
       current ??= await follow(conversation, seen);
       for await (const { id, event } of events(current.body)) {
+        if (tries > 0) lost(false);
         tries = 0;
         seen.queryId ??= event.queryId;
         seen.id = id;
@@ -18,11 +20,13 @@ export async function* queryEvents({ conversation, queryId, response }) {
         if (seen.over) return;
       }
     } catch (error) {
-      if (error instanceof Refused || error.name === "AbortError") throw error;
+      if (error instanceof Refused) throw error;
     }
     current = undefined;
-    if (!seen.queryId || tries >= PAUSES_MS.length) throw new Error("The connection was lost");
-    await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[tries]));
+    if (!seen.queryId) throw new Error("The connection was lost before the query began");
+    if (!wants()) return;
+    lost(true);
+    await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[tries] ?? PAUSES_MS.at(-1)));
   }
 }
 

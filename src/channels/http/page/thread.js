@@ -1,5 +1,6 @@
 import { inApi, json, request } from "./api.js";
-import { button, byId, element } from "./dom.js";
+import { button, byId, element, say } from "./dom.js";
+import { hello } from "./hello.js";
 import { inspect } from "./inspector.js";
 import { queryEvents } from "./stream.js";
 import { Turn } from "./turn.js";
@@ -32,7 +33,9 @@ export class Thread {
     this.#node.addEventListener("scroll", () => {
       const { scrollHeight, scrollTop, clientHeight } = this.#node;
       this.#atEnd = scrollHeight - scrollTop - clientHeight < 80;
+      byId("latest").hidden = scrollHeight - scrollTop - clientHeight < clientHeight / 2;
     }, { passive: true });
+    byId("latest").addEventListener("click", () => this.#end());
     tabs.addEventListener("message", () => void guarded(() => this.#changedElsewhere()));
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && this.id !== null) void guarded(() => this.#changedElsewhere());
@@ -48,14 +51,8 @@ export class Thread {
     this.id = this.facts = null;
     this.#forget();
     this.#busy(false);
-    const hello = element("div", {
-      class: "hello",
-      children: [
-        element("h2", { text: "What is to be done?" }),
-        element("p", { text: "The model writes code, a sandbox runs it. You see each step, and the variables stay." }),
-      ],
-    });
-    this.#node.replaceChildren(hello);
+    this.#node.replaceChildren(hello());
+    byId("latest").hidden = true;
     this.opened({ title: "New conversation", branchId: null });
   }
 
@@ -74,7 +71,7 @@ export class Thread {
     this.#node.replaceChildren();
     this.#prepend(ended, before);
     this.#newest = items.at(-1)?.queryId ?? null;
-    if (items.length === 0) this.#node.append(element("p", { class: "wait", text: "Nothing was asked here yet" }));
+    if (items.length === 0) this.#node.append(nothingYet());
     this.#end();
     if (reveal !== null) await this.reveal(reveal, step);
     const running = items.find(({ queryId }) => queryId === facts.running);
@@ -96,12 +93,20 @@ export class Thread {
     throw new Error("Cannot show this place: it is too far back");
   }
 
-  async send(text) {
+  /** `taken` is called once the server has it. */
+  async send(text, taken = () => {}) {
     if (this.id === null) await this.#create(text);
     const path = inApi("conversations", this.id, "messages");
-    if (this.#running) return await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } });
+    if (this.#running) {
+      await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } });
+      return taken();
+    }
     const headers = { ...SSE, "idempotency-key": crypto.randomUUID() };
-    await this.#run(text, () => request(path, { method: "POST", body: { request: text }, headers }));
+    await this.#run(text, async () => {
+      const response = await request(path, { method: "POST", body: { request: text }, headers });
+      taken();
+      return response;
+    });
   }
 
   async cancel() {
@@ -148,12 +153,14 @@ export class Thread {
     try {
       const response = await ask();
       tabs.postMessage({ changed: true });
+      this.changed();
       await this.#follow(text, { response });
       tabs.postMessage({ changed: true });
       this.changed();
       if (shown === this.#shown) this.opened(this.facts = await this.#look());
     } finally {
       if (shown === this.#shown) this.#busy(false);
+      if (!this.#node.hasChildNodes()) this.#node.append(nothingYet());
     }
   }
 
@@ -231,8 +238,10 @@ export class Thread {
     this.#end();
     this.#busy(true);
     try {
-      for await (const event of queryEvents({ conversation: this.id, ...from })) {
-        if (shown !== this.#shown) return; // another conversation is open; this one goes on
+      const wants = () => shown === this.#shown;
+      const lost = (is) => wants() && say(is ? "The line was lost; it is tried again" : "Working", { bad: is });
+      for await (const event of queryEvents({ conversation: this.id, wants, lost, ...from })) {
+        if (!wants()) return; // another conversation is open; this one goes on
         turn.show(event);
         this.#newest = turn.queryId;
         if (this.#atEnd) this.#endSoon();
@@ -245,7 +254,7 @@ export class Thread {
   #busy(running) {
     this.#running = running;
     byId("cancel").hidden = !running;
-    byId("status").textContent = running ? "Working" : "";
+    say(running ? "Working" : "");
     byId("send").textContent = running ? "Tell" : "Send";
   }
 
@@ -263,4 +272,8 @@ export class Thread {
       if (this.#atEnd) this.#end();
     });
   }
+}
+
+function nothingYet() {
+  return element("p", { class: "wait", text: "Nothing was asked here yet" });
 }

@@ -1,4 +1,5 @@
 import { inApi, json } from "./api.js";
+import { copyButton } from "./copy.js";
 import { button, element, longText, plural, seconds, streamText } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { Steps } from "./steps.js";
@@ -117,13 +118,14 @@ export class Turn {
     const isMarkdown = answerType === "markdown" || /^(#{1,6} |```|[-*] |\d+\. |\|)/m.test(answer);
     if (isMarkdown && answer.length <= MARKDOWN_CHARS) this.#answer.replaceChildren(markdown(answer));
     else this.#answer.replaceChildren(longText(element("p", { class: "plain" }), answer));
-    this.#foot.replaceChildren(element("span", { text: factsOf(result) }), ...this.#buttons(good, iterations));
+    this.#foot.replaceChildren(element("span", { text: factsOf(result) }), ...this.#buttons(good, result));
   }
 
-  #buttons(good, iterations) {
+  #buttons(good, { iterations, answer }) {
     const { inspect, fork, again, goOn } = this.#given.actions;
     const quiet = (text, run, more = "") => button(text, { class: `quiet ${more}`, run });
     return [
+      copyButton(() => answer, { class: "quiet", "aria-label": "copy the answer" }),
       ...(iterations > 0 ? [quiet("inspect", () => inspect(this, 1))] : []),
       quiet("fork from here", () => fork(this)),
       quiet("run again", () => again(this), "at-end"),

@@ -1,0 +1,39 @@
+import { button, element } from "./dom.js";
+
+const TOLD_MS = 1500;
+
+/** A button that puts a text on the clipboard; `text` gives it when it is asked for. */
+export function copyButton(text, { label = "copy", ...given } = {}) {
+  const made = button(label, {
+    ...given,
+    run: async () => {
+      const done = await toClipboard(text());
+      made.textContent = done ? "copied" : "not copied";
+      setTimeout(() => made.textContent = label, TOLD_MS);
+    },
+  });
+  return made;
+}
+
+/** Code with such a button in its corner. */
+export function copyable(pre, { what = "code" } = {}) {
+  const code = () => pre.querySelector("code")?.textContent ?? pre.textContent;
+  const copy = copyButton(code, { class: "copy", "aria-label": `copy ${what}` });
+  return element("div", { class: "copyable", children: [pre, copy] });
+}
+
+/** Away from loopback and without TLS browsers have no clipboard for pages, but still copy what is selected. */
+async function toClipboard(text) {
+  try {
+    if (navigator.clipboard) return await navigator.clipboard.writeText(text).then(() => true);
+  } catch {
+    // Not allowed: as without one.
+  }
+  const area = element("textarea", { class: "unseen" });
+  area.value = text;
+  (document.querySelector("dialog[open]") ?? document.body).append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}
