@@ -3,8 +3,10 @@ import { runScreen } from "../../../src/channels/tui/run_screen.ts";
 import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/panels/prefs.ts";
 import type { ScreenParts } from "../../../src/channels/tui/screen_parts.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
-import { scriptedProvider, type ScriptedReply } from "../../helpers/scripted_provider.ts";
-import type { ModelRequest, Provider } from "../../../src/providers/provider.ts";
+import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { Emitter } from "../../../src/domain/emitter.ts";
+import type { QueryResult } from "../../../src/domain/query_result.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { VirtualScreen } from "./_screen.ts";
 
 export interface ScreenRig {
@@ -33,20 +35,26 @@ export interface RigOptions {
   readonly before?: (engine: Engine) => Promise<void>;
 }
 
-/** A model that answers a piece at a time, so that a test sees what stands in between. */
-export function pacedProvider(replies: readonly ScriptedReply[], ms = 1): Provider {
-  const provider = scriptedProvider(replies);
-  return {
-    name: provider.name,
-    defaultModel: provider.defaultModel,
-    models: (options) => provider.models(options),
-    capabilities: (model) => provider.capabilities(model),
-    async *stream(request: ModelRequest) {
-      for await (const event of provider.stream(request)) {
-        await new Promise((resolve) => setTimeout(resolve, ms));
-        yield event;
-      }
-    },
+/** A query whose answer comes in pieces, each some milliseconds after the one before; it waits for nothing else. */
+export function streamsAnswer(
+  { conversations }: Engine,
+  { answer, chunk = 24, ms = 1 }: { readonly answer: string; readonly chunk?: number; readonly ms?: number },
+): void {
+  conversations.send = async (branch, request, { emit, signal }) => {
+    const emitter = new Emitter(emit, { queryId: "q", now: Date.now });
+    emitter.send({ type: "started", conversationId: branch.conversationId, request, model: "script" });
+    emitter.iteration = 1;
+    for (let at = 0; at < answer.length && !signal.aborted; at += chunk) {
+      emitter.send({ type: "answer_delta", delta: answer.slice(at, at + chunk) });
+      await new Promise((resolve) => setTimeout(resolve, ms));
+    }
+    emitter.iteration = null;
+    const result: QueryResult = {
+      ...{ status: "done", reason: "answered", answer, answerType: "markdown", confidence: "high", queryId: "q" },
+      ...{ conversationId: branch.conversationId, iterations: 1, usage: NO_USAGE, costUsd: null, ms: 1, notes: [] },
+    };
+    emitter.send({ type: "final", result });
+    return result;
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { withScreen } from "./_rig.ts";
+import { streamsAnswer, withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 const CTRL_D = "\x04";
@@ -27,17 +27,17 @@ Deno.test("a typed question is asked, its iterations and its answer are shown, a
   });
 });
 
-Deno.test("an answer is drawn as it comes, each frame whole", async () => {
-  const words = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");
-  const reply = {
-    text: replyJson([], { final: { answer: words, answerType: "markdown", confidence: "high" } }),
-    chunk: 40,
-  };
-  await withScreen([reply], {}, async ({ screen }) => {
+Deno.test("an answer is drawn as it comes, each frame whole and no more of them than can be seen", async () => {
+  const answer = Array.from({ length: 400 }, (_, n) => `word${n}`).join(" ");
+  await withScreen([], {}, async ({ screen, engine }) => {
+    streamsAnswer(engine, { answer, chunk: 8 });
+    const before = screen.writes.length;
     screen.type(`Tell me${ENTER}`);
-    await screen.until("word59");
-    const frames = screen.writes.filter((one) => one.includes("\x1b[?2026h"));
-    assert.ok(frames.length > 0);
+    const early = await screen.until("word10 ");
+    assert.ok(!early.includes("word390"));
+    await screen.until("word399");
+    const frames = screen.writes.slice(before).filter((one) => one.includes("\x1b[?2026h"));
+    assert.ok(frames.length < 200, `${frames.length} frames`);
     for (const frame of frames) assert.ok(frame.endsWith("\x1b[?2026l"), JSON.stringify(frame.slice(-20)));
   });
 });

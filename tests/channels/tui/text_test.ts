@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
-import { pacedProvider, withScreen } from "./_rig.ts";
+import { streamsAnswer, withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 const markdown = (answer: string, chunk = 16): ScriptedReply => ({
@@ -48,8 +48,8 @@ Deno.test("wide characters and emoji take their cells at every width", async () 
 
 Deno.test("the screen changes its size while an answer streams, down to a few cells", async () => {
   const answer = Array.from({ length: 200 }, (_, n) => `- item ${n} with some words`).join("\n");
-  const engine = { provider: pacedProvider([markdown(answer, 32)]) };
-  await withScreen([], { engine }, async ({ screen }) => {
+  await withScreen([], {}, async ({ screen, engine }) => {
+    streamsAnswer(engine, { answer });
     screen.type(`go${ENTER}`);
     await screen.until(/item \d\d? /);
     for (const [columns, rows] of [[40, 10], [10, 4], [3, 2], [1, 1], [200, 60], [80, 24]] as const) {
@@ -63,8 +63,8 @@ Deno.test("the screen changes its size while an answer streams, down to a few ce
 
 Deno.test("what is read stays where it is while more comes, and End goes to the end", async () => {
   const answer = Array.from({ length: 400 }, (_, n) => `Paragraph ${n}.`).join("\n\n");
-  const engine = { provider: pacedProvider([markdown(answer, 24)]) };
-  await withScreen([], { engine }, async ({ screen }) => {
+  await withScreen([], {}, async ({ screen, engine }) => {
+    streamsAnswer(engine, { answer });
     screen.type(`go${ENTER}`);
     await screen.until(/Paragraph [3-9]\d\./);
     screen.type("\x1b[5~");
