@@ -19,11 +19,11 @@ export interface FakeCall {
 }
 
 /** What goes wrong with a call: an answer in place of the real one, the connection cut before it is done or after, or
- * held until then. */
+ * something that happens instead of it or after. */
 export type Fault =
   | { readonly status: number; readonly body: unknown }
   | { readonly cut: "before" | "after" }
-  | { readonly held: Promise<unknown>; readonly when: "before" | "after" };
+  | { readonly act: () => Promise<unknown> | void; readonly when: "before" | "after" };
 
 type Rule = (call: FakeCall) => Fault | null | undefined;
 
@@ -117,10 +117,13 @@ export class FakeBotApi {
       return new Response(body, { status: fault.status });
     }
     if (fault && "cut" in fault && fault.cut === "before") return cut();
-    if (fault && "held" in fault && fault.when === "before") await fault.held;
+    if (fault && "act" in fault && fault.when === "before") {
+      await fault.act();
+      return cut();
+    }
     const answer = await this.#answer(call);
     if (fault && "cut" in fault) return cut();
-    if (fault && "held" in fault && fault.when === "after") await fault.held;
+    if (fault && "act" in fault && fault.when === "after") await fault.act();
     return answer;
   }
 
