@@ -1,4 +1,4 @@
-import { matchesKey, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { decodeKittyPrintable, matchesKey, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Panel, PanelParts } from "../panel.ts";
 import { flat } from "./_flat.ts";
 import { paint } from "./_paint.ts";
@@ -51,7 +51,8 @@ export abstract class BasePanel implements Panel {
     this.#problem = "";
     try {
       if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) this.back();
-      else this.key(data);
+      // Terminals with a newer protocol send letters as sequences.
+      else this.key(decodeKittyPrintable(data) ?? data);
     } catch (error) {
       this.fail(error);
     }

@@ -23,6 +23,7 @@ interface Line {
 const PIECE = 4_000;
 const KEPT_LINES = 2_000;
 const TABLE_COLUMN = 12;
+const NAMED = /^[\x20-\x7e]{12}/;
 
 /** A long text on a few rows. What it costs to show it depends on the rows, not on the text. */
 export class TextView {
@@ -156,7 +157,7 @@ export class TextView {
     const known = this.#rows.get(at);
     if (known) return known;
     const { text, look } = this.#lines[at] ?? { text: "", look: "plain" };
-    const rows = look === "table"
+    const rows = look === "table" && NAMED.test(text)
       ? hanging(safe(text), this.#width)
       : wrapTextWithAnsi(safe(text), Math.max(2, this.#width));
     if (this.#rows.size >= KEPT_LINES) this.#rows.clear();

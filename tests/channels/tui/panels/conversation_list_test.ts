@@ -123,7 +123,8 @@ Deno.test("conversationList() deleting asks first; the one on the screen makes r
   assert.match(shown(panel, { width: 40 }), /Delete “Doomed”/);
   type(panel, "n");
   assert.match(shown(panel), /❯ Doomed/);
-  type(panel, KEYS.delete, KEYS.esc, KEYS.delete, "y");
+  // As terminals with the protocol of kitty send an Escape and a "y".
+  type(panel, KEYS.delete, "\x1b[27u", KEYS.delete, "\x1b[121u");
   await rig.until(panel, /^(?![^]*Doomed)[^]*❯ ● test/);
   await assert.rejects(rig.engine.conversations.byId(branch.branchId));
   assert.deepEqual(rig.all("show"), []);
