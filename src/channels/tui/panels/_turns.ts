@@ -42,6 +42,7 @@ export class Turns {
   /** The newest one is unfolded. */
   set(queries: readonly Query[]): void {
     this.#queries = queries;
+    this.#steps.clear();
     const last = queries.at(-1);
     this.#fill("last");
     if (last) this.unfold(last);

@@ -14,23 +14,13 @@ export abstract class TurnsPanel extends BasePanel {
 
   constructor(parts: PanelParts) {
     super(parts);
-    const branch = parts.branch();
     this.turns = new Turns((query, range) =>
       this.load(`${query.queryId} ${range.after}`, {
         work: () => readSteps(parts.session().conversations, { query, ...range }),
         then: (steps) => this.turns.add(query, steps),
       })
     );
-    if (branch === null) this.#loaded = true;
-    else {
-      this.load("queries", {
-        work: () => parts.session().conversations.queries(branch),
-        then: (queries) => {
-          this.#loaded = true;
-          this.turns.set(queries);
-        },
-      });
-    }
+    this.#read();
   }
 
   /** What is said where the branch has no query. */
@@ -48,9 +38,25 @@ export abstract class TurnsPanel extends BasePanel {
     const moved = movement(data);
     const item = this.turns.list.selected;
     if (moved !== null) this.turns.move(moved);
+    else if (matchesKey(data, "ctrl+r")) this.#read();
     else if (item !== undefined && matchesKey(data, "enter")) this.choose(item);
     else if (item !== undefined && matchesKey(data, "right")) this.turns.unfold(item.query);
     else if (item !== undefined && matchesKey(data, "left")) this.turns.fold(item.query);
     else if (this.#input.handle(data)) this.turns.filter(this.#input.value);
+  }
+
+  /** All anew: a query may run. */
+  #read(): void {
+    const branch = this.parts.branch();
+    if (branch === null) this.#loaded = true;
+    else {
+      this.load("queries", {
+        work: () => this.parts.session().conversations.queries(branch),
+        then: (queries) => {
+          this.#loaded = true;
+          this.turns.set(queries);
+        },
+      });
+    }
   }
 }

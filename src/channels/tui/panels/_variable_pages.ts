@@ -1,6 +1,7 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
 import type { ShownVersion } from "../../../conversation/records.ts";
+import { oneLine } from "../../../domain/clip.ts";
 import { versionText } from "../../../conversation/version_text.ts";
 import { ago } from "./_ago.ts";
 import { fitted } from "./_fitted.ts";
@@ -13,7 +14,11 @@ type Head = Awaited<ReturnType<Conversations["variables"]>>[number];
 
 /** More of a value, and of a difference, is not shown. */
 const SHOWN_CHARS = 200_000;
-const PAGES = ["value", "code", "diff"] as const;
+const PAGES = ["value", "code", "versions", "diff"] as const;
+/** Versions that are listed, and of large values. */
+const LISTED = 40;
+const LISTED_LARGE = 4;
+const LARGE = 100_000;
 
 interface Given {
   readonly branch: Conversation;
@@ -23,13 +28,22 @@ interface Given {
   readonly load: (work: () => Promise<() => void>) => void;
 }
 
-/** One variable: the value of a version, the code that made it, and how it differs from the version before. */
+interface Page {
+  /** What c copies. */
+  readonly text: string;
+  readonly parts: readonly TextPart[];
+}
+
+/** One variable: the value of a version, the code that made it, all its versions, and how it differs from the version
+ * before or from one that was marked. */
 export class VariablePages {
   readonly reader = new Reader();
   readonly #head: Head;
   readonly #given: Given;
   #page: typeof PAGES[number] = "value";
   #version: number;
+  /** What others are compared with, in place of the version before. */
+  #marked: number | null = null;
   #shown: ShownVersion | null = null;
   /** What c copies. */
   #text = "";
@@ -43,7 +57,8 @@ export class VariablePages {
 
   get title(): string {
     const { name, versions } = this.#head;
-    return `${flat(name, 60)} v${this.#version}${versions > 1 ? ` of ${versions}` : ""}`;
+    const marked = this.#marked === null ? "" : ` · v${this.#marked} marked`;
+    return `${flat(name, 60)} v${this.#version}${versions > 1 ? ` of ${versions}` : ""}${marked}`;
   }
 
   render(width: number, { height, status }: { readonly height: number; readonly status: string }): readonly string[] {
@@ -61,6 +76,10 @@ export class VariablePages {
     else if (matchesKey(data, "left")) this.#go(-1);
     else if (matchesKey(data, "right")) this.#go(1);
     else if (data === "c") this.#given.copy(this.#text);
+    else if (data === "m") {
+      this.#marked = this.#marked === this.#version ? null : this.#version;
+      if (this.#page === "diff") this.#load();
+    }
   }
 
   #about(): string {
@@ -103,22 +122,44 @@ export class VariablePages {
   ): Promise<{ readonly shown: ShownVersion | null; readonly text: string; readonly parts: readonly TextPart[] }> {
     const { branch, records } = this.#given;
     const { name, versions } = this.#head;
-    if (page === "diff") {
-      const none = {
-        shown: this.#shown,
-        text: "",
-        parts: [{ text: "This is the first version", look: "dim" } as const],
-      };
-      if (version < 2) return none;
-      const { text } = await records().diff(branch, { name, from: version - 1, to: version });
-      return { shown: this.#shown, text, parts: bounded(text, "diff") };
-    }
+    if (page === "versions") return { shown: this.#shown, ...await this.#versions() };
+    if (page === "diff") return { shown: this.#shown, ...await this.#diff(version) };
     // The store gives the newest ones: the one that is wanted comes first.
     const [shown = null] = await records().versions(branch, { name, newest: versions - version + 1 });
     const text = shown === null ? "" : page === "code" ? shown.code : versionText(shown);
-    if (page === "code" && text === "") return { shown, text, parts: [{ text: "No block made it", look: "dim" }] };
-    return { shown, text, parts: bounded(text, "plain") };
+    return {
+      shown,
+      ...page === "code" && text === "" ? told("No block made it") : { text, parts: bounded(text, "plain") },
+    };
   }
+
+  async #diff(to: number): Promise<Page> {
+    const from = this.#marked ?? to - 1;
+    if (from < 1) return told("This is the first version; m marks one to compare others with");
+    if (from === to) return told("This version is marked: ←→ goes to the one to compare it with");
+    const { branch, records } = this.#given;
+    const { text } = await records().diff(branch, { name: this.#head.name, from, to });
+    return { text, parts: bounded(text, "diff") };
+  }
+
+  async #versions(): Promise<Page> {
+    const { branch, records } = this.#given;
+    const { name, versions, summary: { size } } = this.#head;
+    const newest = (size ?? 0) > LARGE ? LISTED_LARGE : LISTED;
+    const found = await records().versions(branch, { name, newest });
+    const lines = found.toReversed().map(({ version, createdAt, shape, reason, code }) => {
+      const when = new Date(createdAt).toISOString().slice(0, 19).replace("T", " ");
+      const facts = [when, shape, reason, oneLine(code, 200)].filter((fact) => fact !== "");
+      return `${`v${version}`.padEnd(11)} ${facts.join(" · ")}`;
+    });
+    const earlier = versions - found.length;
+    const text = [...lines, ...earlier > 0 ? [`${" ".repeat(12)}and ${earlier} earlier`] : []].join("\n");
+    return { text, parts: [{ text, look: "table" }] };
+  }
+}
+
+function told(text: string): Page {
+  return { text: "", parts: [{ text, look: "dim" }] };
 }
 
 function bounded(text: string, look: "plain" | "diff"): readonly TextPart[] {

@@ -11,7 +11,7 @@ export function forkPicker(parts: PanelParts): Panel {
 
 class ForkPicker extends TurnsPanel {
   readonly title = "Fork";
-  readonly hint = "↑↓ · → unfolds · Enter forks there · Esc";
+  readonly hint = "Enter forks there · → unfolds · ^R reads again · Esc";
   protected readonly empty = "  there is nothing to fork yet: ask something first";
 
   protected override choose(item: TurnItem): void {

@@ -27,7 +27,7 @@ class Inspector extends TurnsPanel {
   }
 
   get hint(): string {
-    if (this.#open === null) return "↑↓ · → unfolds · Enter shows · Esc";
+    if (this.#open === null) return "Enter shows · → unfolds · ^R reads again · Esc";
     return "Tab part · ←→ iteration · / find · c copy part · C all · Esc";
   }
 

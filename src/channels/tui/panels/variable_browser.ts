@@ -50,7 +50,7 @@ class VariableBrowser extends BasePanel {
   }
 
   get hint(): string {
-    if (this.#pages !== null) return "Tab value, code, diff · ←→ version · / find · c copy · Esc";
+    if (this.#pages !== null) return "Tab page · ←→ version · m mark · / find · c copy · Esc";
     return "type to find · Enter shows · Tab all · Esc";
   }
 

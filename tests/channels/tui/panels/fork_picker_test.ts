@@ -60,6 +60,16 @@ Deno.test("forkPicker() Enter on a query forks after its end; ← folds", async 
   assert.deepEqual(await rig.does("fork"), await pointOf(rig, 0, 2));
 });
 
+Deno.test("forkPicker() Ctrl+R reads again what has come meanwhile", async () => {
+  await using rig = await startPanels([final("It is one"), replyJson("const a = 1"), final("It is two")]);
+  await rig.engine.ask("First");
+  const panel = forkPicker(rig.parts);
+  await rig.until(panel, /❯ {5}1 final/);
+  await rig.engine.ask("Second");
+  type(panel, KEYS.ctrl("r"));
+  await rig.until(panel, /▾ 2 Second[^]*❯ {5}2 final/);
+});
+
 Deno.test("forkPicker() words find a request", async () => {
   await using rig = await twoQueries();
   const panel = forkPicker(rig.parts);

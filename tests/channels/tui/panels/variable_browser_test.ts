@@ -49,10 +49,17 @@ Deno.test("variableBrowser() Enter shows the value, Tab the code and the differe
   type(panel, KEYS.left, KEYS.tab);
   await rig.until(panel, /let rows = \[\{ name: 'a', n: 1 \}\]/);
   type(panel, KEYS.tab);
+  await rig.until(panel, /^v2 +\d{4}-.* · Array\(2\).* · rows = .*\nv1 +\d{4}-/m, { width: 120 });
+  type(panel, KEYS.tab);
   await rig.until(panel, /This is the first version/);
   type(panel, KEYS.right);
   await rig.until(panel, /rows v1 → v2: 2 changes\n~ .*n: 1 → 2\n\+ .*"more"/);
-  type(panel, KEYS.shiftTab, KEYS.shiftTab);
+  type(panel, "m");
+  await rig.until(panel, /This version is marked/);
+  assert.equal(panel.title, "rows v2 of 2 · v2 marked");
+  type(panel, KEYS.left);
+  await rig.until(panel, /rows v2 → v1: 2 changes\n~ .*n: 2 → 1\n- .*"more"/);
+  type(panel, KEYS.right, "m", KEYS.tab);
   await rig.until(panel, /"n": 2/);
   type(panel, "c");
   assert.deepEqual(rig.all("copy").map((text) => JSON.parse(String(text))), [[{ name: "a", n: 2 }, "more"]]);
@@ -75,7 +82,7 @@ Deno.test("variableBrowser() functions, lost values and texts are shown for what
   await rig.until(panel, /^lost/m);
   type(panel, KEYS.esc, ...Array.from({ length: 4 }, () => KEYS.backspace), ..."twice", KEYS.enter);
   await rig.until(panel, /return n \* 2/);
-  type(panel, KEYS.esc, ...Array.from({ length: 5 }, () => KEYS.backspace), ..."note", KEYS.enter, KEYS.tab, KEYS.tab);
+  type(panel, KEYS.esc, ...Array.from({ length: 5 }, () => KEYS.backspace), ..."note", KEYS.enter, KEYS.shiftTab);
   await rig.until(panel, /-two\n\+2/);
 });
 
