@@ -13,8 +13,17 @@ import type { Branch, BranchNode } from "./store.ts";
 
 const ID_CHARS = 36;
 const MIN_PREFIX = 8;
+const OWN_BRANCH = sql`s.id NOT IN (SELECT conversation_state_id FROM child_branch)`;
+/** When conversation `c` was asked last, null where it never was: from the end of an index for each of its branches. */
+const ASKED = sql<number | null>`(SELECT max((SELECT max(q.created_at) FROM query_soul AS q
+  WHERE q.conversation_state_id = s.id)) FROM conversation_state AS s
+  WHERE s.conversation_soul_id = c.id AND ${OWN_BRANCH})`;
+/** The newest query of conversation `a`. */
+const NEWEST = sql<string | null>`(SELECT max(q.id) FROM conversation_state AS s
+  INNER JOIN query_soul AS q ON q.conversation_state_id = s.id AND q.created_at = a.asked
+  WHERE s.conversation_soul_id = a.conversation_id AND ${OWN_BRANCH})`;
 /** Of the newest query, or when the conversation was made. */
-const ACTIVE = sql<number>`coalesce(max(q.created_at), c.created_at)`;
+const ACTIVE = sql<number>`coalesce(a.asked, a.made)`;
 
 /** `conversation_soul.metadata`. */
 interface SoulMetadata {
@@ -87,14 +96,14 @@ export class Conversations {
         build: () => this.#newestBranches().where("c.id", "=", from),
         parameters: [from],
       });
-      if (rows.length > 0) return branchOf((await this.#read(rows))[0]);
+      if (rows.length > 0) return (await this.#read(rows))[0] ?? null;
     }
     // Ids are hexadecimal digits and dashes, all of which sort before "~".
     const rows = await this.#newestBranches().where("c.id", ">=", from).where("c.id", "<", `${from}~`)
       .orderBy("c.id").limit(2).execute();
     const found = rows.length > 0 ? rows : await this.#allBranches().where("b.id", ">=", from)
       .where("b.id", "<", `${from}~`).orderBy("b.id").limit(2).execute();
-    return found.length === 1 ? branchOf((await this.#read(found))[0]) : null;
+    return found.length === 1 ? (await this.#read(found))[0] ?? null : null;
   }
 
   async branches(conversationId: string): Promise<readonly BranchNode[]> {
@@ -104,33 +113,43 @@ export class Conversations {
       .groupBy("b.id").orderBy("b.version").execute();
     const branches = await this.#read(rows);
     return branches.map((branch, at) => {
-      const { fork } = fromJson<{ readonly fork: ForkPoint }>(rows[at]?.branchMetadata ?? null);
+      const { branchMetadata = null, queries = 0 } = rows[at] ?? {};
+      const { fork } = fromJson<{ readonly fork: ForkPoint }>(branchMetadata);
       const point = fork ? { queryId: fork.queryId, position: fork.position } : null;
-      return { ...branch, parentBranchId: rows[at]?.parentStateId ?? null, fork: point };
+      return { ...branch, queries, parentBranchId: rows[at]?.parentStateId ?? null, fork: point };
     });
   }
 
   async latest(workspace: string): Promise<Branch | null> {
-    const branches = await this.#read(await this.#byActivity().execute());
-    return branchOf(branches.find((branch) => branch.queries > 0 && branch.workspace === workspace));
+    const branches = await this.#read(await this.#byActivity().where("a.asked", "is not", null).execute());
+    return branches.find((branch) => branch.workspace === workspace) ?? null;
   }
 
   async list({ limit, after, channel }: ListOptions): Promise<readonly (Branch & Listed)[]> {
-    const all = this.#byActivity();
-    const wanted = channel === undefined ? all : all.where("c.id", "in", inChannel(channel));
-    const rows = wanted.select((q) => [ACTIVE.as("at"), q.fn.max("q.id").as("query")])
-      .limit(Math.max(0, Math.floor(limit)));
+    const all = this.#byActivity().limit(Math.max(0, Math.floor(limit)));
+    const rows = channel === undefined ? all : all.where("a.conversationId", "in", inChannel(channel));
     const { at, query, conversationId } = after ?? {};
-    const found =
-      await (after === undefined
-        ? rows
-        : rows.having(sql<boolean>`(${ACTIVE}, coalesce(max(q.id), ''), c.id) < (${at}, ${query}, ${conversationId})`))
-        .execute();
+    const found = await (after === undefined ? rows : rows.where(
+      sql<boolean>`(${ACTIVE}, coalesce(${NEWEST}, ''), a.conversation_id) < (${at}, ${query}, ${conversationId})`,
+    ))
+      .execute();
+    const counts = await this.#countQueries(found.map(({ conversationId }) => conversationId));
     const branches = await this.#read(found);
     return branches.map((branch, n) => {
       const { conversationId } = branch;
-      return { ...branch, place: { at: found[n]?.at ?? 0, query: found[n]?.query ?? "", conversationId } };
+      const place = { at: found[n]?.at ?? 0, query: found[n]?.query ?? "", conversationId };
+      return { ...branch, queries: counts.get(conversationId) ?? 0, place };
     });
+  }
+
+  async #countQueries(conversationIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#db.selectFrom("conversationState as s")
+      .innerJoin("querySoul as q", "q.conversationStateId", "s.id")
+      .where("s.conversationSoulId", "in", conversationIds)
+      .where((on) => on("s.id", "not in", on.selectFrom("childBranch").select("conversationStateId")))
+      .select((q) => ["s.conversationSoulId as id", q.fn.countAll<number>().as("queries")])
+      .groupBy("s.conversationSoulId").execute();
+    return new Map(rows.map(({ id, queries }) => [id, queries]));
   }
 
   /** Each conversation with its newest branch, those of child queries left out. */
@@ -157,20 +176,14 @@ export class Conversations {
       .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata"]);
   }
 
-  /** The same with the number of queries, the one with the newest query first. */
+  /** The same, the one with the newest query first. What one conversation costs here must not grow with its queries. */
   #byActivity() {
-    return this.#newestBranches()
-      .leftJoin("conversationState as s", "s.conversationSoulId", "c.id")
-      .leftJoin("childBranch as child", "child.conversationStateId", "s.id")
-      .leftJoin(
-        "querySoul as q",
-        (on) => on.onRef("q.conversationStateId", "=", "s.id").on("child.conversationStateId", "is", null),
-      )
-      .select((q) => q.fn.count<number>("q.createdAt").as("queries"))
-      .groupBy("c.id")
-      .orderBy(ACTIVE, "desc")
-      .orderBy((q) => q.fn.max("q.id"), "desc")
-      .orderBy("c.id", "desc");
+    return this.#db.selectFrom(this.#newestBranches().select(["c.createdAt as made", ASKED.as("asked")]).as("a"))
+      .selectAll("a")
+      .select([ACTIVE.as("at"), NEWEST.as("query")])
+      .orderBy("at", "desc")
+      .orderBy("query", "desc")
+      .orderBy("a.conversationId", "desc");
   }
 
   async #read(
@@ -180,18 +193,16 @@ export class Conversations {
       readonly title: string | null;
       readonly createdAt: number;
       readonly metadata: string | null;
-      readonly queries?: number;
     }[],
-  ): Promise<(Branch & { queries: number })[]> {
+  ): Promise<Branch[]> {
     const content = new Content(this.#db);
     await content.load(rows.flatMap((row) => [row.title, row.metadata]));
-    return rows.map(({ conversationId, branchId, title, createdAt, metadata, queries }) => ({
+    return rows.map(({ conversationId, branchId, title, createdAt, metadata }) => ({
       conversationId,
       branchId,
       title: content.text(title ?? ""),
       workspace: fromJson<SoulMetadata>(content.text(metadata ?? "{}")).workspace ?? "",
       createdAt,
-      queries: queries ?? 0,
     }));
   }
 }
@@ -206,10 +217,4 @@ async function externalIn(db: Database, { channel, externalId }: Chat): Promise<
     SELECT id FROM conversation_soul_full WHERE json_extract(metadata, '$.channel') = ${channel}
     AND json_extract(metadata, '$.externalId') = ${externalId} ORDER BY created_at, id LIMIT 1`.execute(db);
   return rows[0]?.id ?? null;
-}
-
-function branchOf(row: (Branch & { readonly queries: number }) | undefined): Branch | null {
-  if (!row) return null;
-  const { queries: _queries, ...branch } = row;
-  return branch;
 }

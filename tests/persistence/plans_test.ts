@@ -78,3 +78,19 @@ Deno.test("opening a branch reads its own rows only; a list of conversations rea
     "SCAN c USING INDEX sqlite_autoindex_conversation_soul_1", // latestConversation()
   ]);
 });
+
+Deno.test("a list of conversations looks at one query of each branch, and counts those that it shows in an index", async () => {
+  const plans = await plansOf(async (store) => {
+    await turn(store);
+    assert.equal((await store.listConversations({ limit: 1 }))[0]?.queries, 2);
+  });
+  const reads = [...plans].filter(([sql]) =>
+    /max\(q\.created_at\)|count\(\*\).*group by "s"\."conversation_soul_id"/.test(sql)
+  ).flatMap(([, plan]) => plan)
+    .filter((line) => /^(SEARCH|SCAN) q\b/.test(line));
+  assert.deepEqual(reads, [
+    "SEARCH q USING COVERING INDEX idx_query_soul_state (conversation_state_id=?)", // the end of it
+    "SEARCH q USING INDEX idx_query_soul_state (conversation_state_id=? AND created_at=?)",
+    "SEARCH q USING COVERING INDEX idx_query_soul_state (conversation_state_id=?)", // counted
+  ]);
+});
