@@ -61,7 +61,7 @@ export class Actions implements PanelActions {
     await this.#idle("change the model", async () => {
       const { screen, screenParts: { open, request, config }, use } = this.#parts;
       const before = screen.session;
-      if (before.database === ":memory:") throw new Error("its database is in memory and would be lost");
+      if (before.database === ":memory:") throw new Error("Cannot change the model: the database is in memory");
       use(await open({ ...request, provider, model: name }));
       await before.close();
       const model = `${provider}/${name}`;

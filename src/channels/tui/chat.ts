@@ -11,6 +11,8 @@ import type { Transcript } from "./transcript.ts";
 import { Turn } from "./turn.ts";
 
 const CHANNEL = "tui";
+/** Iterations that a query keeps on the screen once another one runs. */
+const FOLDED = 40;
 
 /** What was sent while a query runs: it goes into the query's next call, or becomes the next query. */
 interface Waiting {
@@ -49,6 +51,7 @@ export class Chat {
   #waiting: Waiting[] = [];
   #lastAnswer = "";
   #ended: Promise<void> = Promise.resolve();
+  #last: Turn | null = null;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -86,6 +89,7 @@ export class Chat {
     readonly lastAnswer?: string;
   } = {}): void {
     this.#branch = branch;
+    this.#last = null;
     this.#spent = spent;
     this.#lastAnswer = lastAnswer;
   }
@@ -139,7 +143,9 @@ export class Chat {
 
   async #run({ text, variables }: Outgoing): Promise<void> {
     const { transcript, shown, changed, session, giveBack } = this.#parts;
-    const turn = new Turn(transcript, shown);
+    const turn = new Turn(transcript, { shown, conversations: () => session().conversations });
+    this.#last?.fold(FOLDED);
+    this.#last = turn;
     const controller = new AbortController();
     const running = { turn, controller, since: Date.now() };
     this.#running = running;

@@ -11,7 +11,7 @@ export function endLine({ status, reason, iterations, ms, usage, costUsd, confid
     ...(status === "error" ? [reason.replaceAll("_", " ")] : []),
     `${iterations} ${iterations === 1 ? "iteration" : "iterations"}`,
     seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} m ${Math.round(seconds % 60)} s`,
-    `↑${tokens(usage.input)} ↓${tokens(usage.output)}`,
+    ...(usage.input + usage.output > 0 ? [`↑${tokens(usage.input)} ↓${tokens(usage.output)}`] : []),
     ...(costUsd === null || costUsd === 0 ? [] : [dollars(costUsd)]),
     ...(status === "done" && confidence !== "high" ? [`${confidence} confidence`] : []),
   ].join(" · ");

@@ -23,7 +23,7 @@ export function footerLine(
   const parts = [
     `${session.provider} ${session.model}`,
     ...(iteration > 0 ? [`iteration ${iteration}${budget === null ? "" : `/${budget}`}`] : []),
-    ...(usage.calls > 0 ? [`↑${tokens(usage.input)} ↓${tokens(usage.output)}`] : []),
+    ...(usage.input + usage.output > 0 ? [`↑${tokens(usage.input)} ↓${tokens(usage.output)}`] : []),
     ...(costUsd > 0 ? [dollars(costUsd)] : []),
     ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
     folder(session.workspace, home),

@@ -31,6 +31,10 @@ export class OlderEntry extends DrawnEntry {
     this.#parts = parts;
   }
 
+  get range(): { readonly from: number; readonly to: number } {
+    return this.#range;
+  }
+
   get pending(): boolean {
     return this.#asked && this.#problem === "";
   }

@@ -1,6 +1,7 @@
 import type { Conversations } from "../../conversation/conversations.ts";
 import { clip } from "../../domain/clip.ts";
 import type { IterationOutcome } from "../../domain/query_event.ts";
+import { boundedResult } from "./bounded_result.ts";
 import { newStep, type Step } from "./step.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
@@ -20,12 +21,7 @@ export function storedStep({ position, thinking, blocks, error, metadata, status
         code: clip(code, MOST_CHARS),
         calling: "",
         diffs: [],
-        result: {
-          ...result,
-          stdout: clip(result.stdout, MOST_CHARS),
-          stderr: clip(result.stderr, MOST_CHARS),
-          preview: clip(result.preview, MOST_CHARS),
-        },
+        result: boundedResult(result),
       })),
       ...pending.map((code) => ({ code: clip(String(code), MOST_CHARS), calling: "", diffs: [], result: null })),
     ],

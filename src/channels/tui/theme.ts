@@ -49,7 +49,12 @@ export function makeTheme({ color, dark }: { readonly color: boolean; readonly d
     italic,
     strikethrough: weight(9, 29),
     underline: weight(4, 24),
-    highlightCode: (text, language) => isScript(language) ? [...code(text)] : text.split("\n"),
+    highlightCode: (text, language) => {
+      if (isScript(language)) return [...code(text)];
+      return language === "diff"
+        ? text.split("\n").map((line) => diffLine(line, { green, red, dim }))
+        : text.split("\n");
+    },
   };
   const selectList = {
     selectedPrefix: cyan,
@@ -63,6 +68,11 @@ export function makeTheme({ color, dark }: { readonly color: boolean; readonly d
     said: dark === null ? same : hue(dark ? "48;5;236" : "48;5;254", 49),
     ...{ code, markdown, editor: { borderColor: dim, selectList } },
   };
+}
+
+function diffLine(line: string, { green, red, dim }: Readonly<Record<"green" | "red" | "dim", Paint>>): string {
+  if (line.startsWith("@@")) return dim(line);
+  return line.startsWith("+") ? green(line) : line.startsWith("-") ? red(line) : line;
 }
 
 function isScript(language = ""): boolean {

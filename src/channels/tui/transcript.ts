@@ -56,7 +56,7 @@ export class Transcript {
     const from = this.#top ?? this.#placeAbove({ index: this.#entries.length, line: 0 }, this.#size.rows);
     if (from === null) return;
     this.#top = rows < 0 ? this.#placeAbove(from, -rows) ?? { index: 0, line: 0 } : this.#placeBelow(from, rows);
-    if (rows > 0 && this.#rowsFrom(this.#top).length <= this.#size.rows) this.#top = null;
+    if (rows > 0 && this.#top !== null && this.#rowsFrom(this.#top).length <= this.#size.rows) this.#top = null;
   }
 
   page(direction: -1 | 1): void {
@@ -131,14 +131,15 @@ export class Transcript {
     return null;
   }
 
-  #placeBelow({ index, line }: Place, rows: number): Place {
+  /** So many rows below a place, null where the end is nearer. */
+  #placeBelow({ index, line }: Place, rows: number): Place | null {
     let left = line + rows;
     for (let at = index; at < this.#entries.length; at++) {
       const { length } = this.#lines(at);
       if (left < length) return { index: at, line: left };
       left -= length;
     }
-    return { index: Math.max(0, this.#entries.length - 1), line: 0 };
+    return null;
   }
 
   #lines(index: number, from: "above" | "below" = "below"): readonly string[] {

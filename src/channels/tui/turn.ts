@@ -1,28 +1,59 @@
+import type { Conversations } from "../../conversation/conversations.ts";
 import { oneLine } from "../../domain/clip.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { AnswerEntry } from "./answer_entry.ts";
+import { boundedResult } from "./bounded_result.ts";
 import { endLine } from "./end_line.ts";
 import { LineEntry } from "./line_entry.ts";
+import { OlderEntry } from "./older_entry.ts";
 import type { Shown } from "./shown.ts";
 import { newStep, type Step, type StepBlock } from "./step.ts";
 import { StepEntry } from "./step_entry.ts";
 import type { Transcript } from "./transcript.ts";
 
+/** Iterations of a running query that are kept; others are in the database. */
+const MOST_STEPS = 200;
+
 /** One query while it runs: its events become entries of the transcript. */
 export class Turn {
   readonly #transcript: Transcript;
   readonly #shown: () => Shown;
+  readonly #conversations: () => Conversations;
   #step: StepEntry | null = null;
+  /** Those that stand in the transcript with all that they say, and the entry for the ones before them. */
+  #steps: StepEntry[] = [];
+  #older: OlderEntry | null = null;
   #answer: AnswerEntry | null = null;
   /** What goes on now, for the line above the input. */
   phase = "waiting for the model";
   iteration = 0;
   queryId: string | null = null;
 
-  constructor(transcript: Transcript, shown: () => Shown) {
+  constructor(
+    transcript: Transcript,
+    { shown, conversations }: { readonly shown: () => Shown; readonly conversations: () => Conversations },
+  ) {
     this.#transcript = transcript;
     this.#shown = shown;
+    this.#conversations = conversations;
+  }
+
+  /** Leaves so many of its iterations; those before them can be read again. */
+  fold(left: number): void {
+    const gone = this.#steps.slice(0, Math.max(0, this.#steps.length - left));
+    const [first, last] = [gone[0], gone.at(-1)];
+    if (!first || !last || this.queryId === null) return;
+    const from = this.#older?.range.from ?? first.step.number - 1;
+    const older = new OlderEntry(this.queryId, { from, to: last.step.number }, {
+      conversations: this.#conversations(),
+      shown: this.#shown,
+      replace: (entry, entries) => this.#transcript.replace(entry, entries),
+    });
+    if (this.#older !== null) this.#transcript.replace(this.#older, []);
+    for (const entry of gone) this.#transcript.replace(entry, entry === last ? [older] : []);
+    this.#older = older;
+    this.#steps = this.#steps.slice(gone.length);
   }
 
   show(event: QueryEvent): void {
@@ -43,7 +74,7 @@ export class Turn {
         this.phase = `running block ${event.block + 1}`;
         return this.#change(event, (step) => void (blockOf(step, event.block).code = event.code));
       case "block_finished":
-        return this.#change(event, (step) => void (blockOf(step, event.block).result = event.result));
+        return this.#change(event, (step) => void (blockOf(step, event.block).result = boundedResult(event.result)));
       case "host_call":
         this.phase = event.phase === "start" ? event.name : `running block ${event.block + 1}`;
         return this.#change(event, (step) => {
@@ -77,6 +108,8 @@ export class Turn {
     if (this.#step?.step.number !== event.iteration) {
       this.#step = new StepEntry(newStep(event.iteration), this.#shown);
       this.#transcript.add(this.#step);
+      this.#steps.push(this.#step);
+      if (this.#steps.length > MOST_STEPS && this.#transcript.following) this.fold(MOST_STEPS / 2);
     }
     change(this.#step.step);
     this.#step.invalidate();

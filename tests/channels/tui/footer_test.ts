@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { footerLine } from "../../../src/channels/tui/footer.ts";
+import { makeTheme } from "../../../src/channels/tui/theme.ts";
+
+const theme = { ...makeTheme({ color: false, dark: null }), dim: (text: string) => text };
+const usage = { input: 12_345, output: 678, cached: 0, reasoning: 0, calls: 2 };
+const facts = {
+  session: { provider: "anthropic", model: "model-9", workspace: "/home/me/work/日本語" },
+  spent: { usage, costUsd: 0.0123, budget: 20, walls: ["realm", "process", "kernel"] },
+  iteration: 3,
+  home: "/home/me",
+};
+
+Deno.test("footerLine() tells model, budget, tokens, cost, walls and folder", () => {
+  assert.equal(
+    footerLine(facts, { width: 120, theme }),
+    " anthropic model-9 · iteration 3/20 · ↑12k ↓678 · $0.0123 · walls: realm process kernel · ~/work/日本語",
+  );
+});
+
+Deno.test("footerLine() leaves out what does not fit, and never more than a line", () => {
+  for (const width of [80, 60, 40, 20, 5, 1]) {
+    const line = footerLine(facts, { width, theme });
+    assert.ok(visibleWidth(line) <= width, `${width}: ${line}`);
+  }
+  assert.match(footerLine(facts, { width: 60, theme }), /^ anthropic model-9 · iteration 3\/20/);
+  const evil = { ...facts, session: { ...facts.session, model: "\x1b[2Jm" } };
+  assert.ok(!footerLine(evil, { width: 80, theme }).includes("\x1b[2J"));
+});

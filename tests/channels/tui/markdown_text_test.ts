@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
+import { MarkdownText } from "../../../src/channels/tui/markdown_text.ts";
+import { makeTheme } from "../../../src/channels/tui/theme.ts";
+
+const theme = makeTheme({ color: true, dark: true });
+
+function drawn(pieces: readonly string[], width = 60): readonly string[] {
+  const text = new MarkdownText(theme);
+  for (const piece of pieces) {
+    text.append(piece);
+    text.lines(width);
+  }
+  return text.lines(width).map((line) => stripTerminalSequences(line).trimEnd());
+}
+
+const SAMPLE = `# Title
+
+A paragraph with **bold**
+on two lines.
+
+1. one
+
+2. two
+
+   more of two
+
+\`\`\`ts
+const a = 1;
+
+const b = 2;
+\`\`\`
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+> quoted
+
+The end.`;
+
+Deno.test("a text in pieces looks as the same text at once, wherever it is cut", () => {
+  const whole = drawn([SAMPLE]);
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 40 }), (sizes) => {
+      const pieces: string[] = [];
+      let at = 0;
+      for (const size of sizes) {
+        pieces.push(SAMPLE.slice(at, at + size));
+        at += size;
+      }
+      assert.deepEqual(drawn([...pieces, SAMPLE.slice(at)]), whole);
+    }),
+    { numRuns: 40 },
+  );
+  assert.match(whole.join("\n"), /Title[^]*bold[^]*1\. one[^]*2\. two[^]*const a = 1;\n\n? *const b = 2;[^]*The end\./);
+});
+
+Deno.test("no line is wider than asked for, and none commands the terminal, whatever the text", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (raw, width) => {
+      const text = new MarkdownText(makeTheme({ color: false, dark: null }));
+      text.append(raw);
+      for (const line of text.lines(width)) {
+        assert.ok(visibleWidth(line) <= Math.max(width, 2), JSON.stringify(line));
+        // deno-lint-ignore no-control-regex
+        assert.doesNotMatch(stripTerminalSequences(line), /[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
