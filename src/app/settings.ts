@@ -3,6 +3,7 @@ import type { OpenRequest } from "../channels/channel.ts";
 import type { ConfigFile, ProjectFile } from "../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
+import { fileFault } from "../domain/file_fault.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -47,7 +48,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
     return { path, text: await Deno.readTextFile(path) };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
-    throw new ConfigError(`Cannot read ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`);
   }
 }
 

@@ -24,6 +24,7 @@ import { previewCall } from "../query/preview_call.ts";
 import { type RunOptions, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
 import { asBefore } from "./_as_before.ts";
+import { notFound } from "./_not_found.ts";
 import { checkRequest } from "./check_request.ts";
 import { checkedExtras } from "./checked_extras.ts";
 import type { ConversationParts } from "./conversation_parts.ts";
@@ -93,7 +94,7 @@ export class Conversations {
   /** Throws `UsageError` when there is none of that id. */
   async byId(id: string): Promise<Branch> {
     const branch = await this.#store.findConversation(id);
-    if (!branch) throw new UsageError(`Cannot find conversation: ${id}`);
+    if (!branch) throw await notFound(id, this.#store);
     return branch;
   }
 

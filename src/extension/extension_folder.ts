@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { fileFault } from "../domain/file_fault.ts";
 import { type ManifestEntry, readManifest } from "./manifest.ts";
 
 /** An extension's folder as it was when it was read: what was hashed is what is loaded. */
@@ -21,7 +22,7 @@ const LEFT_OUT = ".git";
 /** Reads all of a folder; throws Error for one that is too large, has a link or a special file, or no good manifest. */
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
   const info = await Deno.lstat(path).catch((error: unknown) => error);
-  if (info instanceof Error) throw refused(path, info.message);
+  if (info instanceof Error) throw refused(path, fileFault(info));
   if (!(await Deno.lstat(path)).isDirectory) throw refused(path, "it is no folder");
   const reader = new FolderReader(path);
   await reader.read("", 0);

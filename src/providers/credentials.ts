@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
+import { fileFault } from "../domain/file_fault.ts";
 
 /** What is kept for one provider. */
 export type Credential =
@@ -78,7 +79,8 @@ export class Credentials {
       await this.#write(this.#path, change);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      throw new ConfigError(`Cannot keep keys in ${this.#path}: ${error instanceof Error ? error.name : "unknown"}`);
+      const name = error instanceof Error ? error.name : "unknown"; // a message may quote what is kept
+      throw new ConfigError(`Cannot keep keys in ${this.#path}: ${fileFault(error, name)}`);
     }
     this.#read = null;
   }

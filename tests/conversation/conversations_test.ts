@@ -133,3 +133,19 @@ Deno.test("Conversations ends a query whose sandbox cannot start, and tries agai
   assert.equal(times, 2);
   assert.equal((await engine.ask("2")).answer, "5");
 });
+
+Deno.test("byId() says so where the beginning of an id is that of several", async () => {
+  await using engine = await startEngine([]);
+  const { conversations } = engine;
+  const facts = { title: "t", channel: "cli", workspace: "/w" };
+  const made = [await conversations.create(facts), await conversations.create(facts)];
+  const [first, second] = made.map(({ conversationId }) => conversationId);
+  let common = 0;
+  while (first?.[common] === second?.[common]) common++;
+  const start = first?.slice(0, common) ?? "";
+  await assert.rejects(conversations.byId(start), {
+    name: "UsageError",
+    message: new RegExp(`^Cannot tell conversations apart by ${start}: 2 begin so, such as \\w`),
+  });
+  await assert.rejects(conversations.byId("ffffffff"), /^UsageError: Cannot find conversation: ffffffff$/);
+});

@@ -107,7 +107,10 @@ Deno.test("Credentials.set() says that it cannot write", async () => {
     await Deno.writeTextFile(join(folder, "file"), "");
     await assert.rejects(new Credentials(join(folder, "file/auth.json")).set("a", KEY), (error) => {
       assert.ok(error instanceof ConfigError);
-      assert.match(error.message, /^Cannot keep keys in .*auth\.json: \w+$/);
+      assert.match(
+        error.message,
+        /^Cannot keep keys in .*auth\.json: (\w+|a part of its path is no folder|access is denied)$/,
+      );
       return true;
     });
   });

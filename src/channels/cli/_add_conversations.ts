@@ -20,7 +20,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
     });
   group.command("show")
     .description("one conversation: requests, thinking, code, results, answers")
-    .argument("<id>", "its id, or the first 8 characters of it")
+    .argument("<id>", "its id, or the beginning of it")
     .option("--query <n>", "only this query, counted from 1", positiveInteger)
     .addOption(output())
     .option("--db <path>", "database file (VIS_DB)")
@@ -32,7 +32,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
   addFiles(group, { services, io, finish });
   program.command("replay")
     .description("run the recorded replies of a conversation again and list what comes out otherwise")
-    .argument("<id>", "conversation, or the first 8 characters of its id")
+    .argument("<id>", "conversation, or the beginning of its id")
     .option("--query <n>", "compare only this query, counted from 1; those before it run too", positiveInteger)
     .option("--json", "print the differences as JSON", false)
     .option("--db <path>", "database file to read from (VIS_DB)")
@@ -47,7 +47,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
 function addChanges(group: Command, { services, io, finish }: Context): void {
   group.command("fork")
     .description("a new branch that goes on from an earlier point; prints its id")
-    .argument("<id>", "conversation, branch or query, or the first 8 characters of it")
+    .argument("<id>", "conversation, branch or query, or the beginning of it")
     .option(
       "--at <iteration>",
       "N counts over all queries, QUERY.ITERATION within one, 0 is the beginning; the end by default",
@@ -60,7 +60,7 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
     });
   group.command("retry")
     .description("run a query again from the state before it, in a new branch where others follow it")
-    .argument("<id>", "conversation or branch, or the first 8 characters of it")
+    .argument("<id>", "conversation or branch, or the beginning of it")
     .option("--query <n>", "which one, counted from 1; the last by default", positiveInteger)
     .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
     .option("--provider <name>", "the only provider to use (VIS_PROVIDER)")
@@ -76,7 +76,7 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
     });
   group.command("rename")
     .description("give a conversation another title")
-    .argument("<id>", "conversation or branch, or the first 8 characters of it")
+    .argument("<id>", "conversation or branch, or the beginning of it")
     .argument("<title...>", "the title")
     .option("--db <path>", "database file (VIS_DB)")
     .action(async (id: string, words: string[], flags: { db?: string }) => {
@@ -85,7 +85,7 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
     });
   group.command("delete")
     .description("remove a conversation with all its branches")
-    .argument("<id>", "conversation, or the first 8 characters of its id")
+    .argument("<id>", "conversation, or the beginning of its id")
     .option("--yes", "do it; without this nothing happens", false)
     .option("--db <path>", "database file (VIS_DB)")
     .action(async (id: string, flags: { yes: boolean; db?: string }) => {
@@ -99,7 +99,7 @@ function addFiles(group: Command, { services, io, finish }: Context): void {
     .description(
       "write a conversation: Markdown or one page of HTML for reading, JSON with everything for vis conversations import",
     )
-    .argument("<id>", "conversation or branch, or the first 8 characters of it; JSON has all branches")
+    .argument("<id>", "conversation or branch, or the beginning of it; JSON has all branches")
     .addOption(new Option("--format <format>", "what it becomes").choices(["md", "json", "html"]).default("md"))
     .option("-o, --output <file>", "write into this file instead of stdout")
     .option("--db <path>", "database file (VIS_DB)")

@@ -8,7 +8,10 @@ export function addPrompt(program: Command, { services, io, finish }: Context): 
   program.command("prompt")
     .description("show what is sent to the model for a request, or was sent for a stored iteration")
     .argument("[prompt...]", "the request; what is piped in stands below it")
-    .option("--conversation <id>", "as its next request; without a request, its newest query (8 characters will do)")
+    .option(
+      "--conversation <id>",
+      "as its next request; without a request, its newest query (the beginning of its id will do)",
+    )
     .option(
       "--iteration <n>",
       "this iteration of the conversation's newest query; the last one by default",

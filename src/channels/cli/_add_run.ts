@@ -9,7 +9,7 @@ export function addRun(program: Command, { services, io, finish }: Context): voi
     .description("run one query: progress on stderr, the answer alone on stdout; reads stdin too")
     .argument("[prompt...]", "what you want; what is piped in stands below it")
     .option("-c, --continue", "go on with the newest conversation of this workspace")
-    .option("--conversation <id>", "go on with this conversation (8 characters of its id will do)")
+    .option("--conversation <id>", "go on with this conversation (the beginning of its id will do)")
     .option("--fork <id>", "go on in a new branch from ID or ID@ITERATION; the other one stays as it is");
   addLimits(run);
   run.option("--context <file>", "a text or JSON of any size that the model works on as the variable context")

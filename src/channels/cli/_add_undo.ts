@@ -10,7 +10,7 @@ export function addUndo(program: Command, { services, io, finish }: Context): vo
     .option("--list", "show the changes that are kept, the newest first, and change nothing", false)
     .option("--steps <n>", "take back the last so many changes", positiveInteger)
     .addOption(new Option("--scope <what>", "take back all of the newest one").choices(["query", "iteration", "step"]))
-    .option("--conversation <id>", "only changes of this one (8 characters of its id will do)")
+    .option("--conversation <id>", "only changes of this one (the beginning of its id will do)")
     .option("--redo", "take back the last undo", false)
     .option("--force", "also where a file was changed by somebody else since", false)
     .option("--cwd <dir>", "workspace folder; the current one by default")

@@ -90,25 +90,25 @@ export class DbCommand {
 
 function statsLines(stats: DatabaseStats, vis: string): string[] {
   const { path, fileBytes, walBytes, freeBytes, schemaVersion, sqliteVersion, tables, content, conversations } = stats;
-  return [
+  const head = [
     path,
     `${size(fileBytes)} file, ${size(walBytes)} log, ${size(freeBytes)} free · ` +
     `schema V${schemaVersion}, vis ${vis}, SQLite ${sqliteVersion}`,
-    "",
-    ...tables.filter(({ rows }) => rows > 0)
+  ];
+  const parts = [
+    tables.filter(({ rows }) => rows > 0)
       .map(({ table, rows, bytes }) =>
         `${table.padEnd(24)} ${String(rows).padStart(9)} rows ${size(bytes).padStart(10)}`
       ),
-    "",
-    ...content.map(({ encoding, rows, bytes }) =>
+    content.map(({ encoding, rows, bytes }) =>
       `${`content: ${encoding}`.padEnd(24)} ${String(rows).padStart(9)} rows ${size(bytes).padStart(10)}`
     ),
-    "",
-    ...conversations.map(({ conversationId, queries, iterations, versions, bytes, title }) =>
+    conversations.map(({ conversationId, queries, iterations, versions, bytes, title }) =>
       `${conversationId}  ${size(bytes).padStart(9)}  ${queries} queries, ${iterations} iterations, ` +
       `${versions} versions  ${oneLine(title, 60)}`
     ),
   ];
+  return [head, ...parts.filter((part) => part.length > 0)].flatMap((part, at) => at === 0 ? part : ["", ...part]);
 }
 
 function size(bytes: number): string {

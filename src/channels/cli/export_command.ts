@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { MAX_ARCHIVE_BYTES } from "../../domain/archive_limits.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/file_fault.ts";
 import { visibleText } from "../../domain/visible_text.ts";
 import type { Io, Services, Session } from "../channel.ts";
 import { browse } from "./_browse.ts";
@@ -67,7 +68,7 @@ async function writeWhole(path: string, pieces: Iterable<string>): Promise<void>
       await rm(folder, { recursive: true, force: true });
     }
   } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(`Cannot write ${path}: ${reasonOf(error)}`);
+    throw error instanceof UsageError ? error : new UsageError(`Cannot write ${path}: ${fileFault(error)}`);
   }
 }
 
@@ -108,15 +109,6 @@ async function readText(path: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot import ${path}: ${error instanceof TypeError ? "it is no text" : reasonOf(error)}`);
+    throw new UsageError(`Cannot import ${path}: ${error instanceof TypeError ? "it is no text" : fileFault(error)}`);
   }
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "ENOENT") return "there is no such file or folder";
-  if (code === "EACCES" || code === "EPERM") return "access is denied";
-  if (code === "EISDIR") return "it is a folder";
-  if (code === "ENOSPC") return "the disk is full";
-  return error instanceof Error ? error.message : String(error);
 }

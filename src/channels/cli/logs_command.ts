@@ -40,6 +40,7 @@ export async function logsCommand(
     };
     const rows = await session.conversations.archive.logs({ ...filter, limit });
     print(rows);
+    if (rows.length === 0 && !json && !follow) io.stdout("Nothing was logged that fits\n");
     for (let after = rows.at(-1)?.seq ?? 0; follow && !abort.signal.aborted;) {
       await pause(abort.signal);
       const more = await session.conversations.archive.logs({ ...filter, after, limit: AT_ONCE });

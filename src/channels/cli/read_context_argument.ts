@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { UsageError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/file_fault.ts";
 import type { SendOptions } from "../../conversation/conversations.ts";
 
 /** The file of `--context`, opened when it is read. Throws `UsageError` where there is no such file. */
@@ -12,7 +13,7 @@ export async function readContextArgument(path: string): Promise<NonNullable<Sen
 
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   using file = await Deno.open(path).catch((error: unknown) => {
-    throw new UsageError(`Cannot read ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`Cannot read ${path}: ${fileFault(error)}`);
   });
   const buffer = new Uint8Array(1 << 20);
   for (let got = await file.read(buffer); got !== null; got = await file.read(buffer)) yield buffer.slice(0, got);

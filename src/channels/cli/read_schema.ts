@@ -1,4 +1,6 @@
+import { oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/file_fault.ts";
 
 const MAX_BYTES = 4_000_000;
 
@@ -9,7 +11,9 @@ export async function readSchema(path: string): Promise<unknown> {
     return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
     throw new UsageError(
-      `Cannot use schema ${path}: it is no JSON (${error instanceof Error ? error.message : error})`,
+      `Cannot use schema ${path}: it is no JSON (${
+        oneLine(error instanceof Error ? error.message : String(error), 200)
+      })`,
     );
   }
 }
@@ -23,6 +27,6 @@ async function textOf(path: string): Promise<string> {
     return await Deno.readTextFile(path);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot read schema ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`Cannot read schema ${path}: ${fileFault(error)}`);
   }
 }

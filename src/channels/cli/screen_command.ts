@@ -6,7 +6,7 @@ import { welcome } from "./welcome.ts";
 /** Flags of `vis` without a command. */
 export const SCREEN_FLAGS = [
   ["-c, --continue", "go on with the newest conversation of this workspace"],
-  ["--conversation <id>", "go on with this conversation (8 characters of its id will do)"],
+  ["--conversation <id>", "go on with this conversation (the beginning of its id will do)"],
   ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
   ["--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)"],
   ["--db <path>", "database file, or :memory: (VIS_DB)"],

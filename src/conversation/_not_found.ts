@@ -1,0 +1,17 @@
+import { UsageError } from "../domain/errors.ts";
+import type { Store } from "../persistence/store.ts";
+
+/** Of these, whose ids begin alike where they were made in the same minute. */
+const NEWEST = 200;
+/** Tells conversations apart that were not made in the same millisecond. */
+const SHOWN = 13;
+
+/** Why there is no conversation of an id, or of its beginning. */
+export async function notFound(id: string, store: Pick<Store, "listConversations">): Promise<UsageError> {
+  const start = id.toLowerCase();
+  const listed = start.length < 8 ? [] : await store.listConversations({ limit: NEWEST });
+  const near = [...new Set(listed.map(({ conversationId }) => conversationId))].filter((one) => one.startsWith(start));
+  if (near.length < 2) return new UsageError(`Cannot find conversation: ${id}`);
+  const examples = near.slice(0, 3).map((one) => start.length < SHOWN ? one.slice(0, SHOWN) : one).join(", ");
+  return new UsageError(`Cannot tell conversations apart by ${id}: ${near.length} begin so, such as ${examples}`);
+}
