@@ -5,16 +5,17 @@ import { chatKey, type ChatPlace } from "./incoming.ts";
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** The conversation that goes on in a chat: the one it has chosen, else its first one. Made where there is none. */
+/** The conversation that goes on in a chat: the one it has chosen, else its first one, which it has chosen then. Made
+ * where there is none. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.get(null);
   const { branchId } = await parts.inbox.chat(chatKey(place));
-  if (branchId === null) return await ensure(place, { parts, suffix: "" });
+  if (branchId === null) return await choose(place, { parts, suffix: "" });
   try {
     return await conversations.byId(branchId);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return await ensure(place, { parts, suffix: "" }); // it was deleted
+    return await choose(place, { parts, suffix: "" }); // it was deleted
   }
 }
 
@@ -23,22 +24,22 @@ export async function newChatConversation(
   place: ChatPlace,
   { parts, updateId }: { readonly parts: Parts; readonly updateId: number },
 ): Promise<Conversation> {
-  const branch = await ensure(place, { parts, suffix: `/${updateId}` });
-  const key = chatKey(place);
-  await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), branchId: branch.branchId });
-  return branch;
+  return await choose(place, { parts, suffix: `/${updateId}` });
 }
 
-async function ensure(
+async function choose(
   place: ChatPlace,
   { parts, suffix }: { readonly parts: Parts; readonly suffix: string },
 ): Promise<Conversation> {
   const { conversations, workspace } = await parts.sessions.get(null);
-  return await conversations.records.ensure({
+  const key = chatKey(place);
+  const branch = await conversations.records.ensure({
     title: "Telegram",
     untitled: true,
     channel: "telegram",
-    externalId: `${parts.api.botId}/${chatKey(place)}${suffix}`,
+    externalId: `${parts.api.botId}/${key}${suffix}`,
     workspace,
   });
+  await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), branchId: branch.branchId });
+  return branch;
 }

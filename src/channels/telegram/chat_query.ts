@@ -1,9 +1,7 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { BusyError, Cancelled, ConfigError, ProviderError, StoreError, UsageError } from "../../domain/errors.ts";
 import type { BotParts } from "./bot_parts.ts";
-import { chatConversation } from "./chat_conversation.ts";
 import type { Entry } from "./entry.ts";
-import { chatKey } from "./incoming.ts";
 import { ProgressView } from "./progress_view.ts";
 import { queryAnswer } from "./query_answer.ts";
 import { Reply } from "./reply.ts";
@@ -83,7 +81,8 @@ export class ChatQuery {
   async #answer(): Promise<RichText | null> {
     const { closing } = this.#parts;
     try {
-      const { branch, model } = await this.#place();
+      const { branchId, model = null } = this.#entry;
+      const branch = await (await this.#parts.sessions.get(null)).conversations.byId(branchId ?? "");
       const session = await this.#parts.sessions.forBranch(branch, model);
       this.#running = { session, branch };
       const result = await queryAnswer({
@@ -115,20 +114,6 @@ export class ChatQuery {
   async #suspend(): Promise<null> {
     await this.#save({ suspended: true });
     return null;
-  }
-
-  /** Where the query runs: as it was first chosen, whatever the chat has chosen since. */
-  async #place() {
-    const { inbox, sessions } = this.#parts;
-    const { message: { chat }, branchId, model } = this.#entry;
-    if (branchId !== undefined) {
-      const { conversations } = await sessions.get(null);
-      return { branch: await conversations.byId(branchId), model: model ?? null };
-    }
-    const branch = await chatConversation(chat, this.#parts);
-    const chosen = await inbox.chat(chatKey(chat));
-    await this.#save({ branchId: branch.branchId, model: chosen.model });
-    return { branch, model: chosen.model };
   }
 
   async #live(): Promise<void> {

@@ -1,9 +1,10 @@
 import { Cancelled, ConfigError, StoreError, UsageError } from "../../domain/errors.ts";
 import type { BotParts } from "./bot_parts.ts";
+import { chatConversation } from "./chat_conversation.ts";
 import { ChatQuery } from "./chat_query.ts";
 import { chatCommand } from "./chat_command.ts";
 import type { Entry } from "./entry.ts";
-import type { IncomingFile } from "./incoming.ts";
+import { chatKey, type IncomingFile } from "./incoming.ts";
 import { overQuota } from "./over_quota.ts";
 import { RichText } from "./rich_text.ts";
 import { splitRichText } from "./split_rich_text.ts";
@@ -73,8 +74,19 @@ export class ChatWorker {
       (this.#waiting.length >= MAX_WAITING ? "Too many messages wait for their answer: send it again later" : null);
     if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
     const current = this.#current;
-    if (current?.queryId && message.files.length === 0 && entry.attempts === undefined) this.#steer(entry, current);
-    else this.#enqueue(entry);
+    const placed = await this.#placed(entry);
+    if (current?.queryId && message.files.length === 0 && entry.attempts === undefined) this.#steer(placed, current);
+    else this.#enqueue(placed);
+  }
+
+  /** With the conversation and the model that the chat has now: a command that comes before its turn changes neither. */
+  async #placed(entry: Entry): Promise<Entry> {
+    if (entry.branchId !== undefined) return entry;
+    const { branchId } = await chatConversation(entry.message.chat, this.#parts);
+    const { model } = await this.#parts.inbox.chat(chatKey(entry.message.chat));
+    const placed = { ...entry, branchId, model };
+    await this.#parts.inbox.put(placed);
+    return placed;
   }
 
   #enqueue(entry: Entry): void {

@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { FakeBotApi, refused } from "./_fake_bot_api.ts";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { sessionOf, withBot } from "./_rig.ts";
+
+const answer = (text: string): string => replyJson([], { final: text });
+const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
+const GROUP = { id: -500, type: "supergroup", title: "G" };
+const IMAGES = { engine: { scripted: { capabilities: { images: true } } } } as const;
+
+Deno.test("a photo goes with the request as an image, its caption as the words", () =>
+  withBot([(request) => answer(JSON.stringify(request.texts).includes("What is on it") ? "a cat" : "?")], async (
+    { api, engine, until },
+  ) => {
+    api.files.set("photos/big.png", PNG);
+    const photo = [
+      { file_id: "photos/small.png", width: 9, height: 9, file_size: 9 },
+      { file_id: "photos/big.png", width: 90, height: 90, file_size: PNG.length },
+      { file_id: "photos/huge.png", width: 900, height: 900, file_size: 9_000_000 },
+    ];
+    api.say(null, { photo, caption: "What is on it?" });
+    await until(() => api.shown().some((text) => text.startsWith("a cat")));
+    assert.ok(JSON.stringify(engine.provider.requests[0]?.messages).includes("image/png"), "no image was sent");
+  }, IMAGES));
+
+Deno.test("an album is one request with all of its photos, though they come apart", () =>
+  withBot([answer("both")], async ({ api, engine, until }) => {
+    for (const name of ["a", "b", "c"]) {
+      api.files.set(`${name}.png`, PNG);
+      const photo = [{ file_id: `${name}.png`, width: 9, height: 9, file_size: PNG.length }];
+      api.say(null, { photo, media_group_id: "g1", ...(name === "a" ? { caption: "Compare" } : {}) });
+      if (name === "b") await until(() => api.unconfirmed === 0);
+    }
+    await until(() => api.shown().some((text) => text.startsWith("both")));
+    assert.equal(api.messages.length, 1);
+    assert.deepEqual(api.callsOf("getFile").map(({ payload }) => payload["file_id"]), ["a.png", "b.png", "c.png"]);
+    assert.equal(engine.provider.requests.length, 1);
+  }, IMAGES));
+
+Deno.test("a document is the variable context, read in the sandbox", () =>
+  withBot([replyJson("const lines = context.trim().split('\\n').length"), answer("{{lines}} lines")], async (
+    { api, until },
+  ) => {
+    api.files.set("documents/a.txt", new TextEncoder().encode("one\ntwo\nthree\n"));
+    api.say(null, { document: { file_id: "documents/a.txt", file_name: "a.txt", mime_type: "text/plain" } });
+    await until(() => api.shown().some((text) => text.startsWith("3 lines")));
+  }));
+
+Deno.test("a file that is too large, is gone or is no text is told, and the next message is answered", () =>
+  withBot([answer("fine")], async ({ api, until }) => {
+    api.say(null, { document: { file_id: "x", file_name: "big.iso", file_size: 90_000_000 } });
+    await until(() =>
+      api.shown().some((text) => text.startsWith("⚠️ Cannot read big.iso: 90 MB, over the limit of 21 MB"))
+    );
+    api.fail("getFile", refused(400, "Bad Request: file is too big"));
+    api.say(null, { document: { file_id: "x", file_name: "y.bin" } });
+    await until(() => api.shown().some((text) => text.includes("file is too big")));
+    api.files.set("bin", Uint8Array.from([0xff, 0xfe, 0xff, 0x00]));
+    api.say(null, { document: { file_id: "bin", file_name: "z.bin" } });
+    await until(() => api.shown().some((text) => text.includes("Cannot use z.bin: it is no UTF-8 text")));
+    api.say("go on");
+    await until(() => api.shown().some((text) => text.startsWith("fine")));
+  }));
+
+Deno.test("voice, stickers and edits are refused in words, once", () =>
+  withBot([], async ({ api, until }) => {
+    for (let n = 0; n < 3; n++) api.say(null, { voice: { file_id: "v", duration: 1 } });
+    api.push({
+      edited_message: {
+        message_id: 5,
+        date: 1,
+        edit_date: 2,
+        from: { id: 7, is_bot: false, first_name: "A" },
+        chat: { id: 7, type: "private", first_name: "A" },
+        text: "changed",
+      },
+    });
+    await until(() => api.messages.length === 2);
+    assert.match(api.shown()[0] ?? "", /cannot read voice messages: send text, photos or documents/);
+    assert.match(api.shown()[1] ?? "", /edited: send it as a new one/);
+  }));
+
+Deno.test("in a group the bot answers who names it or answers it, with the name of who asks", () =>
+  withBot(
+    [(request) => answer(/User8: hello/.test(JSON.stringify(request.texts)) ? "hi group" : "?"), answer("again")],
+    async (
+      { api, engine, until },
+    ) => {
+      const said = (text: string, more: object = {}) => api.say(text, { chat: GROUP, ...more }, { user: 8 });
+      said("nobody meant");
+      said("@VisTestBot hello", { entities: [{ type: "mention", offset: 0, length: 11 }] });
+      await until(() => api.shown(-500).some((text) => text.startsWith("hi group")));
+      assert.equal(engine.provider.requests.length, 1);
+      assert.deepEqual(
+        Reflect.get(Object(api.messages[0]?.payload["reply_parameters"]), "allow_sending_without_reply"),
+        true,
+      );
+      said("/unknown");
+      said("/new@OtherBot");
+      said("and you?", {
+        reply_to_message: {
+          message_id: 1,
+          date: 1,
+          chat: GROUP,
+          from: { id: 123456, is_bot: true, first_name: "Vis" },
+        },
+      });
+      await until(() => api.shown(-500).some((text) => text.startsWith("again")));
+      assert.equal(api.messages.length, 2);
+    },
+  ));
+
+Deno.test("each topic of a forum has a conversation of its own, and is answered there", () =>
+  withBot([answer("t1"), answer("t2")], async ({ api, engine, until }) => {
+    for (const thread of [11, 12]) {
+      api.say("/start@VisTestBot", { chat: GROUP, message_thread_id: thread, is_topic_message: true });
+      api.say("@VisTestBot q", {
+        chat: GROUP,
+        message_thread_id: thread,
+        is_topic_message: true,
+        entities: [{ type: "mention", offset: 0, length: 11 }],
+      });
+      await until(() =>
+        api.messages.some(({ payload, texts }) =>
+          payload["message_thread_id"] === thread && texts.at(-1)?.startsWith("t")
+        )
+      );
+    }
+    assert.equal((await engine.conversations.list({ limit: 9, channel: "telegram" })).length, 2);
+  }));
+
+Deno.test("a group that became a supergroup keeps its conversation", () =>
+  withBot([answer("one"), answer("two")], async ({ api, engine, until }) => {
+    const hello = { entities: [{ type: "mention", offset: 0, length: 11 }] };
+    api.say("@VisTestBot q", { chat: { id: -400, type: "group", title: "G" }, ...hello });
+    api.say("/new", { chat: { id: -400, type: "group", title: "G" } });
+    await until(() => api.shown(-400).length === 2 && api.shown(-400).some((text) => text.startsWith("one")));
+    api.say(null, { chat: { id: -400, type: "group", title: "G" }, migrate_to_chat_id: -500 });
+    api.say("@VisTestBot q", { chat: GROUP, ...hello });
+    await until(() => api.shown(-500).some((text) => text.startsWith("two")));
+    assert.deepEqual(
+      (await engine.conversations.list({ limit: 9, channel: "telegram" })).map(({ queries }) => queries),
+      [1, 1],
+    );
+  }));
+
+Deno.test("/fork goes on without the last question, /usage counts, /model chooses, /help tells", () =>
+  withBot([answer("one"), answer("two"), answer("three")], async ({ api, engine, until }) => {
+    const models: (string | null)[] = [];
+    const told = async (said: string, expected: RegExp): Promise<void> => {
+      const before = api.messages.length;
+      api.say(said);
+      await until(() => api.shown().slice(before).some((text) => expected.test(text)), `${said} ${expected}`);
+    };
+    await told("/usage", /^0 questions/);
+    await told("/fork", /^⚠️ Cannot take back 0 questions: the conversation has 0/);
+    await told("a", /^one/);
+    await told("b", /^two/);
+    await told("/usage", /^2 questions, 2 iterations, .*\n\d+ → \d+ tokens/);
+    await told("/fork x", /^⚠️ Cannot fork at x/);
+    await told("/fork 9", /^⚠️ Cannot take back 9/);
+    await told("/fork 1", /^A copy of the conversation without the last question/);
+    await told("/usage", /^1 question,/);
+    await told("/model", /^This chat uses script of p\.\nscript {2}←\nother$/);
+    await told("/model othr", /^⚠️ Cannot use othr: .*is other meant/);
+    await told("/model other", /^From the next message on: other of p/);
+    await told("c", /^three[^]* · other · /);
+    await told("/start", /^Hello\.\n/);
+    await told("/nonsense", /^There is no \/nonsense/);
+    await told("/help", /\/fork – /);
+    assert.deepEqual(models, []);
+    const [conversation] = await engine.conversations.list({ limit: 9, channel: "telegram" });
+    assert.equal((await engine.conversations.branches(conversation?.conversationId ?? "")).length, 2);
+  }));
+
+Deno.test("a user over the quota of a day is told, others go on", () =>
+  withBot([answer("one"), answer("other user")], async ({ api, until }) => {
+    api.say("a");
+    await until(() => api.shown().some((text) => text.startsWith("one")));
+    api.say("b");
+    await until(() => api.shown().some((text) => /^You have asked 1 times today/.test(text)));
+    api.say("@VisTestBot c", { chat: GROUP, entities: [{ type: "mention", offset: 0, length: 11 }] }, { user: 8 });
+    await until(() => api.shown(-500).some((text) => text.startsWith("other user")));
+  }, { quota: { queriesPerDay: 1, costUsdPerDay: null } }));
+
+Deno.test("a long answer comes in parts in order, and a text that Telegram refuses for its styles as plain text", () => {
+  const long = Array.from({ length: 300 }, (_, n) => `Line ${n} of **many** words to fill it`).join("\n");
+  const final = { answer: `${long}\n\n\`\`\`ts\nconst a = 1;\n\`\`\``, answerType: "markdown" };
+  return withBot([replyJson([], { final })], async ({ api, until }) => {
+    let times = 0;
+    api.rules.push(({ method, payload }) =>
+      method === "editMessageText" && payload["entities"] && times++ === 0
+        ? refused(400, "Bad Request: can't parse entities: unsupported")
+        : null
+    );
+    api.say("long");
+    await until(() => api.shown().some((text) => text.includes(" iteration ·")));
+    assert.equal(api.messages.length, 3);
+    const text = api.shown().join("\n");
+    assert.ok([...Array(300).keys()].every((n) => text.includes(`Line ${n} of many words`)));
+    assert.deepEqual(api.messages[0]?.entities, []);
+    assert.ok((api.messages[1]?.entities.length ?? 0) > 10);
+  });
+});
+
+Deno.test("the end of the program lets a query finish; one that takes too long goes on at the next start", () => {
+  const api = new FakeBotApi();
+  return withBot(
+    [
+      replyJson("await new Promise((r) => setTimeout(r, 300)); const a = 1"),
+      answer("it came to its end"),
+      replyJson("await new Promise((r) => setTimeout(r, 9_000))"),
+      answer("gone on"),
+    ],
+    async ({ engine, until, restart }) => {
+      api.say("a");
+      await until(() => engine.provider.requests.length === 1);
+      await restart({ shutdownMs: 1_000 });
+      assert.ok(api.shown().some((text) => text.startsWith("it came to its end")));
+      api.say("b");
+      await until(() => engine.provider.requests.length === 3);
+      await restart();
+      await until(() => api.shown().some((text) => text.startsWith("gone on")));
+      assert.ok(api.messages.some(({ texts }) => texts.some((text) => text.startsWith("⏸ The bot is restarting"))));
+      assert.equal(api.messages.length, 2);
+    },
+    { api, shutdownMs: 60_000 },
+  );
+});
