@@ -11,6 +11,12 @@ export type FoundItem = Listed | BranchOfConversation | (SearchHit & { readonly 
 const PAGE = 100;
 const HITS = 50;
 
+/** What a search found. */
+export interface Hits {
+  readonly words: string;
+  readonly items: readonly (SearchHit & { readonly workspace: string })[];
+}
+
 export function itemKey(item: FoundItem): string {
   if ("snippet" in item) return `${item.ownerId} ${item.field}`;
   return "place" in item ? item.conversationId : `branch ${item.branchId}`;
@@ -22,8 +28,7 @@ export class Found {
   #listed: readonly Listed[] = [];
   #complete = false;
   /** Of the newest search that was answered. */
-  #hits: { readonly words: string; readonly items: readonly (SearchHit & { readonly workspace: string })[] } | null =
-    null;
+  #hits: Hits | null = null;
   /** Of the conversations that are unfolded. */
   readonly #branches = new Map<string, readonly BranchOfConversation[]>();
   /** By conversation. */
@@ -60,10 +65,10 @@ export class Found {
     return everywhere ? items : items.filter((one) => this.#isHere(one));
   }
 
-  async readPage(everywhere: boolean): Promise<void> {
+  async readPage(everywhere: boolean, signal: AbortSignal): Promise<void> {
     const { conversations } = this.#parts.session();
     const enough = this.listed(everywhere).length + PAGE / 2;
-    while (!this.#complete && this.listed(everywhere).length < enough) {
+    while (!signal.aborted && !this.#complete && this.listed(everywhere).length < enough) {
       const after = this.#listed.at(-1)?.place;
       const page = await conversations.list({ limit: PAGE, ...(after ? { after } : {}) });
       if (after !== this.#listed.at(-1)?.place) return;
@@ -72,16 +77,26 @@ export class Found {
     }
   }
 
-  async search(words: string, signal: AbortSignal): Promise<void> {
+  /** What `answered` takes. The search is over all workspaces, so it looks for more where one alone is shown. */
+  async search(
+    words: string,
+    { everywhere, signal }: { readonly everywhere: boolean; readonly signal: AbortSignal },
+  ): Promise<Hits> {
     const { conversations } = this.#parts.session();
-    const items = await conversations.archive.search(words, { limit: HITS });
+    const items = await conversations.archive.search(words, { limit: everywhere ? HITS : HITS * 4 });
     for (const { conversationId } of items) {
       if (this.#workspaces.has(conversationId) || signal.aborted) continue;
       const branch: Conversation | null = await conversations.byId(conversationId).catch(() => null);
       this.#workspaces.set(conversationId, branch?.workspace ?? "");
     }
-    const placed = items.map((hit) => ({ ...hit, workspace: this.#workspaces.get(hit.conversationId) ?? "" }));
-    this.#hits = { words, items: placed };
+    return {
+      words,
+      items: items.map((hit) => ({ ...hit, workspace: this.#workspaces.get(hit.conversationId) ?? "" })),
+    };
+  }
+
+  answered(hits: Hits): void {
+    this.#hits = hits;
   }
 
   renamed({ branchId }: FoundItem, title: string): void {

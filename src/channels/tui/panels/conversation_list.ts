@@ -128,7 +128,7 @@ class ConversationList extends BasePanel {
     const { items, at } = this.#list;
     if (this.#input.value.trim() !== "" || items.length - at > AHEAD || this.#found.complete) return;
     this.load("page", {
-      work: () => this.#found.readPage(this.#everywhere),
+      work: (signal) => this.#found.readPage(this.#everywhere, signal),
       then: () => {
         this.#show("kept");
         this.#more();
@@ -140,7 +140,14 @@ class ConversationList extends BasePanel {
     this.#show("first");
     const words = this.#input.value.trim();
     if (words === "") return;
-    this.load("search", { work: (signal) => this.#found.search(words, signal), then: () => this.#show("kept") });
+    const everywhere = this.#everywhere;
+    this.load("search", {
+      work: (signal) => this.#found.search(words, { everywhere, signal }),
+      then: (hits) => {
+        this.#found.answered(hits);
+        this.#show("kept");
+      },
+    });
   }
 
   #unfold({ conversationId }: FoundItem): void {
