@@ -91,3 +91,23 @@ Deno.test("a child that sleeps answers whatever comes", async () => {
     assert.equal(result.error?.name, "ReferenceError");
   }
 });
+
+Deno.test("requests that come together, or while a block ends, are all answered at once", async () => {
+  await using box = await testSandbox();
+  const { sandbox } = box;
+  const large = "x".repeat(100_000);
+  const begun = performance.now();
+  for (let round = 0; round < 40; round++) {
+    const running = box.run(round % 2 ? "setTimeout(() => {}, 1); 1" : "2", { deadlineMs: 5000 });
+    const asked = [
+      sandbox.bind("$query", large),
+      sandbox.forget(["none"]),
+      sandbox.endQuery(),
+      sandbox.render("{{$query}}", { deadlineMs: 1000 }),
+      sandbox.forget(["none"]),
+    ];
+    await Promise.all([running, ...asked]);
+    await Promise.all([sandbox.forget(["none"]), sandbox.render("none", { deadlineMs: 1000 }), sandbox.endQuery()]);
+  }
+  assert.ok(performance.now() - begun < 8000, "the child slept over what was asked");
+});

@@ -86,6 +86,15 @@ export class Turns {
     this.#operations += change;
   }
 
+  /** In the next immediate, which the worker must not sleep before. `task` must not throw. */
+  immediately(task: () => void): void {
+    this.#operations++;
+    captured.setImmediate(() => {
+      this.#operations--;
+      task();
+    });
+  }
+
   /** What waits runs now: from a timer or an immediate. */
   now(): void {
     if (this.#scheduled) this.#turn();
@@ -108,7 +117,7 @@ export class Turns {
 
   /** A turn with a limit of its own; `after` runs when it has ended, stopped or not. */
   alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
-    captured.setImmediate(() => {
+    this.immediately(() => {
       this.#enter(entry.limitMs, { task: entry.task, again: () => false });
       entry.after();
     });

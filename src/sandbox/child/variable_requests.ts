@@ -25,7 +25,7 @@ export class VariableRequests {
   /** Answers when what was started before has had a turn of the event loop. */
   acknowledge(id: string | null): void {
     if (id === null) return;
-    captured.setImmediate(() => this.#answer(id, null));
+    this.#parts.turns.immediately(() => this.#answer(id, null));
   }
 
   receive(request: VariableRequest): void {

@@ -155,7 +155,7 @@ class SandboxWorker {
   #take(mail: Mail | null): boolean {
     if (!mail) return false;
     if (mail.t === "group") {
-      captured.setImmediate(() => this.#receive(mail)); // the turn before it is still to be judged
+      this.#parts.turns.immediately(() => this.#receive(mail)); // the turn before it is still to be judged
       return false;
     }
     this.#parts.calls.answerAll(mail.answers);
