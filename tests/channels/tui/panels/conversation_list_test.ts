@@ -183,6 +183,35 @@ Deno.test("conversationList() 1000 conversations: the first page is enough to be
   assert.ok(reads.length <= 12, `${reads.length} pages`);
 });
 
+Deno.test("conversationList() an older search that is answered late never stands over a newer one", async () => {
+  await using rig = await startPanels([final("Tigers are striped"), final("Lions are not")]);
+  await ask(rig, "What are tigers?");
+  await ask(rig, "What are lions?");
+  const { conversations } = rig.engine;
+  const late = Promise.withResolvers<void>();
+  const archive = {
+    ...conversations.archive,
+    search: async (...given: Parameters<typeof conversations.archive.search>) => {
+      const found = await conversations.archive.search(...given);
+      if (given[0] === "striped") await late.promise;
+      return found;
+    },
+  };
+  const slow = new Proxy(conversations, {
+    get(target, name) {
+      const value: unknown = name === "archive" ? archive : Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const panel = conversationList({ ...rig.parts, session: () => ({ ...rig.parts.session(), conversations: slow }) });
+  type(panel, "\x1b[200~striped\x1b[201~", KEYS.ctrl("u"), "\x1b[200~lions\x1b[201~");
+  await rig.until(panel, /What are lions/);
+  late.resolve();
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.match(shown(panel), /What are lions/);
+  assert.doesNotMatch(shown(panel), /tigers/);
+});
+
 Deno.test("conversationList() hostile titles and excerpts command nothing", async () => {
   await using rig = await startPanels([final(`see ${HOSTILE}`)]);
   await ask(rig, `find ${HOSTILE}`, HOSTILE);
