@@ -30,11 +30,9 @@ export class Thread {
   /** `opened` is told of the conversation, `changed` when the list may be out of date, `guarded` runs what may fail. */
   constructor({ opened, changed, guarded }) {
     Object.assign(this, { opened, changed, guarded });
-    this.#node.addEventListener("scroll", () => {
-      const { scrollHeight, scrollTop, clientHeight } = this.#node;
-      this.#atEnd = scrollHeight - scrollTop - clientHeight < 80;
-      byId("latest").hidden = scrollHeight - scrollTop - clientHeight < clientHeight / 2;
-    }, { passive: true });
+    this.#node.addEventListener("scroll", () => this.#measure(), { passive: true });
+    // What is opened pushes the end away without a scroll; its steps need a moment.
+    this.#node.addEventListener("toggle", () => setTimeout(() => this.#measure(), 200), true);
     byId("latest").addEventListener("click", () => this.#end());
     tabs.addEventListener("message", () => void guarded(() => this.#changedElsewhere()));
     document.addEventListener("visibilitychange", () => {
@@ -256,6 +254,13 @@ export class Thread {
     byId("cancel").hidden = !running;
     say(running ? "Working" : "");
     byId("send").textContent = running ? "Tell" : "Send";
+  }
+
+  #measure() {
+    const { scrollHeight, scrollTop, clientHeight } = this.#node;
+    const below = scrollHeight - scrollTop - clientHeight;
+    this.#atEnd = below < 80;
+    byId("latest").hidden = below < clientHeight / 2;
   }
 
   #end() {
