@@ -38,7 +38,7 @@ class Chat implements AsyncDisposable {
   onModel: (() => void) | null = null;
   bot: Running | null = null;
 
-  private constructor(readonly user: User) {}
+  constructor(readonly user: User) {}
 
   static async open(launcher: Launcher): Promise<Chat> {
     let chat: Chat | null = null;

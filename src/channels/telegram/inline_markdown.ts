@@ -64,26 +64,26 @@ interface Found {
 }
 
 function matched(text: string, at: number): Found | null {
-  const try_ = (pattern: RegExp): RegExpExecArray | null => {
+  const attempt = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
     return pattern.exec(text);
   };
   const styled = (pattern: RegExp, span: Span, group = 1): Found | null => {
-    const found = try_(pattern);
+    const found = attempt(pattern);
     return found && { span, inner: found[group] ?? "", length: found[0].length };
   };
   switch (text[at]) {
     case "\\":
-      return plainOf(try_(ESCAPED));
+      return plainOf(attempt(ESCAPED));
     case "`":
-      return codeOf(try_(CODE), text.slice(at));
+      return codeOf(attempt(CODE), text.slice(at));
     case "~":
       return styled(STRIKE, { type: "strikethrough" });
     case "<":
-      return linkOf(try_(ADDRESS), { label: 1, url: 1 });
+      return linkOf(attempt(ADDRESS), { label: 1, url: 1 });
     case "[":
     case "!":
-      return linkOf(try_(IMAGE_OR_LINK), { label: 1, url: 2 });
+      return linkOf(attempt(IMAGE_OR_LINK), { label: 1, url: 2 });
     case "_":
       if (WORD_BEFORE.test(text.slice(Math.max(0, at - 2), at))) return null;
       return styled(BOLD, { type: "bold" }, 2) ?? styled(UNDERSCORE, { type: "italic" });

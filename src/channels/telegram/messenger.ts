@@ -60,7 +60,10 @@ export class Messenger {
   }
 
   /** Shows how far a query is, where Telegram's limits allow it now. */
-  async progress(place: ChatPlace, { messageId, text }: { readonly messageId: number; readonly text: string }) {
+  async progress(
+    place: ChatPlace,
+    { messageId, text }: { readonly messageId: number; readonly text: string },
+  ): Promise<void> {
     await this.#outbox.try(place.id, (signal) => this.#edited(place, { messageId, content: { text }, signal }));
   }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { FakeBotApi, refused } from "./_fake_bot_api.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { sessionOf, withBot } from "./_rig.ts";
+import { withBot } from "./_rig.ts";
 
 const answer = (text: string): string => replyJson([], { final: text });
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
