@@ -84,13 +84,14 @@ Deno.test("a list of conversations looks at one query of each branch, and counts
     await turn(store);
     assert.equal((await store.listConversations({ limit: 1 }))[0]?.queries, 2);
   });
-  const reads = [...plans].filter(([sql]) =>
-    /max\(q\.created_at\)|count\(\*\).*group by "s"\."conversation_soul_id"/.test(sql)
-  ).flatMap(([, plan]) => plan)
-    .filter((line) => /^(SEARCH|SCAN) q\b/.test(line));
-  assert.deepEqual(reads, [
-    "SEARCH q USING COVERING INDEX idx_query_soul_state (conversation_state_id=?)", // the end of it
-    "SEARCH q USING INDEX idx_query_soul_state (conversation_state_id=? AND created_at=?)",
-    "SEARCH q USING COVERING INDEX idx_query_soul_state (conversation_state_id=?)", // counted
-  ]);
+  const listing = [...plans].filter(([sql]) => /max\(q\.created_at\)|group by "s"\."conversation_soul_id"/.test(sql));
+  assert.equal(listing.length, 2);
+  const reads = listing.flatMap(([, plan]) => plan).filter((line) => /^(SEARCH|SCAN) q\b/.test(line));
+  assert.deepEqual(
+    new Set(reads),
+    new Set([
+      "SEARCH q USING COVERING INDEX idx_query_soul_state (conversation_state_id=?)", // its end; and to count
+      "SEARCH q USING INDEX idx_query_soul_state (conversation_state_id=? AND created_at=?)",
+    ]),
+  );
 });
