@@ -27,6 +27,8 @@ export class Frame implements Component {
   readonly #rows: () => number;
   readonly #facts: () => FrameFacts;
   readonly #wheel: (rows: number) => void;
+  /** Rows above the input and what belongs to it. */
+  #above = 0;
   /** How long the last drawing took, in milliseconds. */
   cost = 0;
 
@@ -54,14 +56,23 @@ export class Frame implements Component {
       ...(low ? [] : [footer(width)]),
     ];
     const above = this.#transcript.view(width, Math.max(0, rows - below.length));
+    this.#above = above.length;
     const lines = [...panel === null ? above : panelBox(panel, { under: above, width, theme }), ...below];
     this.cost = performance.now() - began;
     return lines.slice(-rows);
   }
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
-    if (event.type !== "wheel") return undefined;
-    this.#wheel((event.wheelDelta ?? 0) < 0 ? -1 : 1);
+    if (event.type === "wheel") {
+      this.#wheel((event.wheelDelta ?? 0) < 0 ? -1 : 1);
+      return { handled: true };
+    }
+    const { panel } = this.#facts();
+    if (event.type !== "click" || event.button !== "left" || panel?.press === undefined) return undefined;
+    // Its border stands on the last of the rows for messages.
+    const fromLast = this.#above - 2 - event.y;
+    if (fromLast < 0) return undefined;
+    panel.press(fromLast);
     return { handled: true };
   }
 

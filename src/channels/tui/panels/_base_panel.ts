@@ -16,6 +16,7 @@ export abstract class BasePanel implements Panel {
   readonly #newest = new Map<string, number>();
   #running = 0;
   #height = MOST_ROWS;
+  #drawn = 0;
   #problem = "";
 
   constructor(parts: PanelParts) {
@@ -26,6 +27,9 @@ export abstract class BasePanel implements Panel {
   protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
   /** A key that does not leave it. */
   protected abstract key(data: string): void;
+
+  /** A click on one of its lines, 0-based. */
+  protected click(_line: number): void {}
 
   /** What Esc does. */
   protected back(): void {
@@ -44,15 +48,27 @@ export abstract class BasePanel implements Panel {
 
   render(width: number): string[] {
     const lines = this.draw({ width, height: this.#height }).slice(0, this.#height);
+    this.#drawn = lines.length;
     return lines.map((line) => visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line);
   }
 
+  press(fromLast: number): void {
+    const line = this.#drawn - 1 - fromLast;
+    if (line >= 0) this.#guarded(() => this.click(line));
+  }
+
   handleInput(data: string): void {
-    this.#problem = "";
-    try {
+    this.#guarded(() => {
       if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) this.back();
       // Terminals with a newer protocol send letters as sequences.
       else this.key(decodeKittyPrintable(data) ?? data);
+    });
+  }
+
+  #guarded(work: () => void): void {
+    this.#problem = "";
+    try {
+      work();
     } catch (error) {
       this.fail(error);
     }

@@ -17,6 +17,8 @@ export class List<T> {
   /** First item in the window, and how many were drawn last. */
   #top = 0;
   #page = 1;
+  /** The items on the rows that were drawn last. */
+  #shown: readonly number[] = [];
 
   constructor(look: ListLook<T>) {
     this.#look = look;
@@ -66,14 +68,29 @@ export class List<T> {
     this.#settle(step);
   }
 
+  /** Selects what stands on this row; true where it was selected before, so that a second click is an Enter. */
+  press(row: number): boolean {
+    const at = this.#shown[row];
+    const item = at === undefined ? undefined : this.#items[at];
+    if (at === undefined || item === undefined || this.#heading(item)) return false;
+    const again = at === this.#at;
+    this.#at = at;
+    return again;
+  }
+
   render(width: number, height: number): string[] {
+    this.#shown = [];
     if (this.#items.length === 0 || height < 1) return [];
     this.#top = this.#windowTop(width, height);
     const lines: string[] = [];
+    const shown: number[] = [];
     let drawn = 0;
     for (let at = this.#top; at < this.#items.length && lines.length < height; at++, drawn++) {
-      lines.push(...this.#draw(at, width));
+      const own = this.#draw(at, width);
+      lines.push(...own);
+      shown.push(...own.map(() => at));
     }
+    this.#shown = shown;
     this.#page = Math.max(1, drawn - 1);
     return lines.slice(0, height);
   }

@@ -45,6 +45,11 @@ export abstract class TurnsPanel extends BasePanel {
     else if (this.#input.handle(data)) this.turns.filter(this.#input.value);
   }
 
+  protected override click(line: number): void {
+    const { list } = this.turns;
+    if (list.press(line - 1) && list.selected) this.choose(list.selected);
+  }
+
   /** All anew: a query may run. */
   #read(): void {
     const branch = this.parts.branch();

@@ -83,6 +83,11 @@ class ConversationList extends BasePanel {
     }
   }
 
+  protected override click(line: number): void {
+    const again = this.#asked === null && this.#list.press(line - 1);
+    if (again && this.#list.selected) this.#open(this.#list.selected);
+  }
+
   /** Whether the key does something to the selected one. */
   #act(data: string, item: FoundItem): boolean {
     const browsing = this.#input.value === "";

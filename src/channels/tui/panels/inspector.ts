@@ -55,6 +55,10 @@ class Inspector extends TurnsPanel {
     else if (data === "C") this.#copy(this.#open.parts);
   }
 
+  protected override click(line: number): void {
+    if (this.#open === null) super.click(line);
+  }
+
   protected override choose(item: TurnItem): void {
     if (item.kind === "earlier") return this.turns.move("up");
     if (item.kind === "step") return this.#read(item.query, item.step.position);

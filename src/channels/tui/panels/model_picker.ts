@@ -77,6 +77,11 @@ class ModelPicker extends BasePanel {
     else if (this.#input.handle(data)) this.#fill();
   }
 
+  protected override click(line: number): void {
+    this.#untouched = false;
+    if (this.#list.press(line - 1)) this.#use();
+  }
+
   /** One provider by itself: a slow one keeps nobody waiting for the others. */
   #ask(provider: string, admin: Awaited<ReturnType<PanelParts["providers"]>>): void {
     this.load(`models of ${provider}`, {

@@ -70,6 +70,10 @@ class Palette extends BasePanel {
     }
   }
 
+  protected override click(line: number): void {
+    if (this.#list.press(line - 1)) this.#run();
+  }
+
   #run(): void {
     const entry = this.#list.selected;
     if (entry === undefined) return;

@@ -82,6 +82,10 @@ class SettingsPanel extends BasePanel {
     else if (matchesKey(data, "left")) this.#step(-1);
   }
 
+  protected override click(line: number): void {
+    if (this.#list.press(line)) this.#step(1);
+  }
+
   #step(by: 1 | -1): void {
     const change = this.#list.selected?.step(this.#prefs.get(), by);
     if (change !== undefined) this.load("keep", { work: () => this.#prefs.set(change), then: () => {} });

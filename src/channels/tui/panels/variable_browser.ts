@@ -81,6 +81,10 @@ class VariableBrowser extends BasePanel {
     } else if (this.#input.handle(data)) this.#fill("first");
   }
 
+  protected override click(line: number): void {
+    if (this.#pages === null && this.#list.press(line - 1)) this.#show();
+  }
+
   #nothing(): string {
     if (this.#heads === null) return "";
     if (this.#heads.some((head) => this.#all || head.scope === "live")) return "  no variable is called so";

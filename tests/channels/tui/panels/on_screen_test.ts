@@ -163,3 +163,31 @@ Deno.test("panels on the screen: another model is used from now on and kept", as
     assert.deepEqual(opened.map(({ provider, model }) => [provider, model]), [["two", "big"]]);
   });
 });
+
+Deno.test("panels on the screen: a click selects, a second one on the same row opens", async () => {
+  await withScreen(REPLIES, { ...BEGUN, columns: 60, rows: 24 }, async ({ screen }) => {
+    const click = (text: string): void => {
+      const row = screen.lines().findIndex((line) => line.includes(text)) + 1;
+      assert.ok(row > 0, `${text} is not on the screen`);
+      screen.type(`\x1b[<0;10;${row}M`);
+      screen.type(`\x1b[<0;10;${row}m`);
+    };
+    screen.type(KEYS.ctrl("k"));
+    await screen.until(/❯ new/);
+    click("settings ");
+    await screen.until(/❯ settings/);
+    click("Commands");
+    click("settings ");
+    await screen.until(/❯ Thinking +on/);
+    click("Mouse");
+    await screen.until(/❯ Mouse +on/);
+    screen.type(KEYS.esc);
+    await screen.until((text) => !text.includes("╭─"));
+    screen.type("?");
+    await screen.until(/❯ {5}1 final/);
+    click("▸ 1 Find");
+    await screen.until(/❯ ▸ 1 Find/);
+    click("▸ 1 Find");
+    await screen.until(/▾ 1 Find[^]*2 final/);
+  });
+});
