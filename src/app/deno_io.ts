@@ -1,5 +1,6 @@
 import type { Io } from "../channels/channel.ts";
-import { UsageError } from "../domain/errors.ts";
+import { OutputError, UsageError } from "../domain/errors.ts";
+import { fileFault } from "../domain/file_fault.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
 /** What a shell reports for a program that ended because nobody read its output. */
@@ -84,7 +85,7 @@ export class DenoIo implements Io {
 
   /** The process's exit code, where the program would end with `code`. */
   exitCode(code: number): number {
-    return this.#gone.has("stdout") ? PIPE_EXIT : code;
+    return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
   }
 
   #write(target: Target, text: string): void {
@@ -93,8 +94,11 @@ export class DenoIo implements Io {
     try {
       for (let at = 0; at < bytes.length;) at += Deno[target].writeSync(bytes.subarray(at));
     } catch (error) {
-      if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
       this.#gone.add(target);
+      if (!(error instanceof Deno.errors.BrokenPipe)) {
+        if (target === "stderr") return;
+        throw new OutputError(`Cannot write to stdout: ${fileFault(error)}`);
+      }
       if (target === "stderr") return;
       if (this.#handlers.size === 0) Deno.exit(PIPE_EXIT);
       for (const run of this.#handlers) run();

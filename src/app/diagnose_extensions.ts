@@ -11,7 +11,9 @@ export async function diagnoseExtensions(settings: Settings, parts: SessionParts
     const all = await new AppExtensionAdmin(settings, parts).list();
     const loaded = all.filter(({ state }) => state === "loaded");
     const denied = (one: string): boolean => settings.config.extensions.deny.includes(one);
-    const faults = all.filter((one) => one.state !== "loaded" && one.path !== "" && !denied(one.name));
+    const faults = all.filter((one) =>
+      one.state !== "loaded" && !denied(one.name) && (one.path !== "" || one.reason.includes("extensions.config"))
+    );
     return [
       { name, state: "ok", found: `${loaded.length} load: ${loaded.map((one) => one.alias).join(", ")}`, mend: "" },
       ...faults.map((one): CheckResult => ({
@@ -20,6 +22,8 @@ export async function diagnoseExtensions(settings: Settings, parts: SessionParts
         found: one.reason,
         mend: one.state === "untrusted"
           ? "Read it, then: vis extensions trust"
+          : one.path === ""
+          ? "vis config explain extensions.config shows what is set"
           : `vis extensions check ${one.path}; or leave it out: vis config set extensions.deny ${one.name}`,
       })),
     ];

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { CheckResult } from "../channels/channel.ts";
 import { ConfigError } from "../domain/errors.ts";
+import { fileFault } from "../domain/file_fault.ts";
 import type { Settings } from "./settings.ts";
 
 /** Why the settings cannot be used, and what mends it. */
@@ -51,12 +52,17 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   }
   const probe = join(home, `.doctor-${crypto.randomUUID()}`);
   try {
-    await Deno.writeTextFile(probe, "", { createNew: true });
-    await Deno.remove(probe);
+    // Not empty: a full disk takes names.
+    await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
     return { name, state: "ok", found: home, mend: "" };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { name, state: "fail", found: `${home} cannot be written: ${why}`, mend: "Mend its owner and rights" };
+    const why = fileFault(error);
+    const mend = why === "the disk is full"
+      ? "Make room on it"
+      : "Mend its owner and rights, or set VIS_HOME to another";
+    return { name, state: "fail", found: `${home} cannot be written: ${why}`, mend };
+  } finally {
+    await Deno.remove(probe).catch(() => {});
   }
 }
 

@@ -14,6 +14,10 @@ import { fetchPackage } from "./fetch_package.ts";
 import { newExtension } from "./new_extension.ts";
 import { runExtensionCommand } from "./run_extension_command.ts";
 import type { Environment, Settings } from "./settings.ts";
+import { shellParts } from "./shell_parts.ts";
+import { webSettings } from "./web_settings.ts";
+
+const SHELL_OFF = "it is off: vis config set shell.enabled true";
 
 /** Extensions of one workspace, for the commands that manage them. */
 export class AppExtensionAdmin implements ExtensionAdmin {
@@ -27,7 +31,8 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async list(): Promise<readonly ExtensionFacts[]> {
     const { loaded, skipped, folders } = await this.#load();
-    return [...loaded.map((one) => factsOf(one, folders.get(one.namespace))), ...skipped.map(skippedFacts)];
+    const facts = [...loaded.map((one) => factsOf(one, folders.get(one.namespace))), ...skipped.map(skippedFacts)];
+    return facts.map((one) => this.#isOff(one) ? { ...one, state: "skipped", reason: SHELL_OFF } : one);
   }
 
   async show(name: string): Promise<ExtensionFacts & { readonly text: string }> {
@@ -127,8 +132,15 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     return await runExtensionCommand(args, { loaded, registry, settings: this.#settings, print });
   }
 
+  /** The shipped one that a session leaves out. */
+  #isOff({ name, path }: ExtensionFacts): boolean {
+    const isShell = path === "" && name === "vis.shell";
+    return isShell && !Object.hasOwn(shellParts(this.#settings, this.#parts).parts.shipped, "shell");
+  }
+
   async #load() {
-    return await buildRegistry(this.#settings, this.#parts, { folders: await discoverFolders(this.#settings) });
+    const settings = webSettings(this.#settings);
+    return await buildRegistry(settings, this.#parts, { folders: await discoverFolders(settings) });
   }
 
   async #read(from: string): Promise<ExtensionFolder> {

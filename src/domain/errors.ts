@@ -77,3 +77,8 @@ export class BusyError extends Error {
 export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
+
+/** What the program prints cannot be written; the CLI exits with 1. */
+export class OutputError extends Error {
+  override readonly name = "OutputError";
+}

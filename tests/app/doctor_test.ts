@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { z } from "zod";
+import { sample } from "../extension/_sample.ts";
 import { doctor } from "../../src/app/doctor.ts";
 import type { CheckResult } from "../../src/channels/channel.ts";
 import { UsageError } from "../../src/domain/errors.ts";
@@ -116,3 +118,16 @@ Deno.test("doctor() refuses a workspace that is none", async () => {
   const parts = { env: { HOME: "/nowhere" }, shipped: {}, described: {} };
   await assert.rejects(doctor({ cwd: "/no/such/folder" }, parts), UsageError);
 });
+
+Deno.test("doctor() names the setting of a shipped extension that cannot be used", () =>
+  withPlace(async ({ home, workspace, write }) => {
+    const config = { localServers: false, extensions: { config: { "test.one": { limit: "many" } } } };
+    await write("home/config.jsonc", JSON.stringify(config));
+    const extension = sample({ namespace: "test.one", config: z.strictObject({ limit: z.number() }) });
+    const shipped = { one: () => Promise.resolve({ default: extension }) };
+    const all = await doctor({ cwd: workspace }, { env: { VIS_HOME: home }, shipped, described: {} });
+    const found = all.find(({ name }) => name === "extension: test.one");
+    assert.equal(found?.state, "warn");
+    assert.match(found?.found ?? "", /extensions\.config\.test\.one\.limit/);
+    assert.match(found?.mend ?? "", /vis config explain extensions\.config/);
+  }));

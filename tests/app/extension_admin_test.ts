@@ -163,3 +163,16 @@ Deno.test("run() runs the command of an extension: words, flags, help, and says 
       });
     }
   }));
+
+Deno.test("list() says of the shell that it is off, and how it is switched on", () =>
+  withFolder(async (folder) => {
+    const { settings } = await adminIn(folder);
+    const shell = () => Promise.resolve({ default: sample({ namespace: "vis.shell", symbols: [say] }) });
+    const stateOf = async (enabled: boolean) => {
+      const config = { ...settings.config, shell: { ...settings.config.shell, enabled } };
+      const admin = new AppExtensionAdmin({ ...settings, config }, { shipped: { shell }, described: {}, env: {} });
+      return (await admin.list()).map(({ state, reason }) => `${state} ${reason}`);
+    };
+    assert.deepEqual(await stateOf(false), ["skipped it is off: vis config set shell.enabled true"]);
+    assert.deepEqual(await stateOf(true), ["loaded "]);
+  }));

@@ -1,4 +1,12 @@
-import { BusyError, Cancelled, ConfigError, ProviderError, StoreError, UsageError } from "../../domain/errors.ts";
+import {
+  BusyError,
+  Cancelled,
+  ConfigError,
+  OutputError,
+  ProviderError,
+  StoreError,
+  UsageError,
+} from "../../domain/errors.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 
 /** 0 answer; 1 the query failed or ran out; 2 usage; 3 configuration or no provider; 130 cancelled. */
@@ -28,6 +36,6 @@ export function describeError(error: unknown): { readonly code: number; readonly
   if (error instanceof StoreError) return { code: 3, message: error.message };
   if (error instanceof ProviderError) return { code: 1, message: error.message };
   if (error instanceof Cancelled) return { code: 130, message: "Cancelled" };
-  if (error instanceof BusyError) return { code: 1, message: error.message };
+  if (error instanceof BusyError || error instanceof OutputError) return { code: 1, message: error.message };
   return null;
 }

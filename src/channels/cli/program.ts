@@ -51,14 +51,14 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
     .helpCommand(false)
     .showSuggestionAfterError()
     .showHelpAfterError("(vis help shows all commands)")
-    .configureHelp({ optionDescription })
+    .configureHelp({ optionDescription, minWidthToWrap: 24 })
     .addHelpText("after", "\nExtensions may add commands: vis extensions list shows them, vis help NAME what they do.")
     .exitOverride()
     .configureOutput({
       writeOut: io.stdout,
       writeErr: io.stderr,
-      getOutHelpWidth: () => io.stdoutIsTerminal ? Math.max(60, io.columns()) : 80,
-      getErrHelpWidth: () => io.stderrIsTerminal ? Math.max(60, io.columns()) : 80,
+      getOutHelpWidth: () => io.stdoutIsTerminal ? Math.max(48, io.columns()) : 80,
+      getErrHelpWidth: () => io.stderrIsTerminal ? Math.max(48, io.columns()) : 80,
       outputError: (text, write) => write(text.replace(/^error: /, "vis: ")),
       getErrHasColors: () => io.stderrColor,
       getOutHasColors: () => io.stdoutColor,
@@ -69,7 +69,14 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
     add(program, context);
   }
   evenOutputs(program);
+  for (const command of program.commands) hintAt(command, command.name());
   return program;
+}
+
+/** What is said below a wrong use: where to look. */
+function hintAt(command: Command, path: string): void {
+  command.showHelpAfterError(`(vis help ${path} shows how it is used)`);
+  for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);
 }
 
 /** Without the defaults that go without saying. */

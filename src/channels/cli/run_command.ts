@@ -97,7 +97,10 @@ async function announce(
 ): Promise<void> {
   const resumed = flags.continue || flags.conversation || flags.fork ? await session.conversations.queries(branch) : [];
   const last = resumed.at(-1);
-  if (last?.reason === "process_lost") progress.line(`The last query was interrupted: ${oneLine(last.answer, 200)}`);
+  if (last?.reason === "process_lost") {
+    const again = last.iterations === 0 ? " It had no reply yet: what came with --context must be given again." : "";
+    progress.line(`The last query was interrupted: ${oneLine(last.answer, 200)}${again}`);
+  }
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, 13)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
   for (const note of session.notes ?? []) progress.line(`vis · ${terminalText(oneLine(note, 300))}`);

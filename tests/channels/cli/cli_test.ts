@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../src/channels/cli/cli.ts";
-import { ConfigError, StoreError, UsageError } from "../../../src/domain/errors.ts";
+import { ConfigError, OutputError, StoreError, UsageError } from "../../../src/domain/errors.ts";
 import type { OpenRequest } from "../../../src/channels/channel.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
@@ -32,12 +32,17 @@ Deno.test("runCli() refuses what it does not know with 2 and a hint, on stderr a
     const io = fakeIo({ args });
     assert.deepEqual([await runCli(fakeServices(), io), io.out], [2, ""], args.join(" "));
     assert.match(io.err, says);
-    assert.match(io.err, /\(vis help shows all commands\)\n$/);
+    const where = says.source.includes("command '") ? "shows all commands" : `${args[0]} shows how it is used`;
+    assert.ok(io.err.endsWith(`(vis help ${where})\n`), io.err);
   }
+  const io = fakeIo({ args: ["config", "set", "--nope"] });
+  await runCli(fakeServices(), io);
+  assert.ok(io.err.endsWith("(vis help config set shows how it is used)\n"), io.err);
 });
 
 Deno.test("runCli() gives every error that is no defect its code, and JSON where that was asked for", async () => {
   const cases: [Error, number][] = [
+    [new OutputError("Cannot write to stdout: the disk is full"), 1],
     [new UsageError("Cannot do u"), 2],
     [new ConfigError("Cannot do c"), 3],
     [new StoreError("Cannot do s", "full"), 3],
