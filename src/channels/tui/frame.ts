@@ -68,12 +68,12 @@ export class Frame implements Component {
       return { handled: true };
     }
     const { panel } = this.#facts();
-    if (event.type !== "click" || event.button !== "left" || panel?.press === undefined) return undefined;
+    const clicked = event.type === "click";
+    if (!clicked && event.type !== "press" || event.button !== "left") return undefined;
     // Its border stands on the last of the rows for messages.
     const fromLast = this.#above - 2 - event.y;
-    if (fromLast < 0) return undefined;
-    panel.press(fromLast);
-    return { handled: true };
+    const taken = fromLast >= 0 && (panel?.press?.(fromLast, clicked) ?? false);
+    return taken ? { handled: true } : undefined;
   }
 
   invalidate(): void {

@@ -16,8 +16,9 @@ export interface Panel extends Component {
   /** It no longer stands on the screen: answers that it waits for are for nobody. */
   left(): void;
   handleInput(data: string): void;
-  /** A click, on the row that stands so far above its last one. */
-  press?(fromLast: number): void;
+  /** The mouse went down, or was clicked, on the row that stands so far above its last one. False where that is a text
+   * which the mouse selects. */
+  press?(fromLast: number, clicked: boolean): boolean;
 }
 
 /** What a panel may do to the screen that it stands on. Nothing here throws: what cannot be done is told by `tell`. */

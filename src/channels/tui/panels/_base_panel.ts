@@ -28,6 +28,11 @@ export abstract class BasePanel implements Panel {
   /** A key that does not leave it. */
   protected abstract key(data: string): void;
 
+  /** Whether its lines are there to be clicked, and not to be selected as text. */
+  protected get clickable(): boolean {
+    return true;
+  }
+
   /** A click on one of its lines, 0-based. */
   protected click(_line: number): void {}
 
@@ -52,9 +57,11 @@ export abstract class BasePanel implements Panel {
     return lines.map((line) => visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line);
   }
 
-  press(fromLast: number): void {
+  press(fromLast: number, clicked: boolean): boolean {
     const line = this.#drawn - 1 - fromLast;
-    if (line >= 0) this.#guarded(() => this.click(line));
+    if (line < 0 || !this.clickable) return false;
+    if (clicked) this.#guarded(() => this.click(line));
+    return true;
   }
 
   handleInput(data: string): void {

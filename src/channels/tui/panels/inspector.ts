@@ -55,8 +55,8 @@ class Inspector extends TurnsPanel {
     else if (data === "C") this.#copy(this.#open.parts);
   }
 
-  protected override click(line: number): void {
-    if (this.#open === null) super.click(line);
+  protected override get clickable(): boolean {
+    return this.#open === null;
   }
 
   protected override choose(item: TurnItem): void {

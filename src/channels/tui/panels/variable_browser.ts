@@ -81,8 +81,12 @@ class VariableBrowser extends BasePanel {
     } else if (this.#input.handle(data)) this.#fill("first");
   }
 
+  protected override get clickable(): boolean {
+    return this.#pages === null;
+  }
+
   protected override click(line: number): void {
-    if (this.#pages === null && this.#list.press(line - 1)) this.#show();
+    if (this.#list.press(line - 1)) this.#show();
   }
 
   #nothing(): string {
