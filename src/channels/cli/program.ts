@@ -17,6 +17,10 @@ import { addVars } from "./_add_vars.ts";
 import type { Context } from "./_context.ts";
 import { evenOutputs } from "./_even_outputs.ts";
 
+const AFTER = `
+Without a command, on a terminal: the screen. It takes -c, --conversation ID, --model, --provider, --db and --cwd.
+Extensions may add commands: vis extensions list shows them, vis help NAME what they do.`;
+
 interface Part {
   readonly group: string;
   readonly names: readonly string[];
@@ -52,7 +56,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
     .showSuggestionAfterError()
     .showHelpAfterError("(vis help shows all commands)")
     .configureHelp({ optionDescription, minWidthToWrap: 24 })
-    .addHelpText("after", "\nExtensions may add commands: vis extensions list shows them, vis help NAME what they do.")
+    .addHelpText("after", AFTER)
     .exitOverride()
     .configureOutput({
       writeOut: io.stdout,

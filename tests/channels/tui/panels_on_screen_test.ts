@@ -87,3 +87,16 @@ Deno.test("/model goes on with another session and keeps the choice; the one bef
   });
   assert.deepEqual(closed, ["first", "second"]);
 });
+
+Deno.test("what is dragged over with the mouse is copied", async () => {
+  await withScreen([final("Drag: over these words")], {}, async ({ screen }) => {
+    screen.type(`one${ENTER}`);
+    await screen.until("1 iteration ");
+    const row = screen.lines().findIndex((line) => line.includes("Drag: over")) + 1;
+    screen.type(`\x1b[<0;1;${row}M`);
+    screen.type(`\x1b[<32;5;${row}M`);
+    screen.type(`\x1b[<0;5;${row}m`);
+    await screen.until("Copied!");
+    assert.ok(screen.raw.includes(`\x1b]52;c;${btoa("Drag")}`) || screen.raw.includes(`\x1b]52;c;${btoa("Drag:")}`));
+  });
+});
