@@ -14,7 +14,7 @@ export function metricsRoutes({ metrics, runs }: { readonly metrics: Metrics; re
       operation: "metrics",
       summary: "Counters of the server in the text format of Prometheus",
       tag: "server",
-      answers: { 200: { description: "Text", schema: z.string() } },
+      answers: { 200: { description: "Text", schema: z.string(), types: ["text/plain"] } },
       handle: () =>
         new Response(metrics.text(runs.size), { headers: { "content-type": TYPE, "cache-control": "no-store" } }),
     }),

@@ -1,11 +1,21 @@
 import { z } from "zod";
+import { QueryEventSchema } from "./event_schemas.ts";
 import { scopeOf } from "./require_scope.ts";
 import type { Answer, Route } from "./route.ts";
 import { ProblemSchema } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const EVENTS = "Server-sent events: the event's name is the type of a QueryEvent, its data the object as JSON";
+const EVENTS = "Server-sent events: the event's name is the type of a QueryEvent, its data that object as JSON";
+/** What OpenAI's clients read errors from. */
+const OPENAI_ERROR = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.string().nullable(),
+  }),
+});
 
 /** The OpenAPI 3.1 document of routes. */
 export function openApi(routes: readonly Route[], { version }: { readonly version: string }): Json {
@@ -24,7 +34,11 @@ export function openApi(routes: readonly Route[], { version }: { readonly versio
     paths,
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      schemas: { Problem: schemaOf(ProblemSchema, "output") },
+      schemas: {
+        Problem: schemaOf(ProblemSchema, "output"),
+        OpenAiError: schemaOf(OPENAI_ERROR, "output"),
+        QueryEvent: schemaOf(QueryEventSchema, "output"),
+      },
     },
   };
 }
@@ -43,12 +57,15 @@ function operation(route: Route): Json {
       : {}),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, response(answer)])),
-      default: {
-        description: "It was not done",
-        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-      },
+      default: { description: "It was not done", content: errorOf(route) },
     },
   };
+}
+
+function errorOf({ path }: Route): Json {
+  return path.startsWith("/v1/")
+    ? { "application/json": { schema: { $ref: "#/components/schemas/OpenAiError" } } }
+    : { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 }
 
 function parameters({ path, query, headers = {} }: Route): readonly Json[] {
@@ -69,9 +86,9 @@ function queryParameters({ properties, required }: Json): readonly Json[] {
   });
 }
 
-function response({ description, schema, stream }: Answer): Json {
+function response({ description, schema, stream, types = ["application/json"] }: Answer): Json {
   const content = {
-    ...(schema ? { "application/json": { schema: schemaOf(schema, "output") } } : {}),
+    ...(schema ? Object.fromEntries(types.map((type) => [type, { schema: schemaOf(schema, "output") }])) : {}),
     ...(stream ? { "text/event-stream": { schema: { type: "string", description: EVENTS } } } : {}),
   };
   return { description, ...(Object.keys(content).length > 0 ? { content } : {}) };
@@ -79,6 +96,14 @@ function response({ description, schema, stream }: Answer): Json {
 
 /** OpenAPI 3.1 takes JSON Schema 2020-12 as it is. */
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    ...{ io, unrepresentable: "any" },
+    override: ({ jsonSchema }) => {
+      // What every double can hold is no bound, and what is answered may gain fields.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
   return rest;
 }

@@ -71,7 +71,9 @@ function exported({ conversations }: HttpParts): Route {
     summary: "All of the conversation as an archive, or the branch as Markdown or as a page",
     tag: "conversations",
     query: schema.ExportQuery,
-    answers: { 200: { description: "A file", schema: z.unknown() } },
+    answers: {
+      200: { description: "A file", schema: z.unknown(), types: ["application/json", "text/markdown", "text/html"] },
+    },
     handle: async ({ params, query: { format } }) => {
       const conversation = await findConversation(conversations, params["id"]);
       const name = `vis-${conversation.conversationId}.${format}`;

@@ -20,6 +20,8 @@ export interface Call<B = unknown, Q = unknown> {
 export interface Answer {
   readonly description: string;
   readonly schema?: z.ZodType;
+  /** Media types in which it is given, one after the caller's choice; JSON where left out. */
+  readonly types?: readonly string[];
   /** Also given as server-sent events. */
   readonly stream?: boolean;
 }

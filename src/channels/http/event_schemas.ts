@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { QueryResultSchema, UsageSchema } from "./schemas.ts";
+
+const whole = z.number().int();
+const block = whole.describe("Of the iteration, from 0 on");
+
+const BlockResultSchema = z.object({
+  ok: z.boolean(),
+  outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
+  preview: z.string().describe("Bounded text of the value"),
+  type: z.string(),
+  size: z.number().nullable(),
+  stdout: z.string(),
+  stderr: z.string(),
+  dropped: whole.describe("Characters of output that were not kept"),
+  error: z.object({
+    name: z.string(),
+    message: z.string(),
+    line: whole.nullable(),
+    column: whole.nullable(),
+    excerpt: z.string(),
+    stack: z.string(),
+  }).nullable(),
+  defined: z.array(z.string()),
+  touched: z.array(z.string()),
+  pending: z.array(z.string()),
+  lost: z.array(z.string()),
+  ms: z.number(),
+  timedOut: z.boolean(),
+  repaired: z.string().nullable(),
+  calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: z.boolean() })),
+});
+
+const envelope = {
+  seq: whole.describe("From 1 on and without gaps within a query"),
+  at: whole.describe("Milliseconds since the epoch"),
+  queryId: z.string(),
+  parentQueryId: z.string().optional().describe("Of a child query: the one whose block started it"),
+  iteration: whole.nullable().describe("From 1 on; null outside an iteration"),
+};
+
+function event<T extends string, S extends z.ZodRawShape>(type: T, body: S) {
+  return z.object({ type: z.literal(type), ...body, ...envelope });
+}
+
+/** One event of a query, as the data of a server-sent event and a line of `vis run --output jsonl`. */
+export const QueryEventSchema = z.discriminatedUnion("type", [
+  event("started", { conversationId: z.string(), request: z.string(), model: z.string() }),
+  event("thinking", { delta: z.string() }),
+  event("code", { block, delta: z.string() }),
+  event("block_started", { block, code: z.string() }),
+  event("block_finished", { block, result: BlockResultSchema }),
+  event("host_call", {
+    block,
+    name: z.string(),
+    phase: z.enum(["start", "end"]),
+    ms: z.number().optional(),
+    ok: z.boolean().optional(),
+    diffs: z.array(z.string()).optional().describe("How files were changed: a unified diff each"),
+  }),
+  event("nudge", { lines: z.array(z.string()) }),
+  event("usage", { usage: UsageSchema }),
+  event("iteration_finished", {
+    outcome: z.enum(["executed", "empty", "failed", "refused", "final"]),
+    reason: z.string().nullable(),
+    ms: z.number(),
+  }),
+  event("answer_delta", { delta: z.string() }),
+  event("final", { result: QueryResultSchema }),
+  event("failed", { result: QueryResultSchema }),
+  event("cancelled", { result: QueryResultSchema }),
+]).describe("final, failed or cancelled ends a query, once");
