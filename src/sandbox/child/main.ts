@@ -97,7 +97,7 @@ async function confinedChild(): Promise<void> {
       ms: performance.now() - begun,
     });
   };
-  await serve({ wire, reader: new FrameReader(first.token), relay });
+  await serve({ wire, reader: new FrameReader(first.token), writer, relay });
 }
 
 function orFail<T>(step: () => T): T {

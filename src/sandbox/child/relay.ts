@@ -39,7 +39,10 @@ export class Relay {
   /** Started without functions, to get those of a conversation later. */
   #isSpare: boolean;
   #restoring: VariableImage[] = [];
-  #isIdle = true;
+  /** Requests that are not answered yet. */
+  #open = 0;
+  /** What the worker said with its last report; what is evaluated otherwise may leave something behind. */
+  #rests = false;
   readonly #blocks = new RanBlocks();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
@@ -55,15 +58,22 @@ export class Relay {
   /** Who is to speak next: the worker, or the main process, while the worker sleeps or has nothing to do. */
   get turn(): "worker" | "sleeping" | "idle" {
     if (this.link.isWorkerAsleep) return "sleeping";
-    return this.#isIdle && !this.link.hasWork ? "idle" : "worker";
+    return this.#open === 0 && !this.link.hasWork ? "idle" : "worker";
+  }
+
+  /** Whether nothing goes on in the child, and nothing is on its way to or from the worker. */
+  get isQuiet(): boolean {
+    return this.#open === 0 && this.#rests && !this.link.hasWork && !this.link.hasPosted;
   }
 
   /** A frame of the main process. Throws ProtocolError. */
   receive({ header, payload }: Frame): void {
     const fields = new Fields(header, header.t);
     if (header["quiet"] === true) return this.#hold(fields, payload);
-    this.#isIdle = false;
-    switch (header.t) {
+    const { t } = header;
+    if (t !== "cancel" && t !== "answer" && header["more"] !== true) this.#open++;
+    if (t === "run" || t === "restore" || t === "module") this.#rests = false;
+    switch (t) {
       case "run":
         return this.#run(fields, payload);
       case "cancel":
@@ -103,6 +113,7 @@ export class Relay {
     const block = prepareBlock(source, { loadSucrase: this.#options.loadSucrase, functionNames });
     if (!block.ok) {
       const { outcome, error, repaired } = block;
+      this.#open--;
       return this.#send({ t: "done", id, more: false, error }, encode({ outcome, repaired }));
     }
     const deadlineMs = fields.amount("deadlineMs"), iteration = fields.amount("iteration");
@@ -202,6 +213,7 @@ export class Relay {
       case "done":
         return this.#done(message);
       case "pong":
+        this.#open--;
         return this.#send({ t: "pong", id: message.id });
       case "broken":
         return fail(`a block broke the realm: ${message.why}`);
@@ -226,7 +238,8 @@ export class Relay {
 
   #done({ id, more, error, rests, payload }: Extract<FromWorker, { t: "done" }>): void {
     this.#watch.settled(id);
-    this.#isIdle = true;
+    if (!more) this.#open--;
+    this.#rests ||= rests === true;
     const ran = this.#ran;
     const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
     this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);
