@@ -48,7 +48,7 @@ export class PrefsFile implements PrefsKeeper {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      const note = `The settings of the terminal cannot be used, so the defaults hold: ${why}`;
+      const note = `Cannot use ${path}, so the defaults hold: ${why}`;
       return { prefs: new PrefsFile(path, DEFAULT_PREFS), note };
     }
   }
