@@ -9,9 +9,6 @@ const CONVERSATIONS = 50;
 const QUERIES = 6;
 const ALONE = 30;
 const STREAMS = 200;
-const SOAK_CONVERSATIONS = 8;
-/** A longer one takes VIS_BENCH_SOAK_MINUTES=30. */
-const SOAK_MINUTES = Number(Deno.env.get("VIS_BENCH_SOAK_MINUTES") ?? .5);
 const MB = "MB";
 const MS = "ms";
 
@@ -24,10 +21,6 @@ const CONFIG = {
 export async function http({ all }: Programs): Promise<readonly Figure[]> {
   const program = all.at(-1);
   if (!program) throw new Error("Cannot measure: there is no program");
-  return [...await load(program), ...await soak(program)];
-}
-
-async function load(program: Program): Promise<readonly Figure[]> {
   const model = startSlowModel({ latencyMs: LATENCY_MS });
   try {
     await using served = await startServed(program, { baseUrl: model.baseUrl, config: CONFIG });
@@ -130,47 +123,6 @@ async function idleStreams(served: Served, model: SlowModel): Promise<{ readonly
   while (!(await Promise.race([ended.then(() => true), pause(100).then(() => false)]))) model.release();
   for (const text of await ended) if (!/^event: final$/m.test(text)) throw new Error("A stream did not get its end");
   return { p95: percentile(times, .95), mb };
-}
-
-/** Conversations that never rest; what counts is whether memory grows once everything is warm. */
-async function soak(program: Program): Promise<readonly Figure[]> {
-  const model = startSlowModel({ latencyMs: LATENCY_MS });
-  try {
-    await using served = await startServed(program, { baseUrl: model.baseUrl, config: CONFIG });
-    const ids = await Promise.all(Array.from({ length: SOAK_CONVERSATIONS }, () => served.conversation()));
-    const end = performance.now() + SOAK_MINUTES * 60_000;
-    const sizes: number[] = [];
-    const counted = { queries: 0 };
-    await Promise.all([
-      ...ids.map(async (id) => {
-        for (let at = 0; performance.now() < end; at++) {
-          await served.ask(id, `soak-${id}-${at}`);
-          counted.queries++;
-          await pause(200);
-        }
-      }),
-      (async () => {
-        while (performance.now() < end) {
-          await pause(Math.min(5_000, SOAK_MINUTES * 3_000));
-          sizes.push(proportionalMb(treeOf(served.pid)));
-        }
-      })(),
-    ]);
-    const third = Math.max(1, Math.floor(sizes.length / 3));
-    const growth = median(sizes.slice(-third)) / median(sizes.slice(third, 2 * third));
-    const note = `${SOAK_MINUTES} minutes, ${counted.queries} queries`;
-    const figure = figureOf(program);
-    return [
-      figure("soak: memory, last third ÷ middle third", { unit: "×", samples: [growth], bar: 1.05, note }),
-      figure("soak: process tree at the end", { unit: MB, samples: [sizes.at(-1) ?? NaN], note }),
-    ];
-  } finally {
-    await model.close();
-  }
-}
-
-function median(samples: readonly number[]): number {
-  return percentile(samples, .5);
 }
 
 function pause(ms: number): Promise<void> {

@@ -13,6 +13,7 @@ import { round } from "./round.ts";
 import { sandbox } from "./sandbox.ts";
 import { sandboxCompute } from "./sandbox_compute.ts";
 import { sandboxSpare } from "./sandbox_spare.ts";
+import { soak } from "./soak.ts";
 import { store } from "./store.ts";
 import { storeLarge } from "./store_large.ts";
 import { type Figure, isMet, spreadOf } from "./support/figure.ts";
@@ -33,6 +34,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   files,
   store_large: storeLarge,
   http,
+  soak,
   eval: evaluation,
 };
 const RESULTS = join(ROOT, "bench/results");

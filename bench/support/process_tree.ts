@@ -29,6 +29,12 @@ export function reapedCpuSeconds(): number {
   return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / 100;
 }
 
+/** CPU seconds of a process so far, its children left out; in steps of 10 ms. */
+export function cpuSeconds(pid: number): number {
+  const fields = fieldsOf(pid);
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
+}
+
 /** Fields of /proc/<pid>/stat from the state on: the name before it may hold anything. */
 function fieldsOf(pid: number): string[] {
   const stat = read(`/proc/${pid}/stat`);
