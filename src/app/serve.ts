@@ -1,4 +1,4 @@
-import type { RunningServer, ServeRequest, VersionFacts } from "../channels/channel.ts";
+import type { RunningServer, ServeRequest, Session, VersionFacts } from "../channels/channel.ts";
 import { startHttp } from "../channels/http/start_http.ts";
 import { usedTokens } from "../channels/http/used_tokens.ts";
 import type { Config } from "../config/schema.ts";
@@ -13,7 +13,8 @@ import { openSession, type SessionParts } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
 import { readiness } from "./readiness.ts";
 import { serverTokens } from "./server_tokens.ts";
-import { type Environment, readSettings, type Settings } from "./settings.ts";
+import { readSettings, type Settings } from "./settings.ts";
+import type { TelegramHook } from "./telegram_hook.ts";
 import { tryWalls } from "./try_walls.ts";
 
 const LIMITS = {
@@ -36,7 +37,9 @@ export async function serve(
   const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
   const telemetry = await wantedTelemetry(parts.env, version.vis);
   const session = await openSession(request, { ...parts, telemetry });
+  let bot: TelegramHook | null = null;
   try {
+    bot = await botOf(request, { settings, parts, session });
     const { conversations, workspace, provider, model } = session;
     const server = startHttp({
       ...{ conversations, workspace, provider, model },
@@ -52,24 +55,33 @@ export async function serve(
       hosts: config.hosts,
       proxies: config.proxies,
       limits: limitsOf(config),
+      hooks: bot?.hooks ?? {},
     }, { host: request.host ?? config.host, port: request.port ?? config.port });
+    const locked = request.locked ? [lockedNote(request.locked, settings.config)] : [];
     return {
-      url: server.url,
-      token,
-      tokenFrom: from,
-      provider,
-      model,
-      notes: [...request.locked ? [lockedNote(request.locked, settings.config)] : [], ...session.notes ?? [], ...notes],
+      ...{ url: server.url, token, tokenFrom: from, provider, model },
+      notes: [...locked, ...session.notes ?? [], ...bot?.notes ?? [], ...notes],
       close: async () => {
-        await server.close();
+        await Promise.all([server.close(), bot?.close()]);
         await session.close();
         await telemetry?.close();
       },
     };
   } catch (error) {
+    await bot?.close();
     await session.close();
     throw error;
   }
+}
+
+/** What Telegram needs is loaded where its webhook is answered alone. */
+async function botOf(
+  request: ServeRequest,
+  rest: { readonly settings: Settings; readonly parts: SessionParts; readonly session: Session },
+): Promise<TelegramHook | null> {
+  if (rest.settings.config.telegram.webhookUrl === null) return null;
+  const { telegramHook } = await import("./telegram_hook.ts");
+  return await telegramHook(request, rest);
 }
 
 async function extensionsOf(

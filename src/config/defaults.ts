@@ -62,6 +62,7 @@ export const DEFAULT_CONFIG: Config = {
   "telegram": {
     "allow": [],
     "apiUrl": "https://api.telegram.org",
+    "webhookUrl": null,
     "shutdownMs": 10000,
   },
   "title": {

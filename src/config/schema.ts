@@ -95,6 +95,9 @@ export const ConfigSchema = z.strictObject({
     apiUrl: z.url({ protocol: /^https?$/ }).default("https://api.telegram.org").describe(
       "Bot API server: Telegram's, or one of one's own",
     ),
+    webhookUrl: z.url({ protocol: /^https$/ }).nullable().default(null).describe(
+      "Public address at which vis serve answers the bot's webhook; null for none: vis telegram asks for updates",
+    ),
     shutdownMs: z.number().int().min(0).default(10_000).describe(
       "How long running queries may go on when vis telegram is told to end, in milliseconds; then they are cut, and begin again at the next start",
     ),

@@ -60,6 +60,7 @@ export function createApp(given: AppParts): (request: Request, remote: string) =
   const { parts, runs, hosts, metrics } = given;
   const app = new Hono<Env>();
   const door = new Door(parts);
+  const hooks = new Map(Object.entries(parts.hooks ?? {}));
   app.use(async (c, next) => {
     const begun = parts.now();
     c.set("requestId", requestIdOf(c.req.raw));
@@ -72,13 +73,20 @@ export function createApp(given: AppParts): (request: Request, remote: string) =
     guard(c.req.raw, { limits: parts.limits, hosts });
     const address = c.get("address");
     door.knock(address);
-    if (!OPEN.test(c.req.path)) c.set("caller", await door.enter(c.req.raw.headers, address));
+    if (!OPEN.test(c.req.path) && !hooks.has(c.req.path)) c.set("caller", await door.enter(c.req.raw.headers, address));
     await next();
   });
   const routes = [...apiRoutes(parts, runs), ...metricsRoutes({ metrics, runs })];
   for (const route of routes) add(app, { route, parts });
   const documents = openDocuments(routes, parts);
   for (const [path, answer] of Object.entries(documents)) app.get(path, (c) => answer(c.req.raw));
+  for (const [path, answer] of hooks) {
+    app.post(path, async (c) => {
+      c.set("route", "hook");
+      return await answer(c.req.raw);
+    });
+    app.all(path, () => notAllowed(["POST"]));
+  }
   app.get("/", (c) => pageFile("index.html", c.req.raw));
   app.get("/assets/:name", (c) => pageFile(c.req.param("name"), c.req.raw));
   for (const path of [...Object.keys(documents), "/", "/assets/:name"]) app.all(path, () => notAllowed(["GET"]));

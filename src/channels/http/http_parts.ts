@@ -31,6 +31,9 @@ export interface HttpParts {
   /** Addresses of reverse proxies, which say in X-Forwarded-For whom they ask for. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
+  /** Paths at which somebody else answers POST requests, which carry what they are known by themselves: no token is
+   * asked for. Whoever answers bounds what it reads. */
+  readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }
 
 export interface HttpLimits {

@@ -102,7 +102,8 @@ export class BotApi {
     if (code === 429) {
       return new TelegramError(message, { kind: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
     }
-    if (code >= 500) return new TelegramError(message, { kind: "network" });
+    // An answer without a code is not Telegram's, but of something between.
+    if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { kind: "network" });
     return new TelegramError(message, { kind: "refused", migratedTo: parameters?.migrate_to_chat_id ?? null });
   }
 }

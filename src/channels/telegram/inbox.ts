@@ -6,10 +6,13 @@ import type { Entry } from "./entry.ts";
 /** Telegram keeps updates for a day, and after a week without any it numbers them anew: an older mark says nothing. */
 const MARK_MS = 3 * 86_400_000;
 const MAX_ENTRIES = 5_000;
+const RECENT = 300;
 
 interface Mark {
   readonly updateId: number;
   readonly at: number;
+  /** The last ones that were accepted: through a webhook they come in any order, and again. */
+  readonly recent: readonly number[];
   /** Of the batch that this update ended, until each has a place of its own. */
   readonly entries: readonly Entry[];
 }
@@ -37,15 +40,24 @@ export class Inbox {
     return found !== null && Math.abs(this.#now() - found.at) < MARK_MS ? found.updateId : null;
   }
 
-  /** Accepts all of a batch or nothing of it. Nothing may be begun before it resolves. */
-  async accept(updateId: number, entries: readonly Entry[]): Promise<void> {
-    await this.#put("mark", { updateId, at: this.#now(), entries });
-    await this.#spread(updateId, entries);
+  /** Of these updates, those that were accepted before. */
+  async known(updateIds: readonly number[]): Promise<readonly number[]> {
+    const { recent = [] } = await this.#get<Mark>("mark") ?? {};
+    return updateIds.filter((id) => recent.includes(id));
   }
 
-  async #spread(updateId: number, entries: readonly Entry[]): Promise<void> {
-    for (const entry of entries) await this.put(entry);
-    if (entries.length > 0) await this.#put("mark", { updateId, at: this.#now(), entries: [] });
+  /** Accepts all of a batch or nothing of it. Nothing may be begun before it resolves. */
+  async accept(updateIds: readonly number[], entries: readonly Entry[]): Promise<void> {
+    const { recent = [] } = await this.#get<Mark>("mark") ?? {};
+    const updateId = Math.max(...updateIds, await this.mark() ?? 0);
+    const mark = { updateId, at: this.#now(), recent: [...recent, ...updateIds].slice(-RECENT), entries };
+    await this.#put("mark", mark);
+    await this.#spread(mark);
+  }
+
+  async #spread(mark: Mark): Promise<void> {
+    for (const entry of mark.entries) await this.put(entry);
+    if (mark.entries.length > 0) await this.#put("mark", { ...mark, at: this.#now(), entries: [] });
   }
 
   async put(entry: Entry): Promise<void> {
@@ -59,7 +71,7 @@ export class Inbox {
   /** Those that are not answered, oldest first. What a kill left between the two steps of `accept` is among them. */
   async entries(): Promise<readonly Entry[]> {
     const mark = await this.#get<Mark>("mark");
-    if (mark !== null) await this.#spread(mark.updateId, mark.entries);
+    if (mark !== null) await this.#spread(mark);
     const listed = await this.#states.list(this.#place, { prefix: "update/", limit: MAX_ENTRIES });
     const found = await Promise.all(listed.map(({ key }) => this.#get<Entry>(key)));
     return found.filter((entry) => entry !== null);

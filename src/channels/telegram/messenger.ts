@@ -106,7 +106,7 @@ export class Messenger {
     try {
       return await once(entities.length === 0 ? { text } : { text, entities: [...entities] });
     } catch (error) {
-      if (entities.length === 0 || !isRefused(error) || !/entit|parse|pre |url/i.test(error.message)) throw error;
+      if (entities.length === 0 || !isRefused(error)) throw error;
       return await once({ text });
     }
   }

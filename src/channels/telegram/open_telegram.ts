@@ -9,9 +9,11 @@ import type { Clock } from "./clock.ts";
 import { Inbox } from "./inbox.ts";
 import { Messenger } from "./messenger.ts";
 import { Outbox } from "./outbox.ts";
+import { receiveUpdate } from "./receive_update.ts";
 import { Sessions } from "./sessions.ts";
 import { TelegramBot } from "./telegram_bot.ts";
 import { TelegramError } from "./telegram_error.ts";
+import { webhookSecret } from "./webhook_secret.ts";
 import type { Me } from "./wire.ts";
 
 export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "quota" | "models"> {
@@ -19,6 +21,8 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   /** Of the Bot API server. */
   readonly apiUrl: string;
   readonly deleteWebhook: boolean;
+  /** The address to which Telegram is to send updates; it is asked for them where this is null. */
+  readonly webhookUrl: string | null;
   /** Who may use the bot, read anew for each message. */
   readonly allowed: () => Promise<readonly number[]>;
   /** A session with a model in place of the configured one. */
@@ -29,9 +33,14 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly signal: AbortSignal;
 }
 
+export interface OpenedBot extends RunningBot {
+  /** Answers requests of the webhook. */
+  readonly receive: (request: Request) => Promise<Response>;
+}
+
 /** Starts the bot of a token. Rejects with `ConfigError` where the token is refused, as `open` does, and with `Cancelled`
  * at the signal; nothing is open then. */
-export async function openTelegram(options: OpenTelegramOptions): Promise<RunningBot> {
+export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
   const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });
   const sessions = new Sessions(options.open);
@@ -49,13 +58,16 @@ export async function openTelegram(options: OpenTelegramOptions): Promise<Runnin
       quota: options.quota,
       models: options.models,
     };
-    const bot = new TelegramBot({ parts, me, note, shutdownMs, abort });
+    const secret = webhookSecret(token);
+    const webhook = options.webhookUrl === null ? null : { url: options.webhookUrl, secret };
+    const bot = new TelegramBot({ parts, me, note, shutdownMs, abort, webhook });
     return {
       username: me.username,
       provider: session.provider,
       model: session.model,
       notes: session.notes ?? [],
       ended: bot.ended,
+      receive: (request) => receiveUpdate(request, { secret, accept: (updates) => bot.accept(updates) }),
       close: async () => {
         await bot.close();
         await sessions.close();

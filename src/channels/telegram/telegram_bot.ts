@@ -8,6 +8,7 @@ import { pollUpdates } from "./poll_updates.ts";
 import { type ReadUpdate, readUpdate, type Sender } from "./read_update.ts";
 import { refusalText } from "./refusal_text.ts";
 import { TelegramError } from "./telegram_error.ts";
+import { setWebhook, type Webhook } from "./set_webhook.ts";
 import type { Me, Update } from "./wire.ts";
 
 /** The end of the messages that a stop still writes. */
@@ -16,6 +17,8 @@ const LAST_WORDS_MS = 5_000;
 export interface TelegramBotOptions {
   readonly parts: BotParts;
   readonly me: Me;
+  /** Where Telegram sends updates to; it is asked for them where this is null. */
+  readonly webhook: Webhook | null;
   readonly note: (text: string) => void;
   /** How long running queries may go on at the end. */
   readonly shutdownMs: number;
@@ -32,6 +35,8 @@ export class TelegramBot {
   readonly #polling = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   #ended: Promise<void> | null = null;
+  /** One batch after the other. */
+  #accepting: Promise<void> = Promise.resolve();
 
   constructor(options: TelegramBotOptions) {
     this.#options = options;
@@ -49,6 +54,7 @@ export class TelegramBot {
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;
     this.#polling.abort();
+    await this.#accepting;
     const done = new AbortController();
     const idle = Promise.all([...this.#workers.values()].map((worker) => worker.close()));
     const late = async (): Promise<void> => {
@@ -72,23 +78,33 @@ export class TelegramBot {
     await api.call((wire, own) => wire.setMyCommands({ commands: [...COMMAND_LIST] }, own), { signal })
       .catch((error: unknown) => log.warn("telegram_commands_not_set", { error: String(error) }));
     for (const entry of await inbox.entries()) this.#dispatch(entry);
-    const accept = (updates: readonly Update[]) => this.#accept(updates);
+    const { webhook } = this.#options;
+    if (webhook) return await setWebhook(webhook, { api, clock, signal, note });
+    const accept = (updates: readonly Update[]) => this.accept(updates);
     await pollUpdates({ api, clock, signal, note, accept, mark: () => inbox.mark() });
   }
 
-  /** Everything that is to be answered is in the database when it resolves, and nothing was begun before. */
+  /** Everything that is to be answered is in the database when it resolves, and nothing was begun before. Rejects with
+   * `Cancelled` once the bot is ending: Telegram then keeps the updates. */
+  accept(updates: readonly Update[]): Promise<void> {
+    const accepted = this.#accepting.then(() => this.#accept(updates));
+    this.#accepting = accepted.catch(() => {});
+    return accepted;
+  }
+
   async #accept(updates: readonly Update[]): Promise<void> {
     const { parts: { inbox }, me } = this.#options;
+    if (this.#polling.signal.aborted) throw new Cancelled("The bot is ending");
     const taken = new Map<number, Entry>();
-    const mark = await inbox.mark();
+    const ids = updates.map(({ update_id: id }) => id);
+    const known = await inbox.known(ids);
     for (const update of updates) {
-      // Telegram repeats what it could not know to have arrived.
-      if (mark !== null && update.update_id <= mark) continue;
+      if (known.includes(update.update_id)) continue; // Telegram repeats what it could not know to have arrived
       const read = readUpdate(update, me);
       const entry = await this.#sorted(read, taken);
       if (entry) taken.set(entry.message.updateId, entry);
     }
-    await inbox.accept(Math.max(...updates.map(({ update_id: id }) => id), mark ?? 0), [...taken.values()]);
+    await inbox.accept(ids, [...taken.values()]);
     for (const entry of taken.values()) this.#dispatch(entry);
   }
 

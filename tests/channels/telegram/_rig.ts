@@ -51,6 +51,7 @@ export async function withBot(
       token: TOKEN,
       apiUrl: api.url,
       deleteWebhook: false,
+      webhookUrl: null,
       clock: fastClock(),
       log: engineLog(engine),
       note: (text) => notes.push(text),

@@ -40,7 +40,7 @@ Deno.test("Inbox.accept() keeps a batch whole or not at all, wherever it is cut"
   for (let cut = 0; cut < 6; cut++) {
     await withStates(async (states) => {
       const first = new Inbox(cutAfter(states, cut), { botId: "1", now: () => 0 });
-      const done = await first.accept(9, [entry(7), entry(8), entry(9)]).then(() => true, () => false);
+      const done = await first.accept([7, 8, 9], [entry(7), entry(8), entry(9)]).then(() => true, () => false);
       assert.equal(done, cut === 5);
       const second = new Inbox(states, { botId: "1", now: () => 0 });
       const kept = (await second.entries()).map(({ message }) => message.updateId);
@@ -56,7 +56,7 @@ Deno.test("Inbox.mark() is forgotten after days: Telegram numbers updates anew a
   withStates(async (states) => {
     const times = { now: 1_000 };
     const inbox = new Inbox(states, { botId: "1", now: () => times.now });
-    await inbox.accept(50, []);
+    await inbox.accept([50], []);
     times.now += 2 * DAY;
     assert.equal(await inbox.mark(), 50);
     times.now += 2 * DAY;
@@ -67,9 +67,10 @@ Deno.test("Inbox keeps bots apart, and lists updates in the order of their numbe
   withStates(async (states) => {
     const one = new Inbox(states, { botId: "1", now: () => 0 });
     const other = new Inbox(states, { botId: "2", now: () => 0 });
-    await one.accept(1000, [entry(1000), entry(999), entry(5)]);
+    await one.accept([1000, 999, 5], [entry(1000), entry(999), entry(5)]);
     assert.deepEqual((await one.entries()).map(({ message }) => message.updateId), [5, 999, 1000]);
-    assert.deepEqual([await other.entries(), await other.mark()], [[], null]);
+    assert.deepEqual([await other.entries(), await other.mark(), await other.known([5])], [[], null, []]);
+    assert.deepEqual(await one.known([4, 5, 1000, 1001]), [5, 1000]);
   }));
 
 Deno.test("Inbox.moveChats() moves a group with its topics, and no other group", () =>

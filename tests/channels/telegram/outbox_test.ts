@@ -129,11 +129,12 @@ Deno.test("BotApi: no error of any kind holds the token, however the connection 
     "getMe",
     { status: 200, body: "<html>" },
     { status: 502, body: "" },
+    { status: 500, body: "{}" },
     refused(400, `Bad Request: bot${TOKEN} is wrong`),
     refused(401, "Unauthorized"),
     refused(429, "Too Many Requests", { retry_after: 9 }),
   );
-  for (let n = 0; n < 5; n++) await collect(bot.call((wire, own) => wire.getMe(own), { signal }));
+  for (let n = 0; n < 6; n++) await collect(bot.call((wire, own) => wire.getMe(own), { signal }));
   const gone = new BotApi({ token: TOKEN, root: "http://127.0.0.1:9" });
   await collect(gone.call((wire, own) => wire.getMe(own), { signal }));
   await collect(gone.download("documents/a", { signal, maxBytes: 9 }));
@@ -149,7 +150,19 @@ Deno.test("BotApi: no error of any kind holds the token, however the connection 
   for (const text of shown) assert.ok(!text.includes(TOKEN) && !text.includes("AAFake"), text);
   const kinds = errors.map((error) => error instanceof TelegramError ? error.kind : "");
   assert.deepEqual(kinds, [
-    ...["network", "network", "refused", "token", "flood", "network", "network", "refused", "refused", "refused"],
+    ...[
+      "network",
+      "network",
+      "network",
+      "refused",
+      "token",
+      "flood",
+      "network",
+      "network",
+      "refused",
+      "refused",
+      "refused",
+    ],
     ...["network", "network"],
   ]);
 });
