@@ -2,6 +2,7 @@ import type { Component } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { BranchPoint } from "../../domain/new_fork.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
+import type { Theme } from "./theme.ts";
 
 /** What stands over the messages until it is left. It has the keyboard while it is open, Esc leaves it. */
 export interface Panel extends Component {
@@ -50,4 +51,8 @@ export interface PanelParts {
   providers(): Promise<ProviderAdmin>;
   config(): Promise<ConfigAdmin>;
   readonly act: PanelActions;
+  /** Colours; weights alone where it is left out. */
+  readonly theme?: () => PanelTheme;
 }
+
+export type PanelTheme = Pick<Theme, "accent" | "ok" | "bad">;

@@ -54,7 +54,11 @@ export abstract class BasePanel implements Panel {
   render(width: number): string[] {
     const lines = this.draw({ width, height: this.#height }).slice(0, this.#height);
     this.#drawn = lines.length;
-    return lines.map((line) => visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line);
+    const accent = this.parts.theme?.().accent ?? String;
+    return lines.map((line) => {
+      const fits = visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line;
+      return fits.startsWith("❯ ") ? `${accent("❯")}${fits.slice(1)}` : fits;
+    });
   }
 
   press(fromLast: number, clicked: boolean): boolean {
@@ -83,7 +87,7 @@ export abstract class BasePanel implements Panel {
 
   /** What went wrong last, "" where nothing did. */
   protected get problem(): string {
-    return this.#problem === "" ? "" : paint.bold(`! ${this.#problem}`);
+    return this.#problem === "" ? "" : (this.parts.theme?.().bad ?? paint.bold)(`! ${this.#problem}`);
   }
 
   /** What went wrong last, or that something is awaited, or this; "" where there is nothing to say. */

@@ -1,4 +1,5 @@
 import { matchesKey } from "@earendil-works/pi-tui";
+import type { PanelParts } from "../panel.ts";
 import { LineInput } from "./_line_input.ts";
 import { movement } from "./_movement.ts";
 import { paint } from "./_paint.ts";
@@ -8,10 +9,14 @@ const LEAST_ROWS = 6;
 
 /** A long text with search: / asks for words, n and N go on. */
 export class Reader {
-  readonly text = new TextView();
+  readonly text: TextView;
   #asking: LineInput | null = null;
   #needle = "";
   #told = "";
+
+  constructor(theme?: PanelParts["theme"]) {
+    this.text = new TextView(theme);
+  }
 
   /** Whether the key was for it. */
   handle(data: string): boolean {

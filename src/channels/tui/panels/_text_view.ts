@@ -1,5 +1,6 @@
 import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { visibleText } from "../../../domain/visible_text.ts";
+import type { PanelParts, PanelTheme } from "../panel.ts";
 import type { Movement } from "./_movement.ts";
 import { paint } from "./_paint.ts";
 
@@ -27,6 +28,7 @@ const NAMED = /^[\x20-\x7e]{12}/;
 
 /** A long text on a few rows. What it costs to show it depends on the rows, not on the text. */
 export class TextView {
+  readonly #theme: PanelParts["theme"];
   #lines: readonly Line[] = [];
   /** The row at the top: a line, and which of its rows. */
   #top = { line: 0, row: 0 };
@@ -36,6 +38,10 @@ export class TextView {
   #needle = "";
   /** The top was gone to, and stays there although the end leaves rows empty. */
   #pinned = false;
+
+  constructor(theme?: PanelParts["theme"]) {
+    this.#theme = theme;
+  }
 
   show(parts: readonly TextPart[]): void {
     this.#lines = parts.flatMap((one, part): Line[] => [
@@ -111,7 +117,7 @@ export class TextView {
     this.#top.row = Math.min(this.#top.row, Math.max(0, this.#wrapped(this.#top.line).length - 1));
     for (let line = this.#top.line; line < this.#lines.length && shown.length < height; line++) {
       const rows = this.#wrapped(line).slice(line === this.#top.line ? this.#top.row : 0);
-      const style = styleOf(this.#lines[line]);
+      const style = styleOf(this.#lines[line], this.#theme?.());
       shown.push(...rows.map((row) => style(this.#needle === "" ? row : marked(row, this.#needle))));
     }
     return shown.slice(0, height);
@@ -194,11 +200,14 @@ function pieces(line: string): string[] {
   return found;
 }
 
-function styleOf({ look, text }: Pick<Line, "look" | "text"> = { look: "plain", text: "" }): (row: string) => string {
+function styleOf(
+  { look, text }: Pick<Line, "look" | "text"> = { look: "plain", text: "" },
+  theme?: PanelTheme,
+): (row: string) => string {
   if (look === "head") return paint.bold;
   if (look === "dim") return paint.dim;
-  if (look === "diff" && text.startsWith("+")) return paint.bold;
-  return look === "diff" && text.startsWith("-") ? paint.dim : String;
+  if (look === "diff" && text.startsWith("+")) return theme?.ok ?? paint.bold;
+  return look === "diff" && text.startsWith("-") ? theme?.bad ?? paint.dim : String;
 }
 
 function marked(row: string, needle: string): string {

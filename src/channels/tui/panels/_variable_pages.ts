@@ -3,6 +3,7 @@ import type { Conversation, Conversations } from "../../../conversation/conversa
 import type { ShownVersion } from "../../../conversation/records.ts";
 import { oneLine } from "../../../domain/clip.ts";
 import { versionText } from "../../../conversation/version_text.ts";
+import type { PanelParts } from "../panel.ts";
 import { ago } from "./_ago.ts";
 import { fitted } from "./_fitted.ts";
 import { flat } from "./_flat.ts";
@@ -21,6 +22,7 @@ const LISTED_LARGE = 4;
 const LARGE = 100_000;
 
 interface Given {
+  readonly theme: PanelParts["theme"];
   readonly branch: Conversation;
   readonly records: () => Conversations["records"];
   readonly copy: (text: string) => void;
@@ -37,7 +39,7 @@ interface Page {
 /** One variable: the value of a version, the code that made it, all its versions, and how it differs from the version
  * before or from one that was marked. */
 export class VariablePages {
-  readonly reader = new Reader();
+  readonly reader: Reader;
   readonly #head: Head;
   readonly #given: Given;
   #page: typeof PAGES[number] = "value";
@@ -49,6 +51,7 @@ export class VariablePages {
   #text = "";
 
   constructor(head: Head, given: Given) {
+    this.reader = new Reader(given.theme);
     this.#head = head;
     this.#given = given;
     this.#version = head.versions;

@@ -110,6 +110,7 @@ class VariableBrowser extends BasePanel {
     const { parts } = this;
     this.#pages = new VariablePages(head, {
       branch: this.#branch,
+      theme: parts.theme,
       records: () => parts.session().conversations.records,
       copy: (text) => parts.act.copy(text),
       load: (work) => this.load("page", { work, then: (apply) => apply() }),
