@@ -124,3 +124,14 @@ Deno.test("TextView.show() nothing at all, and a line of a megabyte", () => {
   view.move("end");
   assert.match(view.render(40, 5).join(""), /^(?:😀)+end$/u);
 });
+
+Deno.test("TextView.render() a difference has its colours on every row of a line, weights where there are none", () => {
+  const text = "--- v1\n+++ v2\n-old words here\n+new\n same";
+  const mark = (sign: string) => (row: string): string => `${sign}${row}${sign}`;
+  const coloured = new TextView(() => ({ ok: mark("G"), bad: mark("R"), accent: String }));
+  coloured.show([{ text, look: "diff" }]);
+  assert.deepEqual(coloured.render(10, 9), ["R--- v1R", "G+++ v2G", "R-old wordsR", "RhereR", "G+newG", " same"]);
+  const plain = new TextView();
+  plain.show([{ text, look: "diff" }]);
+  assert.deepEqual(plain.render(10, 9).slice(3), ["\x1b[2mhere\x1b[22m", "\x1b[1m+new\x1b[22m", " same"]);
+});
