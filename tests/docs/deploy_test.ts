@@ -76,8 +76,13 @@ Deno.test("docs/deploy the unit leaves enough time to end in", () => {
 
 Deno.test("docs/deploy proxies hold no event back and pass the name and the address on", () => {
   assert.match(read("nginx.conf"), /proxy_buffering off;[^]*proxy_read_timeout 1h;/);
-  assert.match(read("nginx.conf"), /proxy_set_header Host \$host;\n\s*proxy_set_header X-Forwarded-For \$remote_addr;/);
-  assert.match(read("Caddyfile"), /flush_interval -1/);
+  assert.match(
+    read("nginx.conf"),
+    /proxy_set_header Host \$http_host;\n\s*proxy_set_header X-Forwarded-For \$remote_addr;/,
+  );
+  assert.match(read("nginx.conf"), /client_header_timeout 10s;/);
+  assert.match(read("Caddyfile"), /read_header 10s/);
+  assert.doesNotMatch(read("Caddyfile"), /^\s*flush_interval/m, "with -1 a client that leaves is not noticed");
 });
 
 Deno.test("docs/deploy the image runs without root", () => {

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { callerLabel } from "./caller_label.ts";
@@ -18,6 +19,7 @@ import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
 import { type Call, type Route, route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 import { resultOf } from "./stored_events.ts";
+import { unfitField } from "./unfit_field.ts";
 
 interface Given {
   readonly parts: HttpParts;
@@ -121,8 +123,10 @@ function retrieve({ parts }: Given): Route {
     operation: "openaiGetResponse",
     summary: "A response that was made before",
     tag: "openai",
+    query: z.object({ stream: z.string().optional().describe("false, or left out") }),
     answers: { 200: { description: "The response", schema: ResponseSchema } },
-    handle: async ({ params }) => {
+    handle: async ({ params, query: { stream = "false" } }) => {
+      if (stream !== "false") throw unfitField("stream", "Cannot stream a response again: read it whole");
       const { branch, query } = await findResponse(parts, params["response"] ?? "");
       const nothing = { instructions: null, previousId: null, metadata: {} };
       const { queryId, createdAt: at, running } = query;

@@ -183,6 +183,6 @@ Deno.test("createApp() the log names the client behind a proxy, also of what was
   assert.deepEqual(statuses, [401, 429, 200]);
   const logged = rig.logged.filter(({ event }) => event === "request").map((
     { data },
-  ) => [data["address"], data["status"]]);
+  ) => [Object(data).address, Object(data).status]);
   assert.deepEqual(logged, [["192.0.2.7", 401], ["192.0.2.7", 429], ["2001:db8:1:2::/64", 200]]);
 });

@@ -20,6 +20,10 @@ Deno.test("openai client: a response with usage and thinking, that is found agai
   const again = await openAiClient(rig).responses.retrieve(made.id);
   assert.deepEqual([again.id, again.output_text, again.output], [made.id, "It is 2", made.output]);
   await assert.rejects(openAiClient(rig).responses.retrieve("resp_x"), { status: 404 });
+  await assert.rejects(openAiClient(rig).responses.retrieve(made.id, { stream: true }), {
+    status: 400,
+    param: "stream",
+  });
 });
 
 Deno.test("openai client: a response goes on from one before, and from one that others followed in a branch", async () => {
