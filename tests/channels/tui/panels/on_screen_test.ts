@@ -191,3 +191,35 @@ Deno.test("panels on the screen: a click selects, a second one on the same row o
     await screen.until(/▾ 1 Find[^]*2 final/);
   });
 });
+
+Deno.test("panels on the screen: while a query runs they show what is there, and Esc leaves the panel, not the query", async () => {
+  const replies = [replyJson("const first = 1"), () => ({ text: final("It is late"), delayMs: 60_000 })];
+  await withScreen(replies, {}, async ({ screen, engine }) => {
+    screen.type("Go on\r");
+    await screen.until(/✓/);
+    screen.type(KEYS.ctrl("k"));
+    await screen.until(/❯ new/);
+    screen.type("inspect");
+    await screen.until(/❯ inspect/);
+    screen.type(KEYS.enter);
+    await screen.until(/▾ 1 Go on +running[^]*❯ {5}1 executed · const first/);
+    screen.type(KEYS.enter);
+    await screen.until(/Query 1 · iteration 1 of 1[^]*Facts/);
+    screen.type(KEYS.esc);
+    await screen.until(/What was sent/);
+    screen.type(KEYS.esc);
+    await screen.until((text) => !text.includes("╭─"));
+    screen.type(KEYS.ctrl("k"));
+    await screen.until(/❯ new/);
+    screen.type("fork");
+    await screen.until(/❯ fork/);
+    screen.type(KEYS.enter);
+    await screen.until(/❯ {5}1 executed/);
+    screen.type(KEYS.enter);
+    await screen.until(/Cannot fork while a query runs: Esc cancels it/);
+    const latest = await engine.conversations.latest("/nowhere");
+    assert.equal((await engine.conversations.queries(latest!))[0]?.running, true);
+    screen.type(KEYS.esc);
+    await screen.until(/cancelled/i);
+  });
+});
