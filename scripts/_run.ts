@@ -7,13 +7,13 @@ export interface Finished {
  * a result can be printed alone. */
 export async function run(
   args: readonly string[],
-  options: { readonly cwd: string; readonly program?: string },
+  options: { readonly cwd: string; readonly program?: string; readonly env?: Readonly<Record<string, string>> },
 ): Promise<Finished> {
   const { cwd, program = Deno.execPath() } = options;
   const { code, stderr } = await new Deno.Command(program, {
     args: [...args],
     cwd,
-    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", RUST_LIB_BACKTRACE: "0" },
+    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", RUST_LIB_BACKTRACE: "0", ...options.env },
     stdin: "null",
     stdout: "null",
     stderr: "piped",

@@ -5,9 +5,11 @@
  * All files of the bundle stand in one folder, which `import.meta.url` of every module is in: `main.js`, a chunk for
  * each lazy `import()`, and `worker.js`, which the sandbox's child starts by its URL.
  *
- * DENO_COMPILE names another Deno for the second step; DENORT_BIN, Deno's own variable, a base runtime. */
+ * DENO_COMPILE names another Deno for the second step; DENORT_BIN, Deno's own variable, a base runtime, and DENORT_DIR a
+ * folder of them, each as denort-<target>. */
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { baseRuntimeFor } from "./base_runtime_for.ts";
 import { bundleSandbox, SANDBOX_SCRIPTS } from "./bundle.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { EXEC_ARGUMENT } from "../src/sandbox/exec/exec_policy.ts";
@@ -95,8 +97,11 @@ async function addCodeCaches(folder: string): Promise<void> {
 /** `deno compile` with the flags of the program. */
 async function embed(folder: string, options: CompileOptions): Promise<void> {
   const program = Deno.env.get("DENO_COMPILE") || Deno.execPath();
-  const { code, stderr } = await run(compileArguments(folder, options), { cwd: ROOT, program });
-  if (code !== 0) throw new Error(compileFailure(stderr));
+  const target = options.target ?? Deno.build.target;
+  const runtime = await baseRuntimeFor(target, Deno.env.toObject());
+  const env = runtime === null ? {} : { DENORT_BIN: runtime };
+  const { code, stderr } = await run(compileArguments(folder, options), { cwd: ROOT, program, env });
+  if (code !== 0) throw new Error(compileFailure(stderr, target));
 }
 
 /** Arguments of `deno compile` for a bundle in `folder`. */
@@ -126,18 +131,22 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
 }
 
 /** The sentence for a `deno compile` that failed; `stderr` is what it said. */
-export function compileFailure(stderr: string): string {
+export function compileFailure(stderr: string, target: string): string {
+  const [, others] = /for '--target'[^]*?possible values: ([\w, -]+)/.exec(stderr) ?? [];
+  if (others !== undefined) return `Cannot compile for ${target}: there are ${others.replaceAll("]", "").trim()}`;
   if (!/base binary|denort|dl\.deno\.land/.test(stderr)) return `Cannot compile: ${stderr.trim()}`;
   const reason = stderr.split("\n").find((line) => /error sending|status|denied|not found|failed/i.test(line)) ?? "";
   return [
-    "Cannot compile: the base runtime of deno compile could not be fetched or used",
+    `Cannot compile for ${target}: the base runtime of deno compile could not be fetched or used`,
     `  ${reason.trim().replace(/^\d+: /, "")}`,
-    "  Set DENORT_BIN to a denort of the same version as Deno, and DENO_COMPILE to a Deno that fits it",
-  ].join("\n");
+    "  Set DENORT_BIN to a denort of this target and of the same version as Deno, or DENORT_DIR to a folder with",
+    "  denort-<target>, and DENO_COMPILE to a Deno that fits it",
+  ].filter((line) => line.trim() !== "").join("\n");
 }
 
 /** Makes the executable and returns its path; one at a time. */
 export async function compile(options: CompileOptions): Promise<string> {
+  await baseRuntimeFor(options.target ?? Deno.build.target, Deno.env.toObject()); // before the work of bundling
   await Deno.mkdir(join(ROOT, "build"), { recursive: true });
   using lock = await Deno.open(join(ROOT, "build/.compile-lock"), { create: true, write: true });
   await lock.lock(true);

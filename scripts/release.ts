@@ -10,15 +10,9 @@ import project from "../deno.json" with { type: "json" };
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 import { compile, embedEmpty } from "./compile.ts";
+import { TARGETS } from "./_targets.ts";
 import { packRelease, type Program } from "./pack_release.ts";
 
-const TARGETS = [
-  "x86_64-unknown-linux-gnu",
-  "aarch64-unknown-linux-gnu",
-  "x86_64-apple-darwin",
-  "aarch64-apple-darwin",
-  "x86_64-pc-windows-msvc",
-];
 /** What the program may add to the runtime. */
 const BUDGET_MB = 15;
 

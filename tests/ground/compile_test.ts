@@ -27,8 +27,11 @@ Deno.test("compileArguments() bakes in permissions, flags and the folder", () =>
 Deno.test("compileFailure() tells a missing base runtime from other failures", () => {
   const text =
     "error: Writing\n\nCaused by:\n    0: Setting up base binary.\n    1: error sending request for url (x)\n";
-  assert.match(compileFailure(text), /^Cannot compile: the base runtime.*\n {2}error sending request.*\n.*DENORT_BIN/);
-  assert.equal(compileFailure("error: bad flag\n"), "Cannot compile: error: bad flag");
+  assert.match(
+    compileFailure(text, "aarch64-apple-darwin"),
+    /^Cannot compile for aarch64-apple-darwin: the base runtime.*\n {2}error sending request.*\n.*DENORT_BIN/,
+  );
+  assert.equal(compileFailure("error: bad flag\n", "x"), "Cannot compile: error: bad flag");
 });
 
 Deno.test("compile task gives one clear error where there is no base runtime", async () => {
@@ -38,7 +41,10 @@ Deno.test("compile task gives one clear error where there is no base runtime", a
   const env = { DENO_COMPILE: join(program.root, "bin/failing") };
   const { code, stdout, stderr } = await program.run(Deno.execPath(), { args: RUN, env });
   assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(stderr, /^Cannot compile: the base runtime of deno compile could not be fetched or used\n/);
+  assert.match(
+    stderr,
+    /^Cannot compile for aarch64-apple-darwin: the base runtime of deno compile could not be fetched or used\n/,
+  );
 });
 
 Deno.test({

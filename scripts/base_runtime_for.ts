@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import { executableTarget } from "./executable_target.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The base runtime that the environment names for a target: `denort-<target>` in DENORT_DIR, else DENORT_BIN; null
+ * where Deno is to fetch it. Throws Error for one that is not there, and for one of another platform: `deno compile`
+ * would take it, and what came out of it would not start. */
+export async function baseRuntimeFor(target: string, env: Environment): Promise<string | null> {
+  const name = `denort-${target}${target.includes("windows") ? ".exe" : ""}`;
+  const folder = env["DENORT_DIR"];
+  const path = folder ? join(folder, name) : env["DENORT_BIN"] || null;
+  if (path === null) return null;
+  const variable = folder ? "DENORT_DIR" : "DENORT_BIN";
+  const head = await headOf(path);
+  if (head === null) throw new Error(`Cannot compile for ${target}: ${variable} says ${path}, which is not there`);
+  const found = executableTarget(head);
+  if (found === target) return path;
+  const kind = found === null ? "is no runtime of Deno" : `is one for ${found}`;
+  throw new Error(`Cannot compile for ${target}: ${variable} says ${path}, which ${kind}`);
+}
+
+async function headOf(path: string): Promise<Uint8Array | null> {
+  try {
+    using file = await Deno.open(path);
+    const head = new Uint8Array(4096);
+    return head.subarray(0, await file.read(head) ?? 0);
+  } catch {
+    return null;
+  }
+}
