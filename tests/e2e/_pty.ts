@@ -59,9 +59,12 @@ export class Pty {
     return this.#xterm.buffer.active.type === "alternate";
   }
 
-  async until(wanted: string | RegExp): Promise<string> {
+  async until(wanted: string | RegExp | ((screen: string) => boolean)): Promise<string> {
     const end = performance.now() + 20_000;
-    while (!(typeof wanted === "string" ? this.screen().includes(wanted) : wanted.test(this.screen()))) {
+    const holds = typeof wanted === "function"
+      ? wanted
+      : (screen: string) => typeof wanted === "string" ? screen.includes(wanted) : wanted.test(screen);
+    while (!holds(this.screen())) {
       if (performance.now() > end) throw new Error(`Cannot see ${wanted}:\n${this.screen()}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

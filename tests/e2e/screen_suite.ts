@@ -53,6 +53,24 @@ export function screenSuite(launcher: Launcher): void {
     }
   });
 
+  launched(launcher, "vis on a terminal goes to the shell at Ctrl-Z and comes back with what was typed", async () => {
+    await using user = await User.make(launcher);
+    const pty = new Pty(user, []);
+    await pty.until("mock-1");
+    pty.type("a draft");
+    await pty.until("a draft");
+    pty.type("\x1a");
+    await pty.until((screen) => !screen.includes("mock-1"));
+    assert.equal(pty.alternate, false);
+    Deno.kill(await pty.pid(), "SIGCONT");
+    await pty.until("a draft");
+    pty.type(" that goes on");
+    await pty.until("a draft that goes on");
+    pty.type("\x03\x03");
+    assert.equal((await pty.ended).code, 0);
+    assert.match(pty.screen(), /as it was/);
+  });
+
   launched(launcher, "vis on a terminal without a provider says what to do", async () => {
     await using user = await User.make(launcher);
     await user.findNoServers();

@@ -156,6 +156,7 @@ export class Screen {
   #take(): void {
     this.#on = true;
     this.#tui.start();
+    this.#tui.requestRender(true); // one that was asked for before a stop never came
     if (!this.#prefs.get().mouse) this.#parts.terminal.write(MOUSE_OFF);
   }
 
@@ -255,6 +256,7 @@ export class Screen {
       providers: this.#parts.providers,
       config: this.#parts.config,
       act: this.#actions,
+      theme: () => this.#theme,
     };
   }
 
