@@ -43,7 +43,9 @@ Deno.test("compile task gives one clear error where there is no base runtime", a
   assert.deepEqual([code, stdout], [1, ""]);
   assert.match(
     stderr,
-    /^Cannot compile for aarch64-apple-darwin: the base runtime of deno compile could not be fetched or used\n/,
+    new RegExp(
+      `^Cannot compile for ${Deno.build.target}: the base runtime of deno compile could not be fetched or used\\n`,
+    ),
   );
 });
 
