@@ -1,3 +1,4 @@
+import { ENDED } from "../domain/ended.ts";
 import { Cancelled } from "../domain/errors.ts";
 
 /** Time as the router sees it. */
@@ -15,7 +16,7 @@ export const REAL_CLOCK: Clock = {
       if (signal.aborted) return reject(new Cancelled("Cancelled"));
       const stop = () => {
         clearTimeout(timer);
-        reject(new Cancelled("Cancelled"));
+        reject(signal.reason === ENDED ? ENDED : new Cancelled("Cancelled"));
       };
       const timer = setTimeout(() => {
         signal.removeEventListener("abort", stop);

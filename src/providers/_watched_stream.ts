@@ -1,3 +1,4 @@
+import { ENDED } from "../domain/ended.ts";
 import { Cancelled, ProviderError } from "../domain/errors.ts";
 import type { Clock } from "./_clock.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./provider.ts";
@@ -78,7 +79,7 @@ class Watch {
 
   stop(): void {
     this.#caller.removeEventListener("abort", this.#cancel);
-    this.#abort.abort();
+    this.#abort.abort(ENDED);
   }
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));

@@ -1,3 +1,4 @@
+import { ENDED } from "../domain/ended.ts";
 import { Cancelled, HostCallError } from "../domain/errors.ts";
 import type { SubcallOptions, Subcalls as Door } from "../environment/query_scope.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
@@ -56,7 +57,7 @@ export class Subcalls implements Door {
 
   /** Ends what still runs and waits for it: nothing of a query outlives it. */
   async close(): Promise<void> {
-    this.#stop.abort();
+    this.#stop.abort(ENDED);
     await Promise.allSettled([...this.#running]);
   }
 

@@ -51,10 +51,16 @@ export class Exchange {
     return this.#refusal;
   }
 
-  /** The events of a reply, once its headers are here. */
-  async open(wire: Wire): Promise<AsyncGenerator<unknown>> {
+  /** The events of a reply as they come, many at a time, for `event` to read; once its headers are here. */
+  async open(wire: Wire): Promise<AsyncGenerator<readonly unknown[]>> {
     const response = await this.#send();
     return isJson(response) ? this.#unstreamed(wire, await this.#json(response)) : this.#events(response);
+  }
+
+  /** What one of the events says. */
+  event(raw: unknown): unknown {
+    if (typeof raw !== "string") return raw;
+    return raw.trim() === "[DONE]" ? Exchange.DONE : this.#parsed(raw);
   }
 
   /** The JSON of a reply. */
@@ -142,18 +148,19 @@ export class Exchange {
     return text + decoder.decode();
   }
 
-  async *#unstreamed(wire: Wire, body: unknown): AsyncGenerator<unknown> {
+  async *#unstreamed(wire: Wire, body: unknown): AsyncGenerator<readonly unknown[]> {
     const error = record(Array.isArray(body) ? body[0] : body).error;
     if (error !== undefined && error !== null) throw this.refused(body);
     const events = wire.unstreamed(body);
     if (events === null) throw this.#failures.unreadable(JSON.stringify(body));
-    yield* events;
+    yield events;
   }
 
-  async *#events(response: Response): AsyncGenerator<unknown> {
+  async *#events(response: Response): AsyncGenerator<readonly string[]> {
     try {
-      for await (const data of sse(this.#read(response))) {
-        if (data.trim() !== "") yield data.trim() === "[DONE]" ? Exchange.DONE : this.#parsed(data);
+      for await (const events of sse(this.#read(response))) {
+        const said = events.filter((data) => data.trim() !== "");
+        if (said.length > 0) yield said;
       }
     } catch (error) {
       throw error instanceof RangeError ? this.#failures.unreadable(error.message) : error;

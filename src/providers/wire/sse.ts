@@ -1,33 +1,31 @@
 /** Longer events are no model's: the reader gives up rather than fill the memory. */
 const MAX_EVENT = 64 * 1024 * 1024;
 
-/** The `data` of each event of a stream of server-sent events (WHATWG HTML, 9.2.6), however its bytes and its line
- * ends (LF, CR LF, CR) are cut. Comments, names and ids are passed over. Throws `RangeError` for an endless event. */
-export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+/** The `data` of the events of a stream of server-sent events (WHATWG HTML, 9.2.6), those that came together in one list,
+ * however its bytes and its line ends (LF, CR LF, CR) are cut. Comments, names and ids are passed over. Throws
+ * `RangeError` for an endless event. */
+export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();
   let data: string[] = [];
-  const take = (line: string): string | null => {
-    if (line === "") {
-      const event = data.length === 0 ? null : data.join("\n");
-      data = [];
-      return event;
+  const take = (some: Iterable<string>): readonly string[] => {
+    const events: string[] = [];
+    for (const line of some) {
+      if (line === "") {
+        if (data.length > 0) events.push(data.join("\n"));
+        data = [];
+      } else if (line === "data") data.push("");
+      else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
     }
-    if (line === "data") data.push("");
-    else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
-    return null;
+    return events;
   };
   for await (const chunk of bytes) {
-    for (const line of lines.add(decoder.decode(chunk, { stream: true }))) {
-      const event = take(line);
-      if (event !== null) yield event;
-    }
+    const events = take(lines.add(decoder.decode(chunk, { stream: true })));
+    if (events.length > 0) yield events;
   }
   // Some servers forget the empty line after the last event.
-  for (const line of [...lines.rest(decoder.decode()), ""]) {
-    const event = take(line);
-    if (event !== null) yield event;
-  }
+  const events = take([...lines.rest(decoder.decode()), ""]);
+  if (events.length > 0) yield events;
 }
 
 /** Text that arrives in pieces, cut into lines. */

@@ -1,3 +1,4 @@
+import { ENDED } from "../../domain/ended.ts";
 import { Cancelled, ConfigError, ProviderError } from "../../domain/errors.ts";
 import type { Advice } from "../advice.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
@@ -24,6 +25,8 @@ export class WireProvider implements Provider {
   readonly #advice: Advice;
   /** What models refused, by their names. */
   readonly #without = new Map<string, Set<string>>();
+  /** Made once for each key: it looks for secrets in all its parts. */
+  #last: { readonly token: string | null; readonly endpoint: Endpoint } | null = null;
 
   constructor(wire: Wire, options: ProviderOptions) {
     this.name = options.name;
@@ -73,7 +76,7 @@ export class WireProvider implements Provider {
     throwIfAborted(request.signal);
     this.#checkImages(request);
     const abort = new AbortController();
-    const stop = () => abort.abort();
+    const stop = () => abort.abort(ENDED);
     request.signal.addEventListener("abort", stop, { once: true });
     try {
       const endpoint = await this.#signedIn(abort.signal);
@@ -87,7 +90,7 @@ export class WireProvider implements Provider {
       throw error;
     } finally {
       request.signal.removeEventListener("abort", stop);
-      abort.abort();
+      abort.abort(ENDED);
     }
   }
 
@@ -99,9 +102,16 @@ export class WireProvider implements Provider {
       while (!reply.isWhole) {
         const { done, value } = await events.next();
         if (done) break;
-        heard++;
-        this.#read(value, { reply, exchange, failures: facts.failures });
-        yield* reply.take();
+        try {
+          for (const event of value) {
+            heard++;
+            this.#read(exchange.event(event), { reply, exchange, failures: facts.failures });
+            if (reply.isWhole) break;
+          }
+        } finally {
+          // What came before a failure is the caller's.
+          yield* reply.take();
+        }
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
@@ -185,13 +195,16 @@ export class WireProvider implements Provider {
   }
 
   #endpoint(token: string | null): Endpoint {
+    if (this.#last?.token === token) return this.#last.endpoint;
     const { baseUrl, headers } = this.#options;
-    return new Endpoint({
+    const endpoint = new Endpoint({
       baseUrl,
       authorization: token === null ? {} : this.#wire.authorize(token),
       headers: { "user-agent": "vis", ...headers },
       advice: this.#advice,
     });
+    this.#last = { token, endpoint };
+    return endpoint;
   }
 
   #failures(endpoint: Endpoint): Failures {
@@ -207,10 +220,10 @@ interface CallFacts {
 
 interface Opened {
   readonly exchange: Exchange;
-  readonly events: AsyncGenerator<unknown>;
+  readonly events: AsyncGenerator<readonly unknown[]>;
 }
 
-async function drained(events: AsyncGenerator<unknown>): Promise<void> {
+async function drained(events: Opened["events"]): Promise<void> {
   while (!(await events.next()).done) { /* what follows the end is nothing of the reply */ }
 }
 

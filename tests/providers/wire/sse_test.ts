@@ -7,7 +7,7 @@ async function eventsOf(text: string, size = text.length || 1): Promise<string[]
   const chunks = async function* () {
     for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.slice(at, at + size));
   };
-  return await Array.fromAsync(sse(chunks()));
+  return (await Array.fromAsync(sse(chunks()))).flat();
 }
 
 Deno.test("sse() reads the fields as the standard says", async () => {
@@ -63,7 +63,7 @@ Deno.test("sse() yields an event before the stream ends", async () => {
     yield new TextEncoder().encode("data: a\n\n");
     await new Promise(() => {});
   };
-  assert.deepEqual(await sse(open()).next(), { done: false, value: "a" });
+  assert.deepEqual(await sse(open()).next(), { done: false, value: ["a"] });
 });
 
 Deno.test("sse() gives up on an event without an end", async () => {
