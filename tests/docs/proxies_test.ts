@@ -147,7 +147,7 @@ for (const [program, argsOf] of [["nginx", nginxArgs], ["caddy", caddyArgs]] as 
     try {
       await check(place);
     } finally {
-      proxy.kill("SIGTERM");
+      proxy.kill("SIGKILL"); // asked to end, it waits for connections
       await proxy.status;
       await Deno.remove(home, { recursive: true });
     }
