@@ -1,4 +1,5 @@
 import type { Io, ScreenRequest, VersionFacts } from "../channels/channel.ts";
+import { UsageError } from "../domain/errors.ts";
 import { AppConfigAdmin } from "./config_admin.ts";
 import { openSession, type SessionParts } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
@@ -13,6 +14,7 @@ export async function screen(
   { version: _version, io, ...parts }: Parts,
 ): Promise<number> {
   const { env } = parts;
+  if (env["TERM"] === "dumb") throw new UsageError("Cannot show the screen: TERM is dumb (vis run asks without one)");
   const [{ runScreen }, { OwnTerminal }, { PrefsFile }, session] = await Promise.all([
     import("../channels/tui/run_screen.ts"),
     import("../channels/tui/own_terminal.ts"),

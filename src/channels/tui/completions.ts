@@ -1,8 +1,19 @@
 import { type AutocompleteProvider, CombinedAutocompleteProvider } from "@earendil-works/pi-tui";
+import { visibleText } from "../../domain/visible_text.ts";
 import type { Command } from "./command.ts";
 
-/** Names behind a slash, and paths of the workspace at Tab. */
+/** Names behind a slash, and paths of the workspace at Tab. A file whose name would command the terminal is left out. */
 export function completions(commands: readonly Command[], workspace: string): AutocompleteProvider {
   const slash = commands.map(({ name, detail }) => ({ name, description: detail }));
-  return new CombinedAutocompleteProvider(slash, workspace);
+  const both = new CombinedAutocompleteProvider(slash, workspace);
+  return {
+    getSuggestions: async (lines, row, column, options) => {
+      const found = await both.getSuggestions(lines, row, column, options);
+      if (found === null) return null;
+      const items = found.items.filter(({ value, label }) => visibleText(value + label) === value + label);
+      return items.length === 0 ? null : { ...found, items };
+    },
+    applyCompletion: both.applyCompletion.bind(both),
+    shouldTriggerFileCompletion: both.shouldTriggerFileCompletion.bind(both),
+  };
 }

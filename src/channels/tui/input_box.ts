@@ -44,10 +44,12 @@ export class InputBox {
 
   /** Oldest first. */
   remember(texts: readonly string[]): void {
-    for (const text of texts) this.#editor.addToHistory(text);
+    for (const text of texts) this.#editor.addToHistory(visibleText(text));
   }
 
+  /** What stood here is found among what was typed before. */
   clear(): void {
+    this.remember([this.#editor.getExpandedText()]);
     this.#editor.setText("");
     this.#pastes = new Pastes();
   }
@@ -56,7 +58,10 @@ export class InputBox {
   giveBack({ text, variables }: Outgoing): void {
     const now = this.#editor.getExpandedText();
     this.#pastes.restore(variables);
-    this.#editor.setText(now === "" ? text : `${text}\n${now}`);
+    const all = now === "" ? text : `${text}\n${now}`;
+    if (visibleText(all) === all) return this.#editor.setText(all);
+    this.#editor.setText("");
+    this.#paste(all); // behind a label, where nothing of it commands the terminal
   }
 
   key(data: string): void {

@@ -45,6 +45,7 @@ export class Keyboard {
       waiting: chat.waiting.length > 0,
       following: transcript.following,
     });
+    if (action !== "interrupt") this.#interrupted = -Infinity;
     if (action === null) input.key(data);
     else this.#act(action);
   }

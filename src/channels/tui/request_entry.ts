@@ -25,7 +25,9 @@ export class RequestEntry extends DrawnEntry {
     const label = this.#label === "" ? [] : [theme.dim(this.#label.slice(0, width))];
     return [
       ...label,
-      ...lines.map((line, index) => theme.said(padded(`${index === 0 ? theme.accent("›") : " "} ${theme.bold(line)}`, width))),
+      ...lines.map((line, index) =>
+        theme.said(padded(`${index === 0 ? theme.accent("›") : " "} ${theme.bold(line)}`, width))
+      ),
       "",
     ];
   }

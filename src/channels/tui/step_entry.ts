@@ -27,16 +27,17 @@ export class StepEntry extends DrawnEntry {
     const shown = this.#shown();
     if (!shown.prefs.iterations) return [];
     const { step } = this;
+    const number = `${step.number} `;
+    const room = width - number.length;
     const lines = [
-      ...this.#thinking(width - 2, shown),
-      ...step.blocks.flatMap((block) => this.#block(block, { width: width - 2, shown })),
-      ...step.children.map((child) => childLine(child, { width: width - 2, shown })),
-      ...this.#end(width - 2, shown),
+      ...this.#thinking(room, shown),
+      ...step.blocks.flatMap((block) => this.#block(block, { width: room, shown })),
+      ...step.children.map((child) => childLine(child, { width: room, shown })),
+      ...this.#end(room, shown),
     ];
     if (lines.length === 0) return [];
-    const number = shown.theme.dim(`${step.number}`.padEnd(2).slice(0, 2));
-    const [first = "", ...rest] = lines;
-    return [`${step.number > 99 ? shown.theme.dim("· ") : number}${first}`, ...rest.map((line) => `  ${line}`), ""];
+    const margin = " ".repeat(number.length);
+    return [...lines.map((line, index) => `${index === 0 ? shown.theme.dim(number) : margin}${line}`), ""];
   }
 
   #thinking(width: number, { theme, prefs, whole }: Shown): readonly string[] {

@@ -104,3 +104,64 @@ Deno.test("a path is a message, no command", async () => {
     await screen.until("ok: path");
   });
 });
+
+Deno.test("what was typed when Ctrl-C emptied the input is there again with Up", async () => {
+  await withScreen([], {}, async ({ screen }) => {
+    screen.type("a long thought");
+    await screen.until("a long thought");
+    screen.type("\x03");
+    await screen.until((text) => !text.includes("a long thought"));
+    screen.type(UP);
+    await screen.until("a long thought");
+  });
+});
+
+Deno.test("a file at Tab is completed; one whose name commands the terminal is not offered", async () => {
+  const workspace = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(join(workspace, "notes.md"), "");
+    if (Deno.build.os !== "windows") await Deno.writeTextFile(join(workspace, "no\x1b]0;owned\x07.md"), "");
+    await withScreen([], { session: { workspace } }, async ({ screen }) => {
+      screen.type("read ./no\t");
+      await screen.until("read ./notes.md");
+      assert.ok(!screen.raw.includes("\x1b]0;owned"));
+    });
+  } finally {
+    await Deno.remove(workspace, { recursive: true });
+  }
+});
+
+Deno.test("pasted sequences never reach the terminal: not from the history, not when a message comes back", async () => {
+  const home = await Deno.makeTempDir();
+  const evil = Array.from({ length: 12 }, () => "\x1b]0;owned\x07 \x1b[2J \u202e").join("\n");
+  try {
+    await withScreen(
+      [final("ok: 1"), { text: final("never"), delayMs: 60_000 }],
+      { home },
+      async ({ screen, engine }) => {
+        screen.paste("\x1b]0;owned\x07small");
+        await screen.until("small");
+        screen.type("\x03");
+        screen.paste(evil);
+        await screen.until("[paste #1 +12 lines]");
+        screen.type(ENTER);
+        await screen.until("1 iteration ");
+        screen.type(UP);
+        await screen.until((text) => text.split("owned").length > 13);
+        screen.type(`\x03wait${ENTER}`);
+        await screen.until("waiting for");
+        screen.paste(evil);
+        await screen.until("[paste #1 +12 lines]");
+        screen.type(ENTER);
+        await screen.until("⏎");
+        screen.type(UP);
+        await screen.until((text) => !text.includes("⏎"));
+        const [branch] = await engine.conversations.list({ limit: 1 });
+        assert.equal((await engine.conversations.queries(branch!))[0]!.text, evil);
+        for (const bad of ["\x1b]0;owned", "\u202e"]) assert.ok(!screen.raw.includes(bad), JSON.stringify(bad));
+      },
+    );
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+});
