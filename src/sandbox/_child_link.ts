@@ -5,7 +5,7 @@ import { type Bytes, type Frame, frameHead, FrameReader, type Header, TOKEN_BYTE
 
 /** Up to here one write of a copy is cheaper than two. */
 const COPIED_BYTES = 64 << 10;
-const READ_BYTES = 64 << 10;
+const READ_BYTES = 256 << 10;
 const STDERR_CHARS = 16_384;
 const NOTHING: Bytes = new Uint8Array(0);
 /** Nothing of ours: no path, no key, no locale. The name of a folder that cannot be made keeps Deno from a cache. */

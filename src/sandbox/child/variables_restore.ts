@@ -2,10 +2,10 @@ import type { VariableImage } from "../../domain/variable.ts";
 import { decode } from "../codec.ts";
 import { bareList, look } from "./preview_intrinsics.ts";
 import { ownData } from "./preview_kind.ts";
-import type { Entry } from "./variables_entry.ts";
+import { type Entry, UNSAVED } from "./variables_entry.ts";
 import { hashOf } from "./variables_hash.ts";
 import { bindOwn } from "./variables_own.ts";
-import { type SaveParts, snapshot } from "./variables_save.ts";
+import { isObject, type SaveParts, snapshot } from "./variables_save.ts";
 
 /** What became of one variable; the `RestoreReport` of the sandbox. */
 export interface Restored {
@@ -95,12 +95,15 @@ export class Restoring {
 
   #bind(image: VariableImage, entry: Entry): void {
     const { name, bytes, root } = image;
-    const hash = hashOf(bytes);
     this.#bound[name] = entry;
     if (root === null) {
-      entry.hash = `${image.kind}:${hash}`;
-      return this.#parts.set(name, this.#decode(bytes));
+      const value = this.#decode(bytes);
+      entry.primitive = isObject(value) ? UNSAVED : value;
+      entry.hash = isObject(value) ? `${image.kind}:${hashOf(bytes)}` : image.kind;
+      return this.#parts.set(name, value);
     }
+    entry.primitive = UNSAVED;
+    const hash = hashOf(bytes);
     const table = this.#table(hash, bytes);
     for (let i = 0; i < image.requires.length; i++) {
       if (this.#missing[image.requires[i]!]) {

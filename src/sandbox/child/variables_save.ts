@@ -31,7 +31,7 @@ export interface SaveParts {
 
 /** Looks at one variable. Null where it is certainly as it was saved. */
 export function snapshot(entry: Entry, value: unknown, parts: SaveParts): Snapshot | null {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) {
+  if (!isObject(value)) {
     if (typeof value === "symbol") return lost(entry, value, "a symbol is not kept");
     return look.is(value, entry.primitive) ? null : data(entry, value, parts);
   }
@@ -92,12 +92,21 @@ function data(entry: Entry, value: unknown, { functions }: SaveParts): Snapshot 
       },
     });
     const kind = rootClass ? "instance" : "data";
-    const hash = `${kind}:${hashOf(bytes)}`;
+    const hash = isObject(value) ? `${kind}:${hashOf(bytes)}` : changedHash(entry);
     const requires = look.setPrototypeOf(classes, look.array) as string[];
     return { ...blank(entry, value), kind, bytes, source: rootClass, requires, hash };
   } catch (error) {
     return lost(entry, value, reasonOf(error));
   }
+}
+
+export function isObject(value: unknown): value is object {
+  return value !== null && (typeof value === "object" || typeof value === "function");
+}
+
+/** Of a value that is known to be another one than the entry's: reading a large text for that would take a while. */
+function changedHash(entry: Entry): string {
+  return entry.hash === "data" ? "data again" : "data";
 }
 
 /** From "Cannot encode value.a[3].b: a function" the part that says something here. */
@@ -134,7 +143,7 @@ export function imageOf(shot: Snapshot, table: { readonly bytes: Bytes; readonly
   entry.hash = shot.hash;
   entry.tableHash = table?.hash ?? "";
   entry.size = look.viewLength(shot.bytes);
-  entry.primitive = value === null || (typeof value !== "object" && typeof value !== "function") ? value : UNSAVED;
+  entry.primitive = isObject(value) ? UNSAVED : value;
   const { name, declaration, doc } = entry;
   return {
     name,

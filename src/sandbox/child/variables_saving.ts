@@ -7,6 +7,7 @@ import {
   type Bytes,
   encodeTogether,
   imageOf,
+  isObject,
   type SaveParts,
   type Snapshot,
   snapshot,
@@ -183,10 +184,6 @@ export class Saving {
     }
     return names;
   }
-}
-
-function isObject(value: unknown): boolean {
-  return value !== null && (typeof value === "object" || typeof value === "function");
 }
 
 function listOf(name: string): string[] {

@@ -1,6 +1,11 @@
 /** Deno's reads of stdin that do not block run in another thread, two hops away. */
 const POLL_IN = 1;
-const SYMBOLS = { poll: { parameters: ["buffer", "u64", "i32"], result: "i32" } } as const;
+const SYMBOLS = {
+  poll: { parameters: ["buffer", "u64", "i32"], result: "i32" },
+  fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
+} as const;
+/** What both pipes take at once, where they took 64 KiB: large values then cost fewer turns of both processes. */
+const SET_PIPE_SIZE = 1031, PIPE_BYTES = 256 << 10;
 
 /** The pipe from the main process. To be made before the walls stand. */
 export class Wire {
@@ -29,7 +34,10 @@ export class Wire {
 
 function poller() {
   try {
-    return Deno.build.os === "linux" ? Deno.dlopen("libc.so.6", SYMBOLS).symbols.poll : null;
+    if (Deno.build.os !== "linux") return null;
+    const { poll, fcntl } = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
+    for (const pipe of [0, 1]) fcntl(pipe, SET_PIPE_SIZE, PIPE_BYTES); // may be refused, and is no pipe behind a launcher
+    return poll;
   } catch {
     return null;
   }

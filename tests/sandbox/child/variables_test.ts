@@ -57,6 +57,31 @@ Deno.test("Variables.afterBlock() same bytes make no version; a change makes one
   assert.deepEqual(saved(await runner.run("1 + 1")), []);
 });
 
+Deno.test("Variables.afterBlock() a plain value has a version for each change, restored ones too", async () => {
+  using runner = new BlockRunner();
+  const steps: readonly (readonly [block: string, changed: readonly string[]])[] = [
+    ["var v = 'a', other = 1", ["v", "other"]],
+    ["v = 'b'", ["v"]],
+    ["v = 'a'", ["v"]],
+    ["v = 'x'.repeat(3)", ["v"]],
+    ["v = 'xxx'", []],
+    ["v = { a: 1 }", ["v"]],
+    ["v = 'xxx'", ["v"]],
+    ["v = -0", ["v"]],
+    ["v = 0", ["v"]],
+    ["v = NaN", ["v"]],
+    ["v = NaN; other = 1", []],
+    ["v = undefined", ["v"]],
+  ];
+  for (const [block, changed] of steps) {
+    assert.deepEqual(saved(await runner.run(block)), changed, block);
+    const before = await runner.value("[v, other]");
+    runner.restart();
+    assert.deepEqual(await runner.value("[v, other]"), before, block);
+    assert.deepEqual(saved(await runner.run("v; other; v = v")), [], block);
+  }
+});
+
 Deno.test("Variables.afterBlock() finds changes through functions, shared objects, closures, methods and promises", async () => {
   const cases: readonly (readonly [setUp: string, block: string, changed: readonly string[]])[] = [
     ["const list = []; function add() { list.push(1) }", "add()", ["list"]],
