@@ -23,6 +23,8 @@ export class ChatQuery {
   readonly #view: ProgressView;
   readonly #cancel = new AbortController();
   readonly #ended = new AbortController();
+  /** The query runs, or it is over. */
+  readonly #begun = Promise.withResolvers<void>();
   #entry: Entry;
   #saving: Promise<void> = Promise.resolve();
   #running: { readonly session: Session; readonly branch: Conversation } | null = null;
@@ -50,8 +52,9 @@ export class ChatQuery {
     this.#cancel.abort();
   }
 
-  /** As `Conversations.steer`. */
+  /** As `Conversations.steer`, once the query has begun. */
   async steer(text: string): Promise<boolean> {
+    await this.#begun.promise;
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
   }
 
@@ -74,6 +77,7 @@ export class ChatQuery {
       return this.#failed(error);
     } finally {
       this.#ended.abort();
+      this.#begun.resolve();
     }
   }
 
@@ -94,7 +98,9 @@ export class ChatQuery {
           const before = this.#view.queryId;
           this.#view.add(event);
           const { queryId } = this.#view;
-          if (queryId !== before && queryId !== null) this.#saving = this.#save({ queryId });
+          if (queryId === before || queryId === null) return;
+          this.#begun.resolve();
+          this.#saving = this.#save({ queryId });
         },
       });
       if (result.reason === "cancelled" && this.#isCut) return await this.#suspend();
@@ -104,6 +110,7 @@ export class ChatQuery {
       return new RichText().add(`⚠️ ${this.#told(error)}`);
     } finally {
       this.#running = null;
+      this.#begun.resolve();
     }
   }
 

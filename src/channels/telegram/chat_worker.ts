@@ -73,9 +73,9 @@ export class ChatWorker {
     const refused = await overQuota(message.from.id, this.#parts) ??
       (this.#waiting.length >= MAX_WAITING ? "Too many messages wait for their answer: send it again later" : null);
     if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
-    const current = this.#current;
     const placed = await this.#placed(entry);
-    if (current?.queryId && message.files.length === 0 && entry.attempts === undefined) this.#steer(placed, current);
+    const current = this.#current;
+    if (current && message.files.length === 0 && entry.attempts === undefined) this.#steer(placed, current);
     else this.#enqueue(placed);
   }
 

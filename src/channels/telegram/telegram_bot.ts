@@ -45,9 +45,12 @@ export class TelegramBot {
 
   /** Rejects where the bot cannot go on: with `ConfigError` for a refused token and another poller. */
   get ended(): Promise<void> {
-    return this.#ended ??= Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
+    if (this.#ended !== null) return this.#ended;
+    const ended = Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
       throw whyEnded(error);
     });
+    ended.catch(() => {}); // whoever started the bot may look later
+    return this.#ended = ended;
   }
 
   /** Asks for nothing more, lets running queries end, cuts those that take too long, which go on at the next start. */

@@ -224,6 +224,47 @@ Deno.test("the end of the program lets a query finish; one that takes too long g
       assert.ok(api.messages.some(({ texts }) => texts.some((text) => text.startsWith("⏸ The bot is restarting"))));
       assert.equal(api.messages.length, 2);
     },
-    { api, shutdownMs: 60_000 },
+    { api, shutdownMs: 6_000_000 },
   );
 });
+
+Deno.test("what a query was told meanwhile it is told again where a restart has cut it, and is no query of its own", () =>
+  withBot(
+    [
+      replyJson("await new Promise((r) => setTimeout(r, 150)); const a = 1"),
+      replyJson("await new Promise((r) => setTimeout(r, 9_000)); const b = 1"),
+      replyJson("await new Promise((r) => setTimeout(r, 400)); const a = 1"),
+      answer("oui, en bref"),
+    ],
+    async ({ api, engine, until, restart }) => {
+      api.say("say it");
+      await until(() => engine.provider.requests.length === 1);
+      api.say("in French");
+      await until(() => engine.provider.requests.length === 2);
+      assert.ok(engine.provider.requests[1]?.texts.some((text) => text.includes("in French")));
+      await restart();
+      await until(() => api.shown().some((text) => text.startsWith("oui, en bref")));
+      assert.equal(api.messages.length, 1);
+      assert.equal(engine.provider.remaining, 0);
+      const again = engine.provider.requests.slice(2).flatMap(({ texts }) => texts);
+      assert.ok(again.some((text) => text.includes("in French")), "it was not told again");
+      await restart();
+      assert.deepEqual(api.shown().map((text) => text.slice(0, 3)), ["oui"]);
+    },
+    { shutdownMs: 1_000 },
+  ));
+
+Deno.test("a message that begins a process's end thrice is not begun a fourth time", () =>
+  withBot(
+    Array.from({ length: 5 }, () => replyJson("await new Promise((r) => setTimeout(r, 9_000))")),
+    async ({ api, engine, until, restart }) => {
+      api.say("again and again");
+      for (let n = 1; n <= 3; n++) {
+        await until(() => engine.provider.requests.length === n);
+        await restart();
+      }
+      await until(() => api.shown().includes("⏹ Cancelled"));
+      assert.equal(engine.provider.requests.length, 3);
+    },
+    { shutdownMs: 500 },
+  ));
