@@ -10,6 +10,7 @@ import { diagnoseSettings, settingsFault } from "./diagnose_settings.ts";
 import { diagnoseTelegram } from "./diagnose_telegram.ts";
 import type { SessionParts } from "./open_session.ts";
 import { readSettings, type Settings } from "./settings.ts";
+import { wallChecks } from "./wall_checks.ts";
 
 /** Tries what Vis needs on this machine, and says what mends each fault. Never throws for one that it can name; where
  * the settings cannot be used, it tries what needs none. Rejects with `UsageError` for a workspace that is none. */
@@ -52,10 +53,5 @@ async function checkWalls({ config }: Pick<Settings, "config">): Promise<readonl
     const found = error instanceof Error ? error.message : String(error);
     return [{ name: "sandbox", state: "fail", found, mend: "No block can run before this is mended" }];
   }
-  return probes.map(({ wall, holds, found }) => {
-    const required = config.sandbox.require.includes(wall);
-    const mend = holds ? "" : `${found.mend}${required ? "; sandbox.require names it, so no block runs" : ""}`;
-    const state = holds ? "ok" : wall === "kernel" && !required ? "warn" : "fail";
-    return { name: `wall: ${wall}`, state, found: found.text, mend };
-  });
+  return wallChecks(probes, { require: config.sandbox.require, os: Deno.build.os });
 }

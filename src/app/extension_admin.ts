@@ -11,6 +11,7 @@ import { checkExtensions } from "./check_extensions.ts";
 import { buildRegistry, folderOptionsOf, type ShippedParts } from "./extension_source.ts";
 import { extensionCommands } from "./extension_commands.ts";
 import { fetchPackage } from "./fetch_package.ts";
+import { isBelow } from "./is_below.ts";
 import { newExtension } from "./new_extension.ts";
 import { runExtensionCommand } from "./run_extension_command.ts";
 import type { Environment, Settings } from "./settings.ts";
@@ -157,7 +158,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   }
 
   #placeOf(path: string): FoundFolder["place"] {
-    return path.startsWith(join(this.#settings.workspace, ".vis") + "/") ? "project" : "path";
+    return isBelow(path, join(this.#settings.workspace, ".vis")) ? "project" : "path";
   }
 }
 

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
 import type { DescribedIndex, ExtensionDescription, LiveIndex } from "../extension/description.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
@@ -7,6 +7,7 @@ import type { FolderOptions, LoadOptions, LoadReport, RealmIndex, ShippedIndex }
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { Extension } from "../extension/spec.ts";
 import { createLog } from "../logging/log.ts";
+import { isBelow } from "./is_below.ts";
 import type { Settings } from "./settings.ts";
 
 /** The first request of a query is sent about then; what is loaded later costs it nothing. */
@@ -143,8 +144,8 @@ async function loadOne(
   const there = loaded.find(({ namespace }) => namespace === ref);
   if (there) return there;
   if (!ref.includes("/")) throw new Error(`Cannot load ${ref}: no such extension; a folder has a slash in its path`);
-  const path = await Deno.realPath(ref.startsWith("/") ? ref : join(settings.workspace, ref));
-  const own = settings.home !== null && path.startsWith(join(settings.home, "extensions") + "/");
+  const path = await Deno.realPath(resolve(settings.workspace, ref));
+  const own = settings.home !== null && isBelow(path, join(settings.home, "extensions"));
   const { loadShipped } = await import("../extension/loader.ts");
   const folderOptions = options.folderOptions ?? await folderOptionsOf(settings);
   const folders: FoundFolder[] = [{ place: own ? "home" : "project", path }];

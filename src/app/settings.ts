@@ -35,9 +35,9 @@ export async function readSettings(request: OpenRequest, env: Environment): Prom
 }
 
 /** `$VIS_HOME`, or what stands for it. */
-export function visHome(env: Environment): string | null {
+export function visHome(env: Environment, os: typeof Deno.build.os = Deno.build.os): string | null {
   if (env["VIS_HOME"]) return resolve(env["VIS_HOME"]);
-  const appData = Deno.build.os === "windows" ? env["APPDATA"] : undefined;
+  const appData = os === "windows" ? env["APPDATA"] : undefined;
   if (appData) return join(appData, "vis");
   const home = env["HOME"] ?? env["USERPROFILE"];
   return home ? join(home, ".vis") : null;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type Environment, readSettings } from "../../src/app/settings.ts";
+import { type Environment, readSettings, visHome } from "../../src/app/settings.ts";
 import { ConfigError, UsageError } from "../../src/domain/errors.ts";
 
 async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
@@ -76,4 +76,13 @@ Deno.test("readSettings() says that the config file cannot be read", async () =>
     const { config } = await readSettings({ cwd: folder }, { VIS_HOME: join(folder, "file/below") });
     assert.equal(config.model, null);
   });
+});
+
+Deno.test("visHome() is where each system keeps such things", () => {
+  const windows = { APPDATA: "/c/roaming", USERPROFILE: "/c/user" };
+  assert.equal(visHome(windows, "windows"), join("/c/roaming", "vis"));
+  assert.equal(visHome({ USERPROFILE: "/c/user" }, "windows"), join("/c/user", ".vis"));
+  assert.equal(visHome({ ...windows, HOME: "/home/u" }, "darwin"), join("/home/u", ".vis"));
+  assert.equal(visHome({ ...windows, VIS_HOME: "/own" }, "windows"), "/own");
+  assert.equal(visHome({}, "linux"), null);
 });
