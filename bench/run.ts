@@ -13,6 +13,7 @@ import { round } from "./round.ts";
 import { sandbox } from "./sandbox.ts";
 import { sandboxCompute } from "./sandbox_compute.ts";
 import { sandboxSpare } from "./sandbox_spare.ts";
+import { screen } from "./screen.ts";
 import { soak } from "./soak.ts";
 import { store } from "./store.ts";
 import { storeLarge } from "./store_large.ts";
@@ -25,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   request_size: requestSize,
   launch,
   round,
+  screen,
   memory,
   sandbox,
   sandbox_spare: sandboxSpare,
