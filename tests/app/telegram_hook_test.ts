@@ -6,7 +6,7 @@ import { webhookSecret } from "../../src/channels/telegram/webhook_secret.ts";
 import { FakeBotApi, TOKEN } from "../channels/telegram/_fake_bot_api.ts";
 
 const VERSION = { vis: "1", deno: "2", v8: "1", compiled: false, target: "t" };
-const URL_ = "https://vis.example.org/bot/hook";
+const ADDRESS = "https://vis.example.org/bot/hook";
 const HEADER = "x-telegram-bot-api-secret-token";
 
 interface Place {
@@ -18,7 +18,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-hook-" }));
   await using api = new FakeBotApi();
   try {
-    const config = { telegram: { allow: [7], apiUrl: api.url, webhookUrl: URL_ } };
+    const config = { telegram: { allow: [7], apiUrl: api.url, webhookUrl: ADDRESS } };
     await Deno.writeTextFile(join(folder, "config.jsonc"), JSON.stringify(config));
     const env = { VIS_HOME: folder, HOME: folder, VIS_PROVIDER: "demo" };
     await work({
@@ -67,8 +67,12 @@ Deno.test("vis serve answers the bot's webhook, each update once in whatever ord
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     const set = api.callsOf("setWebhook")[0]?.payload;
-    assert.deepEqual([set?.["url"], set?.["secret_token"], set?.["max_connections"]], [URL_, webhookSecret(TOKEN), 1]);
-    assert.ok(first.notes.some((note) => note.includes(URL_)));
+    assert.deepEqual([set?.["url"], set?.["secret_token"], set?.["max_connections"]], [
+      ADDRESS,
+      webhookSecret(TOKEN),
+      1,
+    ]);
+    assert.ok(first.notes.some((note) => note.includes(ADDRESS)));
     assert.equal(await post(first, update(50, "/help")), 200);
     assert.equal(await post(first, update(49, "/usage")), 200);
     assert.equal(await post(first, update(50, "/help")), 200);

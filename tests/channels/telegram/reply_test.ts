@@ -61,9 +61,11 @@ Deno.test("Reply: a kill at any step, before or after it, repeats and loses no p
       const chat = new Chat();
       chat.killAt(step, after);
       await assert.rejects(answer(chat, whole()), Cancelled);
+      const lost = chat.texts.length - chat.saved.length;
       chat.killAt(Infinity, false);
       await answer(chat, whole());
       const left = chat.texts.filter((text) => !["⏳", "…"].includes(text));
+      assert.equal(chat.texts.length, parts.length + lost, "what no process knows of is all that is left");
       assert.deepEqual(left, parts, `step ${step} ${after ? "after" : "before"}`);
     }
   }
