@@ -1,7 +1,7 @@
 import type { Usage } from "../../domain/usage.ts";
 import type { Attribute } from "./span.ts";
 
-/** Names of OpenTelemetry's conventions for generative AI (semantic-conventions v1.41). */
+/** Names of OpenTelemetry's conventions for generative AI (semantic-conventions v1.45). */
 
 const PROVIDERS: Readonly<Record<string, string>> = {
   gemini: "gcp.gemini",
@@ -10,6 +10,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   bedrock: "aws.bedrock",
   azure: "azure.ai.openai",
   mistral: "mistral_ai",
+  "openai-responses": "openai",
   xai: "x_ai",
 };
 

@@ -34,6 +34,7 @@ export class Span {
   readonly #now: () => number;
   readonly #finish: (span: FinishedSpan) => void;
   readonly #attributes: Record<string, Attribute> = {};
+  #name: string;
   #error: string | null = null;
   #over = false;
 
@@ -42,6 +43,7 @@ export class Span {
     { now, finish }: { readonly now: () => number; readonly finish: (span: FinishedSpan) => void },
   ) {
     this.#facts = facts;
+    this.#name = facts.name;
     this.#now = now;
     this.#finish = finish;
   }
@@ -49,6 +51,12 @@ export class Span {
   get context(): SpanContext {
     const { traceId, spanId, sampled } = this.#facts;
     return { traceId, spanId, sampled };
+  }
+
+  /** A better name, known later. */
+  rename(name: string): this {
+    this.#name = name;
+    return this;
   }
 
   /** What is undefined or null is left out. */
@@ -71,6 +79,6 @@ export class Span {
     const { sampled, begun } = this.#facts;
     if (!sampled) return;
     const ended = Math.max(begun, this.#now());
-    this.#finish({ ...this.#facts, ended, attributes: this.#attributes, error: this.#error });
+    this.#finish({ ...this.#facts, name: this.#name, ended, attributes: this.#attributes, error: this.#error });
   }
 }

@@ -7,11 +7,14 @@ import { parentOf, Tracer } from "./tracer.ts";
 /** What nobody wants to read one by one. */
 const UNTRACED = /^\/(healthz|readyz|metrics|openapi\.json|favicon\.ico|assets\/.*)?$/;
 
+/** Answers a request, and tells its route. */
+type Work = (routed: (route: string) => void) => Promise<Response>;
+
 /** Traces of this process, sent as OTLP. Whoever opened it closes it, last. */
 export interface Telemetry {
   readonly tracer: Tracer;
   /** A span for a request to the server, below that of its caller. */
-  within(request: Request, work: () => Promise<Response>): Promise<Response>;
+  within(request: Request, work: Work): Promise<Response>;
   /** Sends what waits, for three seconds at most. */
   close(): Promise<void>;
 }
@@ -35,14 +38,15 @@ export function openTelemetry(env: Environment, { version }: { readonly version:
 
 async function traceRequest(
   tracer: Tracer,
-  { request, work }: { readonly request: Request; readonly work: () => Promise<Response> },
+  { request, work }: { readonly request: Request; readonly work: Work },
 ): Promise<Response> {
   const { pathname } = new URL(request.url);
-  if (UNTRACED.test(pathname)) return await work();
+  if (UNTRACED.test(pathname)) return await work(() => {});
   const span = tracer.start(request.method, { kind: "server", parent: parentOf(request.headers.get("traceparent")) });
   span.set({ "http.request.method": request.method, "url.path": pathname.slice(0, 200), "url.scheme": "http" });
   try {
-    const response = await tracer.within({ span: () => span.context }, work);
+    const routed = (route: string) => span.rename(`${request.method} ${route}`).set({ "http.route": route });
+    const response = await tracer.within({ span: () => span.context }, () => work(routed));
     span.set({ "http.response.status_code": response.status, "vis.request.id": response.headers.get("x-request-id") });
     if (response.status >= 500) span.fail(String(response.status), `status ${response.status}`);
     return response;

@@ -25,11 +25,12 @@ async function* tracedStream(
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": providerName(provider.name),
     "gen_ai.request.model": request.model,
+    "gen_ai.request.stream": true,
   });
   let isFirst = true;
   try {
     for await (const event of provider.stream(request)) {
-      if (isFirst) span.set({ "vis.time_to_first_chunk_s": (performance.now() - begun) / 1000 });
+      if (isFirst) span.set({ "gen_ai.response.time_to_first_chunk": (performance.now() - begun) / 1000 });
       isFirst = false;
       if (event.type === "end") endOf(span, event);
       yield event;

@@ -35,8 +35,15 @@ export interface AppParts {
   readonly hosts: ReadonlySet<string>;
 }
 
+/** Where a request came from, and who is told its route. */
+export interface Connection {
+  /** The other end. */
+  readonly remote: string;
+  readonly routed: (route: string) => void;
+}
+
 interface Env {
-  Bindings: { remote: string };
+  Bindings: Connection;
   Variables: { requestId: string; caller: TokenGrant; route: string; address: string };
 }
 
@@ -55,8 +62,8 @@ const ANYONE: TokenGrant = {
 /** What needs no token: it tells nothing of any conversation. */
 const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|docs$|docs\/style\.css$|favicon\.ico$)/;
 
-/** Everything between a request and its response; `remote` is the other end of its connection. It never rejects. */
-export function createApp(given: AppParts): (request: Request, remote: string) => Promise<Response> {
+/** Everything between a request and its response. It never rejects. */
+export function createApp(given: AppParts): (request: Request, from: Connection) => Promise<Response> {
   const { parts, runs, hosts, metrics } = given;
   const app = new Hono<Env>();
   const door = new Door(parts);
@@ -96,7 +103,7 @@ export function createApp(given: AppParts): (request: Request, remote: string) =
   }
   app.notFound((c) => failed(c, { error: new Problem("Cannot find this address", { kind: "not-found" }), parts }));
   app.onError((error, c) => failed(c, { error, parts }));
-  return async (request, remote) => await app.fetch(request, { remote });
+  return async (request, from) => await app.fetch(request, from);
 }
 
 function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
@@ -116,6 +123,7 @@ function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
 function add(app: Hono<Env>, { route, parts }: { readonly route: Route; readonly parts: HttpParts }): void {
   app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
     c.set("route", route.path);
+    c.env.routed(route.path);
     const caller = c.get("caller");
     if (caller !== ANYONE) requireScope(scopeOf(route), caller);
     const facts = { params: c.req.param(), requestId: c.get("requestId"), caller, limits: parts.limits };

@@ -32,7 +32,16 @@ export class Exposition {
   }
 
   gauge(name: string, help: string): (value: number, labels?: Labels) => void {
-    const family = this.#family(name, { type: "gauge", help });
+    return this.#set(name, { type: "gauge", help });
+  }
+
+  /** A counter that somebody else counts: it is told how far it is. */
+  total(name: string, help: string): (value: number) => void {
+    return this.#set(name, { type: "counter", help });
+  }
+
+  #set(name: string, about: Pick<Family, "type" | "help">): (value: number, labels?: Labels) => void {
+    const family = this.#family(name, about);
     return (value, labels = {}) => {
       const series = seriesOf(family, labels);
       if (series) series.value = value;

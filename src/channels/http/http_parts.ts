@@ -18,8 +18,11 @@ export interface HttpParts {
   readonly extensions: Pick<ExtensionAdmin, "list">;
   readonly log: Log;
   readonly now: () => number;
-  /** Goes around the work for every request. */
-  readonly within?: (request: Request, work: () => Promise<Response>) => Promise<Response>;
+  /** Goes around the work for every request; the work tells its route, with names in place of what they stand for. */
+  readonly within?: (
+    request: Request,
+    work: (routed: (route: string) => void) => Promise<Response>,
+  ) => Promise<Response>;
   /** What a query needs besides the database: by name what is wrong with it, "" where nothing is. Never rejects. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   /** Every request that reaches a conversation must carry one of them. */

@@ -26,11 +26,11 @@ export class Metrics {
   readonly #blockSeconds = this.#all.counter("vis_block_seconds_total", "Time that blocks took.");
   readonly #calls = this.#all.counter("vis_host_calls_total", "Calls of extensions by blocks, by success.");
   readonly #tokens = this.#all.counter("vis_tokens_total", "Tokens as providers counted them, by kind.");
-  readonly #cost = this.#all.counter("vis_cost_us_dollars_total", "Cost of queries whose price is known.");
+  readonly #cost = this.#all.counter("vis_cost_dollars_total", "Cost in US dollars of queries whose price is known.");
   readonly #process = {
     build: this.#all.gauge("vis_build_info", "Always 1; the version is a label."),
     memory: this.#all.gauge("process_resident_memory_bytes", "Memory of the main process, its sandboxes left out."),
-    cpu: this.#all.gauge("process_cpu_seconds_total", "Processor time of the main process."),
+    cpu: this.#all.total("process_cpu_seconds_total", "Processor time of the main process."),
     began: this.#all.gauge("process_start_time_seconds", "When the process began, since the epoch."),
   };
   readonly #facts: { readonly version: string; readonly now: () => number };

@@ -23,7 +23,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const hosts = new Set<string>();
   /** Requests whose response is still on its way. */
   const open = new Set<Promise<void>>();
-  const { within = (_request, work) => work() } = parts;
+  const { within = (_request, work) => work(() => {}) } = parts;
   const answer = createApp({ parts, runs, hosts, metrics });
   const listener = new Listener({
     ...at,
@@ -31,7 +31,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     answer: async (request, { completed, remoteAddr }) => {
       const done = completed.catch(() => {}).then(() => void open.delete(done));
       open.add(done);
-      const response = await within(request, () => answer(request, remoteAddr.hostname));
+      const response = await within(request, (routed) => answer(request, { remote: remoteAddr.hostname, routed }));
       if (response.headers.get("content-type") === EVENT_STREAM_TYPE) void done.then(metrics.stream());
       return response;
     },

@@ -37,6 +37,24 @@ Deno.test("Exposition is bounded: a label that grows leaves later values out", (
   assert.throws(() => all.gauge("a_total", "Again."), { message: "Cannot count twice: a_total" });
 });
 
+Deno.test("Metrics names are as Prometheus wants them: base units written out, counters and no others in _total", async () => {
+  await using rig = await startRig([final("x")]);
+  await (await rig.post(`/api/v1/conversations/${await rig.conversation()}/messages`, { request: "x" })).text();
+  const text = await (await rig.ask("/metrics")).text();
+  const families = [...text.matchAll(/^# HELP (\S+) (.+)\n# TYPE (\S+) (\S+)\n((?:\3.* [\d.e+-]+\n)*)/gm)];
+  assert.ok(families.length >= 15);
+  for (const [, name = "", help = "", same, type, samples = ""] of families) {
+    assert.equal(name, same);
+    assert.match(name, /^[a-z]+(_[a-z]+)+$/);
+    assert.match(help, /^[A-Z].*\.$/);
+    assert.equal(name.endsWith("_total"), type === "counter", name);
+    assert.doesNotMatch(name, /_(s|ms|us|ns|sec|min|kb|mb|b|pct|usd|count|sum|bucket|info_.*)(_|$)/);
+    if (/duration|time/.test(name)) assert.match(name, /_seconds(_total)?$/);
+    if (type === "histogram") assert.match(samples, /_bucket\{[^}]*le="\+Inf"\} \d+\n.*_sum.* [^]*_count/);
+  }
+  assert.equal(text, families.map(([whole]) => whole).join(""), "nothing stands between the families");
+});
+
 Deno.test("metricsRoutes() tells of requests, streams, queries, blocks and tokens, and takes a token", async () => {
   await using rig = await startRig([
     { text: replyJson(["const a = 1", "missing()"]), usage: { input: 100, output: 20, cached: 60 } },
