@@ -32,7 +32,7 @@ function services(extensions: Extensions, io: DenoIo): Services {
     },
     screen: async (request) => {
       const { screen } = await import("./app/screen.ts");
-      return await screen(request, { env: environment(), version: versionFacts(), io, ...extensions });
+      return await screen(request, { env: environment(), io, ...extensions });
     },
     telegram: async (request) => {
       const { telegram } = await import("./app/telegram.ts");

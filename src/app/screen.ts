@@ -1,17 +1,17 @@
-import type { Io, ScreenRequest, VersionFacts } from "../channels/channel.ts";
+import { join } from "node:path";
+import type { Io, ScreenRequest } from "../channels/channel.ts";
 import { UsageError } from "../domain/errors.ts";
-import { AppConfigAdmin } from "./config_admin.ts";
 import { openSession, type SessionParts } from "./open_session.ts";
-import { AppProviderAdmin } from "./provider_admin.ts";
 import { readSettings, visHome } from "./settings.ts";
 
-type Parts = SessionParts & { readonly version: VersionFacts; readonly io: Io };
+/** Where nothing can be kept. */
+const NO_FOLDER = "/dev/null";
 
 /** Vis on the terminal of this process until the user leaves. Resolves with the exit code. Throws `ConfigError`,
  * `UsageError` and `StoreError` before anything is drawn. */
 export async function screen(
   { continue: newest, conversation, ...request }: ScreenRequest,
-  { version: _version, io, ...parts }: Parts,
+  { io, ...parts }: SessionParts & { readonly io: Io },
 ): Promise<number> {
   const { env } = parts;
   if (env["TERM"] === "dumb") throw new UsageError("Cannot show the screen: TERM is dumb (vis run asks without one)");
@@ -22,13 +22,19 @@ export async function screen(
     openSession(request, parts),
   ]);
   const home = visHome(env);
-  const { prefs, note } = await PrefsFile.open(`${home ?? session.workspace}/tui.json`);
+  const { prefs, note } = await PrefsFile.open(join(home ?? NO_FOLDER, "tui.json"));
   return await runScreen({
     ...{ io, home, prefs, request },
     terminal: (gone) => new OwnTerminal(gone),
     open: (asked) => openSession(asked, parts),
-    providers: async () => new AppProviderAdmin(await readSettings(request, env)),
-    config: () => AppConfigAdmin.open(request, env),
+    providers: async () => {
+      const { AppProviderAdmin } = await import("./provider_admin.ts");
+      return new AppProviderAdmin(await readSettings(request, env));
+    },
+    config: async () => {
+      const { AppConfigAdmin } = await import("./config_admin.ts");
+      return await AppConfigAdmin.open(request, env);
+    },
     userHome: env["HOME"] ?? "",
     color: io.stdoutColor,
   }, {

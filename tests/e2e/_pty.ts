@@ -41,6 +41,11 @@ export class Pty {
     return Number(await Deno.readTextFile(this.#pidFile));
   }
 
+  /** Takes the terminal away, as a connection that breaks does. */
+  cut(): void {
+    this.#child.kill("SIGKILL");
+  }
+
   type(bytes: string): void {
     void this.#writer.write(new TextEncoder().encode(bytes)).catch(() => {});
   }

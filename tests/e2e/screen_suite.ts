@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import type { Launcher } from "./_launcher.ts";
+import { descendants, survivors } from "./_processes.ts";
 import { noPty, Pty } from "./_pty.ts";
 import { launched } from "./_together.ts";
 import { User } from "./_user.ts";
@@ -51,6 +52,22 @@ export function screenSuite(launcher: Launcher): void {
         assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
       });
     }
+  });
+
+  launched(launcher, "vis ends when its terminal is gone, with all that it started", async () => {
+    await using user = await User.make(launcher, { reply: [replyJson("await new Promise(() => {})")] });
+    const pty = new Pty(user, []);
+    await pty.until("mock-1");
+    pty.type("Work for ever\r");
+    await pty.until("running block 1");
+    const pid = await pty.pid();
+    const below = descendants(pid);
+    assert.ok(below.length > 0);
+    const itself = descendants(Deno.pid).filter((one) => one.pid === pid);
+    pty.cut();
+    await pty.ended;
+    assert.deepEqual(await survivors([...itself, ...below]), []);
+    assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
   });
 
   launched(launcher, "vis on a terminal goes to the shell at Ctrl-Z and comes back with what was typed", async () => {

@@ -11,7 +11,7 @@ export function watchEnd({ signal, defect, last }: {
   const times = { count: 0 };
   const listeners = SIGNALS.map(([name, code]) => {
     const run = (): void => {
-      if (++times.count > 1) Deno.exit(code);
+      if (++times.count > 1 && name !== "SIGHUP") Deno.exit(code); // a terminal that is gone tells it more than once
       signal(code);
     };
     return { name, run };
