@@ -1,7 +1,7 @@
 import { Cancelled, ConfigError, StoreError, UsageError } from "../../domain/errors.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { chatConversation } from "./chat_conversation.ts";
-import { ChatQuery } from "./chat_query.ts";
+import { ChatQuery, type ChatQueryEnd } from "./chat_query.ts";
 import { chatCommand } from "./chat_command.ts";
 import type { Entry } from "./entry.ts";
 import { chatKey, type IncomingFile } from "./incoming.ts";
@@ -28,7 +28,7 @@ export class ChatWorker {
   #steered: Entry[] = [];
   #closing = false;
 
-  /** `onFailed` hears what ends the whole bot, and defects. */
+  /** `onFailed` hears what ends the whole bot. */
   constructor(parts: BotParts, { onFailed }: { readonly onFailed: (error: unknown) => void }) {
     this.#parts = parts;
     this.#onFailed = onFailed;
@@ -36,8 +36,8 @@ export class ChatWorker {
 
   /** Takes a message that is in the inbox. */
   accept(entry: Entry): void {
-    this.#intake = this.#intake.then(() => this.#take(entry)).catch((error: unknown) => {
-      if (!(error instanceof Cancelled)) this.#onFailed(error);
+    this.#intake = this.#intake.then(() => this.#take(entry)).catch(async (error: unknown) => {
+      await this.#fault(entry, error);
     });
   }
 
@@ -104,7 +104,9 @@ export class ChatWorker {
       const entry = this.#waiting.shift();
       if (entry === undefined || this.#closing) return;
       const query = this.#current = new ChatQuery(entry, this.#parts);
-      const end = await query.run().finally(() => this.#current = null);
+      const end = await query.run().catch((error: unknown) => this.#fault(entry, error)).finally(() => {
+        this.#current = null;
+      });
       await Promise.all(this.#steers.splice(0));
       if (end === "kept") return;
       // What became a part of it goes first: while the message itself is there, nothing of them is done again.
@@ -125,8 +127,22 @@ export class ChatWorker {
         const part = { ...entry, steered: query.queryId ?? "" };
         await inbox.put(part);
         this.#steered.push(part);
-      })().catch(this.#onFailed),
+      })().catch((error: unknown) => void this.#fault(entry, error)),
     );
+  }
+
+  /** What the whole bot cannot go on with ends it. A defect ends its message alone, which would bring it back at each
+   * start. */
+  async #fault(entry: Entry, error: unknown): Promise<ChatQueryEnd> {
+    if (error instanceof Cancelled) return "kept";
+    if (error instanceof StoreError || error instanceof TelegramError && error.kind === "token") {
+      this.#onFailed(error);
+      return "kept";
+    }
+    const stack = error instanceof Error ? error.stack ?? error.message : String(error);
+    this.#parts.log.error("telegram_defect", { updateId: entry.message.updateId, stack });
+    await this.#parts.inbox.remove(entry).catch(this.#onFailed);
+    return "answered";
   }
 
   /** Whether an earlier process made it a part of a query that came to its end. */

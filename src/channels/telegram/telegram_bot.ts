@@ -103,12 +103,21 @@ export class TelegramBot {
     const known = await inbox.known(ids);
     for (const update of updates) {
       if (known.includes(update.update_id)) continue; // Telegram repeats what it could not know to have arrived
-      const read = readUpdate(update, me);
-      const entry = await this.#sorted(read, taken);
+      const entry = await this.#sorted(this.#read(update, me), taken);
       if (entry) taken.set(entry.message.updateId, entry);
     }
     await inbox.accept(ids, [...taken.values()]);
     for (const entry of taken.values()) this.#dispatch(entry);
+  }
+
+  /** One that cannot be read is passed over: it would come again and again. */
+  #read(update: Update, me: Me): ReadUpdate {
+    try {
+      return readUpdate(update, me);
+    } catch (error) {
+      this.#options.parts.log.error("telegram_update_not_read", { updateId: update.update_id, error: String(error) });
+      return { kind: "nothing" };
+    }
   }
 
   async #sorted(read: ReadUpdate, taken: Map<number, Entry>): Promise<Entry | null> {

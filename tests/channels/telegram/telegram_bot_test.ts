@@ -116,3 +116,37 @@ Deno.test("TelegramBot ends with a sentence where another program polls, and whe
     await assert.rejects(bot.ended, (error: Error) => error.name === "ConfigError" && !error.message.includes(TOKEN));
   });
 });
+
+Deno.test("TelegramBot passes over an update that is none, and answers the next one", () =>
+  withBot([answer("still there")], async ({ api, engine, until }) => {
+    const chat = { id: 7, type: "private" };
+    const from = { id: 7, is_bot: false };
+    for (
+      const message of [
+        null,
+        5,
+        { from, chat, photo: 7 },
+        { from, chat, text: 7 },
+        { from, chat, entities: 7, text: "x", reply_to_message: 3 },
+        { from: null, chat },
+        { from, chat: null, text: "x" },
+      ]
+    ) api.push({ message: message as never });
+    api.say("hello");
+    await until(() => api.shown().some((text) => text.startsWith("still there")));
+    assert.ok(engine.logged.some(({ event }) => event === "telegram_update_not_read"));
+  }, { engine: { scripted: { otherwise: answer("x") } } }));
+
+Deno.test("TelegramBot: a defect at one message ends neither the bot nor comes back at the next start", () =>
+  withBot([answer("still there")], async ({ api, engine, until, restart }) => {
+    const { records } = engine.conversations;
+    const own = records.ensure.bind(records);
+    let times = 0;
+    records.ensure = (facts) => times++ === 0 ? Promise.reject(new TypeError("planned")) : own(facts);
+    api.say("poison");
+    await until(() => engine.logged.some(({ event }) => event === "telegram_defect"));
+    await restart();
+    api.say("hello");
+    await until(() => api.shown().some((text) => text.startsWith("still there")));
+    assert.equal(engine.provider.requests.length, 1);
+  }));
