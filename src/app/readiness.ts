@@ -1,4 +1,4 @@
-import { statfs } from "node:fs/promises";
+import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** Below this a query could not store what it does. */
@@ -14,14 +14,19 @@ export interface ReadinessParts {
   readonly now: () => number;
   /** Bytes that are free where a file is; others in tests. */
   readonly freeBytes?: (path: string) => Promise<number>;
+  /** Which file is at a path, where it may be written; others in tests. */
+  readonly fileAt?: (path: string) => Promise<string>;
 }
 
 /** What a query needs, by name: what is wrong with it, "" where nothing is. */
-export type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk", string>>>;
+export type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
 /** Whether this machine can run queries now. A sandbox is tried at most once in five minutes while it works, and once in
  * five seconds while it does not; many who ask at once wait for the same one. */
-export function readiness({ database, trySandbox, now, freeBytes = freeAt }: ReadinessParts): Readiness {
+export function readiness(
+  { database, trySandbox, now, freeBytes = freeAt, fileAt = writableAt }: ReadinessParts,
+): Readiness {
+  const opened = database === ":memory:" ? null : fileAt(database).catch(() => "");
   let last: { readonly at: number; readonly fault: Promise<string>; good: boolean } | null = null;
   const sandbox = (): Promise<string> => {
     if (last && now() - last.at < (last.good ? GOOD_MS : BAD_MS)) return last.fault;
@@ -42,14 +47,35 @@ export function readiness({ database, trySandbox, now, freeBytes = freeAt }: Rea
       return messageOf(error);
     }
   };
+  // An open database goes on without its file: all that is stored would be gone at the next start.
+  const file = async (): Promise<string> => {
+    if (opened === null) return "";
+    try {
+      return await fileAt(database) === await opened ? "" : "The file of the database was replaced: restart";
+    } catch (error) {
+      return codeOf(error) === "ENOENT"
+        ? "The file of the database was removed: put it back and restart"
+        : `The file of the database cannot be written: ${codeOf(error)}`;
+    }
+  };
   return async () => {
-    const [ofSandbox, ofDisk] = await Promise.all([sandbox(), disk()]);
-    return { sandbox: ofSandbox, disk: ofDisk };
+    const [ofSandbox, ofDisk, ofFile] = await Promise.all([sandbox(), disk(), file()]);
+    return { sandbox: ofSandbox, disk: ofDisk, file: ofFile };
   };
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : messageOf(error);
+}
+
+async function writableAt(path: string): Promise<string> {
+  await access(path, constants.W_OK); // says EROFS on a file system that became read-only, also to root
+  const { dev, ino } = await stat(path);
+  return `${dev} ${ino}`;
 }
 
 async function freeAt(path: string): Promise<number> {

@@ -24,7 +24,7 @@ export function healthRoutes({ parts, runs }: { readonly parts: HttpParts; reado
       method: "get",
       path: "/readyz",
       operation: "readiness",
-      summary: "Queries are taken: the database answers, a sandbox starts, the disk has room",
+      summary: "Queries are taken: the database answers, its file is there, a sandbox starts, the disk has room",
       tag: "operations",
       answers: { 200: { description: "They are", schema: ReadySchema } },
       handle: async () => {
