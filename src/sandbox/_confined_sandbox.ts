@@ -172,7 +172,9 @@ export class ConfinedSandbox implements Sandbox {
     this.#rests = false; // sources are evaluated
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
-    parts.forEach((part, i) => this.#link.send({ t: "restore", id, more: i < parts.length - 1 }, part));
+    // Code is for the child's main thread as well, which looks at what it refers to.
+    const plain = parts.length === 1 && !images.some(({ kind }) => kind === "function" || kind === "class");
+    parts.forEach((part, i) => this.#link.send({ t: "restore", id, plain, more: i < parts.length - 1 }, part));
     const answered = await this.#requests.within(answer);
     return this.#read(() => readRestoreReports(answered));
   }

@@ -67,6 +67,8 @@ export type ToWorker =
   /** In this order, and none of them a group. */
   | { readonly t: "group"; readonly messages: readonly ToWorker[] }
   | { readonly t: "restore"; readonly id: string; readonly images: readonly VariableImage[] }
+  /** The same, as codec bytes that came from the main process. */
+  | { readonly t: "restoreBytes"; readonly id: string; readonly payload: Bytes }
   | {
     readonly t: "bind";
     readonly id: string | null;

@@ -154,6 +154,7 @@ export class Relay {
   }
 
   #restore(fields: Fields, payload: Bytes): void {
+    if (fields.flag("plain")) return this.link.post({ t: "restoreBytes", id: fields.id(), payload });
     this.#restoring.push(...imageList(decode(payload)));
     if (fields.flag("more")) return;
     const images = this.#restoring;

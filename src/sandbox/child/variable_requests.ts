@@ -1,12 +1,15 @@
 import { decode, encode } from "../codec.ts";
+import type { VariableImage } from "../../domain/variable.ts";
 import { captured } from "./captured.ts";
 import type { ToWorker } from "./messages.ts";
 import { loadModule } from "./realm_modules.ts";
 import { render } from "./render.ts";
 import type { WorkerParts } from "./worker_parts.ts";
 
-export type VariableRequest = Extract<ToWorker, { t: "restore" | "bind" | "read" | "forget" | "render" | "module" }>;
-type Restore = Extract<VariableRequest, { t: "restore" }>;
+export type VariableRequest = Extract<
+  ToWorker,
+  { t: "restore" | "restoreBytes" | "bind" | "read" | "forget" | "render" | "module" }
+>;
 type Render = Extract<VariableRequest, { t: "render" }>;
 
 /** Evaluating the sources of all restored variables together. */
@@ -47,7 +50,9 @@ export class VariableRequests {
         variables.forget(request.names);
         return this.#answer(request.id, null);
       case "restore":
-        return this.#restore(request);
+        return this.#restore(request.id, request.images);
+      case "restoreBytes": // made by the main process, whom the child trusts
+        return this.#restore(request.id, decode(request.payload) as readonly VariableImage[]);
       case "render":
         return this.#render(request);
       case "module":
@@ -88,7 +93,7 @@ export class VariableRequests {
   }
 
   /** Sources are evaluated with host calls off: resuming never repeats a side effect. */
-  #restore({ id, images }: Restore): void {
+  #restore(id: string, images: readonly VariableImage[]): void {
     let reports: unknown = null;
     let failure: unknown = new captured.Error(`Cannot restore the variables within ${RESTORE_MS / 1000} s`);
     const { calls, turns, variables } = this.#parts;
