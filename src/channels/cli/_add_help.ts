@@ -68,4 +68,4 @@ Examples:
   source <(vis completions zsh)                         in ~/.zshrc, after compinit
   vis completions fish > ~/.config/fish/completions/vis.fish
 
-Conversations, models, providers, settings, variables and extensions are completed with what is there.`;
+Conversations, models, providers, settings, variables, extensions and their commands are completed with what is there.`;

@@ -32,7 +32,7 @@ function addAuth(program: Command, { services, io, finish }: Context): void {
   };
   auth.command("login")
     .description("keep a key in $VIS_HOME/auth.json, or log in on a page (github-copilot)")
-    .argument("[provider]", "its name, such as anthropic")
+    .argument("[provider]", "its name, such as anthropic; asked for on a terminal")
     .option("--key-stdin", "read the key from stdin instead of asking for it", false)
     .option("--domain <domain>", "GitHub of an enterprise, such as company.ghe.com", "github.com")
     .action(async (provider: string | undefined, flags: { keyStdin: boolean; domain: string }) => {
