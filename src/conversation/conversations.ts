@@ -29,8 +29,8 @@ import { checkRequest } from "./check_request.ts";
 import { checkedExtras } from "./checked_extras.ts";
 import type { ConversationParts } from "./conversation_parts.ts";
 import { LeaseKeeper } from "./lease_keeper.ts";
+import { LiveEnvironments } from "./live_environments.ts";
 import { LivingChildren } from "./living_children.ts";
-import { Lock } from "./lock.ts";
 import { Records } from "./records.ts";
 
 /** One branch of a conversation, as channels pass it around. */
@@ -38,6 +38,7 @@ export type Conversation = Branch;
 export type BranchOfConversation = BranchNode;
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
+const KEPT_ENVIRONMENTS = 256;
 
 export interface SendOptions extends KeyedRequest {
   readonly signal: AbortSignal;
@@ -68,7 +69,7 @@ export class Conversations {
   /** What is done without a model. */
   readonly records: Records;
   readonly #parts: ConversationParts;
-  readonly #live = new Map<string, { readonly environment: Promise<Environment>; readonly lock: Lock }>();
+  readonly #live: LiveEnvironments<Environment, Branch>;
   /** Of the running queries, by branch. */
   readonly #running = new Map<string, { readonly steering: Steering; cancel(): void }>();
   readonly #children: LivingChildren;
@@ -80,6 +81,11 @@ export class Conversations {
     this.records = new Records(parts.store);
     const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
     this.#children = new LivingChildren({ ...CHILDREN, ...parts.children, onError });
+    this.#live = new LiveEnvironments({
+      open: (branch) => Environment.open({ ...parts, branch }),
+      kept: KEPT_ENVIRONMENTS,
+      onClose: (branchId) => this.#children.forget(branchId),
+    });
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
   }
 
@@ -124,7 +130,7 @@ export class Conversations {
   /** Removes all of a conversation, every branch of it. Rejects with `BusyError` while a query runs in it. */
   async delete({ conversationId }: Branch): Promise<void> {
     for (const { branchId } of await this.#store.branches(conversationId)) {
-      if (this.#live.get(branchId)?.lock.busy) throw new BusyError(`Conversation is busy: ${conversationId}`);
+      if (this.#live.isBusy(branchId)) throw new BusyError(`Conversation is busy: ${conversationId}`);
       await this.close(branchId);
     }
     await this.#store.deleteConversation(conversationId);
@@ -140,7 +146,7 @@ export class Conversations {
   async send(branch: Branch, request: string, options: SendOptions): Promise<QueryResult> {
     checkRequest(request);
     const extras = await checkedExtras(options, this.#parts.router);
-    const { environment, lock } = this.#open(branch);
+    const { environment, lock } = this.#live.of(branch);
     if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     return await lock.run(async () =>
       await this.#run(request, { environment: await environment, options: { ...options, extras } })
@@ -175,15 +181,14 @@ export class Conversations {
     if (inherited || last?.queryId !== queryId) {
       return await this.send(await this.fork({ queryId, position: -1 }), query.text, again);
     }
-    const { environment, lock } = this.#open(branch);
+    const { environment, lock } = this.#live.of(branch);
     if (lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     return await lock.run(async () => {
       const extras = await checkedExtras(again, this.#parts.router);
       const begun = await this.#supersede(query, { ...again, extras });
       await (await environment).close();
-      const fresh = Environment.open({ ...this.#parts, branch });
-      this.#live.set(branch.branchId, { environment: fresh, lock });
-      return await this.#run(query.text, { environment: await fresh, options: { ...again, extras, begun } });
+      const fresh = await this.#live.again(branch);
+      return await this.#run(query.text, { environment: fresh, options: { ...again, extras, begun } });
     });
   }
 
@@ -276,24 +281,10 @@ export class Conversations {
   }
 
   async close(branchId: string): Promise<void> {
-    const live = this.#live.get(branchId);
-    this.#live.delete(branchId);
-    this.#children.forget(branchId);
-    const environment = await live?.environment.catch(() => null);
-    await environment?.close();
+    await this.#live.close(branchId);
   }
 
   async closeAll(): Promise<void> {
-    await Promise.all([...this.#live.keys()].map((id) => this.close(id)));
-  }
-
-  #open(branch: Branch): { readonly environment: Promise<Environment>; readonly lock: Lock } {
-    const known = this.#live.get(branch.branchId);
-    if (known) return known;
-    const environment = Environment.open({ ...this.#parts, branch });
-    environment.catch(() => this.#live.delete(branch.branchId));
-    const live = { environment, lock: new Lock() };
-    this.#live.set(branch.branchId, live);
-    return live;
+    await this.#live.closeAll();
   }
 }

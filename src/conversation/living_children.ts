@@ -35,6 +35,11 @@ export class LivingChildren {
     this.#options = options;
   }
 
+  /** Those that may have a child. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
   /** A query begins: room is made for its child. */
   async begin(id: string, resident: Resident): Promise<void> {
     const known = this.#entries.get(id);
@@ -52,7 +57,7 @@ export class LivingChildren {
     entry.busy--;
     this.#touch(id, entry);
     if (entry.busy > 0) return;
-    entry.cancel = (this.#options.after ?? afterRealTime)(this.#options.idleMs, () => void this.#rest(entry));
+    entry.cancel = (this.#options.after ?? afterRealTime)(this.#options.idleMs, () => void this.#rest(id, entry));
     await this.#makeRoom();
   }
 
@@ -72,19 +77,22 @@ export class LivingChildren {
     // A query's child may just be starting.
     for (const { resident, busy } of this.#entries.values()) if (resident.alive || busy > 0) over++;
     const stopped: Promise<void>[] = [];
-    for (const entry of this.#entries.values()) {
+    for (const [id, entry] of this.#entries) {
       if (over <= 0) break;
       if (entry.busy > 0 || !entry.resident.alive) continue;
       entry.cancel();
-      stopped.push(this.#rest(entry));
+      stopped.push(this.#rest(id, entry));
       over--;
     }
     await Promise.all(stopped);
   }
 
-  async #rest(entry: Entry): Promise<void> {
+  /** What has no child is not known here any more. */
+  async #rest(id: string, entry: Entry): Promise<void> {
     if (entry.busy > 0) return;
     await entry.resident.rest().catch((error: unknown) => this.#options.onError(error));
+    const isOver = entry.busy === 0 && !entry.resident.alive;
+    if (isOver && this.#entries.get(id) === entry) this.#entries.delete(id);
   }
 }
 

@@ -9,6 +9,11 @@ export class ConversationPrograms {
   #query = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
+  /** Whether one runs. */
+  get running(): boolean {
+    return this.#running.size > 0;
+  }
+
   get closed(): AbortSignal {
     return this.#closed.signal;
   }

@@ -36,6 +36,7 @@ export class Environment {
   readonly index: VariableIndex;
   readonly views: EnvironmentViews;
   readonly given = new GivenVariables();
+  readonly programs = new ConversationPrograms();
   /** 0 for a query of the user. */
   readonly depth: number;
   readonly #parts: EnvironmentParts;
@@ -46,7 +47,6 @@ export class Environment {
   readonly #scopes: ScopeChanges;
   readonly #lost = new LostNotes();
   readonly #modules: RealmModules;
-  readonly #programs = new ConversationPrograms();
   #running = false;
   #iterationId: string | null = null;
   #active: ActiveExtensions | null = null;
@@ -79,7 +79,7 @@ export class Environment {
       initialNames: () => initialNames(this.#active),
     });
     const now = () => ({ scope: this.#scope, iterationId: this.#iterationId, active: this.#active });
-    this.views = new EnvironmentViews({ envId: this.envId, parts, index, programs: this.#programs, variables, now });
+    this.views = new EnvironmentViews({ envId: this.envId, parts, index, programs: this.programs, variables, now });
   }
 
   /** Reads the variables of the branch; no child is started yet. */
@@ -124,7 +124,7 @@ export class Environment {
     this.#iterationId = null;
     if (unstored) await this.#undo();
     this.given.end();
-    this.#programs.endQuery();
+    this.programs.endQuery();
     await this.#session.living?.endQuery().catch(() => {});
   }
 
@@ -239,7 +239,7 @@ export class Environment {
 
   async close(): Promise<void> {
     this.#parts.registry.release?.(this.envId);
-    await Promise.all([this.#session.close(), this.#programs.close()]);
+    await Promise.all([this.#session.close(), this.programs.close()]);
   }
 
   #openSandbox(signal: AbortSignal): Promise<Sandbox> {

@@ -130,3 +130,17 @@ Deno.test("LivingChildren takes a conversation that was closed and opened again 
   await clock.advance(1000);
   assert.equal(again.rested, 1);
 });
+
+Deno.test("LivingChildren knows no more conversations than children may live, however many there were", async () => {
+  const { children, clock } = house(2);
+  for (let n = 0; n < 100; n++) {
+    const resident = new FakeResident();
+    await children.begin(`c${n}`, resident);
+    resident.alive = true;
+    await children.end(`c${n}`, resident);
+    assert.ok(children.size <= 3, `${children.size} after ${n}`);
+  }
+  await clock.advance(1000);
+  await clock.advance(0);
+  assert.equal(children.size, 0);
+});
