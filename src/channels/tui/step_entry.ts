@@ -3,6 +3,7 @@ import type { BlockResult } from "../../domain/block_result.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { visibleText } from "../../domain/visible_text.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
+import { moreLines } from "./more_lines.ts";
 import type { Shown } from "./shown.ts";
 import type { Step, StepBlock, StepChild } from "./step.ts";
 import { wrapped } from "./wrapped.ts";
@@ -84,7 +85,7 @@ function codeLines(code: string, { width, shown }: Place): readonly string[] {
   const kept = all.length > most ? all.slice(0, most - 1) : all;
   const lines = kept.flatMap((line) => wrapTextWithAnsi(line, Math.max(1, width)));
   const rest = all.length - kept.length;
-  return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(`… ${rest} more lines`, width))] : lines;
+  return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(moreLines(rest, { most }), width))] : lines;
 }
 
 function diffLines(diff: string, { width, shown: { theme, whole } }: Place): readonly string[] {

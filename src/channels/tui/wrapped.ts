@@ -1,27 +1,27 @@
 import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/visible_text.ts";
+import { moreLines } from "./more_lines.ts";
 
 const TAB = "    ";
+/** Lines of megabytes are not counted where a few are shown. */
+const COUNTED = 20_000;
 
 /** A text from a model, a program or a database in lines of at most this many columns, nothing in it commands the
  * terminal. `most`: lines that are shown; the rest is told of. */
 export function wrapped(text: string, width: number, { most = Infinity }: { readonly most?: number } = {}): string[] {
-  const lines: string[] = [];
   const room = Math.max(1, width);
-  const all = bounded(text, most * room * 2).replaceAll("\t", TAB);
-  const parts = visibleText(all).split("\n");
+  const bound = Math.max(COUNTED, most * room * 2);
+  const parts = visibleText((text.length > bound ? text.slice(0, bound) : text).replaceAll("\t", TAB)).split("\n");
+  const lines: string[] = [];
+  let rest = 0;
   for (const [index, part] of parts.entries()) {
     if (lines.length >= most) {
-      const rest = parts.length - index;
-      return [...lines.slice(0, most), `… ${rest} more ${rest === 1 ? "line" : "lines"}`.slice(0, room)];
+      rest = parts.length - index;
+      break;
     }
     if (part.length <= room && /^[\x20-\x7e]*$/.test(part)) lines.push(part);
     else lines.push(...wrapTextWithAnsi(part, room));
   }
-  return lines.length > most ? [...lines.slice(0, most), "…"] : lines;
-}
-
-/** Most of a text that can be seen, so that megabytes are not wrapped for a few lines. */
-function bounded(text: string, chars: number): string {
-  return text.length > chars ? `${text.slice(0, chars)}\n…` : text;
+  if (lines.length <= most && rest === 0 && text.length <= bound) return lines;
+  return [...lines.slice(0, most), moreLines(text.length > bound ? null : rest, { most }).slice(0, room)];
 }
