@@ -41,8 +41,9 @@ export class ChatWorker {
     });
   }
 
-  /** Adds to a message that waits; false where none of that number does. */
-  extend(updateId: number, files: readonly IncomingFile[]): Entry | null {
+  /** Adds to a message that waits; null where none of that number does. */
+  async extend(updateId: number, files: readonly IncomingFile[]): Promise<Entry | null> {
+    await this.#intake;
     const at = this.#waiting.findIndex(({ message }) => message.updateId === updateId);
     const found = this.#waiting[at];
     if (found === undefined) return null;

@@ -157,7 +157,7 @@ export class TelegramBot {
       taken.set(first, { ...known, message: { ...known.message, files: all, text: known.message.text || text } });
       return null;
     }
-    const longer = first === updateId ? null : this.#worker(message).extend(first, files);
+    const longer = first === updateId ? null : await this.#worker(message).extend(first, files);
     if (longer) {
       await this.#options.parts.inbox.put(longer);
       return null;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { FakeBotApi, refused } from "./_fake_bot_api.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { withBot } from "./_rig.ts";
+import { fastClock, withBot } from "./_rig.ts";
 
 const answer = (text: string): string => replyJson([], { final: text });
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
@@ -35,7 +35,7 @@ Deno.test("an album is one request with all of its photos, though they come apar
     assert.equal(api.messages.length, 1);
     assert.deepEqual(api.callsOf("getFile").map(({ payload }) => payload["file_id"]), ["a.png", "b.png", "c.png"]);
     assert.equal(engine.provider.requests.length, 1);
-  }, IMAGES));
+  }, { ...IMAGES, clock: fastClock(1) }));
 
 Deno.test("a document is the variable context, read in the sandbox", () =>
   withBot([replyJson("const lines = context.trim().split('\\n').length"), answer("{{lines}} lines")], async (
