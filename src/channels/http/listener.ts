@@ -14,7 +14,7 @@ export interface ListenerOptions {
 
 /** Takes connections until it is closed. Where the process has no file descriptor left for another one, those that have
  * sent no whole request yet are dropped, requests that are being answered go on, and it listens again: by itself
- * `Deno.serve` would end there, and the process with it. */
+ * `Deno.serve` would end there, and the process with it. Deno 2.6 tells of the end only once all connections are closed. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly port: number;
