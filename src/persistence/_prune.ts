@@ -5,11 +5,16 @@ import { locked } from "./_locked.ts";
 interface Options {
   /** Milliseconds since the epoch. */
   readonly before: number;
+  readonly now: number;
   readonly dryRun: boolean;
   readonly busyMs: number;
 }
 
-/** A query that runs somewhere keeps its conversation, and so does a fresh lease. */
+/** A query that runs holds a lease, which its process renews: one whose lease is as old as this was left by a process
+ * that nobody could look at. */
+const STALE_MS = 120_000;
+
+/** A fresh lease keeps its conversation, whatever process has it. */
 const idle = (which: string): string =>
   `WITH activity AS (
   SELECT b.conversation_soul_id AS id, max(b.created_at, coalesce(max(q.created_at), 0), coalesce(max(r.created_at), 0),
@@ -24,7 +29,8 @@ const idle = (which: string): string =>
 SELECT id, max(last) AS last, sum(queries) AS queries,
   (SELECT t.title FROM conversation_state_full t WHERE t.conversation_soul_id = a.id ORDER BY t.version LIMIT 1) AS title
 FROM activity a GROUP BY id
-HAVING max(last) < :before AND coalesce(sum(running), 0) = 0 AND coalesce(max(heartbeat), 0) < :before ORDER BY last`;
+HAVING max(last) < :before AND coalesce(max(heartbeat), 0) < :before
+  AND (coalesce(sum(running), 0) = 0 OR coalesce(max(heartbeat), 0) < :stale) ORDER BY last`;
 const ALL = idle("");
 const ONE = idle("WHERE b.conversation_soul_id = :id");
 
@@ -33,9 +39,10 @@ const LOG_ROWS_AT_ONCE = 2_000;
 /** Deletes what had no activity since then: one conversation in a transaction, so that turns elsewhere wait shortly. */
 export async function pruneRows(
   db: DatabaseSync,
-  { before, dryRun, busyMs }: Options,
+  { before, now, dryRun, busyMs }: Options,
 ): Promise<Pick<PruneReport, "conversations" | "logRows">> {
-  const found = db.prepare(ALL).all({ before });
+  const stale = now - STALE_MS;
+  const found = db.prepare(ALL).all({ before, stale });
   const listed = found.map(({ id, title, queries, last }) => ({
     conversationId: String(id),
     title: String(title ?? ""),
@@ -50,7 +57,7 @@ export async function pruneRows(
     const gone = await locked(db, {
       busyMs,
       work: () => {
-        const still = db.prepare(ONE).get({ before, id: one.conversationId });
+        const still = db.prepare(ONE).get({ before, stale, id: one.conversationId });
         if (!still) return false;
         db.prepare("DELETE FROM conversation_soul WHERE id = ?").run(one.conversationId);
         return true;

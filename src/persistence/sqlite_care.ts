@@ -42,7 +42,8 @@ export class SqliteCare implements care.DatabaseCare {
     return this.#guard(async () => {
       (await openExisting(this.location, "prune")).db.close();
       const db = await openDatabase(this.location, this.#now);
-      const pruned = await pruneRows(db, { before, dryRun, busyMs: BUSY_MS }).finally(() => db.close());
+      const options = { before, now: this.#now(), dryRun, busyMs: BUSY_MS };
+      const pruned = await pruneRows(db, options).finally(() => db.close());
       const collected = dryRun
         ? { contents: 0, contentBytes: 0, everything: false }
         : await collectContent(this.location, { now: this.#now(), busyMs: BUSY_MS });

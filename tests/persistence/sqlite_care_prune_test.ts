@@ -6,6 +6,8 @@ import { begun, newQuery, utf8 } from "../conformance/store_fixtures.ts";
 import { DAY, filled, noise, NOW, opened } from "./_filled.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
+const OWNER = newQuery("", "").owner;
+
 Deno.test("prune() deletes what is idle with its content, and nothing that others refer to", async () => {
   await withDatabasePath(async (path) => {
     let time = NOW - 90 * DAY;
@@ -44,12 +46,16 @@ Deno.test("prune() keeps a conversation in which a query runs, and one whose bra
     let time = NOW - 90 * DAY;
     const { store, care } = await opened(path, () => time);
     const running = await begun(store);
+    const branch = await store.createConversation({ title: "t", channel: "cli", workspace: "/w" });
+    const lost = await store.beginQuery({ ...newQuery(branch.branchId, "left"), owner: { ...OWNER, host: "gone" } });
     const idle = await filled(store, "alpha");
     const forked = await filled(store, "forked");
     time = NOW;
     await store.fork({ queryId: forked.queryId, position: null });
+    await store.renewLeases(OWNER);
     await care.prune({ before: NOW - 30 * DAY, dryRun: false });
     assert.ok(await store.query(running.queryId));
+    assert.equal(await store.query(lost), null, "its process renewed no lease for 90 days");
     assert.ok(await store.query(forked.queryId));
     assert.equal(await store.query(idle.queryId), null);
     await store.close();
