@@ -1,14 +1,13 @@
-import { Markdown } from "@earendil-works/pi-tui";
-import { visibleText } from "../../domain/visible_text.ts";
+import { MarkdownPart } from "./markdown_part.ts";
 import type { Theme } from "./theme.ts";
 
 /** Markdown that grows: what stands before the last paragraph is drawn once, so that a long answer costs no more with each
  * piece of it. */
 export class MarkdownText {
   readonly #theme: Theme;
-  readonly #done: Markdown[] = [];
+  readonly #done: MarkdownPart[] = [];
   #tail = "";
-  #open: Markdown | null = null;
+  #open: MarkdownPart | null = null;
 
   constructor(theme: Theme) {
     this.#theme = theme;
@@ -21,19 +20,12 @@ export class MarkdownText {
 
   lines(width: number): readonly string[] {
     for (let cut = boundary(this.#tail); cut > 0; cut = boundary(this.#tail)) {
-      this.#done.push(this.#markdown(this.#tail.slice(0, cut)));
+      this.#done.push(new MarkdownPart(this.#tail.slice(0, cut), this.#theme));
       this.#tail = this.#tail.slice(cut);
     }
-    this.#open ??= this.#markdown(this.#tail);
-    const parts = [...this.#done, this.#open].map((part) => part.render(width)).filter((lines) => lines.length > 0);
+    this.#open ??= new MarkdownPart(this.#tail, this.#theme);
+    const parts = [...this.#done, this.#open].map((part) => part.lines(width)).filter((lines) => lines.length > 0);
     return parts.flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);
-  }
-
-  #markdown(text: string): Markdown {
-    return new Markdown(visibleText(text.replace(/^\n+|\s+$/g, "")), 0, 0, this.#theme.markdown, undefined, {
-      preserveOrderedListMarkers: true,
-      renderLatex: false,
-    });
   }
 }
 

@@ -14,7 +14,8 @@ export function wrapped(text: string, width: number, { most = Infinity }: { read
   const parts = visibleText((text.length > bound ? text.slice(0, bound) : text).replaceAll("\t", TAB)).split("\n");
   const lines: string[] = [];
   let rest = 0;
-  for (const [index, part] of parts.entries()) {
+  for (const [index, whole] of parts.entries()) {
+    const part = whole.slice(0, (most - lines.length + 1) * room * 4);
     if (lines.length >= most) {
       rest = parts.length - index;
       break;

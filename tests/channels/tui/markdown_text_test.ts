@@ -4,6 +4,8 @@ import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
 import { MarkdownText } from "../../../src/channels/tui/markdown_text.ts";
 import { makeTheme } from "../../../src/channels/tui/theme.ts";
 
+const ANY = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
+
 const theme = makeTheme({ color: true, dark: true });
 
 function drawn(pieces: readonly string[], width = 60): readonly string[] {
@@ -59,7 +61,7 @@ Deno.test("a text in pieces looks as the same text at once, wherever it is cut",
 
 Deno.test("no line is wider than asked for, and none commands the terminal, whatever the text", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (raw, width) => {
+    fc.property(fc.string({ unit: ANY, maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (raw, width) => {
       const text = new MarkdownText(makeTheme({ color: false, dark: null }));
       text.append(raw);
       for (const line of text.lines(width)) {
@@ -70,4 +72,30 @@ Deno.test("no line is wider than asked for, and none commands the terminal, what
     }),
     { numRuns: 200 },
   );
+});
+
+Deno.test("no text makes the parser fail or think for long", () => {
+  const texts = {
+    quotes: `${">".repeat(3_000)} x`,
+    lists: Array.from({ length: 300 }, (_, n) => `${" ".repeat(n * 2)}- x`).join("\n"),
+    stars: "*a ".repeat(7_000),
+    underscores: "_a_b".repeat(5_000),
+    brackets: "[a](".repeat(5_000),
+    ticks: "`".repeat(20_000),
+    tags: "<a ".repeat(7_000),
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    const markdown = new MarkdownText(theme);
+    markdown.append(text);
+    const began = performance.now();
+    assert.ok(markdown.lines(80).length > 0, name);
+    assert.ok(performance.now() - began < 1_500, name);
+  }
+});
+
+Deno.test("long code, tables and lists are Markdown all the same", () => {
+  const code = `\`\`\`ts\nconst x = a[0] * b_c * d_e;\n${"const y = a[1] * 2;\n".repeat(2_000)}\`\`\`\n`;
+  const list = Array.from({ length: 800 }, (_, n) => `- item **${n}** with \`code\``).join("\n");
+  for (const line of drawn([code]).slice(1, 4)) assert.ok(line.startsWith("  const"));
+  assert.match(drawn([list])[700] ?? "", /^- item 700 with code$/);
 });
