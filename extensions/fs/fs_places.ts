@@ -70,7 +70,7 @@ export class FsPlaces {
     if (iterationId === null || !db) return { conversationId, iterationId, queryId: null };
     const key = `${conversationId}\0${iterationId}`;
     const query = this.#queries.get(key) ??
-      db.queries(conversationId).then((all) => all.at(-1)?.id ?? null, () => null);
+      db.queries(conversationId, { newest: 1 }).then((all) => all.at(-1)?.id ?? null, () => null);
     this.#queries.set(key, query);
     drop(this.#queries);
     return { conversationId, iterationId, queryId: await query };

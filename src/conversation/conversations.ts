@@ -176,7 +176,7 @@ export class Conversations {
     if (!query) throw new UsageError(`Cannot retry query ${queryId}: there is none of that id`);
     const branch = await this.byId(query.branchId);
     const again = { ...options, ...await asBefore(queryId, this.#store) };
-    const last = (await this.#store.queries(branch.branchId)).at(-1);
+    const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     const inherited = seenFrom !== undefined && seenFrom.branchId !== query.branchId;
     if (inherited || last?.queryId !== queryId) {
       return await this.send(await this.fork({ queryId, position: -1 }), query.text, again);

@@ -1,4 +1,5 @@
 import type { SearchFilter, SearchHit } from "./archive.ts";
+import type { NewestQueries } from "./newest_queries.ts";
 import type { SentMessage } from "./sent_message.ts";
 
 export interface PastConversation {
@@ -51,8 +52,8 @@ export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** The one with the newest query first. */
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
-  /** Oldest first. */
-  queries(conversationId: string): Promise<readonly PastQuery[]>;
+  /** Oldest first; the newest ones alone costs no more in a long conversation. */
+  queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
   /** The messages that an iteration (1-based) was asked with, null where there is none. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;

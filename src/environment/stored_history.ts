@@ -1,6 +1,7 @@
 import type { SearchFilter, SearchHit } from "../domain/archive.ts";
 import { UsageError } from "../domain/errors.ts";
 import type * as history from "../domain/history_reader.ts";
+import type { NewestQueries } from "../domain/newest_queries.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import { valueOf } from "./history.ts";
@@ -26,9 +27,9 @@ export class StoredHistory implements history.HistoryReader {
     ));
   }
 
-  async queries(conversationId: string): Promise<readonly history.PastQuery[]> {
+  async queries(conversationId: string, options?: NewestQueries): Promise<readonly history.PastQuery[]> {
     const { branchId } = await this.#branch(conversationId);
-    const found = await this.#store.queries(branchId);
+    const found = await this.#store.queries(branchId, options);
     return found.map(({ queryId: id, text: request, status, running, answer, iterations, createdAt }) => (
       { id, request, status: running ? "running" : status, answer, iterations, createdAt }
     ));

@@ -1,5 +1,6 @@
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
+import type { NewestQueries } from "../domain/newest_queries.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
@@ -106,10 +107,17 @@ export class Queries {
   }
 
   /** Those of its ancestors up to the fork stand before its own. */
-  async ofBranch(branchId: string): Promise<readonly StoredQuery[]> {
+  async ofBranch(branchId: string, { newest = Infinity }: NewestQueries = {}): Promise<readonly StoredQuery[]> {
     const lineage = await readLineage(this.#db, branchId);
+    const [own] = lineage;
+    if (own && Number.isFinite(newest)) {
+      const rows = this.#rows().where("q.conversationStateId", "=", branchId).where((on) => isShownRun(on, own));
+      const last = await rows.orderBy("q.createdAt", "desc").orderBy("q.id", "desc").limit(newest).execute();
+      if (last.length === newest) return (await this.#read(last)).toReversed();
+    }
     const found = await Promise.all(lineage.toReversed().map((segment) => this.#ofSegment(segment)));
-    return found.flat();
+    const all = found.flat();
+    return all.slice(Math.max(0, all.length - newest));
   }
 
   async #ofSegment(segment: Segment): Promise<readonly StoredQuery[]> {

@@ -121,8 +121,8 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => readExtras(this.#db, queryId));
   }
 
-  queries(branchId: string): Promise<readonly store.StoredQuery[]> {
-    return this.#guard(() => this.#queries.ofBranch(branchId));
+  queries(...[branchId, options]: Parameters<store.Store["queries"]>): ReturnType<store.Store["queries"]> {
+    return this.#guard(() => this.#queries.ofBranch(branchId, options));
   }
 
   previousTurn(branchId: string, beforeQueryId: string): Promise<store.PreviousTurn | null> {

@@ -9,6 +9,7 @@ import type { LogEntry } from "../domain/log_entry.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { NewChildBranch } from "../domain/new_child_branch.ts";
 import type { Chat, NewConversation } from "../domain/new_conversation.ts";
+import type { NewestQueries } from "../domain/newest_queries.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
 import type { KeyedRequest, RequestKeys } from "../domain/request_key.ts";
@@ -232,8 +233,8 @@ export interface Store extends ConversationCare, RequestKeys {
   /** The variables that a run was given, in the order in which it was. */
   givenImages(queryId: string): Promise<readonly VariableImage[]>;
   /** Oldest first; those of ancestors up to the fork come before its own. A query that was run again is there once, with
-   * its newest run. */
-  queries(branchId: string): Promise<readonly StoredQuery[]>;
+   * its newest run. Each reads all that it returns, texts included. */
+  queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
   /** Ends every running query whose process no longer exists as interrupted (process_lost); `alive` decides. Running
    * iterations of theirs end as interrupted as well. Returns how many queries. */

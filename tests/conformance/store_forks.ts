@@ -78,6 +78,22 @@ export const storeForkCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "queries() of the newest are the last of all, over a fork and a query that was run again",
+    async run(store) {
+      const { branchId, first, second } = await history(store);
+      const fork = await store.fork({ queryId: first, position: 1 });
+      await store.endQuery(await store.beginQuery(newQuery(fork.branchId, "third")), queryEnd());
+      await store.beginQuery({ ...newQuery(branchId, "second"), retryOf: second });
+      for (const one of [branchId, fork.branchId]) {
+        const all = await store.queries(one);
+        assert.equal(all.length, 2);
+        for (let newest = 0; newest <= 3; newest++) {
+          assert.deepEqual(await store.queries(one, { newest }), all.slice(Math.max(0, 2 - newest)));
+        }
+      }
+    },
+  },
+  {
     name: "queries() and previousTurn() of a fork end with the query it was made in, as far as it had come",
     async run(store) {
       const { first } = await history(store);
