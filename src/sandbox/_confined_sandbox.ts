@@ -162,9 +162,7 @@ export class ConfinedSandbox implements Sandbox {
 
   async render(template: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<RenderReport> {
     const payload = encode(template, { maxBytes: MAX_PAYLOAD_BYTES });
-    const { id, answer } = this.#requests.begin();
-    this.#link.send({ t: "render", id, deadlineMs }, payload);
-    const answered = await this.#requests.within(answer, deadlineMs + RENDER_MS);
+    const answered = await this.#requests.ask({ t: "render", deadlineMs }, payload, { ms: deadlineMs + RENDER_MS });
     return this.#read(() => readRenderReport(answered));
   }
 
@@ -263,6 +261,7 @@ export class ConfinedSandbox implements Sandbox {
       case "output":
         return this.#activeOf(frame, "run").output.receive(frame);
       case "done":
+        this.#heartbeat?.heard();
         return this.#requests.receive(frame);
       case "stuck":
         return this.#activeOf(frame, "id").stuck();

@@ -12,7 +12,7 @@ export interface HeartbeatOptions {
   readonly deadAfterMs?: number;
 }
 
-/** Asks an idle child, main thread and worker, every second whether it is there. */
+/** Asks an idle child, main thread and worker, every second whether it is there, where it has said nothing meanwhile. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #everyMs: number;
@@ -20,6 +20,7 @@ export class Heartbeat {
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #sent = new Map<string, number>();
   #lastTick = performance.now();
+  #heard = 0;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
@@ -36,6 +37,11 @@ export class Heartbeat {
     }
   }
 
+  /** The child has answered something else. */
+  heard(): void {
+    this.#heard = performance.now();
+  }
+
   stop(): void {
     clearInterval(this.#timer);
   }
@@ -50,7 +56,7 @@ export class Heartbeat {
       if (late || !idle) this.#sent.set(id, now);
       else if (now - at >= this.#deadAfterMs) return this.#options.onDead();
     }
-    if (!idle || this.#sent.size > 0) return;
+    if (!idle || this.#sent.size > 0 || now - this.#heard < this.#everyMs) return;
     const id = wireId();
     this.#sent.set(id, now);
     this.#options.send({ t: "ping", id });

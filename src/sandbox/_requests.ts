@@ -23,10 +23,10 @@ export class Requests {
     return this.#asks.begin();
   }
 
-  async ask(header: Header, payload?: Bytes): Promise<Answer> {
+  async ask(header: Header, payload?: Bytes, { ms = ASK_MS }: { readonly ms?: number } = {}): Promise<Answer> {
     const { id, answer } = this.#asks.begin();
     this.#link.send({ ...header, id }, payload);
-    return await this.within(answer);
+    return await this.within(answer, ms);
   }
 
   /** Nobody waits for an answer, and it goes with the next frame: it alone is not worth waking the child. Throws

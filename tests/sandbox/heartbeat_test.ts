@@ -44,6 +44,16 @@ Deno.test("Heartbeat is silent while something is asked of the child", async () 
   assert.deepEqual([sent, dead()], [[], 0]);
 });
 
+Deno.test("Heartbeat does not ask a child that answers other questions, and asks when it no longer does", async () => {
+  const { heart, sent } = beat({ answer: true });
+  const answers = setInterval(() => heart.heard(), 1);
+  await new Promise((done) => setTimeout(done, 40));
+  clearInterval(answers);
+  assert.ok(sent.length <= 3, `asked ${sent.length} times`); // of ten: the machine may hold up a timer
+  assert.equal(await until(() => sent.length > 3), true);
+  heart.stop();
+});
+
 Deno.test("Heartbeat refuses a pong that it did not ask for", () => {
   const { heart } = beat({ answer: false });
   const header = { t: "pong", id: "0".repeat(32) };
