@@ -1,6 +1,8 @@
 import type { Entry } from "./entry.ts";
+import { wrapped } from "./wrapped.ts";
 
-/** An entry that keeps its lines until something of it changes. */
+/** An entry that keeps its lines until something of it changes. One that cannot be drawn says so: a text that a package
+ * stumbles over must not make its conversation one that cannot be opened. */
 export abstract class DrawnEntry implements Entry {
   #width = 0;
   #lines: readonly string[] | null = null;
@@ -9,7 +11,7 @@ export abstract class DrawnEntry implements Entry {
 
   lines(width: number): readonly string[] {
     if (this.#lines === null || this.#width !== width) {
-      this.#lines = this.draw(width);
+      this.#lines = this.#drawn(width);
       this.#width = width;
     }
     return this.#lines;
@@ -17,5 +19,14 @@ export abstract class DrawnEntry implements Entry {
 
   invalidate(): void {
     this.#lines = null;
+  }
+
+  #drawn(width: number): readonly string[] {
+    try {
+      return this.draw(width);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return [...wrapped(`This part cannot be shown: ${why}`, width), ""];
+    }
   }
 }

@@ -8,6 +8,8 @@ const END = "\x1b[201~";
 /** What the editor puts behind a label of its own. */
 const LABELLED = { lines: 10, chars: 1_000 } as const;
 
+const NARROWEST = 12;
+
 /** Where the user types: several lines, what was typed before, and pastes of any size. */
 export class InputBox {
   readonly #editor: Editor;
@@ -69,8 +71,9 @@ export class InputBox {
     else this.#editor.handleInput(data);
   }
 
+  /** Wider than asked for where that is very narrow: the editor cannot break a wide character. */
   lines(width: number): readonly string[] {
-    return this.#editor.render(width);
+    return this.#editor.render(Math.max(width, NARROWEST));
   }
 
   /** Nothing of it is lost: what is large becomes a variable, what the editor would change stays as it was behind the
