@@ -33,6 +33,10 @@ async function check(page: Page, what: string): Promise<void> {
 async function walk(page: Page): Promise<void> {
   await inPage(page, axe.source);
   await check(page, "blank");
+  await page.keyboard.press("Control+/");
+  await page.locator("#viewer kbd").first().waitFor();
+  await check(page, "keys");
+  await page.keyboard.press("Escape");
   await ask(page, "Add the rows");
   await page.locator(".answer h3", { hasText: "Sum" }).waitFor();
   await page.locator(".work > summary").click();

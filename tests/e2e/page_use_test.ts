@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { connect, createServer, type Socket } from "node:net";
 import type { Page } from "playwright-core";
 import { replyJson } from "../helpers/scripted_provider.ts";
-import { TOKEN } from "../channels/http/_rig.ts";
+import { NO_QUOTA, TOKEN } from "../channels/http/_rig.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 import { gated } from "./_gate.ts";
 
@@ -123,5 +124,33 @@ inBrowser("what is only read waits for its turn where requests are too many", {
   rig: { limits: { perToken: { perMinute: 120, burst: 1 } } },
 }, async ({ page, faults }) => {
   await page.locator("#list a", { hasText: "A first one" }).waitFor();
+  (faults as string[]).length = 0; // the browser tells of each response that is an error
+});
+
+const valid = { from: 0 };
+const grant = { name: "test", scope: "admin", expiresAt: null, quota: NO_QUOTA } as const;
+
+inBrowser("asks for another token when the one it has ends, wherever that shows, and goes on where it was", {
+  replies: [replyJson("const kept = 41"), final("It is {{kept}}")],
+  rig: {
+    tokens: {
+      grants: () =>
+        Promise.resolve(valid.from > 0 ? [] : [{ ...grant, digest: createHash("sha256").update(TOKEN).digest() }]),
+    },
+  },
+}, async ({ page, faults }) => {
+  await ask(page, "Begin");
+  await page.locator(".answer", { hasText: "It is 41" }).waitFor();
+  valid.from = 1;
+  await page.locator("#variables").click();
+  await page.locator("#entry").waitFor();
+  assert.match(await page.locator("#entry-why").textContent() ?? "", /does not take this token/);
+  assert.ok(await page.locator("#viewer").isHidden());
+  valid.from = 0;
+  await page.locator("#token").fill(TOKEN);
+  await page.locator("#token").press("Enter");
+  await page.locator(".answer", { hasText: "It is 41" }).waitFor();
+  await page.locator("#variables").click();
+  await page.locator(".variable", { hasText: "kept" }).waitFor();
   (faults as string[]).length = 0; // the browser tells of each response that is an error
 });

@@ -1,4 +1,6 @@
 const KEY = "vis-token";
+/** What the window is told when the token is not taken, by whatever was asked. */
+export const REFUSED = "vis-refused";
 /** What is only read waits so long for its turn by itself. */
 const SOON_S = 10;
 
@@ -45,6 +47,7 @@ export async function request(path, { method = "GET", body, headers = {} } = {})
   for (let tries = 0;; tries++) {
     const response = await reach(path, init);
     if (response.ok) return response;
+    if (response.status === 401) dispatchEvent(new Event(REFUSED));
     const seconds = Number(response.headers.get("retry-after") ?? 0);
     const { detail = `The server answered ${response.status}` } = await response.json().catch(() => ({}));
     const soon = response.status === 429 && seconds > 0 && seconds <= SOON_S;

@@ -1,5 +1,5 @@
 import { Actions } from "./actions.js";
-import { dropToken, json, keepToken, Refused, takeToken } from "./api.js";
+import { dropToken, json, keepToken, REFUSED, Refused, takeToken } from "./api.js";
 import { byId, clean, say } from "./dom.js";
 import { showGraph } from "./graph.js";
 import { showKeys } from "./keys.js";
@@ -8,7 +8,7 @@ import { Thread } from "./thread.js";
 import { showVariables } from "./variables.js";
 
 const THEME = "vis-theme";
-const REFUSED =
+const WRONG =
   "The server does not take this token: it is another one, or it has expired. At its start it names the file where its token is.";
 /** The branch that was opened last. */
 const shown = { branchId: null };
@@ -46,16 +46,21 @@ function titled(title) {
   byId("title").title = clean(title);
 }
 
-/** A wrong token asks for another one; every other fault is said. */
+/** Every fault is said; that the token is not taken is heard of apart. */
 async function guarded(work) {
   try {
     return await work();
   } catch (error) {
-    const isRefused = error instanceof Refused && error.status === 401;
-    if (!isRefused && !byId("frame").hidden) return say(error.message, { bad: true });
-    if (isRefused) dropToken();
-    askToken(isRefused ? REFUSED : error.message);
+    if (error instanceof Refused && error.status === 401) return;
+    if (byId("frame").hidden) askToken(error.message);
+    else say(error.message, { bad: true });
   }
+}
+
+function refused() {
+  dropToken();
+  for (const id of ["viewer", "ask"]) byId(id).close();
+  askToken(WRONG);
 }
 
 function askToken(why) {
@@ -71,17 +76,17 @@ async function enter() {
   byId("frame").hidden = false;
   byId("facts").textContent = `${facts.provider} · ${facts.model}`;
   byId("facts").title = `${facts.provider} ${facts.model} in ${facts.workspace}, Vis ${facts.version}`;
-  await Promise.all([sidebar.load(), route()]);
+  await Promise.all([sidebar.load(), route({ anew: true })]);
   if (matchMedia("(hover: hover)").matches) byId("request").focus(); // a phone would open its keys
   performance.mark("vis-usable");
 }
 
-/** `#c=<conversation or branch>`, with `q` and `s` the query and the step that are looked for. */
-async function route() {
+/** `#c=<conversation or branch>`, with `q` and `s` the query and the step that are looked for. `anew`: also what is open. */
+async function route({ anew = false } = {}) {
   const at = new URLSearchParams(location.hash.slice(1));
   const id = at.get("c");
   if (id === null) return thread.blank();
-  if (id !== thread.id) void guarded(() => thread.open(id, { reveal: at.get("q"), step: Number(at.get("s")) }));
+  if (anew || id !== thread.id) void guarded(() => thread.open(id, { reveal: at.get("q"), step: Number(at.get("s")) }));
   else if (at.has("q")) await thread.reveal(at.get("q"), Number(at.get("s")));
 }
 
@@ -166,8 +171,8 @@ function listen() {
     keepToken(byId("token").value.trim());
     void guarded(enter);
   });
-  addEventListener("hashchange", () => void guarded(route));
-  addEventListener("popstate", () => void guarded(route));
+  for (const name of ["hashchange", "popstate"]) addEventListener(name, () => void guarded(() => route()));
+  addEventListener(REFUSED, refused);
   addEventListener("keydown", onKey);
 }
 
