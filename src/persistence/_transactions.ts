@@ -21,7 +21,8 @@ const GATHERING_MS = 6;
 const READS = /^\s*(select|with)\b/i;
 
 /** The transactions on one connection. Those that write within one turn of the event loop share a commit, which takes
- * longer than all their statements: each has a savepoint, so that what fails in one is undone in that one alone. A reader
+ * longer than all their statements: each has a savepoint, so that what fails in one is undone in that one alone. Where
+ * all of it is lost, each is run once more by itself, so what it does must not depend on what it did before. A reader
  * in between sees what is about to be stored. */
 export class Transactions {
   readonly #connection: SqliteConnection;
@@ -46,8 +47,14 @@ export class Transactions {
     } finally {
       this.#turns.pass();
     }
-    await group.stored.promise;
-    return result;
+    try {
+      await group.stored.promise;
+      return result;
+    } catch (error) {
+      if (group.writers === 1) throw error;
+    }
+    // The commit failed, or the work of another one ended the transaction of all: what is wrong may be that one's alone.
+    return await this.writeAlone(work);
   }
 
   writeAlone<T>(work: () => Promise<T>): Promise<T> {

@@ -71,7 +71,7 @@ Deno.test("write() undoes the one that fails, wherever it stands among the other
     assert.deepEqual(seen(), [1, 2, 10, 12, 20, 21]);
   }));
 
-Deno.test("write() fails all that share a commit which fails, and leaves nothing of them", () =>
+Deno.test("write() fails all that share a commit which fails as each does alone, and leaves nothing of them", () =>
   withDatabase(async ({ db, connection, seen }) => {
     const command = connection.command;
     connection.command = (sql) => {
@@ -88,7 +88,20 @@ Deno.test("write() fails all that share a commit which fails, and leaves nothing
     assert.deepEqual(seen(), [3]);
   }));
 
-Deno.test("write() fails those before it where the database itself ended their transaction", () =>
+Deno.test("write() stores alone what was lost with a shared commit", () =>
+  withDatabase(async ({ db, connection, seen }) => {
+    const command = connection.command;
+    const failures = ["database or disk is full"];
+    connection.command = (sql) => {
+      const failure = sql === "commit" ? failures.pop() : undefined;
+      if (failure !== undefined) throw new Error(failure);
+      command(sql);
+    };
+    assert.deepEqual(await Promise.all([1, 2].map((n) => db.write((tx) => put(tx, n).then(() => n)))), [1, 2]);
+    assert.deepEqual(seen(), [1, 2]);
+  }));
+
+Deno.test("write() stores those alone whose transaction another one's failure has ended", () =>
   withDatabase(async ({ db, connection, seen }) => {
     const results = await Promise.allSettled([
       db.write((tx) => put(tx, 1)),
@@ -99,8 +112,8 @@ Deno.test("write() fails those before it where the database itself ended their t
       }),
       db.write((tx) => put(tx, 3)),
     ]);
-    assert.deepEqual(results.map(({ status }) => status), ["rejected", "rejected", "fulfilled"]);
-    assert.deepEqual(seen(), [3]);
+    assert.deepEqual(results.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled"]);
+    assert.deepEqual(seen(), [1, 3]);
   }));
 
 Deno.test("a statement by itself is stored when it resolves, also between writers", () =>
