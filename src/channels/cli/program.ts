@@ -18,7 +18,8 @@ import type { Context } from "./_context.ts";
 import { evenOutputs } from "./_even_outputs.ts";
 
 const AFTER = `
-Without a command, on a terminal: the screen. It takes -c, --conversation ID, --model, --provider, --db and --cwd.
+Without a command, on a terminal: the screen. It takes -c, --conversation ID, --model, --provider,
+--db and --cwd.
 Extensions may add commands: vis extensions list shows them, vis help NAME what they do.`;
 
 interface Part {
