@@ -254,6 +254,7 @@ export class Thread {
     byId("cancel").hidden = !running;
     say(running ? "Working" : "");
     byId("send").textContent = running ? "Tell" : "Send";
+    byId("request").placeholder = running ? "Tell the query that runs" : "What is to be done?";
   }
 
   #measure() {
