@@ -21,4 +21,29 @@ export class OwnTerminal extends ProcessTerminal {
     process.stdout.on("error", this.#gone);
     super.start(onInput, onResize);
   }
+
+  override stop(): void {
+    this.#try(() => super.stop());
+  }
+
+  override write(data: string): void {
+    this.#try(() => super.write(data));
+  }
+
+  override hideCursor(): void {
+    this.write("\x1b[?25l");
+  }
+
+  override showCursor(): void {
+    this.write("\x1b[?25h");
+  }
+
+  /** Some runtimes throw where others tell by an event. */
+  #try(work: () => void): void {
+    try {
+      work();
+    } catch {
+      this.#gone();
+    }
+  }
 }
