@@ -2,13 +2,20 @@ import type { AnyNode, Class, Function as FunctionNode, Identifier, Pattern, Pro
 
 type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
 
+/** Most trees are walked ten times, and asking each node for its fields would take most of it. */
+const CHILDREN = new WeakMap<AnyNode, readonly AnyNode[]>();
+
 /** Every node that hangs directly on this one, in the order of the text. */
-export function childNodes(node: AnyNode): AnyNode[] {
+export function childNodes(node: AnyNode): readonly AnyNode[] {
+  const known = CHILDREN.get(node);
+  if (known) return known;
   const children: AnyNode[] = [];
   for (const value of Object.values(node)) {
-    if (Array.isArray(value)) children.push(...value.filter(isNode));
-    else if (isNode(value)) children.push(value);
+    if (typeof value !== "object" || value === null) continue;
+    if (!Array.isArray(value)) { if (isNode(value)) children.push(value); }
+    else for (const one of value) if (isNode(one)) children.push(one);
   }
+  CHILDREN.set(node, children);
   return children;
 }
 
