@@ -103,7 +103,7 @@ function silent(): Io {
     stderr: never,
     ...{ stdinIsTerminal: false, stdoutIsTerminal: false, stderrIsTerminal: false },
     ...{ stdoutColor: false, stderrColor: false, columns: () => 80 },
-    ...{ readStdin: never, askSecret: never, onInterrupt: never },
+    ...{ readStdin: never, askLine: never, askSecret: never, onInterrupt: never },
   };
 }
 
