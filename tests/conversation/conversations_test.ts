@@ -145,7 +145,8 @@ Deno.test("byId() says so where the beginning of an id is that of several", asyn
   const start = first?.slice(0, common) ?? "";
   await assert.rejects(conversations.byId(start), {
     name: "UsageError",
-    message: new RegExp(`^Cannot tell conversations apart by ${start}: [23] begin so, such as \\w`), // the engine has one of its own
+    // The engine has one of its own.
+    message: new RegExp(`^Cannot tell conversations apart by ${start}: [23] begin so, such as \\w`),
   });
   await assert.rejects(conversations.byId("ffffffff"), /^UsageError: Cannot find conversation: ffffffff$/);
 });
