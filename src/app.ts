@@ -42,6 +42,16 @@ function services(extensions: Extensions, io: DenoIo): Services {
       const { doctor } = await import("./app/doctor.ts");
       return await doctor(request, { env: environment(), ...extensions });
     },
+    ...careServices(extensions),
+    respawn,
+  };
+}
+
+type Care = Pick<Services, "providerAdmin" | "databaseCare" | "extensionAdmin" | "configAdmin">;
+
+/** What looks after settings, keys, extensions and the database. */
+function careServices(extensions: Extensions): Care {
+  return {
     providerAdmin: async (request) => {
       const [{ AppProviderAdmin }, { readSettings }] = await Promise.all([
         import("./app/provider_admin.ts"),
@@ -68,7 +78,6 @@ function services(extensions: Extensions, io: DenoIo): Services {
       const { AppConfigAdmin } = await import("./app/config_admin.ts");
       return await AppConfigAdmin.open(request, environment());
     },
-    respawn,
   };
 }
 
