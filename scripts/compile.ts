@@ -25,6 +25,7 @@ export interface CompileOptions {
 }
 
 const BUNDLE = "build/compile";
+const ENTRIES = "build/entries";
 
 async function step(what: string, args: readonly string[]): Promise<void> {
   const { code, stderr } = await run(args, { cwd: ROOT });
@@ -47,12 +48,26 @@ const ENTRY = `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
 }
 `;
 
+/** Where the program and the worker of searches begin, which share their packages: what is bundled lies in one folder
+ * where its entries do. The worker is started by its URL, beside the chunk that starts it. */
+async function entries(): Promise<readonly string[]> {
+  const sources = { "program.ts": "main.ts", "search_worker.ts": "extensions/fs/search_worker.ts" };
+  const folder = join(ROOT, ENTRIES);
+  await Deno.mkdir(folder, { recursive: true });
+  return await Promise.all(
+    Object.entries(sources).map(async ([name, source]) => {
+      await Deno.writeTextFile(join(folder, name), `import ${JSON.stringify(`../../${source}`)};\n`);
+      return join(ENTRIES, name);
+    }),
+  );
+}
+
 /** Makes the JavaScript that is embedded; returns its folder. */
 export async function bundleProgram(): Promise<string> {
   await bundleSandbox();
   const folder = join(ROOT, BUNDLE);
   await Deno.remove(folder, { recursive: true }).catch(() => {});
-  await step("bundle the program", ["bundle", "--quiet", "--code-splitting", "--outdir", folder, "main.ts"]);
+  await step("bundle the program", ["bundle", "--quiet", "--code-splitting", "--outdir", folder, ...await entries()]);
   await step("bundle the globals", [
     "bundle",
     "--quiet",
@@ -60,15 +75,6 @@ export async function bundleProgram(): Promise<string> {
     join(folder, "node_globals.js"),
     "scripts/node_globals.ts",
   ]);
-  // Started by its URL beside the chunk that starts it, so it is a file of its own.
-  await step("bundle the worker of searches", [
-    "bundle",
-    "--quiet",
-    "-o",
-    join(folder, "search_worker.js"),
-    "extensions/fs/search_worker.ts",
-  ]);
-  await Deno.rename(join(folder, "main.js"), join(folder, "program.js"));
   await Deno.writeTextFile(join(folder, "main.js"), ENTRY);
   // What the child loads by path: all must lie beside the chunk that holds its main module.
   for (const file of ["child.js", "worker.js", "exec.js", ...SANDBOX_SCRIPTS]) {
