@@ -7,24 +7,26 @@ import { Gate } from "./subcalls_gate.ts";
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
 
 const CHARS_PER_TOKEN = 4;
-/** Model calls of this process at a time. Whoever holds a place waits for its reply alone, so nesting cannot deadlock. */
+/** Model calls below queries, in this process at a time. Whoever holds a place waits for its reply alone, so nesting
+ * cannot deadlock. */
 const AT_ONCE = 8;
 const CALLS = new Gate(AT_ONCE);
 
-/** The router behind the ledger of one query and the gate of the process; with a `model`, that one serves. */
+/** The router behind the ledger of one query and the gate of the process; with a `model`, that one serves. `gate` is null
+ * for what the query of a user asks itself: there is one call of it at a time, and no conversation waits for others. */
 export class LedgerCalls implements ModelCalls {
   readonly #router: ModelCalls;
   readonly #ledger: Ledger;
-  readonly #gate: Gate;
+  readonly #gate: Gate | null;
   readonly #model: string | null;
 
   constructor(
     router: ModelCalls,
-    options: { readonly ledger: Ledger; readonly model?: string | null; readonly gate?: Gate },
+    options: { readonly ledger: Ledger; readonly model?: string | null; readonly gate?: Gate | null },
   ) {
     this.#router = router;
     this.#ledger = options.ledger;
-    this.#gate = options.gate ?? CALLS;
+    this.#gate = options.gate === undefined ? CALLS : options.gate;
     this.#model = options.model ?? null;
   }
 
@@ -51,7 +53,8 @@ export class LedgerCalls implements ModelCalls {
     let spent: Spent = { usage: NO_USAGE, costUsd: 0 };
     try {
       const chosen = { ...request, ...choiceOf(this.#model, request) };
-      const reply = await this.#gate.use(() => this.#router.ask(chosen, options), options.signal);
+      const call = (): Promise<RouterReply> => this.#router.ask(chosen, options);
+      const reply = await (this.#gate?.use(call, options.signal) ?? call());
       spent = { usage: reply.usage, costUsd: reply.costUsd };
       return reply;
     } finally {

@@ -103,7 +103,9 @@ async function begin(
   const { extras = NO_EXTRAS, emit, signal, parentQueryId } = options;
   const started = now();
   const ledger = options.ledger ?? Ledger.open(settings.limits, () => now() - started);
-  const router = new LedgerCalls(parts.router, { ledger, model: options.model ?? null });
+  const { model: chosen = null } = options;
+  const calls = new LedgerCalls(parts.router, { ledger, model: chosen });
+  const router = parentQueryId ? calls : new LedgerCalls(parts.router, { ledger, model: chosen, gate: null });
   const { provider, model } = router.current();
   const queryId = options.begun ?? await store.beginQuery({
     branchId: environment.branch.branchId,
@@ -123,7 +125,7 @@ async function begin(
   const subcalls = new Subcalls({
     environment,
     store,
-    calls: router,
+    calls,
     ledger,
     signal,
     runChild: (task, child) => childQuery(task, child, below),

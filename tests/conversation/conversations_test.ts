@@ -47,6 +47,22 @@ Deno.test("Conversations.send() refuses a busy conversation where that is wanted
   assert.equal((await engine.conversations.send(engine.branch, "y", options)).answer, "free again");
 });
 
+Deno.test("Conversations.send() lets no conversation wait for the model calls of others", async () => {
+  const count = 12; // more than the calls of `rlm` that a process makes at a time
+  await using engine = await startEngine([], {
+    scripted: { otherwise: { text: replyJson([], { final: "late" }), delayMs: 60_000 } },
+  });
+  const controller = new AbortController();
+  const options = { signal: controller.signal, emit: () => {} };
+  const asked = Array.from({ length: count }, async (_, n) => {
+    const branch = await engine.conversations.create({ title: `${n}`, channel: "test", workspace: `/w${n}` });
+    return await engine.conversations.send(branch, "x", options);
+  });
+  await until(() => engine.provider.requests.length === count);
+  controller.abort();
+  assert.deepEqual(new Set((await Promise.all(asked)).map(({ reason }) => reason)), new Set(["cancelled"]));
+});
+
 Deno.test("Conversations.send() refuses nothing and too much before anything is stored", async () => {
   await using engine = await startEngine([]);
   for (const request of ["", " \n\t", "x".repeat(MAX_REQUEST_CHARS + 1)]) {
