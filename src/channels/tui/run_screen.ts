@@ -33,10 +33,13 @@ export async function runScreen(
     code.value = await ended.promise;
   } finally {
     screen.stop();
-    unwatch();
-    if (code.value !== 129) parts.io.stdout(farewell(screen.chat.branch, screen.chat.lastAnswer));
-    await screen.ended();
-    await screen.session.close();
+    if (code.value !== 129) parts.io.stdout(farewell(screen.chat.branch));
+    try {
+      await screen.ended();
+      await screen.session.close();
+    } finally {
+      unwatch(); // a second SIGHUP must not end the process before what ran is stored
+    }
   }
   return code.value;
 }
@@ -54,6 +57,6 @@ function notesOf({ notes = [], swept }: Session): ScreenStart["notes"] {
 }
 
 /** What stands on the shell's screen afterwards. */
-function farewell(branch: Branch | null, _answer: string): string {
+function farewell(branch: Branch | null): string {
   return branch === null ? "" : `Go on with: vis --conversation ${branch.conversationId.slice(0, 13)}\n`;
 }
