@@ -20,11 +20,11 @@ inBrowser("copies code of a step, code of an answer and the answer itself", {
 }, async ({ page }) => {
   await ask(page, "Begin");
   const block = page.locator(".answer .copyable");
-  await block.waitFor();
+  await page.locator(".done > footer").waitFor(); // the answer is drawn anew when the query ends
   assert.equal(await block.locator(".t-comment").textContent(), "// the newest");
   await block.hover();
   await block.getByRole("button", { name: "copy" }).click();
-  assert.equal(await block.getByRole("button").textContent(), "copied");
+  await block.locator("button", { hasText: "copied" }).waitFor();
   assert.equal(await clipboard(page), CODE);
   await page.getByRole("button", { name: "copy the answer" }).click();
   await page.locator(".done > footer", { hasText: "copied" }).waitFor();
