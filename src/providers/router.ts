@@ -1,3 +1,4 @@
+import { backoffMs } from "../domain/backoff_ms.ts";
 import { ProviderError } from "../domain/errors.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { Usage } from "../domain/usage.ts";
@@ -218,8 +219,7 @@ export class Router {
   /** Milliseconds before the next attempt, null where there should be none. */
   #wait(error: ProviderError, attempt: number): number | null {
     if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return null;
-    const backoff = Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (attempt - 1));
-    const jittered = backoff * (0.5 + this.#random() / 2);
+    const jittered = backoffMs(attempt, { firstMs: BACKOFF_MS, mostMs: LONGEST_BACKOFF_MS, random: this.#random });
     // Many clients are told the same moment: the jitter spreads them after it.
     return error.retryAfterMs === null ? jittered : error.retryAfterMs + jittered * 0.2;
   }

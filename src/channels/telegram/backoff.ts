@@ -1,8 +1,8 @@
-const FIRST_MS = 1_000, MOST_MS = 60_000;
+import { backoffMs } from "../../domain/backoff_ms.ts";
 
-/** How long to wait after so many failures in a row: twice as long each time up to a minute, of which half is by chance,
- * so that many bots do not come back at once. */
+const WAITS = { firstMs: 1_000, mostMs: 60_000 };
+
+/** How long to wait for Telegram after so many failures in a row. */
 export function backoff(failures: number, random: () => number): number {
-  const full = Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 10));
-  return Math.round(full / 2 + full / 2 * random());
+  return Math.round(backoffMs(failures, { ...WAITS, random }));
 }

@@ -2,6 +2,7 @@ import { Cancelled } from "../../domain/errors.ts";
 import { backoff } from "./backoff.ts";
 import type { BotApi } from "./bot_api.ts";
 import type { Clock } from "./clock.ts";
+import { isUpdate } from "./is_update.ts";
 import { TelegramError } from "./telegram_error.ts";
 import type { Update } from "./wire.ts";
 
@@ -53,8 +54,6 @@ async function getUpdates(
       allowed_updates: ["message", "edited_message"],
       ...(offset === null ? {} : { offset }),
     }, own), { signal, timeoutMs: (POLL_SECONDS + 20) * 1000 });
-  const isUpdate = (one: unknown): one is Update =>
-    typeof one === "object" && one !== null && "update_id" in one && Number.isSafeInteger(one.update_id);
   if (Array.isArray(updates) && updates.every(isUpdate)) return updates;
   throw new TelegramError("Cannot read updates: Telegram answered something else", { kind: "network" });
 }

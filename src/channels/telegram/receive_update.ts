@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Cancelled } from "../../domain/errors.ts";
 import { readBounded } from "../../domain/read_bounded.ts";
+import { isUpdate } from "./is_update.ts";
 import type { Update } from "./wire.ts";
 
 const HEADER = "x-telegram-bot-api-secret-token";
@@ -41,7 +42,5 @@ async function updateOf(request: Request): Promise<Update | null> {
   const tooLarge = () => new RangeError("Cannot read an update: it is too large");
   const bytes = await readBounded(request.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
   const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-  const isUpdate = typeof value === "object" && value !== null && "update_id" in value &&
-    Number.isSafeInteger(value.update_id);
-  return isUpdate ? value as Update : null;
+  return isUpdate(value) ? value : null;
 }
