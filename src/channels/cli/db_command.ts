@@ -1,3 +1,4 @@
+import { durationText } from "../../domain/duration_text.ts";
 import { oneLine } from "../../domain/clip.ts";
 import type { DatabaseCare, DatabaseStats } from "../../domain/database_care.ts";
 import type { Io, Services } from "../channel.ts";
@@ -20,7 +21,7 @@ export class DbCommand {
 
   async backup(path: string): Promise<number> {
     const report = await (await this.#care()).backup(path);
-    return this.#tell(report, [`Backed up ${size(report.bytes)} to ${report.path} in ${seconds(report.ms)}`]);
+    return this.#tell(report, [`Backed up ${size(report.bytes)} to ${report.path} in ${durationText(report.ms)}`]);
   }
 
   async restore(path: string): Promise<number> {
@@ -34,7 +35,7 @@ export class DbCommand {
     const care = await this.#care();
     const report = await care.check();
     const { problems, contents, unused, ms } = report;
-    const sound = `${care.location} is sound: ${counted(contents, "content")} read in ${seconds(ms)}`;
+    const sound = `${care.location} is sound: ${counted(contents, "content")} read in ${durationText(ms)}`;
     const found = problems.map((problem) => `✗ ${problem}`);
     const mend = "Keep a copy of the file before anything else writes to it; vis db restore PATH brings a backup back";
     this.#tell(report, [
@@ -117,10 +118,6 @@ function size(bytes: number): string {
   const at = Math.min(Math.floor(Math.log10(bytes) / 3), units.length);
   const number = bytes / 1000 ** at;
   return `${number.toFixed(number < 10 ? 1 : 0)} ${units[at - 1]}`;
-}
-
-function seconds(ms: number): string {
-  return ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 function day(ms: number): string {

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { replaceFile } from "./replace_file.ts";
 
 const KEPT = 300;
 /** What is longer was pasted, not typed. */
@@ -48,10 +49,8 @@ export class InputHistory {
     this.#writing = this.#writing.then(work).catch(() => {});
   }
 
-  async #replace(texts: readonly string[]): Promise<void> {
-    const fresh = `${this.#path}.${crypto.randomUUID()}`;
-    await Deno.writeTextFile(fresh, texts.map((text) => `${JSON.stringify(text)}\n`).join(""), { mode: 0o600 });
-    await Deno.rename(fresh, this.#path);
+  #replace(texts: readonly string[]): Promise<void> {
+    return replaceFile(this.#path, texts.map((text) => `${JSON.stringify(text)}\n`).join(""));
   }
 }
 

@@ -1,6 +1,7 @@
 import { truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { BlockResult } from "../../domain/block_result.ts";
 import { oneLine } from "../../domain/clip.ts";
+import { durationText } from "../../domain/duration_text.ts";
 import { visibleText } from "../../domain/visible_text.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
 import { moreLines } from "./more_lines.ts";
@@ -60,7 +61,7 @@ export class StepEntry extends DrawnEntry {
       return [...lines, ...changed, ...now];
     }
     const mark = result.ok ? theme.ok("✓") : theme.bad("✗");
-    const time = theme.dim(` ${duration(result.ms)}`);
+    const time = theme.dim(` ${durationText(result.ms)}`);
     const [first = "", ...rest] = resultLines(result, { width: width - 2, most: whole ? WHOLE : MOST.result, theme });
     const told = wrapTextWithAnsi(`${mark} ${first}${time}`, width);
     return [...lines, ...changed, ...told, ...rest.map((line) => `  ${line}`)];
@@ -112,8 +113,4 @@ function childLine({ task, iteration, done }: StepChild, { width, shown: { theme
   const mark = done === null ? "…" : done.ok ? theme.ok("✓") : theme.bad("✗");
   const text = done === null ? "" : ` ${oneLine(visibleText(done.text), 200)}`;
   return truncateToWidth(`${theme.dim(`↳ ${oneLine(visibleText(task), 80)} (${iteration})`)} ${mark}${text}`, width);
-}
-
-function duration(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }

@@ -1,3 +1,5 @@
+import { durationText } from "../../../domain/duration_text.ts";
+
 const UNITS = ["bytes", "KB", "MB", "GB"] as const;
 
 /** Numbers for a reader, in few characters. */
@@ -10,9 +12,7 @@ export const amounts = {
   count(number: number, noun: string): string {
     return `${number.toLocaleString("en")} ${number === 1 ? noun : noun.replace(/y$/, "ie") + "s"}`;
   },
-  time(ms: number): string {
-    return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-  },
+  time: durationText,
   cost(usd: number): string {
     return usd === 0 ? "$0" : `$${usd.toFixed(usd < 0.01 ? 6 : 4)}`;
   },

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { replaceFile } from "../replace_file.ts";
 
 /** How the terminal shows things: the user's taste, nothing that a query depends on. */
 export interface Prefs {
@@ -69,17 +70,9 @@ export class PrefsFile implements PrefsKeeper {
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));
-    const fresh = `${this.#path}.${crypto.randomUUID()}`;
     await Deno.mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    try {
-      const text = `${JSON.stringify({ ...before, ...change }, null, 2)}\n`;
-      await Deno.writeTextFile(fresh, text, { mode: 0o600, createNew: true });
-      await Deno.rename(fresh, this.#path);
-      if (this.#unkept === change) this.#unkept = {};
-    } catch (error) {
-      await Deno.remove(fresh).catch(() => {});
-      throw error;
-    }
+    await replaceFile(this.#path, `${JSON.stringify({ ...before, ...change }, null, 2)}\n`);
+    if (this.#unkept === change) this.#unkept = {};
   }
 }
 

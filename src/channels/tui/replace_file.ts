@@ -1,0 +1,11 @@
+/** Puts a text in the place of a file, whole or not at all, readable by its owner alone. Its folder is there. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const fresh = `${path}.${crypto.randomUUID()}`;
+  try {
+    await Deno.writeTextFile(fresh, text, { mode: 0o600, createNew: true });
+    await Deno.rename(fresh, path);
+  } catch (error) {
+    await Deno.remove(fresh).catch(() => {});
+    throw error;
+  }
+}
