@@ -48,7 +48,14 @@ export const WALLS: readonly Wall[] = [
   { of: "src/sandbox/protocol.ts", may: [] },
   ...CHANNELS.map((name): Wall => ({
     of: `src/channels/${name}/`,
-    may: [`src/channels/${name}/`, "src/channels/channel.ts", "src/conversation/", "src/domain/", "src/logging/"],
+    may: [
+      `src/channels/${name}/`,
+      "src/channels/channel.ts",
+      "src/channels/schemas/",
+      "src/conversation/",
+      "src/domain/",
+      "src/logging/",
+    ],
     types: ["src/config/"],
   })),
 ];

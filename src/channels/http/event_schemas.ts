@@ -1,35 +1,10 @@
 import { z } from "zod";
-import { QueryResultSchema, UsageSchema } from "./schemas.ts";
+import { BlockResultSchema } from "../schemas/block_result_schema.ts";
+import { QueryResultSchema } from "../schemas/query_result_schema.ts";
+import { UsageSchema } from "../schemas/usage_schema.ts";
 
 const whole = z.number().int();
 const block = whole.describe("Of the iteration, from 0 on");
-
-const BlockResultSchema = z.object({
-  ok: z.boolean(),
-  outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
-  preview: z.string().describe("Bounded text of the value"),
-  type: z.string(),
-  size: z.number().nullable(),
-  stdout: z.string(),
-  stderr: z.string(),
-  dropped: whole.describe("Characters of output that were not kept"),
-  error: z.object({
-    name: z.string(),
-    message: z.string(),
-    line: whole.nullable(),
-    column: whole.nullable(),
-    excerpt: z.string(),
-    stack: z.string(),
-  }).nullable(),
-  defined: z.array(z.string()),
-  touched: z.array(z.string()),
-  pending: z.array(z.string()),
-  lost: z.array(z.string()),
-  ms: z.number(),
-  timedOut: z.boolean(),
-  repaired: z.string().nullable(),
-  calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: z.boolean() })),
-});
 
 const envelope = {
   seq: whole.describe("From 1 on and without gaps within a query"),

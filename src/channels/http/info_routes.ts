@@ -56,7 +56,9 @@ function extensions({ extensions }: HttpParts): Route {
     operation: "listExtensions",
     summary: "Extensions of the workspace, and why one is not loaded",
     tag: "server",
-    answers: { 200: { description: "All of them", schema: z.object({ items: z.array(schema.ExtensionSchema) }) } },
+    answers: {
+      200: { description: "All of them", schema: z.object({ items: z.array(schema.ListedExtensionSchema) }) },
+    },
     // Where their folders are is the operator's business.
     handle: async () => jsonResponse({ items: (await extensions.list()).map(({ path: _, ...facts }) => facts) }),
   });

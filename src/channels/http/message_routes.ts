@@ -3,6 +3,7 @@ import type { QueryResult } from "../../domain/query_result.ts";
 import { readImage } from "../../domain/read_image.ts";
 import type { KeyedRequest, RequestKey } from "../../domain/request_key.ts";
 import type { z } from "zod";
+import { QueryResultSchema } from "../schemas/query_result_schema.ts";
 import { callerLabel } from "./caller_label.ts";
 import { eventStream, runTexts } from "./event_stream.ts";
 import { findConversation } from "./find_conversation.ts";
@@ -42,7 +43,7 @@ export function messageRoutes(given: Given): readonly Route[] {
 const ANSWERS = {
   200: {
     description: "The result once the query has ended; with Accept: text/event-stream its events as they happen",
-    schema: schema.QueryResultSchema,
+    schema: QueryResultSchema,
     stream: true,
   },
 };

@@ -1,39 +1,17 @@
 import { z } from "zod";
+import { ExtensionSchema } from "../schemas/extension_schema.ts";
+import { QueryResultSchema } from "../schemas/query_result_schema.ts";
 
 /** Shapes of the API as OpenAPI shows them. What a request must be is strict; what is answered may gain fields. */
 
 const id = z.string().describe("UUIDv7; of a conversation its first 8 characters will do");
 const time = z.number().int().describe("Milliseconds since the epoch");
 
-export const UsageSchema = z.object({
-  input: z.number(),
-  output: z.number(),
-  cached: z.number(),
-  cacheWrite: z.number().optional(),
-  reasoning: z.number(),
-  calls: z.number(),
-}).describe("Tokens as the provider counted them");
-
-const ended = {
-  status: z.enum(["done", "error", "interrupted"]),
-  reason: z.string().describe("Why it ended: answered, max_iterations, limit_cost, provider, cancelled and others"),
-  answer: z.string(),
-  answerType: z.enum(["text", "markdown"]),
-  confidence: z.enum(["high", "medium", "low"]),
-  queryId: z.string(),
-  conversationId: z.string(),
-  iterations: z.number().int(),
-  usage: UsageSchema,
-  costUsd: z.number().nullable(),
-  ms: z.number(),
-  notes: z.array(z.string()),
-};
-
-export const QueryResultSchema = z.object({ ...ended, value: z.unknown().optional() }).describe(
-  "What a query came to; value is the answer as data where a responseSchema was given",
-);
-
-export const QuerySchema = z.object({ ...ended, text: z.string(), running: z.boolean(), createdAt: time });
+export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
+  text: z.string(),
+  running: z.boolean(),
+  createdAt: time,
+});
 
 export const ConversationSchema = z.object({
   conversationId: z.string(),
@@ -153,16 +131,7 @@ export const MessagesSchema = z.object({
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
 });
 
-export const ExtensionSchema = z.object({
-  name: z.string(),
-  place: z.enum(["shipped", "home", "project", "path"]),
-  state: z.enum(["loaded", "skipped", "untrusted"]),
-  version: z.string(),
-  alias: z.string(),
-  doc: z.string(),
-  reason: z.string().describe("Why it is not loaded"),
-  commands: z.array(z.string()),
-});
+export const ListedExtensionSchema = ExtensionSchema.omit({ path: true });
 
 const limit = z.number().nullable();
 

@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { QUERY_REASONS } from "../../../domain/query_result.ts";
+import { BlockResultSchema } from "../../schemas/block_result_schema.ts";
+import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
+import { UsageSchema } from "../../schemas/usage_schema.ts";
 
 const count = z.number().int().min(0);
 const time = z.number().int().describe("Milliseconds since the epoch");
@@ -20,54 +22,6 @@ const EVENTS = [
   "cancelled",
 ] as const;
 
-const usage = z.object({
-  input: count,
-  output: count,
-  cached: count.describe("The part of input that came from a prefix cache"),
-  cacheWrite: count.optional().describe("The part of input that was written to a cache"),
-  reasoning: count.describe("The part of output that was reasoning of the model's own"),
-  calls: count,
-}).describe("Tokens as the provider counted them");
-
-const block = z.object({
-  ok: z.boolean(),
-  outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
-  preview: z.string(),
-  type: z.string(),
-  size: z.number().nullable(),
-  stdout: z.string(),
-  stderr: z.string(),
-  dropped: count.describe("Characters of output that were not kept"),
-  error: z.object({
-    name: z.string(),
-    message: z.string(),
-    line: z.number().nullable(),
-    column: z.number().nullable(),
-    excerpt: z.string(),
-    stack: z.string(),
-  }).nullable(),
-  defined: z.array(z.string()),
-  touched: z.array(z.string()),
-  pending: z.array(z.string()),
-  lost: z.array(z.string()),
-  ms: z.number(),
-  timedOut: z.boolean(),
-  repaired: z.string().nullable(),
-  calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: z.boolean() })),
-}).describe("What became of one block");
-
-const ended = {
-  status: z.enum(["done", "error", "interrupted"]),
-  reason: z.enum(QUERY_REASONS),
-  answer: z.string().describe("Never empty; where there is no answer, why"),
-  confidence: z.enum(["high", "medium", "low"]),
-  queryId: z.string(),
-  usage,
-  costUsd: z.number().nullable().describe("Null where the price of the model is not known"),
-  ms: z.number(),
-  notes: z.array(z.string()),
-};
-
 const image = z.object({
   kind: z.string(),
   url: z.string().optional(),
@@ -86,14 +40,13 @@ const iteration = z.object({
   error: z.string().nullable(),
   notes: z.array(z.string()),
   budget: z.number().nullable(),
-  blocks: z.array(z.object({ code: z.string(), result: block })),
+  blocks: z.array(z.object({ code: z.string(), result: BlockResultSchema })),
   calls: z.array(z.object({ prompt: z.string(), reply: z.string().nullable(), error: z.string().nullable() })),
   children: z.array(z.looseObject({})).describe("Child queries, each as a query"),
 });
 
 /** A recorded query with its iterations. */
-export const recordedQuery = z.object({
-  ...ended,
+export const recordedQuery = QueryResultSchema.omit({ answerType: true, conversationId: true, value: true }).extend({
   text: z.string(),
   running: z.boolean(),
   createdAt: time,
@@ -103,12 +56,7 @@ export const recordedQuery = z.object({
   iterations: z.array(iteration),
 });
 
-const result = z.object({
-  ...ended,
-  answerType: z.enum(["text", "markdown"]),
-  conversationId: z.string(),
-  iterations: count,
-  value: z.unknown().optional().describe("The answer as data, with --schema"),
+const result = QueryResultSchema.extend({
   trace: recordedQuery.nullable().optional().describe("All that the query did, with --trace"),
 }).describe("What a query came to");
 
@@ -131,7 +79,7 @@ const event = z.looseObject({
   ok: z.boolean().optional(),
   diffs: z.array(z.string()).optional().describe("How a call changed files: a unified diff each"),
   lines: z.array(z.string()).optional(),
-  usage: usage.optional(),
+  usage: UsageSchema.optional(),
   outcome: z.string().optional(),
   reason: z.string().nullable().optional(),
   result: z.looseObject({}).optional().describe(

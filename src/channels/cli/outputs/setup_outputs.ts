@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ExtensionSchema } from "../../schemas/extension_schema.ts";
 
 const count = z.number().int().min(0);
 
@@ -52,18 +53,6 @@ const change = z.object({
   overruled: z.string().describe('Who says otherwise and wins, "" where nobody does'),
 });
 
-const extension = z.object({
-  name: z.string(),
-  place: z.enum(["shipped", "home", "project", "path"]),
-  state: z.enum(["loaded", "skipped", "untrusted"]),
-  version: z.string(),
-  alias: z.string(),
-  doc: z.string(),
-  path: z.string(),
-  reason: z.string().describe('Why it is not loaded, "" where it is'),
-  commands: z.array(z.string()),
-});
-
 const trust = z.object({
   path: z.string(),
   hash: z.string(),
@@ -106,8 +95,8 @@ export const setupOutputs = {
     trusted: z.boolean(),
     keys: z.array(z.object({ key: z.string(), value: z.unknown() })),
   }).nullable(),
-  "extensions list": z.array(extension),
-  "extensions show": extension.extend({ text: z.string().describe("What the model reads of it") }),
+  "extensions list": z.array(ExtensionSchema),
+  "extensions show": ExtensionSchema.extend({ text: z.string().describe("What the model reads of it") }),
   "extensions check": z.array(z.object({ what: z.string(), ok: z.boolean(), found: z.string() })),
   "extensions new": folder,
   "extensions add": folder,

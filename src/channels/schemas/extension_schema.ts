@@ -1,0 +1,13 @@
+import { z } from "zod";
+
+export const ExtensionSchema = z.object({
+  name: z.string(),
+  place: z.enum(["shipped", "home", "project", "path"]),
+  state: z.enum(["loaded", "skipped", "untrusted"]),
+  version: z.string(),
+  alias: z.string(),
+  doc: z.string(),
+  path: z.string(),
+  reason: z.string().describe('Why it is not loaded, "" where it is'),
+  commands: z.array(z.string()),
+});
