@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 import type { ConfigFlags } from "./config_command.ts";
 
 type Action = (config: import("./config_command.ts").ConfigCommand) => Promise<number>;
@@ -14,7 +15,7 @@ export function addConfig(program: Command, { services, io, finish }: Context): 
   };
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
-      .option("--cwd <dir>", "workspace folder; the current one by default")
+      .option(...FLAGS.cwd)
       .option("--json", "print as JSON", false);
   const project = ["--project", "of the workspace: .vis/config.jsonc, which may set only harmless keys"] as const;
   add("list", "what is set, and by whom")

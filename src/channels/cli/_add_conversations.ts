@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { positiveInteger } from "./_arguments.ts";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 import type { ExportFormat } from "./export_command.ts";
 import type { RetryFlags } from "./retry_command.ts";
 
@@ -13,7 +14,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
     .description("the newest conversations, those of all workspaces")
     .option("--limit <n>", "how many at most", positiveInteger, 20)
     .addOption(output())
-    .option("--db <path>", "database file (VIS_DB)")
+    .option(...FLAGS.storedDb)
     .action(async (flags: { limit: number; output: "text" | "json"; db?: string }) => {
       const { listConversations } = await import("./conversations_command.ts");
       finish(await listConversations({ services, io, flags }));
@@ -23,7 +24,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
     .argument("<id>", "its id, or the beginning of it")
     .option("--query <n>", "only this query, counted from 1", positiveInteger)
     .addOption(output())
-    .option("--db <path>", "database file (VIS_DB)")
+    .option(...FLAGS.storedDb)
     .action(async (id: string, flags: { query?: number; output: "text" | "json"; db?: string }) => {
       const { showConversation } = await import("./conversations_command.ts");
       finish(await showConversation(id, { services, io, flags }));
@@ -53,7 +54,7 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
       "N counts over all queries, QUERY.ITERATION within one, 0 is the beginning; the end by default",
     )
     .option("--json", "print the ids as JSON", false)
-    .option("--db <path>", "database file (VIS_DB)")
+    .option(...FLAGS.storedDb)
     .action(async (id: string, flags: { at?: string; json: boolean; db?: string }) => {
       const { forkConversation } = await import("./conversations_change_command.ts");
       finish(await forkConversation(id, { services, io, flags }));
@@ -62,12 +63,12 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
     .description("run a query again from the state before it, in a new branch where others follow it")
     .argument("<id>", "conversation or branch, or the beginning of it")
     .option("--query <n>", "which one, counted from 1; the last by default", positiveInteger)
-    .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
-    .option("--provider <name>", "the only provider to use (VIS_PROVIDER)")
+    .option(...FLAGS.model)
+    .option(...FLAGS.provider)
     .option("--max-iterations <n>", "iterations the query may use before it asks for more", positiveInteger)
     .addOption(new Option("--output <format>", "what stdout gets").choices(["text", "json", "jsonl"]).default("text"))
-    .option("--db <path>", "database file (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option(...FLAGS.storedDb)
+    .option(...FLAGS.cwd)
     .option("-q, --quiet", "no progress on stderr", false)
     .option("-v, --verbose", "whole blocks and results on stderr", false)
     .action(async (id: string, flags: RetryFlags) => {
@@ -78,7 +79,7 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
     .description("give a conversation another title")
     .argument("<id>", "conversation or branch, or the beginning of it")
     .argument("<title...>", "the title")
-    .option("--db <path>", "database file (VIS_DB)")
+    .option(...FLAGS.storedDb)
     .action(async (id: string, words: string[], flags: { db?: string }) => {
       const { renameConversation } = await import("./conversations_change_command.ts");
       finish(await renameConversation(id, { services, io, flags, title: words.join(" ") }));
@@ -87,7 +88,7 @@ function addChanges(group: Command, { services, io, finish }: Context): void {
     .description("remove a conversation with all its branches")
     .argument("<id>", "conversation, or the beginning of its id")
     .option("--yes", "do it; without this nothing happens", false)
-    .option("--db <path>", "database file (VIS_DB)")
+    .option(...FLAGS.storedDb)
     .action(async (id: string, flags: { yes: boolean; db?: string }) => {
       const { deleteConversation } = await import("./conversations_change_command.ts");
       finish(await deleteConversation(id, { services, io, flags }));
@@ -102,7 +103,7 @@ function addFiles(group: Command, { services, io, finish }: Context): void {
     .argument("<id>", "conversation or branch, or the beginning of it; JSON has all branches")
     .addOption(new Option("--format <format>", "what it becomes").choices(["md", "json", "html"]).default("md"))
     .option("-o, --output <file>", "write into this file instead of stdout")
-    .option("--db <path>", "database file (VIS_DB)")
+    .option(...FLAGS.storedDb)
     .action(async (id: string, flags: { format: ExportFormat; output?: string; db?: string }) => {
       const { exportCommand } = await import("./export_command.ts");
       finish(await exportCommand(id, { services, io, flags }));
@@ -112,7 +113,7 @@ function addFiles(group: Command, { services, io, finish }: Context): void {
     .argument("<file>", "JSON file of vis conversations export")
     .addOption(output())
     .option("-q, --quiet", "say nothing on stderr", false)
-    .option("--db <path>", "database file (VIS_DB)")
+    .option(...FLAGS.storedDb)
     .option("--cwd <dir>", "workspace folder that it belongs to from now on; the current one by default")
     .action(async (file: string, flags: { output: "text" | "json"; quiet: boolean; db?: string; cwd?: string }) => {
       const { importCommand } = await import("./export_command.ts");

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 
 interface Flags {
   readonly db?: string;
@@ -16,7 +17,7 @@ export function addDb(program: Command, { services, io, finish }: Context): void
   const load = async () => (await import("./db_command.ts")).DbCommand;
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
-      .option("--db <path>", "database file (VIS_DB)")
+      .option(...FLAGS.storedDb)
       .option("--json", "print the report as JSON", false);
   const command = async (flags: Flags) => new (await load())({ services, io, flags });
   add("backup", "copy the database into a new file, also while turns run")

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 
 interface Flags {
   readonly json: boolean;
@@ -13,7 +14,7 @@ export function addExtensions(program: Command, { services, io, finish }: Contex
   );
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
-      .option("--cwd <dir>", "workspace folder; the current one by default")
+      .option(...FLAGS.cwd)
       .option("--json", "print as JSON", false);
   const command = async (flags: Flags) => {
     const { ExtensionsCommand } = await import("./extensions_command.ts");

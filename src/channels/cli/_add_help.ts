@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 import type { Shell } from "./completion_script.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { terminalText } from "./terminal_text.ts";
@@ -10,8 +11,8 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
     .description(
       "check this machine: walls of the sandbox (tried, not guessed), settings, database, providers, extensions",
     )
-    .option("--db <path>", "database file (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option(...FLAGS.storedDb)
+    .option(...FLAGS.cwd)
     .option("--json", "print the checks as JSON", false)
     .action(async (flags: { db?: string; cwd?: string; json: boolean }) => {
       const { doctorCommand } = await import("./doctor_command.ts");

@@ -1,6 +1,7 @@
 import { type Command } from "commander";
 import { positiveInteger } from "./_arguments.ts";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 import type { PromptFlags } from "./prompt_command.ts";
 
 /** The command that shows what a model is sent. */
@@ -17,10 +18,10 @@ export function addPrompt(program: Command, { services, io, finish }: Context): 
       "this iteration of the conversation's newest query; the last one by default",
       positiveInteger,
     )
-    .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
-    .option("--provider <name>", "the only provider to use (VIS_PROVIDER)")
-    .option("--db <path>", "database file, or :memory: (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option(...FLAGS.model)
+    .option(...FLAGS.provider)
+    .option(...FLAGS.db)
+    .option(...FLAGS.cwd)
     .option("--json", "print the messages as JSON, with bytes and an estimate of tokens", false)
     .action(async (words: string[], flags: PromptFlags) => {
       const { readPrompt } = await import("./read_prompt.ts");

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { OpenRequest } from "../channel.ts";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 
 /** `vis mcp` and `vis acp`: Vis for programs that start it and speak a protocol on its stdin and stdout. */
 export function addProtocols(program: Command, context: Context): void {
@@ -28,10 +29,10 @@ function add(
 ): void {
   program.command(protocol)
     .description(doc)
-    .option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
-    .option("--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)")
-    .option("--db <path>", "database file, or :memory: (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option(...FLAGS.model)
+    .option(...FLAGS.provider)
+    .option(...FLAGS.db)
+    .option(...FLAGS.cwd)
     .addHelpText("after", examples)
     .action(async (flags: OpenRequest) => {
       const { speakCommand } = await import("./speak_command.ts");

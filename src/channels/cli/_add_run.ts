@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { collected, dollars, duration, positiveInteger } from "./_arguments.ts";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 import type { RunFlags } from "./run_command.ts";
 
 /** `vis run` and `vis demo`. */
@@ -21,8 +22,8 @@ export function addRun(program: Command, { services, io, finish }: Context): voi
     .option("-v, --verbose", "whole blocks and results on stderr", false)
     .option("--extension <path>", "load the extension in this folder too; may be given again", collected, [])
     .addOption(withoutExtension())
-    .option("--db <path>", "database file, or :memory: (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option(...FLAGS.db)
+    .option(...FLAGS.cwd)
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {
       const { readPrompt } = await import("./read_prompt.ts");
@@ -40,8 +41,8 @@ export function addRun(program: Command, { services, io, finish }: Context): voi
 }
 
 function addLimits(run: Command): void {
-  run.option("--model <name>", "model to use, or provider/model (VIS_MODEL)")
-    .option("--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)")
+  run.option(...FLAGS.model)
+    .option(...FLAGS.provider)
     .addOption(
       new Option("--reasoning <level>", "how hard the model thinks, in place of what it asks for itself")
         .choices(["quick", "balanced", "deep"]),

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { positiveInteger } from "./_arguments.ts";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 import type { LogsFlags } from "./logs_command.ts";
 import type { SearchFlags } from "./search_command.ts";
 import { timeArgument } from "./_time_argument.ts";
@@ -17,7 +18,7 @@ export function addSearch(program: Command, { services, io, finish }: Context): 
     .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
     .option("--until <time>", "before then", timeArgument)
     .option("--limit <n>", "how many at most", positiveInteger, 20)
-    .option("--db <path>", "database file (VIS_DB)")
+    .option(...FLAGS.storedDb)
     .option("--json", "print the hits as JSON", false)
     .action(async (words: string[], flags: SearchFlags) => {
       const { searchCommand } = await import("./search_command.ts");
@@ -31,7 +32,7 @@ export function addSearch(program: Command, { services, io, finish }: Context): 
     .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
     .option("--limit <n>", "the newest so many", positiveInteger, 100)
     .option("-f, --follow", "go on with what is added, until Ctrl-C", false)
-    .option("--db <path>", "database file (VIS_DB)")
+    .option(...FLAGS.storedDb)
     .option("--json", "print a JSON object per line", false)
     .action(async (flags: LogsFlags) => {
       const { logsCommand } = await import("./logs_command.ts");

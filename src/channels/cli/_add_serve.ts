@@ -1,10 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { ServeRequest } from "../channel.ts";
+import { addServiceFlags } from "./_add_service_flags.ts";
 import type { Context } from "./_context.ts";
 
 /** `vis serve`: the HTTP channel. */
 export function addServe(program: Command, { services, io, finish }: Context): void {
-  program.command("serve")
+  const serve = program.command("serve")
     .description(
       "serve the HTTP API, the agent as a model for OpenAI's clients, and a page; the first line of stdout is the URL",
     )
@@ -15,18 +16,8 @@ export function addServe(program: Command, { services, io, finish }: Context): v
       "--token <token>",
       "the bearer token; others on this machine can see it in the list of processes (VIS_TOKEN)",
     )
-    .option("--tokens <file>", "file with a list of tokens, their scopes, ends and quotas, in place of the one")
-    .addOption(
-      new Option(
-        "--profile <name>",
-        "locked: every wall must hold, no commands, no settings of the project, listed extensions alone, a read-only workspace, quotas (VIS_PROFILE)",
-      ).choices(["open", "locked"]),
-    )
-    .option("--writable", "extensions of the locked profile may write into the workspace")
-    .option("--model <model>", "model to use, or provider/model (VIS_MODEL)")
-    .option("--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)")
-    .option("--db <path>", "database file, or :memory: (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder of new conversations; the current one by default")
+    .option("--tokens <file>", "file with a list of tokens, their scopes, ends and quotas, in place of the one");
+  addServiceFlags(serve)
     .addHelpText("after", EXAMPLES)
     .action(async (flags: ServeRequest) => {
       const { serveCommand } = await import("./serve_command.ts");

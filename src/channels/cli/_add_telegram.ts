@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
+import { addServiceFlags } from "./_add_service_flags.ts";
 import type { Context } from "./_context.ts";
 import type { TelegramFlags } from "./telegram_command.ts";
 
@@ -11,18 +12,8 @@ export function addTelegram(program: Command, { services, io, finish }: Context)
   const group = program.command("telegram")
     .description("answer in Telegram as a bot; the first line of stdout is its address")
     .option("--token-file <file>", "file with the bot's token (VIS_TELEGRAM_TOKEN; vis auth login telegram keeps one)")
-    .addOption(
-      new Option(
-        "--profile <name>",
-        "locked: every wall must hold, no commands, no settings of the project, listed extensions alone, a read-only workspace, quotas (VIS_PROFILE)",
-      ).choices(["open", "locked"]),
-    )
-    .option("--writable", "extensions of the locked profile may write into the workspace")
-    .option("--delete-webhook", "take away a webhook that is set for the bot")
-    .option("--model <model>", "model to use, or provider/model (VIS_MODEL); a chat may choose another with /model")
-    .option("--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)")
-    .option("--db <path>", "database file, or :memory: (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder of new conversations; the current one by default")
+    .option("--delete-webhook", "take away a webhook that is set for the bot");
+  addServiceFlags(group)
     .addHelpText("after", EXAMPLES)
     .action(async (flags: TelegramFlags) => finish(await (await command()).run(flags)));
   group.command("allow")
@@ -41,8 +32,9 @@ Examples:
   vis telegram --cwd ~/project
   vis telegram allow 123456789     the bot tells its id to whom it refuses
 
-Nobody may use the bot before telegram.allow names them. Ctrl-C or SIGTERM lets running queries end
-(telegram.shutdownMs); what is cut then, or by a kill, goes on at the next start.`;
+Nobody may use the bot before telegram.allow names them; who may can choose another model for a chat with /model.
+Ctrl-C or SIGTERM lets running queries end (telegram.shutdownMs); what is cut then, or by a kill, goes on at the next
+start.`;
 
 function ids(text: string, before: number[] | undefined): number[] {
   const id = Number(text);

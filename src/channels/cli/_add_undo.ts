@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { positiveInteger } from "./_arguments.ts";
 import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 import type { UndoFlags } from "./undo_command.ts";
 
 /** `vis undo`. */
@@ -13,7 +14,7 @@ export function addUndo(program: Command, { services, io, finish }: Context): vo
     .option("--conversation <id>", "only changes of this one (the beginning of its id will do)")
     .option("--redo", "take back the last undo", false)
     .option("--force", "also where a file was changed by somebody else since", false)
-    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option(...FLAGS.cwd)
     .option("--json", "print JSON", false)
     .action(async (flags: UndoFlags) => {
       const { undoCommand } = await import("./undo_command.ts");

@@ -1,13 +1,11 @@
 import { Command } from "commander";
 import { positiveInteger } from "./_arguments.ts";
-import type { Io, Services } from "../channel.ts";
+import type { Context } from "./_context.ts";
+import { FLAGS } from "./_flags.ts";
 import type { VarsFlags } from "./vars_command.ts";
 
 /** `vis vars`. */
-export function addVars(
-  program: Command,
-  { services, io, finish }: { readonly services: Services; readonly io: Io; finish(code: number): void },
-): void {
+export function addVars(program: Command, { services, io, finish }: Context): void {
   program.command("vars")
     .description("the variables of a conversation, their values and versions, without running anything")
     .argument("[name...]", "print the values of these")
@@ -17,8 +15,8 @@ export function addVars(
     .option("--diff <name...>", "NAME V1 V2: how two versions differ; NAME alone: the last two")
     .option("--limit <n>", "how many versions --history shows, the newest", positiveInteger, 20)
     .option("--json", "print JSON", false)
-    .option("--db <path>", "database file (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder; the current one by default")
+    .option(...FLAGS.storedDb)
+    .option(...FLAGS.cwd)
     .action(async (names: string[], flags: VarsFlags) => {
       const { varsCommand } = await import("./vars_command.ts");
       finish(await varsCommand(names, { services, io, flags }));

@@ -1,16 +1,17 @@
 import { Command } from "commander";
 import { UsageError } from "../../domain/errors.ts";
 import type { Io, ScreenRequest, Services } from "../channel.ts";
+import { FLAGS } from "./_flags.ts";
 import { welcome } from "./welcome.ts";
 
 /** Flags of `vis` without a command. */
 export const SCREEN_FLAGS = [
   ["-c, --continue", "go on with the newest conversation of this workspace"],
   ["--conversation <id>", "go on with this conversation (the beginning of its id will do)"],
-  ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
-  ["--provider <name>", "the only provider to use, such as anthropic, ollama or demo (VIS_PROVIDER)"],
-  ["--db <path>", "database file, or :memory: (VIS_DB)"],
-  ["--cwd <dir>", "workspace folder; the current one by default"],
+  FLAGS.model,
+  FLAGS.provider,
+  FLAGS.db,
+  FLAGS.cwd,
 ] as const;
 
 /** `vis` without a command: the screen on a terminal, else what there is. Resolves with the exit code. */
