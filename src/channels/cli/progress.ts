@@ -16,6 +16,8 @@ export class Progress {
   readonly #live: LiveLine;
   #model = "";
   #blocks = 0;
+  /** Why the last iteration failed; told once it is known whether the query ends with it, whose answer says the same. */
+  #held: { readonly at: string; readonly reason: string } | null = null;
   /** Child queries that run: id to task. */
   readonly #children = new Map<string, string>();
 
@@ -27,6 +29,7 @@ export class Progress {
   }
 
   show(event: QueryEvent): void {
+    this.#release(event);
     if (event.parentQueryId !== undefined) return this.#child(event);
     const at = event.iteration === null ? "" : `[${event.iteration}] `;
     switch (event.type) {
@@ -146,13 +149,24 @@ export class Progress {
     const blocks = this.#blocks;
     this.#blocks = 0;
     if (event.outcome === "failed" && blocks > 0) return this.#waiting();
-    if (event.outcome === "failed" || event.outcome === "refused") {
-      const word = event.outcome === "failed" ? "no usable reply" : "answer refused";
-      const why = oneLine(terminalText(event.reason ?? ""), 200);
-      this.painted(`${this.#color.dim(at)}${this.#color.yellow(`${word}: ${why}`)}`);
-    } else if (event.outcome === "empty") {
+    if (event.outcome === "failed") this.#held = { at, reason: event.reason ?? "" };
+    else if (event.outcome === "refused") this.#unused(at, `answer refused: ${event.reason ?? ""}`);
+    else if (event.outcome === "empty") {
       this.painted(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
     }
     if (event.outcome !== "final") this.#waiting();
+  }
+
+  #release(event: QueryEvent): void {
+    const held = this.#held;
+    if (held === null) return;
+    this.#held = null;
+    const isOwn = event.parentQueryId === undefined;
+    if (isOwn && event.type === "failed" && event.result.answer.includes(held.reason)) return;
+    this.#unused(held.at, `no usable reply: ${held.reason}`);
+  }
+
+  #unused(at: string, text: string): void {
+    this.painted(`${this.#color.dim(at)}${this.#color.yellow(oneLine(terminalText(text), 220))}`);
   }
 }

@@ -17,6 +17,21 @@ const VALUE = blockResult({
   ms: 12.4,
 });
 
+const RESULT = {
+  status: "done",
+  reason: "answered",
+  answer: "rows",
+  answerType: "text",
+  confidence: "high",
+  queryId: "a",
+  conversationId: "c",
+  iterations: 2,
+  usage: { input: 1, output: 1, cached: 0, reasoning: 0, calls: 2 },
+  costUsd: 0,
+  ms: 5,
+  notes: [],
+} as const;
+
 Deno.test("Progress shows a line per block and one per result", () => {
   const io = fakeIo();
   const progress = new Progress(io, { verbose: false });
@@ -117,20 +132,7 @@ Deno.test("Progress shows a child query as one line when it ends, and nothing of
   const progress = new Progress(io, { verbose: false });
   const child = (body: QueryEventBody, id: string): void =>
     progress.show({ ...event(body), queryId: id, parentQueryId: "q" });
-  const result = {
-    status: "done",
-    reason: "answered",
-    answer: "12\x1b[31m\nrows",
-    answerType: "text",
-    confidence: "high",
-    queryId: "a",
-    conversationId: "c",
-    iterations: 2,
-    usage: { input: 1, output: 1, cached: 0, reasoning: 0, calls: 2 },
-    costUsd: 0,
-    ms: 5,
-    notes: [],
-  } as const;
+  const result = { ...RESULT, answer: "12\x1b[31m\nrows" };
   child({ type: "started", conversationId: "c", request: "Count\nthe rows", model: "m" }, "a");
   child({ type: "started", conversationId: "c", request: "Count the columns", model: "m" }, "b");
   child({ type: "block_started", block: 0, code: "rows.length" }, "a");
@@ -142,6 +144,18 @@ Deno.test("Progress shows a child query as one line when it ends, and nothing of
   assert.equal(second, "    ↳ Count the columns (2) ✗ limit_cost");
   assert.deepEqual(rest, []);
   assert.ok(!io.err.includes("\x1b"));
+});
+
+Deno.test("Progress leaves the fault that ends a query to its answer, unless the answer says another", () => {
+  const shown = (answer: string): string => {
+    const io = fakeIo();
+    const progress = new Progress(io, { verbose: false });
+    progress.show(event({ type: "iteration_finished", outcome: "failed", reason: "no route", ms: 1 }));
+    progress.show(event({ type: "failed", result: { ...RESULT, status: "error", reason: "provider", answer } }));
+    return io.err;
+  };
+  assert.equal(shown("no route; try again"), "");
+  assert.equal(shown("The best so far"), "[1] no usable reply: no route\n");
 });
 
 Deno.test("Progress shows how a call changed files, where somebody looks on", () => {

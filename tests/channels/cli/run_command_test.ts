@@ -54,6 +54,19 @@ Deno.test("runCommand() says on stderr why there is no answer", async () => {
   assert.deepEqual([code, io.out, io.err], [1, "", "vis: Cannot sign in: \\u001b[31mcheck VIS_API_KEY\n"]);
 });
 
+Deno.test("runCommand() says a provider's fault once", async () => {
+  const error = new ProviderError("Cannot sign in to the mock: check VIS_API_KEY", { kind: "auth", retryable: false });
+  const { io, code } = await run([error]);
+  const [, fault, summary, ...more] = io.err.trimEnd().split("\n");
+  assert.deepEqual([code, fault, more], [1, "vis: Cannot sign in to the mock: check VIS_API_KEY", []]);
+  assert.match(summary ?? "", /^error: provider · /);
+});
+
+Deno.test("runCommand() says why a reply could not be used before the one that could", async () => {
+  const { io } = await run(["no reply", replyJson([], { final: "An answer" })]);
+  assert.match(io.err, /^vis · .*\n\[1\] no usable reply: .+\n2 iterations · /);
+});
+
 Deno.test("runCommand() cleans an answer for a terminal and keeps it for a pipe", async () => {
   const reply = replyJson(["await answer('\\x1b[2Jgone')"]);
   assert.equal((await run([reply])).io.out, "\x1b[2Jgone\n");
