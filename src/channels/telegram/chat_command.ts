@@ -1,12 +1,11 @@
 import { UsageError } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/nearest_name.ts";
 import type { BotParts } from "./bot_parts.ts";
+import { chooseModel } from "./choose_model.ts";
 import { chatConversation, newChatConversation } from "./chat_conversation.ts";
 import { COMMAND_LIST } from "./command_list.ts";
 import { chatKey, type Incoming } from "./incoming.ts";
 import { RichText } from "./rich_text.ts";
-
-const SHOWN_MODELS = 40;
 
 interface Given {
   readonly message: Incoming;
@@ -15,13 +14,16 @@ interface Given {
   readonly cancel: () => boolean;
 }
 
-const COMMANDS: Readonly<Record<string, (given: Given) => Promise<string> | string>> = {
-  start: () => helpText("Hello."),
-  help: () => helpText(""),
+type Told = RichText | string;
+
+const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>> = {
+  start,
+  help: () => helpText(),
   new: begin,
   fork,
-  cancel: ({ cancel }) => cancel() ? "⏹ Ending it" : "Nothing is running",
-  model: chooseModel,
+  cancel,
+  stop: cancel,
+  model: ({ message: { chat, text }, parts }) => chooseModel(text, { chat, parts }),
   usage,
 };
 
@@ -32,22 +34,38 @@ export async function chatCommand(
   rest: Omit<Given, "message">,
 ): Promise<RichText | null> {
   const { command, chat } = message;
-  const run = command !== null && Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
-  if (run) return new RichText().add(await run({ message, ...rest }));
-  // In a group it may be another bot's.
-  return chat.group ? null : new RichText().add(`There is no /${command}: /help shows what there is`);
+  if (command === null) return null;
+  const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+  if (run) {
+    const told = await run({ message, ...rest });
+    return typeof told === "string" ? new RichText().add(told) : told;
+  }
+  if (chat.group) return null; // it may be another bot's
+  const near = nearestName(command, Object.keys(COMMANDS));
+  const meant = near === null ? "/help shows what there is" : `is /${near} meant? /help shows what there is`;
+  return new RichText().add(`There is no /${command}: ${meant}`);
 }
 
-function helpText(greeting: string): string {
+async function start({ parts }: Given): Promise<string> {
+  const { workspace, provider, model } = await parts.sessions.main();
+  const folder = workspace.split(/[\\/]/).filter((name) => name !== "").at(-1) ?? workspace;
+  return `Hello, I am Vis: I answer by writing small programs and running them in a sandbox. I work in the folder ` +
+    `${folder}, with ${model} of ${provider}.\n\n${helpText()}`;
+}
+
+function helpText(): string {
   const lines = [
-    ...greeting === "" ? [] : [greeting],
-    "Write what you want; a photo goes with it, and a document becomes a variable that is worked on.",
-    "What you write while I am busy changes what I am doing.",
+    "Write what you want. A photo goes with it, and a document becomes a variable that is worked on.",
+    "What you write while I am busy changes what I am doing. Answer a message to ask about it.",
     "In a group, name me or answer one of my messages.",
     "",
     ...COMMAND_LIST.map(({ command, description }) => `/${command} – ${description}`),
   ];
   return lines.join("\n");
+}
+
+function cancel({ cancel }: Given): string {
+  return cancel() ? "⏹ Ending it" : "Nothing is running";
 }
 
 async function begin({ message: { chat, updateId }, parts }: Given): Promise<string> {
@@ -58,7 +76,7 @@ async function begin({ message: { chat, updateId }, parts }: Given): Promise<str
 async function fork({ message: { chat, text }, parts }: Given): Promise<string> {
   const back = text === "" ? 0 : Number(text);
   if (!/^\d{0,4}$/.test(text)) throw new UsageError(`Cannot fork at ${text}: say how many questions to take back`);
-  const { conversations } = await parts.sessions.get(null);
+  const { conversations } = await parts.sessions.main();
   const queries = await conversations.queries(await chatConversation(chat, parts));
   const last = queries.at(-1 - back), first = queries[0];
   if (first === undefined || back > queries.length) {
@@ -73,39 +91,20 @@ async function fork({ message: { chat, text }, parts }: Given): Promise<string> 
     : `A copy of the conversation without the last ${back === 1 ? "question" : `${back} questions`}`;
 }
 
-async function chooseModel({ message: { chat, text }, parts }: Given): Promise<string> {
-  const key = chatKey(chat);
-  const settings = await parts.inbox.chat(key);
-  const { provider, model } = await parts.sessions.get(settings.model);
-  if (text === "") {
-    const names = await parts.models?.() ?? [];
-    const shown = names.slice(0, SHOWN_MODELS).map((name) => `${name}${name === model ? "  ←" : ""}`);
-    const more = names.length > SHOWN_MODELS ? [`and ${names.length - SHOWN_MODELS} more`] : [];
-    return [`This chat uses ${model} of ${provider}.`, ...shown, ...more].join("\n");
-  }
-  if (parts.models === null) throw new UsageError("Cannot choose a model: whoever runs the bot has chosen it");
-  const names = await parts.models();
-  if (names.length > 0 && !names.includes(text)) {
-    const near = nearestName(text, names);
-    throw new UsageError(
-      `Cannot use ${text}: there is no such model; ${near ? `is ${near} meant` : "/model shows them"}`,
-    );
-  }
-  const session = await parts.sessions.get(text);
-  await parts.inbox.setChat(key, { ...settings, model: text });
-  return `From the next message on: ${session.model} of ${session.provider}`;
-}
-
 async function usage({ message: { chat }, parts }: Given): Promise<string> {
-  const { conversations } = await parts.sessions.get(null);
+  const { conversations } = await parts.sessions.main();
   const branch = await chatConversation(chat, parts);
   const queries = await conversations.queries(branch);
   const sum = (of: (query: typeof queries[number]) => number) => queries.reduce((all, query) => all + of(query), 0);
   const cost = queries.some(({ costUsd }) => costUsd !== null) ? [`$${sum((q) => q.costUsd ?? 0).toFixed(4)}`] : [];
   return [
-    `${queries.length} question${queries.length === 1 ? "" : "s"}, ${sum((q) => q.iterations)} iterations, ` +
+    `${counted(queries.length, "question")}, ${counted(sum((q) => q.iterations), "iteration")}, ` +
     `${(sum((q) => q.ms) / 1000).toFixed(1)} s`,
     [`${sum((q) => q.usage.input)} → ${sum((q) => q.usage.output)} tokens`, ...cost].join(" · "),
     `Conversation ${branch.conversationId}`,
   ].join("\n");
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

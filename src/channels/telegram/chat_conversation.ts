@@ -8,7 +8,7 @@ type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 /** The conversation that goes on in a chat: the one it has chosen, else its first one, which it has chosen then. Made
  * where there is none. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
-  const { conversations } = await parts.sessions.get(null);
+  const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));
   if (branchId === null) return await choose(place, { parts, suffix: "" });
   try {
@@ -31,7 +31,7 @@ async function choose(
   place: ChatPlace,
   { parts, suffix }: { readonly parts: Parts; readonly suffix: string },
 ): Promise<Conversation> {
-  const { conversations, workspace } = await parts.sessions.get(null);
+  const { conversations, workspace } = await parts.sessions.main();
   const key = chatKey(place);
   const branch = await conversations.records.ensure({
     title: "Telegram",

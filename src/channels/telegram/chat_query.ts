@@ -83,28 +83,11 @@ export class ChatQuery {
 
   /** Null where it was cut by the end of the program. */
   async #answer(): Promise<RichText | null> {
-    const { closing } = this.#parts;
     try {
       const { branchId, model = null } = this.#entry;
-      const branch = await (await this.#parts.sessions.get(null)).conversations.byId(branchId ?? "");
-      const session = await this.#parts.sessions.forBranch(branch, model);
-      this.#running = { session, branch };
-      const result = await queryAnswer({
-        ...{ branch, session, parts: this.#parts },
-        signal: AbortSignal.any([this.#cancel.signal, closing]),
-        entry: () => this.#entry,
-        save: (change) => this.#save(change),
-        emit: (event) => {
-          const before = this.#view.queryId;
-          this.#view.add(event);
-          const { queryId } = this.#view;
-          if (queryId === before || queryId === null) return;
-          this.#begun.resolve();
-          this.#saving = this.#save({ queryId });
-        },
-      });
-      if (result.reason === "cancelled" && this.#isCut) return await this.#suspend();
-      return resultText(result, { model: session.model });
+      const branch = await (await this.#parts.sessions.main()).conversations.byId(branchId ?? "");
+      const work = (session: Session) => this.#answerIn(session, branch);
+      return await this.#parts.sessions.run(branch, { model, work });
     } catch (error) {
       if (error instanceof Cancelled) return this.#isCut ? await this.#suspend() : new RichText().add("⏹ Cancelled");
       return new RichText().add(`⚠️ ${this.#told(error)}`);
@@ -112,6 +95,26 @@ export class ChatQuery {
       this.#running = null;
       this.#begun.resolve();
     }
+  }
+
+  async #answerIn(session: Session, branch: Conversation): Promise<RichText | null> {
+    this.#running = { session, branch };
+    const result = await queryAnswer({
+      ...{ branch, session, parts: this.#parts },
+      signal: AbortSignal.any([this.#cancel.signal, this.#parts.closing]),
+      entry: () => this.#entry,
+      save: (change) => this.#save(change),
+      emit: (event) => {
+        const before = this.#view.queryId;
+        this.#view.add(event);
+        const { queryId } = this.#view;
+        if (queryId === before || queryId === null) return;
+        this.#begun.resolve();
+        this.#saving = this.#save({ queryId });
+      },
+    });
+    if (result.reason === "cancelled" && this.#isCut) return await this.#suspend();
+    return resultText(result, { model: session.model });
   }
 
   get #isCut(): boolean {

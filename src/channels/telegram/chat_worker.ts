@@ -149,7 +149,7 @@ export class ChatWorker {
   /** Whether an earlier process made it a part of a query that came to its end. */
   async #wasSteered({ steered }: Entry): Promise<boolean> {
     if (steered === undefined) return false;
-    const { conversations } = await this.#parts.sessions.get(null);
+    const { conversations } = await this.#parts.sessions.main();
     const query = await conversations.records.query(steered);
     return query !== null && !query.running && query.status !== "interrupted";
   }

@@ -43,9 +43,9 @@ export interface OpenedBot extends RunningBot {
 export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
   const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });
-  const sessions = new Sessions(options.open);
+  const sessions = new Sessions({ open: options.open, log });
   try {
-    const session = await sessions.get(null);
+    const session = await sessions.main();
     const me = await introduce(api, options);
     const abort = { closing: new AbortController(), outbox: new AbortController() };
     const outbox = new Outbox({ clock, signal: abort.outbox.signal });

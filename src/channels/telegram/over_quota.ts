@@ -8,7 +8,7 @@ export async function overQuota(
 ): Promise<string | null> {
   const { queriesPerDay, costUsdPerDay } = quota;
   if (queriesPerDay === null && costUsdPerDay === null) return null;
-  const { conversations } = await sessions.get(null);
+  const { conversations } = await sessions.main();
   const used = await conversations.records.labelUse(new Date(clock.now()).setUTCHours(0, 0, 0, 0));
   const own = used.find(({ label }) => label === userLabel(userId));
   if (queriesPerDay !== null && (own?.queries ?? 0) >= queriesPerDay) {
