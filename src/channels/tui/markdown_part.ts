@@ -1,5 +1,6 @@
 import { Markdown } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/visible_text.ts";
+import { fitted } from "./fitted.ts";
 import type { Theme } from "./theme.ts";
 import { wrapped } from "./wrapped.ts";
 
@@ -14,6 +15,8 @@ const PARAGRAPHS = /\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)/;
 export class MarkdownPart {
   readonly #text: string;
   readonly #markdown: Markdown | null;
+  /** As the parser's drawing was made to fit. */
+  #drawn: { readonly from: readonly string[]; readonly lines: readonly string[] } | null = null;
   #plain: { readonly width: number; readonly lines: readonly string[] } | null = null;
 
   constructor(text: string, theme: Theme) {
@@ -30,12 +33,17 @@ export class MarkdownPart {
   lines(width: number): readonly string[] {
     if (this.#plain?.width === width) return this.#plain.lines;
     try {
-      if (this.#markdown !== null) return this.#markdown.render(width);
+      if (this.#markdown !== null) return this.#fitted(this.#markdown.render(width), width);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error; // nested too deeply for the parser
     }
     this.#plain = { width, lines: wrapped(this.#text, width) };
     return this.#plain.lines;
+  }
+
+  #fitted(from: readonly string[], width: number): readonly string[] {
+    if (this.#drawn?.from !== from) this.#drawn = { from, lines: fitted(from, width) };
+    return this.#drawn.lines;
   }
 }
 

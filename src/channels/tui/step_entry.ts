@@ -4,6 +4,7 @@ import { oneLine } from "../../domain/clip.ts";
 import { durationText } from "../../domain/duration_text.ts";
 import { visibleText } from "../../domain/visible_text.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
+import { fitted } from "./fitted.ts";
 import { moreLines } from "./more_lines.ts";
 import type { Shown } from "./shown.ts";
 import type { Step, StepBlock, StepChild } from "./step.ts";
@@ -63,7 +64,7 @@ export class StepEntry extends DrawnEntry {
     const mark = result.ok ? theme.ok("✓") : theme.bad("✗");
     const time = theme.dim(` ${durationText(result.ms)}`);
     const [first = "", ...rest] = resultLines(result, { width: width - 2, most: whole ? WHOLE : MOST.result, theme });
-    const told = wrapTextWithAnsi(`${mark} ${first}${time}`, width);
+    const told = fitted(wrapTextWithAnsi(`${mark} ${first}${time}`, width), width);
     return [...lines, ...changed, ...told, ...rest.map((line) => `  ${line}`)];
   }
 
@@ -84,7 +85,8 @@ function codeLines(code: string, { width, shown }: Place): readonly string[] {
   const all = shown.theme.code(text);
   const most = shown.whole ? WHOLE : MOST.code;
   const kept = all.length > most ? all.slice(0, most - 1) : all;
-  const lines = kept.flatMap((line) => wrapTextWithAnsi(line, Math.max(1, width)));
+  const room = Math.max(1, width);
+  const lines = kept.flatMap((line) => fitted(wrapTextWithAnsi(line, room), room));
   const rest = all.length - kept.length;
   return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(moreLines(rest, { most }), width))] : lines;
 }

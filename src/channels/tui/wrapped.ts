@@ -1,5 +1,6 @@
 import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/visible_text.ts";
+import { fitted } from "./fitted.ts";
 import { moreLines } from "./more_lines.ts";
 
 const TAB = "    ";
@@ -21,8 +22,14 @@ export function wrapped(text: string, width: number, { most = Infinity }: { read
       break;
     }
     if (part.length <= room && /^[\x20-\x7e]*$/.test(part)) lines.push(part);
-    else lines.push(...wrapTextWithAnsi(part, room));
+    else lines.push(...broken(part, room));
   }
   if (lines.length <= most && rest === 0 && text.length <= bound) return lines;
   return [...lines.slice(0, most), moreLines(text.length > bound ? null : rest, { most }).slice(0, room)];
+}
+
+/** The package leaves an empty line before a character that is wider than a line. */
+function broken(part: string, width: number): readonly string[] {
+  const lines = fitted(wrapTextWithAnsi(part, width), width);
+  return part.trim() === "" ? lines : lines.filter((line) => line !== "");
 }

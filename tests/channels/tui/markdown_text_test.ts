@@ -4,7 +4,14 @@ import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
 import { MarkdownText } from "../../../src/channels/tui/markdown_text.ts";
 import { makeTheme } from "../../../src/channels/tui/theme.ts";
 
-const ANY = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
+/** Any code unit, and more often marks of Markdown and what takes an odd number of columns. */
+const ANY = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) },
+  fc.constantFrom(..."*`_>-|#1[]() \n", "\u0903", "\u0301", "\ufe0f", "\u200d", "\u0e33", "क", "्", "☺", "ﾞ", "😀", "🇩"),
+);
+
+/** One character of 61 columns. */
+const WIDE = `a${"\u0903".repeat(60)}`;
 
 const theme = makeTheme({ color: true, dark: true });
 
@@ -65,15 +72,22 @@ Deno.test("no line is wider than asked for, and none commands the terminal, what
       const text = new MarkdownText(makeTheme({ color: false, dark: null }));
       text.append(raw);
       for (const line of text.lines(width)) {
-        // A character that is wider than the line by itself stands alone on it.
-        const isOneCharacter = [...new Intl.Segmenter().segment(stripTerminalSequences(line).trim())].length === 1;
-        assert.ok(visibleWidth(line) <= width || isOneCharacter, JSON.stringify({ line, width }));
+        const alone = width === 1 && [...stripTerminalSequences(line).trim()].length === 1;
+        assert.ok(visibleWidth(line) <= width || alone, JSON.stringify({ line, width }));
         // deno-lint-ignore no-control-regex
         assert.doesNotMatch(stripTerminalSequences(line), /[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
       }
     }),
-    { numRuns: 200, examples: [["⺀ఁ", 1]] },
+    { numRuns: 200, examples: [["⺀ఁ", 1], [WIDE, 7], [`- ${WIDE}\n> **${WIDE}**\n\n|a|\n|-|\n|${WIDE}|`, 20]] },
   );
+});
+
+Deno.test("a character that is wider than the screen goes on in the next line, in its colours", () => {
+  const text = new MarkdownText(theme);
+  text.append(`**${WIDE}**`);
+  const lines = text.lines(20).map((line) => line.trimEnd()).filter((line) => stripTerminalSequences(line) !== "");
+  assert.equal(lines.map(stripTerminalSequences).join(""), WIDE);
+  assert.ok(lines.length === 4 && lines.every((line) => line.includes("\x1b[1m")), JSON.stringify(lines));
 });
 
 Deno.test("no text makes the parser fail or think for long", () => {
