@@ -1,10 +1,10 @@
-import type { OpenRequest } from "../channels/channel.ts";
+import type { OpenRequest, ServiceRequest } from "../channels/channel.ts";
 import { UsageError } from "../domain/errors.ts";
 import type { Environment } from "./settings.ts";
 
 /** What `--profile` and `--writable`, or VIS_PROFILE, ask for. Throws `UsageError` for a profile that is none. */
 export function lockedBy(
-  { profile, writable = false }: { readonly profile?: string | undefined; readonly writable?: boolean | undefined },
+  { profile, writable = false }: Pick<ServiceRequest, "profile" | "writable">,
   env: Environment,
 ): OpenRequest["locked"] {
   const name = profile ?? (env["VIS_PROFILE"] || "open");

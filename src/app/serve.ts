@@ -5,15 +5,15 @@ import type { Config } from "../config/schema.ts";
 import type { ExtensionFacts } from "../domain/extension_report.ts";
 import { createLog } from "../logging/log.ts";
 import { AppExtensionAdmin } from "./extension_admin.ts";
-import { lockedBy } from "./locked_by.ts";
-import { lockedNote } from "./locked_note.ts";
 import { lockParts } from "./lock_parts.ts";
 import { wantedTelemetry } from "./otel/wanted_telemetry.ts";
-import { openSession, type SessionParts } from "./open_session.ts";
+import type { SessionParts } from "./open_session.ts";
+import { openTraced } from "./open_traced.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
+import { readService } from "./read_service.ts";
 import { readiness } from "./readiness.ts";
 import { serverTokens } from "./server_tokens.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 import type { TelegramHook } from "./telegram_hook.ts";
 import { tryWalls } from "./try_walls.ts";
 
@@ -30,13 +30,11 @@ export async function serve(
   given: ServeRequest,
   { version, ...parts }: SessionParts & { readonly version: VersionFacts },
 ): Promise<RunningServer> {
-  const request = { ...given, locked: lockedBy(given, parts.env) };
-  const settings = await readSettings(request, parts.env);
+  const { request, settings, notes: ofProfile } = await readService(given, parts.env);
   const { server: config } = settings.config;
-  if (request.locked) await tryWalls(settings);
   const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
-  const telemetry = await wantedTelemetry(parts.env, version.vis);
-  const session = await openSession(request, { ...parts, telemetry });
+  const telemetry = parts.telemetry ?? await wantedTelemetry(parts.env, version.vis);
+  const session = await openTraced(request, { ...parts, telemetry, version: version.vis });
   let bot: TelegramHook | null = null;
   try {
     bot = await botOf(request, { settings, parts, session });
@@ -57,14 +55,12 @@ export async function serve(
       limits: limitsOf(config),
       hooks: bot?.hooks ?? {},
     }, { host: request.host ?? config.host, port: request.port ?? config.port });
-    const locked = request.locked ? [lockedNote(request.locked, settings.config)] : [];
     return {
       ...{ url: server.url, token, tokenFrom: from, provider, model },
-      notes: [...locked, ...session.notes ?? [], ...bot?.notes ?? [], ...notes],
+      notes: [...ofProfile, ...session.notes ?? [], ...bot?.notes ?? [], ...notes],
       close: async () => {
         await Promise.all([server.close(), bot?.close()]);
         await session.close();
-        await telemetry?.close();
       },
     };
   } catch (error) {

@@ -1,13 +1,10 @@
-import type { OpenRequest, RunningBot, TelegramRequest } from "../channels/channel.ts";
+import type { RunningBot, TelegramRequest } from "../channels/channel.ts";
 import { openTelegram } from "../channels/telegram/open_telegram.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { botSettings } from "./bot_settings.ts";
-import { lockedBy } from "./locked_by.ts";
-import { lockedNote } from "./locked_note.ts";
 import { openSession, type SessionParts } from "./open_session.ts";
-import { readSettings } from "./settings.ts";
+import { readService } from "./read_service.ts";
 import { telegramToken } from "./telegram_token.ts";
-import { tryWalls } from "./try_walls.ts";
 
 const NO_TOKEN = "Cannot start the bot: there is no token; @BotFather of Telegram gives one, vis auth login telegram " +
   "keeps it (or VIS_TELEGRAM_TOKEN)";
@@ -15,14 +12,11 @@ const NO_TOKEN = "Cannot start the bot: there is no token; @BotFather of Telegra
 /** The bot of Telegram, with sessions of its own. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is open
  * then. */
 export async function telegram(given: TelegramRequest, parts: SessionParts): Promise<RunningBot> {
-  const { tokenFile, profile, writable, deleteWebhook = false, onNote, signal, ...rest } = given;
-  const locked = lockedBy({ profile, writable }, parts.env);
-  const request: OpenRequest = { ...rest, locked };
-  const settings = await readSettings(request, parts.env);
+  const { tokenFile, deleteWebhook = false, onNote, signal, ...rest } = given;
+  const { request, settings, notes: ofProfile } = await readService(rest, parts.env);
   const { telegram: config } = settings.config;
   const token = await telegramToken({ tokenFile }, settings);
   if (token === null) throw new ConfigError(NO_TOKEN);
-  if (locked) await tryWalls(settings);
   const bot = await openTelegram({
     ...botSettings(request, { settings, env: parts.env }),
     ...{ deleteWebhook, signal },
@@ -33,7 +27,7 @@ export async function telegram(given: TelegramRequest, parts: SessionParts): Pro
   });
   const notes = [
     `token from ${token.from}`,
-    ...locked ? [lockedNote(locked, settings.config)] : [],
+    ...ofProfile,
     ...inTheClear(config.apiUrl),
     ...bot.notes,
     allowedNote(config.allow),

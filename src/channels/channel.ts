@@ -51,8 +51,16 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** What a channel that goes on and serves others is told of its profile. */
+export interface ServiceRequest extends OpenRequest {
+  /** "open" or "locked"; VIS_PROFILE where it is left out. */
+  readonly profile?: string | undefined;
+  /** Whether extensions of the locked profile may write into the workspace. */
+  readonly writable?: boolean | undefined;
+}
+
 /** Where the HTTP channel listens and what it asks of a client; the rest comes from the configuration. */
-export interface ServeRequest extends OpenRequest {
+export interface ServeRequest extends ServiceRequest {
   readonly host?: string | undefined;
   /** 0 takes one that is free. */
   readonly port?: number | undefined;
@@ -60,10 +68,6 @@ export interface ServeRequest extends OpenRequest {
   readonly tokenFile?: string | undefined;
   /** File with a list of tokens, in place of the one. */
   readonly tokens?: string | undefined;
-  /** "open" or "locked"; VIS_PROFILE where it is left out. */
-  readonly profile?: string | undefined;
-  /** Whether extensions of the locked profile may write into the workspace. */
-  readonly writable?: boolean | undefined;
 }
 
 /** The HTTP channel at work, with a session of its own. Whoever started it closes it. */
@@ -83,12 +87,9 @@ export interface RunningServer {
 }
 
 /** How the bot of Telegram is run; the rest comes from the configuration. */
-export interface TelegramRequest extends OpenRequest {
+export interface TelegramRequest extends ServiceRequest {
   /** In place of VIS_TELEGRAM_TOKEN and of the one that is kept. */
   readonly tokenFile?: string | undefined;
-  /** "open" or "locked"; VIS_PROFILE where it is left out. */
-  readonly profile?: string | undefined;
-  readonly writable?: boolean | undefined;
   /** Takes away a webhook that is set for the bot: with one there is no polling. */
   readonly deleteWebhook?: boolean | undefined;
   /** What an operator should know, as it happens. */
@@ -233,7 +234,8 @@ export interface Services {
   screen(request: ScreenRequest): Promise<number>;
   /** Rejects as `open`, with `ConfigError` where there is no token or it is refused, and with `Cancelled` at the signal. */
   telegram(request: TelegramRequest): Promise<RunningBot>;
-  doctor(request: OpenRequest): Promise<readonly CheckResult[]>;
+  /** Rejects with `Cancelled` at the signal. */
+  doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
   /** Reads no file before it is asked something. Rejects with `UsageError` for a workspace that cannot be used. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { described, shipped } from "../../extensions/index.ts";
+import type { Telemetry } from "../../src/app/otel/telemetry.ts";
+import { Tracer } from "../../src/app/otel/tracer.ts";
 import { serve } from "../../src/app/serve.ts";
 import type { RunningServer, ServeRequest } from "../../src/channels/channel.ts";
 
@@ -106,6 +108,28 @@ Deno.test("serve() the locked profile does not begin where a wall does not hold,
   });
   await assert.rejects(Deno.stat(db), Deno.errors.NotFound);
   await (await at.serve({ db })).close();
+});
+
+Deno.test("serve() closes its traces where it cannot start, once, and with the session where it did", async () => {
+  await using at = await place();
+  const closed = { times: 0 };
+  const telemetry: Telemetry = {
+    tracer: new Tracer({ finish: () => {}, now: () => 0, ratio: 1, followsParent: true }),
+    within: (_request, work) => work(() => {}),
+    close: () => Promise.resolve(void closed.times++),
+  };
+  const start = (request: ServeRequest): Promise<RunningServer> =>
+    serve({ cwd: at.workspace, db: ":memory:", provider: "demo", port: 0, token: TOKEN, ...request }, {
+      ...{ env: { VIS_HOME: at.home }, version, shipped, described, telemetry },
+    });
+  await assert.rejects(start({ provider: "nobody" }), { name: "ConfigError" });
+  assert.equal(closed.times, 1, "no session was opened");
+  const server = await start({});
+  assert.equal(closed.times, 1);
+  await assert.rejects(start({ port: Number(new URL(server.url).port) }));
+  assert.equal(closed.times, 2, "its port was taken");
+  await server.close();
+  assert.equal(closed.times, 3);
 });
 
 Deno.test("serve() knows its profiles", async () => {

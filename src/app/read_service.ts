@@ -1,0 +1,25 @@
+import type { OpenRequest, ServiceRequest } from "../channels/channel.ts";
+import { lockedBy } from "./locked_by.ts";
+import { lockedNote } from "./locked_note.ts";
+import { type Environment, readSettings, type Settings } from "./settings.ts";
+import { tryWalls } from "./try_walls.ts";
+
+/** What a channel that serves others begins with. */
+export interface Service<R extends OpenRequest> {
+  /** With what the profile asks for. */
+  readonly request: R;
+  readonly settings: Settings;
+  /** What the profile comes to, for its operator. */
+  readonly notes: readonly string[];
+}
+
+/** Reads profile and settings. Nothing is open afterwards; where the profile is locked, every wall was tried. Throws
+ * `ConfigError` and `UsageError`. */
+export async function readService<R extends ServiceRequest>(given: R, env: Environment): Promise<Service<R>> {
+  const locked = lockedBy(given, env);
+  const request = { ...given, locked };
+  const settings = await readSettings(request, env);
+  if (!locked) return { request, settings, notes: [] };
+  await tryWalls(settings);
+  return { request, settings, notes: [lockedNote(locked, settings.config)] };
+}
