@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import type { Rig } from "../channels/http/_rig.ts";
-import { begun, block, iterationEnd, newIteration, newQuery, queryEnd } from "../conformance/store_fixtures.ts";
+import { fillLong } from "../helpers/fill_long.ts";
 import { inBrowser, inPage } from "./_browser.ts";
 
-const ITERATIONS = 5000;
-const QUERIES = 200;
 /** Elements that may be on the page at a time, whatever it shows. */
 const MAX_ELEMENTS = 3000;
 /** A page that drew all 5000 would stand still for longer; other tests run beside this one. */
@@ -12,28 +10,13 @@ const FRAME_MS = 1000;
 
 const longRun = { branch: "" };
 
-/** A query of 5000 iterations, after 200 of one. */
-async function fill({ engine: { store } }: Rig): Promise<void> {
-  const { branchId, queryId } = await begun(store, { text: "The first of many" });
-  longRun.branch = branchId;
-  await iterate(queryId, 1);
-  for (let at = 1; at < QUERIES; at++) await iterate(await store.beginQuery(newQuery(branchId, `Part ${at}`)), 1);
-  await iterate(await store.beginQuery(newQuery(branchId, "Read every part")), ITERATIONS);
-
-  async function iterate(id: string, count: number): Promise<void> {
-    for (let at = 0; at < count; at++) {
-      const code = `const part = await read(${at + 1})`;
-      const facts = { userPrompt: "[]", response: "{}", thinking: `Part ${at + 1} comes next`, blocks: [code] };
-      const iteration = await store.beginIteration(newIteration(id, at, facts));
-      await store.endIteration(iteration, iterationEnd([block(code, { result: { preview: `part ${at + 1}` } })]));
-    }
-    await store.endQuery(id, queryEnd({ answer: `read ${count}`, iterations: count }));
-  }
+async function fill({ engine }: Rig): Promise<void> {
+  longRun.branch = await fillLong(engine, 200);
 }
 
 inBrowser("stays quick with a conversation of 5000 iterations", { before: fill }, async ({ page }) => {
   await inPage(page, `void (location.hash = "c=${longRun.branch}")`);
-  await page.locator(".answer", { hasText: `read ${ITERATIONS}` }).waitFor();
+  await page.locator(".answer", { hasText: "read 5000" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 30);
   await page.locator(".turn.last .work > summary").click();
   await page.locator(".step[data-step='1']").waitFor();

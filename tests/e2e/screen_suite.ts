@@ -8,6 +8,18 @@ import { User } from "./_user.ts";
 
 const final = (answer: string): string => replyJson([], { final: answer });
 
+/** A block that does not end. */
+const ENDLESS = replyJson("await new Promise(() => {})");
+
+/** The screen while it runs the first block of a query, with its process. */
+async function working(user: User): Promise<{ readonly pty: Pty; readonly pid: number }> {
+  const pty = new Pty(user, []);
+  await pty.until("mock-1");
+  pty.type("Work for ever\r");
+  await pty.until("running block 1");
+  return { pty, pid: await pty.pid() };
+}
+
 /** A terminal that is gone may tell it more than once, also while what ran is being stored. */
 async function again(pid: number, signal: Deno.Signal): Promise<void> {
   for (const end = performance.now() + 300; performance.now() < end;) {
@@ -51,12 +63,8 @@ export function screenSuite(launcher: Launcher): void {
   launched(launcher, "vis on a terminal gives it back when it is told to end, also while it works", async (t) => {
     for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129], ["SIGINT", 130]] as const) {
       await t.step(signal, async () => {
-        await using user = await User.make(launcher, { reply: [replyJson("await new Promise(() => {})")] });
-        const pty = new Pty(user, []);
-        await pty.until("mock-1");
-        pty.type("Work for ever\r");
-        await pty.until("running block 1");
-        const pid = await pty.pid();
+        await using user = await User.make(launcher, { reply: [ENDLESS] });
+        const { pty, pid } = await working(user);
         Deno.kill(pid, signal);
         if (signal === "SIGHUP") await again(pid, signal);
         assert.equal((await pty.ended).code, code);
@@ -69,12 +77,8 @@ export function screenSuite(launcher: Launcher): void {
   });
 
   launched(launcher, "vis ends when its terminal is gone, with all that it started", async () => {
-    await using user = await User.make(launcher, { reply: [replyJson("await new Promise(() => {})")] });
-    const pty = new Pty(user, []);
-    await pty.until("mock-1");
-    pty.type("Work for ever\r");
-    await pty.until("running block 1");
-    const pid = await pty.pid();
+    await using user = await User.make(launcher, { reply: [ENDLESS] });
+    const { pty, pid } = await working(user);
     const below = descendants(pid);
     assert.ok(below.length > 0);
     const itself = descendants(Deno.pid).filter((one) => one.pid === pid);

@@ -6,7 +6,7 @@ import { makeTheme } from "../../../src/channels/tui/theme.ts";
 const theme = { ...makeTheme({ color: false, dark: null }), dim: (text: string) => text };
 const usage = { input: 12_345, output: 678, cached: 0, reasoning: 0, calls: 2 };
 const facts = {
-  session: { provider: "anthropic", model: "model-9", workspace: "/home/me/work/日本語" },
+  session: { provider: "anthropic", model: "model-9", workspace: "/home/me/src/日本語" },
   spent: { usage, costUsd: 0.0123, budget: 20, walls: ["realm", "process", "kernel"] },
   iteration: 3,
   home: "/home/me",
@@ -15,7 +15,7 @@ const facts = {
 Deno.test("footerLine() tells model, budget, tokens, cost, walls and folder", () => {
   assert.equal(
     footerLine(facts, { width: 120, theme }),
-    " anthropic model-9 · iteration 3/20 · ↑12k ↓678 · $0.0123 · walls: realm process kernel · ~/work/日本語",
+    " anthropic model-9 · iteration 3/20 · ↑12k ↓678 · $0.0123 · walls: realm process kernel · ~/src/日本語",
   );
 });
 

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { begun, block, iterationEnd, newIteration, newQuery, queryEnd } from "../../conformance/store_fixtures.ts";
 import type { Engine } from "../../helpers/engine.ts";
+import { fillLong } from "../../helpers/fill_long.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
-const ITERATIONS = 5_000;
-const QUERIES = 300;
 const ENTER = "\r";
 
 Deno.test("a conversation that is opened again shows what was said and done, with its iterations", async () => {
@@ -34,28 +32,10 @@ Deno.test("a conversation is named by the beginning of its id; one that is not t
   });
 });
 
-/** A query of 5000 iterations after 300 of one. */
-async function fill({ store }: Engine): Promise<void> {
-  const { branchId, queryId } = await begun(store, { text: "The first of many" });
-  await iterate(queryId, 1);
-  for (let at = 1; at < QUERIES; at++) await iterate(await store.beginQuery(newQuery(branchId, `Part ${at}`)), 1);
-  await iterate(await store.beginQuery(newQuery(branchId, "Read every part")), ITERATIONS);
-
-  async function iterate(id: string, count: number): Promise<void> {
-    for (let at = 0; at < count; at++) {
-      const code = `const part = await read(${at + 1})`;
-      const facts = { userPrompt: "[]", response: "{}", thinking: `Part ${at + 1} comes next`, blocks: [code] };
-      const iteration = await store.beginIteration(newIteration(id, at, facts));
-      await store.endIteration(iteration, iterationEnd([block(code, { result: { preview: `part ${at + 1}` } })]));
-    }
-    await store.endQuery(id, queryEnd({ answer: `read ${count}`, iterations: count }));
-  }
-}
-
 Deno.test("a conversation of 5000 iterations opens at its end at once, and scrolls without a pause", async () => {
   const id = { value: "" };
   const before = async (engine: Engine): Promise<void> => {
-    await fill(engine);
+    await fillLong(engine, 300);
     const [listed] = await engine.conversations.list({ limit: 1 });
     id.value = listed?.conversationId ?? "";
   };
