@@ -50,6 +50,14 @@ export class Actions implements PanelActions {
     await this.#idle("show another conversation", () => this.#parts.show(branch));
   }
 
+  /** Asks the last question of the conversation again. */
+  async retry(): Promise<void> {
+    await this.#idle("ask again", () => {
+      if (this.#parts.chat.branch === null) this.tell("Nothing was asked here yet");
+      else this.#parts.chat.retry();
+    });
+  }
+
   async fork(at: BranchPoint): Promise<void> {
     await this.#idle("fork", async () => {
       await this.#parts.show(await this.#parts.screen.session.conversations.fork(at));
@@ -80,7 +88,7 @@ export class Actions implements PanelActions {
   }
 
   /** What a running query must not be taken away from. */
-  async #idle(what: string, work: () => Promise<void>): Promise<void> {
+  async #idle(what: string, work: () => Promise<void> | void): Promise<void> {
     if (this.#parts.chat.running !== null) return this.tell(`Cannot ${what} while a query runs: Esc cancels it`);
     try {
       await work();

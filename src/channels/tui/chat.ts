@@ -1,8 +1,10 @@
 import type { Conversation as Branch, SendOptions } from "../../conversation/conversations.ts";
-import type { QueryEvent } from "../../domain/query_event.ts";
+import { UsageError } from "../../domain/errors.ts";
+import type { Emit, QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import type { Session } from "../channel.ts";
+import type { Entry } from "./entry.ts";
 import { LineEntry } from "./line_entry.ts";
 import type { Outgoing } from "./outgoing.ts";
 import { RequestEntry } from "./request_entry.ts";
@@ -52,6 +54,8 @@ export class Chat {
   #lastAnswer = "";
   #ended: Promise<void> = Promise.resolve();
   #last: Turn | null = null;
+  /** The last request on the screen. */
+  #asked: Entry | null = null;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -84,20 +88,28 @@ export class Chat {
   }
 
   /** Another conversation, or none yet; nothing runs in the one before. */
-  show(branch: Branch | null, { spent = NOTHING_SPENT, lastAnswer = "" }: {
+  show(branch: Branch | null, { spent = NOTHING_SPENT, lastAnswer = "", asked = null }: {
     readonly spent?: Spent;
     readonly lastAnswer?: string;
+    readonly asked?: Entry | null;
   } = {}): void {
     this.#branch = branch;
     this.#last = null;
     this.#spent = spent;
     this.#lastAnswer = lastAnswer;
+    this.#asked = asked;
   }
 
   send(outgoing: Outgoing): void {
     this.#parts.transcript.toEnd();
     if (this.#running === null) this.#ended = this.#run(outgoing);
     else this.#wait(outgoing);
+    this.#parts.changed();
+  }
+
+  /** Asks the last question of the conversation again, however it ended; nothing runs. */
+  retry(): void {
+    this.#ended = this.#again();
     this.#parts.changed();
   }
 
@@ -141,33 +153,79 @@ export class Chat {
     if (next) this.send(next.outgoing);
   }
 
-  async #run({ text, variables }: Outgoing): Promise<void> {
-    const { transcript, shown, changed, session, giveBack } = this.#parts;
+  async #run(outgoing: Outgoing): Promise<void> {
+    const { transcript, shown, session, giveBack } = this.#parts;
+    const { text, variables } = outgoing;
+    const before = this.#asked;
+    transcript.add(this.#asked = new RequestEntry(text, { shown }));
+    await this.#work(async (options) => {
+      const { conversations, workspace } = session();
+      this.#branch ??= await conversations.create({ title: text, channel: CHANNEL, workspace });
+      return await conversations.send(this.#branch, text, { ...options, variables: given(variables) });
+    }, {
+      refused: () => {
+        if (this.#asked !== null) transcript.replace(this.#asked, []);
+        this.#asked = before;
+        giveBack(outgoing);
+      },
+    });
+  }
+
+  /** The run before leaves the screen once the new one has begun. */
+  async #again(): Promise<void> {
+    const { transcript, shown, session } = this.#parts;
+    await this.#work(async ({ emit, ...options }) => {
+      const { conversations } = session();
+      const seenFrom = this.#branch;
+      const query = seenFrom && (await conversations.queries(seenFrom)).at(-1);
+      if (!query) throw new UsageError("Cannot ask again: nothing was asked here yet");
+      const begun = { yet: false };
+      const first = (event: QueryEvent): void => {
+        if (!begun.yet) {
+          if (this.#asked !== null) transcript.cutFrom(this.#asked);
+          transcript.add(this.#asked = new RequestEntry(query.text, { label: "asked again", shown }));
+          transcript.toEnd();
+        }
+        begun.yet = true;
+        emit(event);
+      };
+      return await conversations.retry(query.queryId, { ...options, emit: first, seenFrom });
+    }, { refused: () => {} });
+  }
+
+  /** One query from its beginning to its end. `refused`: it did not begin. */
+  async #work(
+    begin: (options: { readonly signal: AbortSignal; readonly emit: Emit; readonly refuseWhenBusy: true }) => Promise<
+      QueryResult
+    >,
+    { refused }: { readonly refused: () => void },
+  ): Promise<void> {
+    const { transcript, shown, changed, session } = this.#parts;
     const turn = new Turn(transcript, { shown, conversations: () => session().conversations });
     this.#last?.fold(FOLDED);
     this.#last = turn;
     const controller = new AbortController();
-    const running = { turn, controller, since: Date.now() };
-    this.#running = running;
-    const request = new RequestEntry(text, { shown });
-    transcript.add(request);
+    this.#running = { turn, controller, since: Date.now() };
+    const emit = (event: QueryEvent): void => this.#event(event, turn);
     try {
-      const { conversations, workspace } = session();
-      this.#branch ??= await conversations.create({ title: text, channel: CHANNEL, workspace });
-      const emit = (event: QueryEvent): void => this.#event(event, turn);
-      const options = { signal: controller.signal, emit, refuseWhenBusy: true, variables: given(variables) };
-      this.#finished(await conversations.send(this.#branch, text, options));
-      this.#branch = await conversations.byId(this.#branch.branchId); // it may have a title by now
+      this.#finished(await begin({ signal: controller.signal, emit, refuseWhenBusy: true }));
+      await this.#follow(turn);
     } catch (error) {
       transcript.add(new LineEntry(error instanceof Error ? error.message : String(error), shown().theme.bad));
-      if (turn.queryId !== null) return; // it began: its request is stored
-      transcript.replace(request, []);
-      giveBack({ text, variables });
+      if (turn.queryId === null) refused(); // else its request is stored
     } finally {
       this.#running = null;
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
       changed();
     }
+  }
+
+  /** The branch that the query was made in: it may have a title by now, and a retry may have made another one. */
+  async #follow({ queryId }: Turn): Promise<void> {
+    const { conversations } = this.#parts.session();
+    const made = queryId === null ? null : await conversations.records.query(queryId);
+    const branchId = made?.branchId ?? this.#branch?.branchId;
+    if (branchId !== undefined) this.#branch = await conversations.byId(branchId);
   }
 
   #event(event: QueryEvent, turn: Turn): void {

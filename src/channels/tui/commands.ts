@@ -14,6 +14,7 @@ export interface CommandParts {
   readonly prefs: PrefsKeeper;
   readonly lastAnswer: () => string;
   readonly cancel: () => void;
+  readonly retry: () => Promise<void>;
   /** Whole blocks and results, or their first lines again. */
   readonly whole: () => void;
   /** A text into the conversation, for the user alone. */
@@ -22,7 +23,7 @@ export interface CommandParts {
 
 /** Everything that can be done by a name; the palette and `/help` show the same list. */
 export function commandsOf(parts: CommandParts): readonly Command[] {
-  const { panels, prefs, lastAnswer, cancel, whole, say } = parts;
+  const { panels, prefs, lastAnswer, cancel, retry, whole, say } = parts;
   const { act } = panels;
   const turned = (key: "thinking" | "iterations") => (): Promise<void> =>
     prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => act.tell(String(error)));
@@ -34,6 +35,7 @@ export function commandsOf(parts: CommandParts): readonly Command[] {
       keys: "",
       run: () => act.open(conversationList(panels)),
     },
+    { name: "retry", detail: "ask the last question again", keys: "Alt-R", run: retry },
     { name: "fork", detail: "go on from an earlier point", keys: "", run: () => act.open(forkPicker(panels)) },
     { name: "model", detail: "another model or provider", keys: "", run: (name) => model(name, panels) },
     { name: "vars", detail: "variables and their versions", keys: "", run: () => act.open(variableBrowser(panels)) },

@@ -17,6 +17,7 @@ export type KeyAction =
   | "whole"
   | "thinking"
   | "copy"
+  | "retry"
   | "redraw"
   | "suspend";
 
@@ -50,6 +51,7 @@ const RULES: readonly Rule[] = [
   ["ctrl+o", "whole"],
   ["ctrl+t", "thinking"],
   ["ctrl+y", "copy", ({ empty }) => empty],
+  ["alt+r", "retry", ({ empty }) => empty],
   ["ctrl+l", "redraw"],
   ["ctrl+z", "suspend"],
 ];

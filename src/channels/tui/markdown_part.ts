@@ -1,6 +1,6 @@
 import { Markdown } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/visible_text.ts";
-import { fitted } from "./fitted.ts";
+import { cutWide } from "./cut_wide.ts";
 import type { Theme } from "./theme.ts";
 import { wrapped } from "./wrapped.ts";
 
@@ -42,7 +42,7 @@ export class MarkdownPart {
   }
 
   #fitted(from: readonly string[], width: number): readonly string[] {
-    if (this.#drawn?.from !== from) this.#drawn = { from, lines: fitted(from, width) };
+    if (this.#drawn?.from !== from) this.#drawn = { from, lines: cutWide(from, width) };
     return this.#drawn.lines;
   }
 }

@@ -15,6 +15,8 @@ export interface OpenedBranch {
   readonly entries: readonly Entry[];
   readonly spent: Spent;
   readonly lastAnswer: string;
+  /** The last request among the entries. */
+  readonly asked: Entry | null;
 }
 
 /** A stored conversation for the screen: requests, answers and how each query ended; iterations are read when they are
@@ -30,10 +32,11 @@ export async function openBranch(
   const { conversations, shown } = parts;
   const [queries, turns] = await Promise.all([conversations.queries(branch), conversations.records.turns(branch)]);
   const counts = new Map(turns.map(({ queryId, iterations }) => [queryId, iterations]));
-  const entries = queries.flatMap((query): Entry[] => {
+  const requests = queries.map(({ text }) => new RequestEntry(text, { shown }));
+  const entries = queries.flatMap((query, index): Entry[] => {
     const count = counts.get(query.queryId) ?? 0;
     return [
-      new RequestEntry(query.text, { shown }),
+      ...requests.slice(index, index + 1),
       ...(count > 0 ? [new OlderEntry(query.queryId, { from: 0, to: count }, parts)] : []),
       ...endEntries(query, shown),
     ];
@@ -46,6 +49,7 @@ export async function openBranch(
       costUsd: sum.costUsd + (costUsd ?? 0),
     }), NOTHING_SPENT),
     lastAnswer: queries.findLast(({ status }) => status !== "interrupted")?.answer ?? "",
+    asked: requests.at(-1) ?? null,
   };
 }
 

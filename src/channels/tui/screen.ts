@@ -237,6 +237,7 @@ export class Screen {
       prefs: this.#prefs,
       lastAnswer: () => this.#chat.lastAnswer,
       cancel: () => void this.#chat.cancel(),
+      retry: () => this.#actions.retry(),
       whole: () => {
         this.#whole = !this.#whole;
         this.#repaint();

@@ -4,7 +4,7 @@ import { oneLine } from "../../domain/clip.ts";
 import { durationText } from "../../domain/duration_text.ts";
 import { visibleText } from "../../domain/visible_text.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
-import { fitted } from "./fitted.ts";
+import { cutWide } from "./cut_wide.ts";
 import { moreLines } from "./more_lines.ts";
 import type { Shown } from "./shown.ts";
 import type { Step, StepBlock, StepChild } from "./step.ts";
@@ -64,7 +64,7 @@ export class StepEntry extends DrawnEntry {
     const mark = result.ok ? theme.ok("✓") : theme.bad("✗");
     const time = theme.dim(` ${durationText(result.ms)}`);
     const [first = "", ...rest] = resultLines(result, { width: width - 2, most: whole ? WHOLE : MOST.result, theme });
-    const told = fitted(wrapTextWithAnsi(`${mark} ${first}${time}`, width), width);
+    const told = cutWide(wrapTextWithAnsi(`${mark} ${first}${time}`, width), width);
     return [...lines, ...changed, ...told, ...rest.map((line) => `  ${line}`)];
   }
 
@@ -86,7 +86,7 @@ function codeLines(code: string, { width, shown }: Place): readonly string[] {
   const most = shown.whole ? WHOLE : MOST.code;
   const kept = all.length > most ? all.slice(0, most - 1) : all;
   const room = Math.max(1, width);
-  const lines = kept.flatMap((line) => fitted(wrapTextWithAnsi(line, room), room));
+  const lines = kept.flatMap((line) => cutWide(wrapTextWithAnsi(line, room), room));
   const rest = all.length - kept.length;
   return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(moreLines(rest, { most }), width))] : lines;
 }

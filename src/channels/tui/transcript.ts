@@ -41,6 +41,12 @@ export class Transcript {
     else this.#top = { index: Math.max(0, index + moved), line: Number.MAX_SAFE_INTEGER };
   }
 
+  /** Takes away an entry and everything behind it. */
+  cutFrom(entry: Entry): void {
+    const index = this.#entries.indexOf(entry);
+    if (index !== -1) this.#entries.length = index;
+  }
+
   clear(): void {
     this.#entries.length = 0;
     this.#drawn.clear();

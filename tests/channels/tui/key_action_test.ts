@@ -21,6 +21,8 @@ Deno.test("keyAction() takes a key where it means something, and leaves it to th
     ["\x1b[5~", {}, "pageUp"],
     ["\x19", {}, "copy"],
     ["\x19", { empty: false }, null],
+    ["\x1br", {}, "retry"],
+    ["\x1br", { empty: false }, null],
     ["\r", {}, null],
     ["a", {}, null],
     ["\x1b[107;5u", {}, "palette"], // the same key by Kitty's protocol

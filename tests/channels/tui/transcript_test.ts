@@ -103,3 +103,16 @@ Deno.test("any scrolling shows as many rows as there are, in order", () => {
     },
   ));
 });
+
+Deno.test("cutFrom() takes away an entry and what stands behind it, seen or not", () => {
+  const transcript = new Transcript();
+  const [a, b, c] = [entry("a", 2), entry("b", 3), entry("c", 9)];
+  transcript.add(a, b, c);
+  transcript.view(20, 3);
+  transcript.scroll(-2);
+  transcript.cutFrom(entry("other", 1));
+  assert.equal(transcript.entries.length, 3);
+  transcript.cutFrom(b);
+  assert.equal(shown(transcript), "a.0 a.1");
+  assert.equal(transcript.following, true);
+});

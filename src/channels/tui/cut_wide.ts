@@ -12,7 +12,7 @@ const WIDENS = "\ufe0f";
 /** Lines that were broken between characters, none of them wider than asked for: a character of more columns than a line
  * has (a letter with marks behind it, of which there is no end) goes on in the next one. A single code point of two
  * columns stays whole. The same array where every line fits. */
-export function fitted(lines: readonly string[], width: number): readonly string[] {
+export function cutWide(lines: readonly string[], width: number): readonly string[] {
   const fits = (line: string): boolean => NARROW.test(line) || visibleWidth(line) <= width;
   return lines.every(fits) ? lines : lines.flatMap((line) => fits(line) ? [line] : cut(line, width));
 }

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import type { Engine } from "../../helpers/engine.ts";
+import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { withScreen } from "./_rig.ts";
+
+const ENTER = "\r";
+const AGAIN = "\x1br";
+const final = (answer: string) => replyJson([], { final: answer });
+const slow = (text: string): ScriptedReply => ({ text, delayMs: 60_000 });
+
+/** Requests and how their shown runs ended. */
+async function stored({ conversations }: Engine): Promise<readonly (readonly [string, string])[]> {
+  const [listed] = await conversations.list({ limit: 1 });
+  const queries = await conversations.queries(await conversations.byId(listed?.conversationId ?? ""));
+  return queries.map(({ text, answer }) => [text, answer]);
+}
+
+Deno.test("/retry asks the last question again in the place of its last run, and the conversation goes on", async () => {
+  const replies = [final("First: one"), final("Second: two"), final("Third: three"), final("Fourth: four")];
+  await withScreen(replies, {}, async ({ screen, engine }) => {
+    screen.type(`question A${ENTER}`);
+    await screen.until("First: one");
+    screen.type(`question B${ENTER}`);
+    await screen.until("Second: two");
+    screen.type(`/retry${ENTER}`);
+    const text = await screen.until("Third: three");
+    assert.match(text, /› question A[^]*First: one[^]*asked again\n› question B[^]*Third: three/);
+    assert.ok(!text.includes("Second: two"), text);
+    await screen.until((now) => !now.includes("Esc cancels"));
+    screen.type(`question C${ENTER}`);
+    await screen.until("Fourth: four");
+    assert.deepEqual(await stored(engine), [
+      ["question A", "First: one"],
+      ["question B", "Third: three"],
+      ["question C", "Fourth: four"],
+    ]);
+  });
+});
+
+Deno.test("Alt-R asks again what was cancelled, and what failed", async () => {
+  const replies = [slow(final("never")), new Error("quota of this month is used up"), final("At last: yes")];
+  await withScreen(replies, {}, async ({ screen, engine }) => {
+    screen.type(`the question${ENTER}`);
+    await screen.until("waiting for");
+    screen.type("\x1b");
+    await screen.until((text) => /cancelled/.test(text) && !text.includes("Esc cancels"));
+    screen.type(AGAIN);
+    const failed = await screen.until(/quota of this month is used up/);
+    assert.ok(!failed.includes("cancelled"), failed);
+    await screen.until((text) => !text.includes("Esc cancels"));
+    screen.type(AGAIN);
+    const text = await screen.until("At last: yes");
+    assert.ok(!text.includes("quota"), text);
+    assert.deepEqual(await stored(engine), [["the question", "At last: yes"]]);
+  });
+});
+
+Deno.test("a conversation that is opened again can be asked again, with its iterations of before gone from the screen", async () => {
+  const replies = [replyJson("1 + 41"), final("Before: 42"), final("After: 42")];
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
+  await withScreen(replies, { before, place: { continue: true } }, async ({ screen, engine }) => {
+    await screen.until("✓ 42");
+    screen.type(AGAIN);
+    const text = await screen.until("After: 42");
+    assert.match(text, /asked again\n› How many\?/);
+    assert.ok(!/✓ 42|Before: 42/.test(text), text);
+    assert.equal((await engine.conversations.queries(engine.branch)).length, 1);
+  });
+});
+
+Deno.test("a question that a fork inherits is asked again in a branch of its own, which the screen goes on with", async () => {
+  const replies = [final("Before: one"), final("After: two"), final("Later: three")];
+  const before = async (engine: Engine): Promise<void> => {
+    const { queryId } = await engine.ask("How many?");
+    await engine.conversations.fork({ queryId, position: null });
+  };
+  await withScreen(replies, { before, place: { continue: true } }, async ({ screen, engine }) => {
+    await screen.until("Before: one");
+    screen.type(AGAIN);
+    await screen.until("After: two");
+    await screen.until((text) => !text.includes("Esc cancels"));
+    screen.type(`And now?${ENTER}`);
+    await screen.until("Later: three");
+    const branches = await engine.conversations.branches(engine.branch.conversationId);
+    const texts = await Promise.all(branches.map(async ({ branchId }) => {
+      const queries = await engine.conversations.queries(await engine.conversations.byId(branchId));
+      return queries.map(({ answer }) => answer).join(" | ");
+    }));
+    assert.ok(texts.includes("Before: one") && texts.includes("After: two | Later: three"), texts.join("\n"));
+  });
+});
+
+Deno.test("asking again where nothing was asked, and while a query runs, is told and does nothing", async () => {
+  await withScreen([slow(final("never"))], {}, async ({ screen, engine }) => {
+    screen.type(AGAIN);
+    await screen.until("Nothing was asked here yet");
+    screen.type(`one${ENTER}`);
+    await screen.until("waiting for");
+    screen.type(`/retry${ENTER}`);
+    await screen.until("Cannot ask again while a query runs");
+    assert.equal(engine.provider.requests.length, 1);
+  });
+});
+
+Deno.test("what cannot be asked again is told, and the run before stays on the screen", async () => {
+  await withScreen([final("First: one")], {}, async ({ screen, engine }) => {
+    screen.type(`question A${ENTER}`);
+    await screen.until("First: one");
+    await screen.until((text) => !text.includes("Esc cancels"));
+    engine.conversations.retry = () => Promise.reject(new Error("Cannot write: the disk is full"));
+    screen.type(AGAIN);
+    assert.match(await screen.until("the disk is full"), /› question A[^]*First: one[^]*the disk is full/);
+  });
+});
