@@ -8,16 +8,16 @@ const TIMEOUT_MS = 10_000;
 /** Below it, names of filters in a repository's settings cannot be overridden. */
 const GIT_MAJOR = 2, GIT_MINOR = 31;
 
-/** Whether programs run behind their wall, and git is among them. */
+/** Whether programs run behind their wall, and git is among them. `signal` ends what runs; nothing of it is left. */
 export async function diagnoseCommands(
   { config: { shell }, home }: Pick<Settings, "config" | "home">,
-  env: Environment,
+  { env, signal }: { readonly env: Environment; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly CheckResult[]> {
   const workspace = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
   const folders = { home: env["HOME"] || null, visHome: home };
   // Beside other walls: a server that looks at itself runs programs meanwhile.
   const wall = new ProcessWall({ private: folders, read: shell.read, network: false, env, shared: true });
-  const run: Run = (argv) => wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS });
+  const run: Run = (argv) => wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...(signal ? { signal } : {}) });
   try {
     const { code, signal } = await run(["/bin/sh", "-c", "exit 0"]);
     if (code !== 0) throw new Error(`Cannot run commands: /bin/sh ended with ${signal ?? code}`);

@@ -1,38 +1,61 @@
 import type { CheckResult, OpenRequest } from "../channels/channel.ts";
 import { DEFAULT_CONFIG } from "../config/defaults.ts";
-import { ConfigError } from "../domain/errors.ts";
-import { probeWalls, type WallProbe } from "../sandbox/probe_walls.ts";
+import { Cancelled, ConfigError } from "../domain/errors.ts";
 import { diagnoseCommands } from "./diagnose_commands.ts";
 import { diagnoseDatabase } from "./diagnose_database.ts";
 import { diagnoseExtensions } from "./diagnose_extensions.ts";
 import { diagnoseProviders } from "./diagnose_providers.ts";
+import { diagnoseSandbox } from "./diagnose_sandbox.ts";
 import { diagnoseSettings, settingsFault } from "./diagnose_settings.ts";
 import { diagnoseTelegram } from "./diagnose_telegram.ts";
 import type { SessionParts } from "./open_session.ts";
 import { readSettings, type Settings } from "./settings.ts";
-import { wallChecks } from "./wall_checks.ts";
 
 /** Tries what Vis needs on this machine, and says what mends each fault. Never throws for one that it can name; where
- * the settings cannot be used, it tries what needs none. Rejects with `UsageError` for a workspace that is none. */
-export async function doctor(request: OpenRequest, parts: SessionParts): Promise<readonly CheckResult[]> {
+ * the settings cannot be used, it tries what needs none. Rejects with `UsageError` for a workspace that is none, and at
+ * the signal with `Cancelled`, once every child has ended and every folder is gone. */
+export async function doctor(
+  { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
+  parts: SessionParts,
+): Promise<readonly CheckResult[]> {
   const runtime = checkRuntime();
   let settings: Settings;
   try {
     settings = await readSettings(request, parts.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return [runtime, settingsFault(error), ...await checkWalls({ config: DEFAULT_CONFIG })];
+    const walls = await diagnoseSandbox({ config: DEFAULT_CONFIG }, { signal });
+    if (signal?.aborted) throw new Cancelled("Cancelled");
+    return [runtime, settingsFault(error), ...walls];
   }
   const found = await Promise.all([
     diagnoseSettings(settings),
-    checkWalls(settings),
-    diagnoseCommands(settings, parts.env),
+    diagnoseSandbox(settings, { signal }),
+    diagnoseCommands(settings, { env: parts.env, signal }),
     diagnoseDatabase(settings),
-    diagnoseProviders(settings),
+    unlessGivenUp(diagnoseProviders(settings), signal),
     diagnoseExtensions(settings, parts),
     diagnoseTelegram(settings),
   ]);
+  if (signal?.aborted) throw new Cancelled("Cancelled");
   return [runtime, ...found.flat()];
+}
+
+/** Nobody waits for a service that is asked in vain. */
+async function unlessGivenUp(
+  checks: Promise<readonly CheckResult[]>,
+  signal: AbortSignal | undefined,
+): Promise<readonly CheckResult[]> {
+  if (!signal) return await checks;
+  const givenUp = Promise.withResolvers<readonly CheckResult[]>();
+  const giveUp = (): void => givenUp.resolve([]);
+  signal.addEventListener("abort", giveUp);
+  if (signal.aborted) giveUp();
+  try {
+    return await Promise.race([checks, givenUp.promise]);
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
 }
 
 function checkRuntime(): CheckResult {
@@ -43,15 +66,4 @@ function checkRuntime(): CheckResult {
   if (!old) return { name: "runtime", state: "ok", found, mend: "" };
   const mend = "Runtimes below 2.8.1 have published permission bypasses: the other walls still hold, use a newer build";
   return { name: "runtime", state: "warn", found, mend };
-}
-
-async function checkWalls({ config }: Pick<Settings, "config">): Promise<readonly CheckResult[]> {
-  let probes: readonly WallProbe[];
-  try {
-    probes = await probeWalls();
-  } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
-    return [{ name: "sandbox", state: "fail", found, mend: "No block can run before this is mended" }];
-  }
-  return wallChecks(probes, { require: config.sandbox.require, os: Deno.build.os });
 }

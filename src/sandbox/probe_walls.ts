@@ -15,7 +15,7 @@ interface Probe {
   /** Which walls stand while it is tried. */
   readonly walls: NonNullable<Parameters<typeof openSandbox>[1]>["walls"];
   /** Evaluates to a list of what got through. */
-  readonly code: (secret: string) => string;
+  readonly code: (secret: string, options: { readonly carried: boolean }) => string;
   readonly text: (sandbox: Sandbox) => string;
   readonly mend: string;
 }
@@ -28,9 +28,13 @@ const attempts = (list: Readonly<Record<string, string>>): string =>
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
   }\nthrough`;
 
+/** A launcher may carry the child to where the secret is not: a file of every system stands for it there. */
 const FILES = (secret: string): Readonly<Record<string, string>> => ({
   "read a file": `Deno.readTextFileSync(${JSON.stringify(secret)})`,
+  "read a file of the system": `Deno.readTextFileSync("/etc/passwd")`,
   "write a file": `(Deno.writeTextFileSync(${JSON.stringify(`${secret}.new`)}, "x"), true)`,
+  "write into the temporary folder":
+    `(Deno.removeSync(Deno.makeTempFileSync({ dir: "/tmp", prefix: "vis-probe-" })), true)`,
   "open a port": `(Deno.listen({ port: 0, hostname: "127.0.0.1" }).close(), true)`,
 });
 
@@ -57,10 +61,13 @@ const PROBES: readonly Probe[] = [
   {
     wall: "process",
     walls: { ...OFF, limits: true },
-    code: () =>
+    // A launcher sets variables and a folder of its own: only what is ours must not come through it.
+    code: (_secret, { carried }) =>
       attempts({
-        "see the environment": `Object.keys(Deno.env.toObject()).some((key) => /^(HOME|PATH|USER|VIS_)/.test(key))`,
-        "see files in its folder": `[...Deno.readDirSync(".")].length > 0`,
+        "see the environment": `Object.keys(Deno.env.toObject()).some((key) => ${
+          carried ? "/^VIS_|_(API_KEY|TOKEN|SECRET)$/" : "/^(HOME|PATH|USER|VIS_)/"
+        }.test(key))`,
+        ...carried ? {} : { "see files in its folder": `[...Deno.readDirSync(".")].length > 0` },
         "dump core": `!/Max core file size +0 /.test(Deno.readTextFileSync("/proc/self/limits"))`,
       }),
     text: () => "own process with an empty environment and folder, limited memory and files",
@@ -83,29 +90,56 @@ const PROBES: readonly Probe[] = [
   },
 ];
 
+export interface ProbeOptions {
+  /** The command that carries a sandbox, as blocks will have it. */
+  readonly launcher?: readonly string[];
+  /** Ends the children; the probe then rejects with its reason, once nothing of it is left. */
+  readonly signal?: AbortSignal | undefined;
+  /** Where the secret is put; the temporary folder otherwise. */
+  readonly folderRoot?: string;
+}
+
 /** Tries each wall by itself, with the others down, by what gets through: a file read, written or looked at, a port, a
  * process. Takes a few child starts. Rejects when no child starts at all. */
-export async function probeWalls(): Promise<readonly WallProbe[]> {
-  const folder = await Deno.makeTempDir({ prefix: "vis-probe-" });
+export async function probeWalls(options: ProbeOptions = {}): Promise<readonly WallProbe[]> {
+  const { signal, folderRoot } = options;
+  signal?.throwIfAborted();
+  const folder = Deno.makeTempDirSync({
+    prefix: "vis-probe-",
+    ...(folderRoot === undefined ? {} : { dir: folderRoot }),
+  });
   try {
     const secret = `${folder}/secret`;
     await Deno.writeTextFile(secret, "secret");
-    return await Promise.all(PROBES.map((probe) => tryWall(probe, secret)));
+    // All of them have ended before anybody leaves: each has a child and a folder to take away.
+    const tried = await Promise.allSettled(PROBES.map((probe) => tryWall(probe, secret, options)));
+    signal?.throwIfAborted();
+    return tried.map((one) => {
+      if (one.status === "rejected") throw one.reason;
+      return one.value;
+    });
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    Deno.removeSync(folder, { recursive: true });
   }
 }
 
-async function tryWall({ wall, walls, code, text, mend }: Probe, secret: string): Promise<WallProbe> {
+async function tryWall(
+  { wall, walls, code, text, mend }: Probe,
+  secret: string,
+  { launcher = [], signal, folderRoot }: ProbeOptions,
+): Promise<WallProbe> {
   const sandbox = await openSandbox({
     functions: [],
     constants: {},
     grants: NO_GRANTS,
+    launcher,
     onCall: () => Promise.reject(new Error("Cannot call the host from a probe")),
     limits: { memoryBytes: 256 << 20, outputBytes: 64 << 10, graceMs: 500, previewChars: 1000 },
-  }, { walls: walls ?? {} });
+    ...(signal ? { signal } : {}),
+  }, { walls: walls ?? {}, ...(folderRoot === undefined ? {} : { folderRoot }) });
   try {
-    const report = await sandbox.run({ code: code(secret), iteration: 1, index: 0, deadlineMs: 5_000 });
+    const carried = launcher.length > 0;
+    const report = await sandbox.run({ code: code(secret, { carried }), iteration: 1, index: 0, deadlineMs: 5_000 });
     const through = throughOf(report);
     const stands = wall !== "kernel" && wall !== "process" || missingWalls(sandbox.walls, [wall]).length === 0;
     const why = through === "" ? sandbox.walls.failed.join("; ") : `got through: ${through}`;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { sample } from "../extension/_sample.ts";
 import { doctor } from "../../src/app/doctor.ts";
 import type { CheckResult } from "../../src/channels/channel.ts";
-import { UsageError } from "../../src/domain/errors.ts";
+import { Cancelled, UsageError } from "../../src/domain/errors.ts";
 import { startOpenAiMock } from "../helpers/openai_mock.ts";
 
 interface Place {
@@ -112,6 +112,24 @@ Deno.test("doctor() says why an extension is left out", () =>
     const { state, mend } = (await check()).get("extension: bad") ?? assert.fail();
     assert.equal(state, "warn");
     assert.match(mend, /^vis extensions check .*bad; or leave it out: vis config set extensions\.deny bad$/);
+  }));
+
+Deno.test("doctor() ends at its signal, with a service that does not answer", () =>
+  withPlace(async ({ home, workspace, write }) => {
+    const controller = new AbortController();
+    using silent = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+    const asked = silent.accept();
+    await write("home/config.jsonc", JSON.stringify({ localServers: false }));
+    const env = {
+      VIS_HOME: home,
+      HOME: home,
+      VIS_BASE_URL: `http://127.0.0.1:${silent.addr.port}/v1`,
+      VIS_MODEL: "m",
+    };
+    const running = doctor({ cwd: workspace, signal: controller.signal }, { env, shipped: {}, described: {} });
+    using _connection = await asked;
+    controller.abort();
+    await assert.rejects(running, Cancelled);
   }));
 
 Deno.test("doctor() refuses a workspace that is none", async () => {

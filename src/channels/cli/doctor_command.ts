@@ -2,7 +2,7 @@ import pc from "picocolors";
 import type { CheckResult, Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 
-/** `vis doctor`: one line per check with its mend. 1 when one failed. */
+/** `vis doctor`: one line per check with its mend. 1 when one failed. Ctrl-C leaves nothing behind. */
 export async function doctorCommand(
   { services, io, flags }: {
     readonly services: Services;
@@ -10,7 +10,10 @@ export async function doctorCommand(
     readonly flags: { readonly db?: string; readonly cwd?: string; readonly json: boolean };
   },
 ): Promise<number> {
-  const checks = await services.doctor({ db: flags.db, cwd: flags.cwd });
+  const controller = new AbortController();
+  const stop = io.onInterrupt(() => controller.abort());
+  const asked = services.doctor({ db: flags.db, cwd: flags.cwd, signal: controller.signal });
+  const checks = await asked.finally(stop);
   if (flags.json) io.stdout(`${JSON.stringify(checks, null, 2)}\n`);
   else for (const check of checks) io.stdout(`${line(check, io)}\n`);
   return checks.some((check) => check.state === "fail") ? 1 : 0;

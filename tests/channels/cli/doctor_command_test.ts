@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { doctorCommand } from "../../../src/channels/cli/doctor_command.ts";
 import type { CheckResult } from "../../../src/channels/channel.ts";
+import { Cancelled } from "../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
 const CHECKS: readonly CheckResult[] = [
@@ -29,4 +30,17 @@ Deno.test("doctorCommand() exits with 1 when a check failed", async () => {
 Deno.test("doctorCommand() prints the checks as JSON", async () => {
   const { code, out } = await run([...CHECKS, FAILED], true);
   assert.deepEqual([code, JSON.parse(out)], [1, [...CHECKS, FAILED]]);
+});
+
+Deno.test("doctorCommand() gives the checks up at Ctrl-C", async () => {
+  const io = fakeIo();
+  const services = fakeServices({
+    doctor: ({ signal }) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => reject(new Cancelled("Cancelled")));
+        io.interrupt();
+      }),
+  });
+  await assert.rejects(doctorCommand({ services, io, flags: { json: false } }), Cancelled);
+  assert.equal(io.out, "");
 });
