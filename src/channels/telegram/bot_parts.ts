@@ -21,6 +21,8 @@ export interface BotParts {
   readonly closing: AbortSignal;
   /** What a user may ask for in a day (UTC); null for no limit. */
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
+  /** An answer that took longer is a new message, of which Telegram notifies; nobody hears of one that was edited. */
+  readonly lateMs: number;
   /** Names of models that chats may choose from; null where they may not. */
   readonly models: (() => Promise<readonly string[]>) | null;
 }

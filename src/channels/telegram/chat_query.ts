@@ -39,7 +39,8 @@ export class ChatQuery {
       replyTo: chat.group ? messageId : null,
       messenger: parts.messenger,
       ids: entry.replies ?? [],
-      save: (replies) => this.#save({ replies }),
+      progress: entry.progress,
+      save: (change) => this.#save({ startedAt: this.#entry.startedAt ?? parts.clock.now(), ...change }),
     });
   }
 
@@ -68,10 +69,10 @@ export class ChatQuery {
       await live;
       await this.#saving;
       if (text === null) {
-        await this.#reply.finish(new RichText().add(SUSPENDED));
+        await this.#reply.pause(SUSPENDED);
         return "kept";
       }
-      await this.#reply.finish(text);
+      await this.#reply.finish(text, { anew: this.#isLate });
       return "answered";
     } catch (error) {
       return this.#failed(error);
@@ -79,6 +80,13 @@ export class ChatQuery {
       this.#ended.abort();
       this.#begun.resolve();
     }
+  }
+
+  /** Who asked may be elsewhere by now; who has ended it is not. */
+  get #isLate(): boolean {
+    const { clock, lateMs } = this.#parts;
+    const { startedAt } = this.#entry;
+    return startedAt !== undefined && clock.now() - startedAt >= lateMs && !this.#cancel.signal.aborted;
   }
 
   /** Null where it was cut by the end of the program. */

@@ -17,6 +17,11 @@ export interface Entry {
   readonly suspended?: boolean;
   /** Messages that hold the answer, in order: they are made first and filled then, so that none is sent twice. */
   readonly replies?: readonly number[];
+  /** The message that showed how far it was, where the answer comes in new ones; null where the answer takes its place.
+   * Chosen once, before the answer is written. */
+  readonly progress?: number | null;
+  /** When its first message was made. */
+  readonly startedAt?: number;
   /** A short reply is about to be sent: where it is not known to have arrived, it is not sent again. */
   readonly replied?: boolean;
 }

@@ -20,16 +20,17 @@ export class Messenger {
     this.#outbox = outbox;
   }
 
-  /** The id of the new message. Rejects with `TelegramError` where the chat takes none. */
+  /** The id of the new message; `silent`: no device sounds. Rejects with `TelegramError` where the chat takes none. */
   async send(
     place: ChatPlace,
     message: RichMessage,
-    { replyTo = null }: { readonly replyTo?: number | null } = {},
+    { replyTo = null, silent = false }: { readonly replyTo?: number | null; readonly silent?: boolean } = {},
   ): Promise<number> {
     const payload = {
       chat_id: place.id,
       ...(place.thread === null ? {} : { message_thread_id: place.thread }),
       ...(replyTo === null ? {} : { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } }),
+      ...(silent ? { disable_notification: true } : {}),
       ...NO_PREVIEW,
     };
     const once = (content: Pick<SentText, "text" | "entities">) =>
@@ -56,6 +57,21 @@ export class Messenger {
       if (!isRefused(error)) throw error;
       if (/message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i.test(error.message)) return false;
       throw error;
+    }
+  }
+
+  /** False where Telegram does not let it be removed, as from two days on. */
+  async remove({ id }: ChatPlace, messageId: number): Promise<boolean> {
+    const payload = { chat_id: id, message_id: messageId };
+    try {
+      await this.#outbox.must(
+        id,
+        (signal) => this.#api.call((wire, own) => wire.deleteMessage(payload, own), { signal }),
+      );
+      return true;
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      return /message to delete not found|MESSAGE_ID_INVALID/i.test(error.message); // it is gone
     }
   }
 

@@ -16,6 +16,9 @@ import { TelegramError } from "./telegram_error.ts";
 import { webhookSecret } from "./webhook_secret.ts";
 import type { Me } from "./wire.ts";
 
+/** Whoever asked has put the phone away by then. */
+const LATE_MS = 10_000;
+
 export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "quota" | "models"> {
   readonly token: string;
   /** Of the Bot API server. */
@@ -28,6 +31,8 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   /** A session with a model in place of the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
+  /** As `BotParts` has it; ten seconds where it is left out. */
+  readonly lateMs?: number;
   readonly note: (text: string) => void;
   /** Ends the attempts to reach Telegram at the start. */
   readonly signal: AbortSignal;
@@ -56,6 +61,7 @@ export async function openTelegram(options: OpenTelegramOptions): Promise<Opened
       messenger: new Messenger({ api, outbox }),
       closing: abort.closing.signal,
       quota: options.quota,
+      lateMs: options.lateMs ?? LATE_MS,
       models: options.models,
     };
     const secret = webhookSecret(token);

@@ -147,6 +147,12 @@ export class FakeBotApi {
         return this.#send(payload);
       case "editMessageText":
         return this.#edit(payload);
+      case "deleteMessage": {
+        const at = this.messages.findIndex(({ id }) => id === payload["message_id"]);
+        if (at < 0) return refusal(400, "Bad Request: message to delete not found");
+        this.messages.splice(at, 1);
+        return ok(true);
+      }
       case "getFile": {
         const path = String(payload["file_id"]);
         return ok({ file_id: path, file_size: this.files.get(path)?.length, file_path: path });

@@ -56,6 +56,7 @@ export async function withBot(
       log: engineLog(engine),
       note: (text) => notes.push(text),
       shutdownMs: 5_000,
+      lateMs: Infinity,
       quota: { queriesPerDay: null, costUsdPerDay: null },
       models: () => Promise.resolve(["script", "other"]),
       allowed: () => Promise.resolve([7, -500]),

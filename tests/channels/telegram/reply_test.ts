@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Entry } from "../../../src/channels/telegram/entry.ts";
 import type { Messenger } from "../../../src/channels/telegram/messenger.ts";
 import { Reply } from "../../../src/channels/telegram/reply.ts";
 import type { RichMessage } from "../../../src/channels/telegram/rich_text.ts";
@@ -10,8 +11,12 @@ const PLACE = { id: 7, thread: null, group: false };
 /** A chat that outlives processes, and a kill before or after its n-th step (a call, or a note of one). */
 class Chat {
   readonly texts: string[] = [];
-  saved: readonly number[] = [];
+  readonly silent: boolean[] = [];
+  readonly repliesTo: (number | null)[] = [];
+  saved: Pick<Entry, "replies" | "progress"> = {};
   calls = 0;
+  /** Telegram lets nothing be removed. */
+  keeps = false;
   #left = Infinity;
   #after = false;
 
@@ -20,19 +25,34 @@ class Chat {
     this.#after = after;
   }
 
+  get ids(): readonly number[] {
+    return this.saved.replies ?? [];
+  }
+
   reply(): Reply {
     const messenger = {
-      send: (_place: unknown, { text }: RichMessage) => this.#step(() => this.texts.push(text) - 1),
+      send: (_place: unknown, { text }: RichMessage, { silent = false, replyTo = null } = {}) =>
+        this.#step(() => {
+          this.silent.push(silent);
+          this.repliesTo.push(replyTo);
+          return this.texts.push(text) - 1;
+        }),
       edit: (_place: unknown, { messageId, message }: { readonly messageId: number; readonly message: RichMessage }) =>
         this.#step(() => {
           if (this.texts[messageId] === undefined) return false;
           this.texts[messageId] = message.text;
           return true;
         }),
+      remove: (_place: unknown, messageId: number) =>
+        this.#step(() => {
+          if (!this.keeps) delete this.texts[messageId];
+          return !this.keeps;
+        }),
       progress: () => Promise.resolve(),
     } as unknown as Messenger;
-    const save = (ids: readonly number[]) => this.#step(() => void (this.saved = ids));
-    return new Reply({ place: PLACE, replyTo: null, messenger, ids: this.saved, save });
+    const save = (change: Chat["saved"]) => this.#step(() => void (this.saved = { ...this.saved, ...change }));
+    const { progress } = this.saved;
+    return new Reply({ place: PLACE, replyTo: 5, messenger, ids: this.ids, progress, save });
   }
 
   #step<T>(work: () => T): Promise<T> {
@@ -44,31 +64,73 @@ class Chat {
   }
 }
 
-async function answer(chat: Chat, whole: RichText): Promise<void> {
+async function answer(chat: Chat, whole: RichText, anew = false): Promise<void> {
   const reply = chat.reply();
   await reply.open("⏳");
-  await reply.finish(whole);
+  await reply.finish(whole, { anew });
 }
 
-Deno.test("Reply: a kill at any step, before or after it, repeats and loses no part", async () => {
-  const parts = ["a", "b", "c"].map((letter) => letter.repeat(4000));
-  const whole = () => new RichText().add(parts.join("\n\n"));
-  const clean = new Chat();
-  await answer(clean, whole());
-  assert.deepEqual(clean.texts, parts);
-  for (let step = 0; step < clean.calls; step++) {
-    for (const after of [false, true]) {
-      const chat = new Chat();
-      chat.killAt(step, after);
-      await assert.rejects(answer(chat, whole()), Cancelled);
-      const lost = chat.texts.length - chat.saved.length;
-      chat.killAt(Infinity, false);
-      await answer(chat, whole());
-      const left = chat.texts.filter((text) => !["⏳", "…"].includes(text));
-      assert.equal(chat.texts.length, parts.length + lost, "what no process knows of is all that is left");
-      assert.deepEqual(left, parts, `step ${step} ${after ? "after" : "before"}`);
+for (const anew of [false, true]) {
+  const how = anew ? "in new messages" : "in place of the progress";
+  Deno.test(`Reply: a kill at any step, before or after it, repeats and loses no part of an answer ${how}`, async () => {
+    const parts = ["a", "b", "c"].map((letter) => letter.repeat(4000));
+    const whole = () => new RichText().add(parts.join("\n\n"));
+    const clean = new Chat();
+    await answer(clean, whole(), anew);
+    assert.deepEqual(clean.texts.filter((text) => text !== undefined), parts);
+    assert.deepEqual(clean.silent, anew ? [false, false, true, true] : [false, true, true]);
+    assert.deepEqual(clean.repliesTo, anew ? [5, 5, null, null] : [5, null, null]);
+    for (let step = 0; step < clean.calls; step++) {
+      for (const after of [false, true]) {
+        for (const later of [anew, !anew]) {
+          const chat = new Chat();
+          chat.killAt(step, after);
+          await assert.rejects(answer(chat, whole(), anew), Cancelled);
+          const known = [...chat.ids, ...typeof chat.saved.progress === "number" ? [chat.saved.progress] : []];
+          const made = chat.texts.length;
+          const lost = made - known.length;
+          assert.ok(lost <= 1);
+          chat.killAt(Infinity, false);
+          const chosen = chat.saved.progress !== undefined;
+          await answer(chat, whole(), later);
+          const what = `step ${step} ${after ? "after" : "before"}`;
+          const left = chat.texts.filter((text) => text !== undefined && !/^(?:⏳|…|a{159}… …)$/.test(text));
+          assert.deepEqual(left, parts, what);
+          const removed = chosen ? anew : later;
+          const there = chat.texts.filter((text) => text !== undefined);
+          assert.equal(there.length, parts.length + lost, `${what}: what no process knows of is all that is left`);
+          assert.equal(typeof chat.saved.progress, removed ? "number" : "object", what);
+        }
+      }
     }
-  }
+  });
+}
+
+Deno.test("Reply.finish() anew begins with what a notification shows, and fills it then", async () => {
+  const chat = new Chat();
+  const reply = chat.reply();
+  await reply.open("⏳");
+  chat.killAt(2, false); // after the choice and the message, before it is noted
+  await assert.rejects(reply.finish(new RichText().add(`The **answer**\n\n${"is long ".repeat(99)}`), { anew: true }));
+  assert.match(chat.texts[1] ?? "", /^The \*\*answer\*\* is long .{120,140}… …$/);
+  assert.ok((chat.texts[1] ?? "").length <= 162);
+});
+
+Deno.test("Reply.finish() anew says where the answer is in a message that Telegram does not let it remove", async () => {
+  const chat = new Chat();
+  chat.keeps = true;
+  await answer(chat, new RichText().add("done"), true);
+  assert.deepEqual(chat.texts, ["✅ Answered below", "done"]);
+});
+
+Deno.test("Reply.pause() says it in the first message and chooses nothing", async () => {
+  const chat = new Chat();
+  const reply = chat.reply();
+  await reply.open("⏳");
+  await reply.pause("later");
+  assert.deepEqual([chat.texts, chat.saved], [["later"], { replies: [0] }]);
+  await answer(chat, new RichText().add("done"), true);
+  assert.deepEqual(chat.texts.filter((text) => text !== undefined), ["done"]);
 });
 
 Deno.test("Reply.finish() writes a message anew that somebody has deleted", async () => {
@@ -78,7 +140,7 @@ Deno.test("Reply.finish() writes a message anew that somebody has deleted", asyn
   delete chat.texts[0];
   await reply.finish(new RichText().add("answer"));
   assert.deepEqual(chat.texts.filter((text) => text !== undefined), ["answer"]);
-  assert.deepEqual(chat.saved, [1]);
+  assert.deepEqual(chat.ids, [1]);
 });
 
 Deno.test("Reply.finish() leaves out what is beyond twenty messages, and says so", async () => {

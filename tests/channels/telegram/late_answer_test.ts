@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { refused } from "./_fake_bot_api.ts";
+import { type Rig, withBot } from "./_rig.ts";
+
+const answer = (text: string): string => replyJson([], { final: text });
+/** Of the bot's clock; of the machine's it is a fiftieth. */
+const LATE = 5_000;
+const work = (ms: number): string => replyJson(`await new Promise((r) => setTimeout(r, ${ms})); const a = 1`);
+
+const sent = ({ api }: Rig) =>
+  api.callsOf("sendMessage").map(({ payload }) => ({
+    text: String(payload["text"]),
+    silent: payload["disable_notification"] === true,
+  }));
+
+Deno.test("an answer after long work is a new message that devices notify of, and the progress is removed", () =>
+  withBot([work(150), answer("It is 42")], async (rig) => {
+    const { api, until } = rig;
+    api.say("What is it?");
+    await until(() => api.callsOf("deleteMessage").length === 1 && api.messages.length === 1);
+    const [message] = api.messages;
+    assert.match(message?.texts.at(-1) ?? "", /^It is 42\n\n2 iterations · /);
+    assert.notEqual(message?.id, api.callsOf("deleteMessage")[0]?.payload["message_id"]);
+    const [progress, made] = sent(rig);
+    assert.equal(progress?.text, "⏳");
+    assert.match(made?.text ?? "", /^It is 42 2 iterations · .* …$/);
+    assert.equal(made?.silent, false);
+  }, { lateMs: LATE }));
+
+Deno.test("a long answer after long work sounds once, and answers who asked in the group", () => {
+  const long = Array.from({ length: 300 }, (_, n) => `Line ${n} of many words to fill it`).join("\n");
+  return withBot([work(150), answer(long)], async (rig) => {
+    const { api, until } = rig;
+    const entities = [{ type: "mention", offset: 0, length: 11 }];
+    const chat = { id: -500, type: "supergroup", title: "G" };
+    api.say("@VisTestBot q", { chat, entities, message_id: 77 }, { user: 8 });
+    await until(() => api.callsOf("deleteMessage").length === 1 && api.messages.length === 3);
+    assert.deepEqual(sent(rig).map(({ silent }) => silent), [false, false, true, true]);
+    const repliesTo = api.callsOf("sendMessage").map(({ payload }) =>
+      Reflect.get(Object(payload["reply_parameters"]), "message_id")
+    );
+    assert.deepEqual(repliesTo, [77, 77, undefined, undefined]);
+    assert.ok([...Array(300).keys()].every((n) => api.shown().join("\n").includes(`Line ${n} of many`)));
+  }, { lateMs: LATE });
+});
+
+Deno.test("an answer after short work takes the place of the progress, and one that was cancelled as well", () =>
+  withBot([answer("quick"), work(20_000)], async (rig) => {
+    const { api, engine, until, restart } = rig;
+    api.say("a");
+    await until(() => api.shown().some((text) => text.startsWith("quick")));
+    await restart({ lateMs: LATE });
+    api.say("b");
+    await until(() => engine.provider.requests.length === 2);
+    await new Promise((resolve) => setTimeout(resolve, LATE / 50));
+    api.say("/cancel");
+    await until(() => api.shown().includes("⏹ Cancelled"));
+    assert.equal(api.callsOf("deleteMessage").length, 0);
+    assert.deepEqual(sent(rig).map(({ text }) => text), ["⏳", "⏳", "⏹ Ending it"]);
+  }));
+
+Deno.test("the time before a restart counts, and the progress from before it is removed", () =>
+  withBot([work(9_000), answer("gone on")], async (rig) => {
+    const { api, engine, until, restart } = rig;
+    api.say("a");
+    await until(() => engine.provider.requests.length === 1 && api.messages.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await restart({ lateMs: 1_000 });
+    await until(() => api.shown().some((text) => text.startsWith("gone on")) && api.messages.length === 1);
+    assert.equal(api.callsOf("deleteMessage").length, 1);
+    assert.deepEqual(sent(rig).map(({ silent }) => silent), [false, false]);
+  }, { shutdownMs: 0 }));
+
+Deno.test("progress that Telegram does not let the bot remove says where the answer is, and nothing comes twice", () =>
+  withBot([work(150), answer("It is 42"), answer("next")], async ({ api, until }) => {
+    api.fail("deleteMessage", refused(429, "Too Many Requests: retry after 1", { retry_after: 1 }), { cut: "before" });
+    let times = 0;
+    api.rules.push(({ method }) =>
+      method === "deleteMessage" && times++ >= 0 ? refused(400, "Bad Request: message can't be deleted") : null
+    );
+    api.say("a");
+    await until(() => api.shown().includes("✅ Answered below"));
+    assert.equal(api.shown().filter((text) => text.startsWith("It is 42")).length, 1);
+    api.say("b");
+    await until(() => api.shown().some((text) => text.startsWith("next")));
+  }, { lateMs: LATE }));
