@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { ExtensionCheck } from "../domain/extension_report.ts";
+import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import { buildRegistry, type ShippedParts } from "./extension_source.ts";
@@ -53,7 +54,7 @@ async function calls(
   } catch {
     return [];
   }
-  const checks = Checks.safeParse(parsed(text));
+  const checks = Checks.safeParse(jsonOrUndefined(text));
   if (!checks.success) {
     const [issue] = checks.error.issues;
     return [{ what: "checks.json", ok: false, found: `${issue?.path.join(".")}: ${issue?.message}` }];
@@ -71,12 +72,4 @@ async function calls(
     }
   }
   return done;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -9,6 +9,7 @@ import { PROJECT_KEYS, refusedKeys } from "../config/refused_keys.ts";
 import { isSecret, maskSecrets } from "../config/secrets.ts";
 import { configJsonSchema, type Setting, settingList, settingOf } from "../config/setting_list.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
+import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { nearestName } from "../domain/nearest_name.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
 import { ConfigTrust } from "./config_trust.ts";
@@ -182,17 +183,9 @@ function knownSetting(key: string, action: string): Setting {
 /** Words as JSON where they are JSON, and as text; a list from several words or one. */
 function readings({ isList }: Setting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
-  const read = jsonOf(word);
+  const read = jsonOrUndefined(word);
   const plain = words.length > 1 ? [] : [...read === undefined ? [] : [read], word];
   return isList ? [...Array.isArray(read) ? plain : [], [...words]] : plain.length > 0 ? plain : [words.join(" ")];
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function refuseSecret(key: string, words: readonly string[]): void {

@@ -9,6 +9,7 @@ import {
 } from "../domain/conversation_archive.ts";
 import { clip } from "../domain/clip.ts";
 import { UsageError } from "../domain/errors.ts";
+import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { decode } from "../sandbox/codec.ts";
 import { withScopeChanges } from "./_old_scopes.ts";
 
@@ -118,25 +119,21 @@ function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: 
   const textOf = (cell: string | { readonly content: string }): string =>
     typeof cell === "string" ? cell : new TextDecoder().decode(wanted(contents, cell.content));
   for (const { id, value } of extensionState) {
-    if (value !== null && jsonOr(textOf(value)) === undefined) throw refused(`the state of row ${id} is no JSON`);
+    if (value !== null && jsonOrUndefined(textOf(value)) === undefined) {
+      throw refused(`the state of row ${id} is no JSON`);
+    }
   }
   for (const { id, llmUserPrompt } of iteration) {
     if (llmUserPrompt === null) continue;
     const text = textOf(llmUserPrompt);
-    if (!sentMessages.safeParse(jsonOr(text)).success) throw refused(`the messages of row ${id} cannot be read`);
-  }
-  for (const { id, metadata: { answerSchema } } of querySoul) {
-    if (answerSchema !== undefined && jsonOr(answerSchema) === undefined) {
-      throw refused(`the answer schema of row ${id} cannot be read`);
+    if (!sentMessages.safeParse(jsonOrUndefined(text)).success) {
+      throw refused(`the messages of row ${id} cannot be read`);
     }
   }
-}
-
-function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+  for (const { id, metadata: { answerSchema } } of querySoul) {
+    if (answerSchema !== undefined && jsonOrUndefined(answerSchema) === undefined) {
+      throw refused(`the answer schema of row ${id} cannot be read`);
+    }
   }
 }
 

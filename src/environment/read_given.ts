@@ -1,4 +1,5 @@
 import { UsageError } from "../domain/errors.ts";
+import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import type { Store } from "../persistence/store.ts";
 import { encode } from "../sandbox/codec.ts";
@@ -36,7 +37,7 @@ export async function readGiven(
 }
 
 function small(name: string, { source, text }: { readonly source: GivenSource; readonly text: string }): GivenVariable {
-  const parsed = source.json ? parse(text) : undefined;
+  const parsed = source.json ? jsonOrUndefined(text) : undefined;
   const value = parsed === undefined ? text : parsed;
   const image = imageOf(name, { label: source.label, summary: summaryOf(value), bytes: encode(value) });
   const what = parsed === undefined ? describe(text.length, source) : `${image.summary.shape}, from JSON`;
@@ -86,14 +87,6 @@ function imageOf(
 
 function describe(chars: number, { json }: GivenSource): string {
   return `string of ${chars} characters${json ? ", JSON text that was not parsed" : ""}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function decodeAll(pieces: readonly Uint8Array[], label: string): string {

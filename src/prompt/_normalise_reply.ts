@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import type { Reply, ReplyBlock } from "./reply.ts";
 import { normaliseFinal } from "./_normalise_final.ts";
 import { replySchema } from "./reply_schema.ts";
@@ -30,8 +31,8 @@ function normalise(value: unknown, at: { readonly repairs: readonly string[]; re
   if (at.depth > MAX_WRAPS) return null;
   const { repairs } = at;
   if (typeof value === "string") {
-    const inner = /^\s*[{[]/.test(value) ? parsed(value) : null;
-    return inner === null
+    const inner = /^\s*[{[]/.test(value) ? jsonOrUndefined(value) : undefined;
+    return inner === undefined
       ? null
       : normalise(inner, { repairs: [...repairs, "parsed a reply inside a string"], depth: at.depth + 1 });
   }
@@ -87,7 +88,7 @@ function reply(fields: Fields, { code, notes }: { readonly code: unknown; readon
 function blocksOf(code: unknown, repairs: string[]): ReplyBlock[] {
   if (code === undefined || code === null) return [];
   if (typeof code === "string") {
-    const inner = /^\s*(?:\[\s*\{|\{\s*"expr")/.test(code) ? parsed(code) : null;
+    const inner = /^\s*(?:\[\s*\{|\{\s*"expr")/.test(code) ? jsonOrUndefined(code) : undefined;
     repairs.push("took code that was no array of blocks");
     return blocksOf(inner ?? [code], repairs);
   }
@@ -153,12 +154,4 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
     model: choose("model", NEXT.model.unwrap().options),
     reasoning: choose("reasoning", NEXT.reasoning.unwrap().options),
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,7 @@
 import { RE2JS, RE2JSException } from "re2js";
 import { UsageError } from "../domain/errors.ts";
 import { clip } from "../domain/clip.ts";
+import { percentDecoded } from "../domain/percent_decoded.ts";
 
 /** One schema of a document: an object with keywords, or true or false. */
 export type Schema = boolean | { readonly [keyword: string]: unknown };
@@ -173,20 +174,12 @@ class Walk {
 
   #pointed(ref: string): Schema | undefined {
     let at: unknown = this.#root;
-    for (const part of decoded(ref).slice(2).split("/")) {
+    for (const part of percentDecoded(ref).slice(2).split("/")) {
       const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
       if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
       at = Object.getOwnPropertyDescriptor(at, key)?.value;
     }
     return typeof at === "boolean" || isObject(at) ? at : undefined;
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }
 

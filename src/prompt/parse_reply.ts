@@ -1,4 +1,5 @@
 import { oneLine } from "../domain/clip.ts";
+import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { type Fence, findFences, isCode } from "./_code_fences.ts";
 import { type MendedJson, readJson } from "./_mend_json.ts";
 import { isNoOp, normaliseReply } from "./_normalise_reply.ts";
@@ -51,12 +52,7 @@ function plainQuotes(text: string): string {
 }
 
 function parsed(text: string): unknown {
-  if (!/^\s*[{["]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return /^\s*[{["]/.test(text) ? jsonOrUndefined(text) : undefined;
 }
 
 function fromStrict(value: unknown): ParsedReply {

@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../domain/percent_decoded.ts";
 import type { Environment } from "../settings.ts";
 
 /** What the standard variables (`OTEL_*`) ask for. */
@@ -48,15 +49,7 @@ function urlOf(env: Environment): string | null {
 /** `key=value` by commas, values percent-encoded. */
 function pairs(text = ""): Record<string, string> {
   const found = text.split(",").map((part) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part));
-  return Object.fromEntries(found.flatMap((match) => match ? [[match[1] ?? "", decoded(match[2] ?? "")]] : []));
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return Object.fromEntries(found.flatMap((match) => match ? [[match[1] ?? "", percentDecoded(match[2] ?? "")]] : []));
 }
 
 function whole(text: string | undefined, standard: number): number {

@@ -1,4 +1,5 @@
 import { ConfigError } from "../../domain/errors.ts";
+import { percentDecoded } from "../../domain/percent_decoded.ts";
 import type { Advice } from "../advice.ts";
 
 /** Shorter secrets are not looked for in texts: replacing them would garble ordinary words. */
@@ -27,7 +28,7 @@ export class Endpoint {
   /** Throws `ConfigError` for an address or a key that no request can be made with. */
   constructor(options: EndpointOptions) {
     const url = parse(options.baseUrl, options.advice);
-    const login = url.username === "" ? "" : `${decode(url.username)}:${decode(url.password)}`;
+    const login = url.username === "" ? "" : `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
     this.base = url.origin + url.pathname.replace(/\/+$/, "").replace(PASTED, "").replace(/\/+$/, "");
     this.#query = Object.fromEntries(url.searchParams);
     this.headers = {
@@ -40,7 +41,7 @@ export class Endpoint {
     const inHeaders = Object.values(this.headers).filter((text) => text.length >= SHORTEST_HEADER_SECRET);
     const keys = Object.values(options.authorization);
     const hidden = [
-      ...[decode(url.password), url.password, login && btoa(login), ...Object.values(this.#query)],
+      ...[percentDecoded(url.password), url.password, login && btoa(login), ...Object.values(this.#query)],
       ...[...inHeaders, ...keys].flatMap((text) => [text, text.replace(/^\w+ +/, "")]),
     ];
     this.#secrets = hidden
@@ -108,12 +109,4 @@ function patternOf(secret: string): RegExp {
     return (/["'/]/.test(char) ? "\\\\*" : "") + char.replace(/[$()*+.?[\]^{|}]/, "\\$&");
   });
   return new RegExp(parts.join(""), "gi");
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
