@@ -23,7 +23,7 @@ import type { QueryScope } from "./query_scope.ts";
 import { RealmModules } from "./realm_modules.ts";
 import { boundText, realmParts } from "./realm_parts.ts";
 import { restoreVariable } from "./restore_variable.ts";
-import { ScopeChanges } from "./scope_changes.ts";
+import { ScopeChanges, type ScopesNow } from "./scope_changes.ts";
 import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
 import { VariableIndex } from "./variable_index.ts";
 
@@ -220,18 +220,21 @@ export class Environment {
   }
 
   /** What left the scope since the last stored iteration, and what came back: stored with this one. */
-  get scopesNow(): { readonly forgotten: readonly string[]; readonly live: readonly string[] } {
-    return { forgotten: [...this.#scopes.forgotten], live: [...this.#scopes.live] };
+  get scopesNow(): ScopesNow {
+    return this.#scopes.now;
   }
 
   get forgottenNow(): ReadonlySet<string> {
     return this.#scopes.forgotten;
   }
 
-  /** The iteration is stored with its scopes. */
-  iterationStored(): void {
-    this.#session.stored();
-    this.#scopes.stored();
+  /** What there is now is about to be stored; to be called when it is. What changes in between is stored later. */
+  storing(): () => void {
+    const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
+    return () => {
+      this.#session.stored(images);
+      this.#scopes.stored(scopes);
+    };
   }
 
   /** Notes for the model since the last call: lost variables and the like. */
@@ -266,8 +269,9 @@ export class Environment {
   /** Takes variables out of scope for good, where no iteration runs. */
   async retire(names: readonly string[]): Promise<void> {
     const { forgotten } = await this.forget(names);
+    const stored = this.storing();
     await this.store.setScope(this.branch.branchId, forgotten, "forgotten");
-    this.iterationStored();
+    stored();
   }
 
   /** Takes variables out of scope; it lasts once the iteration is stored. Their versions stay. */
@@ -285,7 +289,7 @@ export class Environment {
   /** Goes back to what the store has, so that no variable lives here alone. */
   async #undo(): Promise<void> {
     await this.#session.reset();
-    this.#scopes.stored();
+    this.#scopes.clear();
     this.index.replace(await this.store.variables(this.branch.branchId));
     await this.give(this.given.unstored);
   }

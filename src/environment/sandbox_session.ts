@@ -133,9 +133,13 @@ export class SandboxSession {
     return this.#unsaved.get(name) ?? null;
   }
 
-  /** The iteration is stored: what it made need not be remembered here. */
-  stored(): void {
-    this.#unsaved.clear();
+  get unsavedNow(): ReadonlyMap<string, VariableImage | null> {
+    return new Map(this.#unsaved);
+  }
+
+  /** These are stored: they need not be remembered here, unless there is a newer version. */
+  stored(images: ReadonlyMap<string, VariableImage | null>): void {
+    for (const [name, image] of images) if (this.#unsaved.get(name) === image) this.#unsaved.delete(name);
   }
 
   /** Ends the child and forgets what is not stored. */

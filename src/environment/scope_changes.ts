@@ -8,6 +8,11 @@ export interface Restored {
   readonly older: boolean;
 }
 
+export interface ScopesNow {
+  readonly forgotten: readonly string[];
+  readonly live: readonly string[];
+}
+
 /** What left the scope and what came back since the last stored iteration. It is stored with that iteration, in the same
  * transaction: an iteration that is cut has changed no scope. */
 export class ScopeChanges {
@@ -25,8 +30,8 @@ export class ScopeChanges {
     return this.#forgotten;
   }
 
-  get live(): ReadonlySet<string> {
-    return this.#live;
+  get now(): ScopesNow {
+    return { forgotten: [...this.#forgotten], live: [...this.#live] };
   }
 
   forget(name: string): void {
@@ -64,7 +69,13 @@ export class ScopeChanges {
     return again;
   }
 
-  stored(): void {
+  /** What is stored now; what changed meanwhile stays to be stored. */
+  stored({ forgotten, live }: ScopesNow): void {
+    for (const name of forgotten) this.#forgotten.delete(name);
+    for (const name of live) this.#live.delete(name);
+  }
+
+  clear(): void {
     this.#forgotten.clear();
     this.#live.clear();
   }

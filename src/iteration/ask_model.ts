@@ -1,5 +1,6 @@
 import { Cancelled, ProviderError } from "../domain/errors.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
+import type { QueryEventBody } from "../domain/query_event.ts";
 import type { ParsedReply } from "../prompt/reply.ts";
 import { ReplyStream } from "../prompt/stream_reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
@@ -24,12 +25,12 @@ export interface Asked {
 
 const AFTER_REQUEST_MS = 40;
 
-/** Asks the model once (the router retries), streaming thinking and code to the channels. Throws only `Cancelled`
- * and defects. */
+/** Asks the model once (the router retries), streaming thinking and code to the channels, from `told` on. Throws only
+ * `Cancelled` and defects. */
 export async function askModel(
   frame: IterationFrame,
-  { messages, reasoning, prefer = null }:
-    & { readonly messages: readonly ModelMessage[] }
+  { messages, reasoning, told, prefer = null }:
+    & { readonly messages: readonly ModelMessage[]; readonly told: Promise<void> }
     & Pick<IterationInput, "reasoning" | "prefer">,
 ): Promise<Asked> {
   const begun = performance.now();
@@ -38,7 +39,8 @@ export async function askModel(
   const current = frame.router.current();
   const traces: ModelTrace[] = [];
   const stream = new ReplyStream();
-  const events = forwardTo(frame, stream);
+  const emitter = new LateEmitter(frame.emitter, told);
+  const events = forwardTo(emitter, stream);
   const base = () => ({ traces, ms: performance.now() - begun, provider: current.provider.name, model: current.model });
   try {
     const answer = await frame.router.ask({ messages, reasoning, prefer }, {
@@ -49,15 +51,15 @@ export async function askModel(
     clearTimeout(loading);
     const { parseReply } = await import("../prompt/parse_reply.ts");
     const parsed = parseReply(answer.text);
-    const told = parsed.ok ? parsed.reply.thinking : "";
-    if (!events.thought() && told !== "" && !events.streamed()) frame.emitter.send({ type: "thinking", delta: told });
+    const said = parsed.ok ? parsed.reply.thinking : "";
+    if (!events.thought() && said !== "" && !events.streamed()) emitter.send({ type: "thinking", delta: said });
     const last = traces.at(-1);
     if (last && parsed.ok) traces[traces.length - 1] = { ...last, repairs: parsed.reply.repairs };
     return {
       ...base(),
       text: answer.text,
       parsed,
-      thinking: answer.reasoning || told,
+      thinking: answer.reasoning || said,
       usage: answer.usage,
       costUsd: answer.costUsd,
       provider: answer.provider,
@@ -80,7 +82,29 @@ function isInfrastructure(error: ProviderError): boolean {
   return error.status !== 400 && error.status !== 422;
 }
 
-function forwardTo(frame: IterationFrame, stream: ReplyStream) {
+/** Keeps events until what came before them is told. */
+class LateEmitter {
+  #held: QueryEventBody[] | null = [];
+  readonly #emitter: Pick<IterationFrame["emitter"], "send">;
+
+  constructor(emitter: Pick<IterationFrame["emitter"], "send">, told: Promise<void>) {
+    this.#emitter = emitter;
+    told.then(() => this.#open(), () => {});
+  }
+
+  send(event: QueryEventBody): void {
+    if (this.#held) this.#held.push(event);
+    else this.#emitter.send(event);
+  }
+
+  #open(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const event of held) this.#emitter.send(event);
+  }
+}
+
+function forwardTo(emitter: LateEmitter, stream: ReplyStream) {
   let native = false;
   let streamed = false;
   return {
@@ -91,14 +115,14 @@ function forwardTo(frame: IterationFrame, stream: ReplyStream) {
       if (event.delta === undefined) return;
       if (event.type === "reasoning") {
         native = true;
-        return frame.emitter.send({ type: "thinking", delta: event.delta });
+        return emitter.send({ type: "thinking", delta: event.delta });
       }
       const found = stream.push(event.delta);
       if (found.thinking && !native) {
         streamed = true;
-        frame.emitter.send({ type: "thinking", delta: found.thinking });
+        emitter.send({ type: "thinking", delta: found.thinking });
       }
-      for (const { block, delta } of found.code) frame.emitter.send({ type: "code", block, delta });
+      for (const { block, delta } of found.code) emitter.send({ type: "code", block, delta });
     },
   };
 }

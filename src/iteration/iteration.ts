@@ -46,6 +46,8 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
+  /** What came before is stored and told of. The model is asked meanwhile; nothing is shown or run until then. */
+  readonly after: Promise<void>;
   /** System variables to store with this iteration besides `$reasoning` and `$answer`. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
@@ -94,3 +96,10 @@ export type IterationResult =
     readonly refused: string | null;
   })
   | { readonly kind: "cancelled" };
+
+/** An iteration that ended, while it is being stored. */
+export interface Iterated {
+  readonly result: IterationResult;
+  /** Settles when the iteration is stored and told of. Rejects with `StoreError` or a defect. */
+  readonly stored: Promise<void>;
+}

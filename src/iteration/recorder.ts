@@ -61,6 +61,7 @@ export class Recorder {
     const { environment } = this.#frame;
     const answer = final?.answer ?? null;
     if (answer !== null) environment.bindSystem("$answer", answer);
+    const stored = environment.storing();
     await environment.store.endIteration(this.#id, {
       status,
       blocks: executed.blocks,
@@ -77,7 +78,7 @@ export class Recorder {
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },
     });
-    environment.iterationStored();
+    stored();
     this.#logFailed(this.#id, executed);
   }
 

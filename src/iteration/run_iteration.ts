@@ -6,55 +6,75 @@ import type { Reply } from "../prompt/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import { type Asked, askModel } from "./ask_model.ts";
 import { executeBlocks, type Executed } from "./execute_blocks.ts";
-import type { IterationFrame, IterationInput, IterationResult } from "./iteration.ts";
+import type { Iterated, IterationFrame, IterationInput, IterationResult } from "./iteration.ts";
 import { Recorder } from "./recorder.ts";
 import { type Settled, settleFinal } from "./settle_final.ts";
 
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
 
-/** One model round trip: assemble, ask, execute, record. Everything it did is stored when it returns. Throws only
- * `ConfigError`, `StoreError` and defects. */
-export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<IterationResult> {
+/** One model round trip: assemble, ask, execute, record. What it did is being stored when it returns. Throws only
+ * `ConfigError`, `StoreError` and defects, those of `input.after` as well. */
+export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const begun = performance.now();
-  const messages = messagesOf(frame, input);
+  const { alternatingRoles } = frame.router.current().capabilities;
+  const messages = callMessages(frame, { context: input.context, alternatingRoles });
+  const told = input.after.then(() => announce(frame, input));
   let asked: Asked;
   try {
-    asked = await askModel(frame, { messages, reasoning: input.reasoning, prefer: input.prefer ?? null });
+    asked = await askMeanwhile(frame, { input, messages, told });
   } catch (error) {
-    if (error instanceof Cancelled) return { kind: "cancelled" };
-    throw error;
+    if (!(error instanceof Cancelled)) throw error;
+    await told;
+    return { result: { kind: "cancelled" }, stored: told };
   }
+  await told;
   frame.emitter.send({ type: "usage", usage: asked.usage });
   const recorder = new Recorder(frame, { input, asked, messages });
-  const result = asked.parsed.ok
+  const ended = asked.parsed.ok
     ? await act(frame, { input, asked, reply: asked.parsed.reply, recorder })
     : await giveUp(asked, { reason: asked.parsed.reason, recorder });
-  if (result.kind === "cancelled") return result;
+  const { result } = ended;
+  if (result.kind === "cancelled") return ended;
   const reason = result.kind === "failed" || result.kind === "refused" ? result.reason : null;
-  frame.emitter.send({
-    type: "iteration_finished",
-    outcome: outcomeOf(result.kind),
-    reason,
-    ms: performance.now() - begun,
+  const ms = performance.now() - begun;
+  const stored = ended.stored.then(() => {
+    frame.emitter.send({ type: "iteration_finished", outcome: outcomeOf(result.kind), reason, ms });
   });
-  return result;
+  stored.catch(() => {}); // whoever goes on with the result awaits it
+  return { result, stored };
 }
 
-function messagesOf(frame: IterationFrame, { context }: IterationInput): readonly ModelMessage[] {
-  if (context.nudges.length > 0) frame.emitter.send({ type: "nudge", lines: context.nudges });
-  return callMessages(frame, { context, alternatingRoles: frame.router.current().capabilities.alternatingRoles });
+function announce({ emitter }: IterationFrame, { position, context: { nudges } }: IterationInput): void {
+  emitter.iteration = position + 1;
+  if (nudges.length > 0) emitter.send({ type: "nudge", lines: nudges });
+}
+
+/** Asks while what came before is stored; where that fails, the call ends. */
+async function askMeanwhile(
+  frame: IterationFrame,
+  { input, messages, told }: {
+    readonly input: IterationInput;
+    readonly messages: readonly ModelMessage[];
+    readonly told: Promise<void>;
+  },
+): Promise<Asked> {
+  const { reasoning, prefer = null } = input;
+  const unstored = new AbortController();
+  told.catch(() => unstored.abort());
+  const signal = AbortSignal.any([frame.signal, unstored.signal]);
+  return await askModel({ ...frame, signal }, { messages, reasoning, prefer, told });
 }
 
 /** No usable reply: a failed iteration whose reason reaches the model in its next call. */
 async function giveUp(
   asked: Asked,
   { reason, recorder }: { readonly reason: string; readonly recorder: Recorder },
-): Promise<IterationResult> {
+): Promise<Iterated> {
   await recorder.fail(reason);
   const { thinking, fatal } = asked;
   const call = asked.text === null;
-  return {
+  const result: IterationResult = {
     kind: "failed",
     reason,
     fatal,
@@ -66,6 +86,7 @@ async function giveUp(
     next: NO_NEXT,
     told: [],
   };
+  return { result, stored: Promise.resolve() };
 }
 
 async function act(
@@ -76,13 +97,13 @@ async function act(
     readonly reply: Reply;
     readonly recorder: Recorder;
   },
-): Promise<IterationResult> {
+): Promise<Iterated> {
   const blocks = input.last ? [] : reply.code;
   const executed = await runBlocks(frame, { blocks, iteration: input.position + 1, recorder });
   const { thinking } = asked;
   if (frame.signal.aborted) {
     await recorder.end({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", final: null });
-    return { kind: "cancelled" };
+    return { result: { kind: "cancelled" }, stored: Promise.resolve() };
   }
   const settled = await settleFinal(frame, {
     offered: input.offered(),
@@ -91,14 +112,14 @@ async function act(
     refusedBefore: input.refusedBefore,
   });
   const result = conclude({ settled, executed, reply, thinking });
-  await recorder.end({
+  const stored = recorder.end({
     status: result.kind === "failed" ? "error" : "done",
     outcome: outcomeOf(result.kind),
     executed,
     reason: settled?.kind === "refused" ? settled.reason : null,
     final: settled?.kind === "accepted" ? settled.final : null,
   });
-  return result;
+  return { result, stored };
 }
 
 /** Runs the blocks while their row is stored, which takes the main process as long as the child needs to read the

@@ -9,8 +9,8 @@ import type { QueryEnd } from "./store.ts";
 
 const SUBTITLE_CHARS = 60;
 
-/** Ends a running query in the transaction `db`, and with it an iteration that was left running. One that has ended stays
- * as it is. */
+/** Ends a running query in the transaction `db`, and with it an iteration that was left running, which a query that is
+ * done cannot have. One that has ended stays as it is. */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
@@ -38,19 +38,21 @@ export async function endQuery(
     build: () => db.updateTable("queryState").set(cells).where("id", "=", queryId),
     parameters: [...Object.values(cells), queryId],
   });
-  await interruptIterations(db, { queryId, now });
+  const left = await interruptIterations(db, { queryId, now });
+  if (status === "done" && left > 0) throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
   await dropLease(db, row.branchId);
 }
 
 async function interruptIterations(
   db: Database,
   { queryId, now }: { readonly queryId: string; readonly now: number },
-): Promise<void> {
-  await compiledRows(db, {
+): Promise<number> {
+  const left = await compiledRows(db, {
     name: "interrupt iterations",
     build: () =>
       db.updateTable("iteration").set({ status: "interrupted", finishedAt: now })
-        .where("queryStateId", "=", queryId).where("status", "=", "running"),
+        .where("queryStateId", "=", queryId).where("status", "=", "running").returning("id"),
     parameters: ["interrupted", now, queryId, "running"],
   });
+  return left.length;
 }

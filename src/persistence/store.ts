@@ -226,7 +226,8 @@ export interface Store extends ConversationCare, RequestKeys {
    * `BusyError` while another living process has the branch, `UsageError` for a retry of one that is not
    * the last of its branch or still runs. */
   beginQuery(query: NewQuery): Promise<string>;
-  /** Ends a query once; a second call changes nothing. */
+  /** Ends a query once; a second call changes nothing. Refuses "done" for one whose last iteration has not ended, so that
+   * the two may be stored together. */
   endQuery(queryId: string, end: QueryEnd): Promise<void>;
   query(queryId: string): Promise<StoredQuery | null>;
   queryExtras(queryId: string): Promise<QueryExtras>;

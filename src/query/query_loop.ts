@@ -18,13 +18,29 @@ type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 export class QueryLoop {
   readonly #prepared: Prepared;
   readonly #repetition = new Repetition();
+  #stored: Promise<void> = Promise.resolve();
 
   constructor(prepared: Prepared) {
     this.#prepared = prepared;
   }
 
-  /** Iterates until the query has a reason to end. The accepted final, where there is one, stands in the state. */
+  /** Iterates until the query has a reason to end. The accepted final, where there is one, stands in the state. The end
+   * of each iteration is stored while the next one's model call is under way. */
   async run(): Promise<QueryReason> {
+    try {
+      return await this.#decide();
+    } catch (error) {
+      await this.#stored.catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Settles when the last iteration is stored and told of. Rejects with `StoreError` or a defect. */
+  get stored(): Promise<void> {
+    return this.#stored;
+  }
+
+  async #decide(): Promise<QueryReason> {
     const { state, frame } = this.#prepared;
     for (;;) {
       if (frame.signal.aborted) return "cancelled";
@@ -60,7 +76,6 @@ export class QueryLoop {
       log,
     });
     state.beginIteration();
-    frame.emitter.iteration = state.position + 1;
     const input: IterationInput = {
       position: state.position,
       context,
@@ -73,10 +88,13 @@ export class QueryLoop {
       last,
       refusedBefore: state.refused,
       offered: () => state.offered,
+      after: this.#stored,
       totals: (more) => ({ iterations: state.position + more, ...ledger.spent }),
       system: state.position === 0 ? [{ name: "$query", text: request }] : [],
     };
-    return await runIteration(frame, input);
+    const { result, stored } = await runIteration(frame, input);
+    this.#stored = stored;
+    return result;
   }
 
   /** Takes an iteration's result into the state; a reason ends the query. */
@@ -141,7 +159,8 @@ export class QueryLoop {
   #accept(final: AcceptedFinal): void {
     const { state, frame } = this.#prepared;
     state.final = final;
-    frame.emitter.send({ type: "answer_delta", delta: final.answer });
+    this.#stored = this.#stored.then(() => frame.emitter.send({ type: "answer_delta", delta: final.answer }));
+    this.#stored.catch(() => {}); // whoever ends the query awaits it
   }
 
   #restart(): void {

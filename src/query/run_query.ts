@@ -58,13 +58,14 @@ async function runWithin(
   const run = await begin(request, { parts, options });
   const { emitter, extras, ledger, queryId, router, state, subcalls, started } = run;
   const title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
-  const end = async (why: QueryReason): Promise<QueryResult> => {
+  const end = async (why: QueryReason, before = Promise.resolve()): Promise<QueryResult> => {
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, run);
     await Promise.all([subcalls.close(), title?.end()]);
     const { conversationId } = parts.environment.branch;
     const result = compose(reason, { ...run, conversationId, ms: Math.max(0, parts.now() - started) });
     const { value: _inAnswer, ...stored } = result;
-    await parts.store.endQuery(queryId, stored);
+    // Together with the last iteration: one commit.
+    await Promise.all([before, parts.store.endQuery(queryId, stored)]);
     const { status, iterations, ms } = result;
     parts.log.info("query_ended", { queryId, status, reason, iterations, ms });
     const type = reason === "answered" ? "final" : result.status === "interrupted" ? "cancelled" : "failed";
@@ -76,10 +77,12 @@ async function runWithin(
   try {
     const facts = { ledger, subcalls, state, queryId, emitter, begun: started, signal: options.signal, extras };
     const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
-    return await end(await new QueryLoop(prepared).run());
+    const loop = new QueryLoop(prepared);
+    return await end(await loop.run(), loop.stored);
   } catch (error) {
     if (error instanceof Cancelled) return await end("cancelled");
     unstored = !(error instanceof ConfigError);
+    if (unstored) state.final = null;
     if (error instanceof ConfigError) state.failed(error.message, { call: false });
     await end(error instanceof ConfigError ? "configuration" : "defect").catch(() => {});
     if (!(error instanceof ConfigError) && !(error instanceof StoreError)) {

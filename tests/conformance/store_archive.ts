@@ -287,7 +287,7 @@ export const storeArchiveCases: readonly StoreCase[] = [
       await assert.rejects(store.deleteConversation(conversationId), { name: "BusyError" });
       assert.equal((await store.listConversations({ limit: 9 })).length, 2);
       const running = (await store.queries((await store.branches(conversationId))[1]?.branchId ?? "")).at(-1);
-      await store.endQuery(running?.queryId ?? "", queryEnd());
+      await store.endQuery(running?.queryId ?? "", queryEnd({ status: "interrupted", reason: "cancelled" }));
       await store.deleteConversation(conversationId);
       assert.deepEqual((await store.listConversations({ limit: 9 })).map((c) => c.conversationId), [
         other.conversationId,

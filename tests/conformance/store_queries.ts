@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { begun, block, iterate, newIteration, newQuery, OWNER, queryEnd, USAGE } from "./store_fixtures.ts";
+import {
+  begun,
+  block,
+  iterate,
+  iterationEnd,
+  newIteration,
+  newQuery,
+  OWNER,
+  queryEnd,
+  USAGE,
+} from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 
 export const storeQueryCases: readonly StoreCase[] = [
@@ -60,6 +70,18 @@ export const storeQueryCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "endQuery() refuses an answer whose last iteration is not stored",
+    async run(store) {
+      const { queryId } = await begun(store);
+      const iterationId = await store.beginIteration(newIteration(queryId, 0));
+      await assert.rejects(store.endQuery(queryId, queryEnd()), /its last iteration is not stored/);
+      assert.equal((await store.query(queryId))?.running, true);
+      await Promise.all([store.endIteration(iterationId, iterationEnd([])), store.endQuery(queryId, queryEnd())]);
+      assert.deepEqual((await store.iterations(queryId)).map(({ status }) => status), ["done"]);
+      assert.equal((await store.query(queryId))?.status, "done");
+    },
+  },
+  {
     name: "queries() is oldest first, also when the clock was set back",
     async run(store, clock) {
       const { branchId, queryId } = await begun(store, { text: "first" });
@@ -76,7 +98,8 @@ export const storeQueryCases: readonly StoreCase[] = [
     async run(store) {
       const { branchId, queryId } = await begun(store, { text: "first" });
       for (const position of [0, 1, 2]) await iterate(store, { queryId, position, blocks: [] });
-      await store.beginIteration(newIteration(queryId, 3, { thinking: "" }));
+      const last = await store.beginIteration(newIteration(queryId, 3, { thinking: "" }));
+      await store.endIteration(last, iterationEnd([]));
       await store.endQuery(queryId, queryEnd({ answer: "done it" }));
       const second = await store.beginQuery(newQuery(branchId, "second"));
       const turn = { text: "first", thinkings: ["thought 1", "thought 2"], answer: "done it", status: "done" };

@@ -63,10 +63,21 @@ Deno.test("SandboxSession gives a new child what the old one made and nobody sto
   assert.equal(first.closed, 1);
 
   stored = [dataImage("a", 1), dataImage("b", 20), dataImage("c", 3)];
-  session.stored();
+  session.stored(session.unsavedNow);
   second.ended = true;
   await session.ready();
   assert.deepEqual(names(third.restored), ["a", "b", "c"]);
+});
+
+Deno.test("SandboxSession.stored() keeps a version that was made while the one before was stored", async () => {
+  const [first, second] = [new FakeSandbox(), new FakeSandbox()];
+  const { session } = sessionOf([first, second], { stored: () => Promise.resolve([dataImage("a", 1)]) });
+  await session.ready();
+  session.remember([dataImage("a", 1), dataImage("b", 1)]);
+  const stored = session.unsavedNow;
+  session.remember([dataImage("a", 2)]);
+  session.stored(stored);
+  assert.deepEqual([session.unsaved("a"), session.unsaved("b")], [dataImage("a", 2), null]);
 });
 
 Deno.test("SandboxSession remembers a version that was restored, and forgets one that was forgotten after", async () => {

@@ -16,8 +16,19 @@ Deno.test("ScopeChanges forgets, takes it back for what a block defines, and beg
   scopes.forget("b");
   scopes.defined("b");
   assert.deepEqual([[...scopes.forgotten], index.get("a")?.scope], [["a"], "forgotten"]);
-  scopes.stored();
+  scopes.stored(scopes.now);
   assert.equal(scopes.forgotten.size, 0);
+});
+
+Deno.test("ScopeChanges.stored() keeps what changed while it was stored", () => {
+  const { scopes } = changes();
+  scopes.forget("a");
+  const stored = scopes.now;
+  scopes.forget("b");
+  scopes.stored(stored);
+  assert.deepEqual(scopes.now, { forgotten: ["b"], live: [] });
+  scopes.clear();
+  assert.deepEqual(scopes.now, { forgotten: [], live: [] });
 });
 
 Deno.test("ScopeChanges gives what a block restored and did not change", () => {
@@ -27,7 +38,7 @@ Deno.test("ScopeChanges gives what a block restored and did not change", () => {
   scopes.restore("b", { image: dataImage("b", 1), older: false });
   const again = scopes.takeRestored(runReport({ saved: [dataImage("b", 2)] }));
   assert.deepEqual(again.map(({ image, older }) => [image.name, older]), [["a", true]]);
-  assert.deepEqual([[...scopes.forgotten], [...scopes.live], index.get("a")?.scope], [[], ["a", "b"], "live"]);
+  assert.deepEqual([[...scopes.forgotten], scopes.now.live, index.get("a")?.scope], [[], ["a", "b"], "live"]);
   assert.deepEqual(scopes.takeRestored(runReport()), [], "once");
 });
 
@@ -36,5 +47,5 @@ Deno.test("ScopeChanges gives nothing back where the child ended under the block
   scopes.forget("a");
   scopes.restore("a", { image: dataImage("a", 1), older: true });
   assert.deepEqual(scopes.takeRestored(runReport({ result: blockResult({ ok: false, outcome: "killed" }) })), []);
-  assert.deepEqual([[...scopes.forgotten], scopes.live.size, index.get("a")?.scope], [["a"], 0, "forgotten"]);
+  assert.deepEqual([[...scopes.forgotten], scopes.now.live.length, index.get("a")?.scope], [["a"], 0, "forgotten"]);
 });
