@@ -77,7 +77,8 @@ const PROBES: readonly Probe[] = [
   },
   {
     wall: "kernel",
-    walls: { ...OFF, landlock: true, seccomp: true },
+    // With the limits: they give up new privileges, without which a process of an ordinary user cannot confine itself.
+    walls: { ...OFF, limits: true, landlock: true, seccomp: true },
     code: (secret) =>
       attempts({ ...FILES(secret), "look at a file": `Deno.statSync(${JSON.stringify(secret)}).size > 0` }),
     text: ({ walls: { kernel, failed } }) =>

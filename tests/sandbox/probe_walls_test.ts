@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { probeWalls } from "../../src/sandbox/probe_walls.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -48,3 +49,18 @@ Deno.test("probeWalls() sees what a launcher lets through", { ignore }, () =>
     assert.equal(process?.holds, false);
     assert.match(process?.found.text ?? "", /got through: .*see the environment/);
   }));
+
+/** What an ordinary user is not: who may confine itself without giving up new privileges first. */
+const PLAIN_USER = Deno.uid() === 0 ? ["/usr/bin/setpriv", "--bounding-set=-sys_admin"] : [];
+const noSetpriv = PLAIN_USER[0] !== undefined && !existsSync(PLAIN_USER[0]);
+
+Deno.test(
+  "probeWalls() finds the wall of the kernel for an ordinary user too",
+  { ignore: ignore || noSetpriv },
+  () =>
+    withFolder(async (folderRoot) => {
+      const probes = await probeWalls({ folderRoot, launcher: PLAIN_USER });
+      const own = await probeWalls({ folderRoot });
+      assert.deepEqual(probes.map(({ holds }) => holds), own.map(({ holds }) => holds));
+    }),
+);
