@@ -219,22 +219,19 @@ export class Environment {
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  /** What left the scope since the last stored iteration, and what came back: stored with this one. */
-  get scopesNow(): ScopesNow {
-    return this.#scopes.now;
-  }
-
   get forgottenNow(): ReadonlySet<string> {
     return this.#scopes.forgotten;
   }
 
-  /** What there is now is about to be stored; to be called when it is. What changes in between is stored later. */
-  storing(): () => void {
+  /** What there is now is about to be stored, with what left the scope and came back since the last time; `done` when it
+   * is. What changes in between is stored later. */
+  storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
-    return () => {
+    const done = (): void => {
       this.#session.stored(images);
       this.#scopes.stored(scopes);
     };
+    return { scopes, done };
   }
 
   /** Notes for the model since the last call: lost variables and the like. */
@@ -269,9 +266,9 @@ export class Environment {
   /** Takes variables out of scope for good, where no iteration runs. */
   async retire(names: readonly string[]): Promise<void> {
     const { forgotten } = await this.forget(names);
-    const stored = this.storing();
+    const { done } = this.storing();
     await this.store.setScope(this.branch.branchId, forgotten, "forgotten");
-    stored();
+    done();
   }
 
   /** Takes variables out of scope; it lasts once the iteration is stored. Their versions stay. */

@@ -1,4 +1,5 @@
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
+import type { HostCall } from "../domain/host_call.ts";
 import type { AnswerType, Confidence } from "../domain/query_result.ts";
 
 export interface SubcallOptions {
@@ -36,14 +37,5 @@ export interface QueryScope {
   ) => void;
   /** Absent where nothing may be called, in tests of other parts. */
   readonly subcalls?: Subcalls;
-  readonly onCall: (
-    call: {
-      readonly block: number;
-      readonly name: string;
-      readonly phase: "start" | "end";
-      readonly ms?: number;
-      readonly ok?: boolean;
-      readonly diffs?: readonly string[];
-    },
-  ) => void;
+  readonly onCall: (call: HostCall) => void;
 }

@@ -61,12 +61,12 @@ export class Recorder {
     const { environment } = this.#frame;
     const answer = final?.answer ?? null;
     if (answer !== null) environment.bindSystem("$answer", answer);
-    const stored = environment.storing();
+    const { scopes, done } = environment.storing();
     await environment.store.endIteration(this.#id, {
       status,
       blocks: executed.blocks,
       system: this.#system(answer),
-      scopes: environment.scopesNow,
+      scopes,
       error: reason,
       empty: executed.blocks.length === 0 && answer === null,
       totals: this.#input.totals(status === "interrupted" ? 0 : 1),
@@ -78,7 +78,7 @@ export class Recorder {
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },
     });
-    stored();
+    done();
     this.#logFailed(this.#id, executed);
   }
 
