@@ -129,7 +129,7 @@ inBrowser("searches all texts, opens the place that was found, filters, renames,
   assert.match((await download).suggestedFilename(), /\.md$/);
   await page.locator("#actions > summary").click();
   await page.locator("#delete").click();
-  await page.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
   assert.equal(await page.locator("#title").textContent(), "Of fruit <b>");
   await page.locator("#actions > summary").click();
   await page.locator("#delete").click();

@@ -92,7 +92,8 @@ async function route({ anew = false } = {}) {
 
 function grow() {
   const area = byId("request");
-  area.rows = Math.min(10, area.value.split("\n").length);
+  area.style.height = "auto";
+  if (area.scrollHeight > 0) area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
 }
 
 async function send() {
@@ -173,6 +174,7 @@ function listen() {
   });
   for (const name of ["hashchange", "popstate"]) addEventListener(name, () => void guarded(() => route()));
   addEventListener(REFUSED, refused);
+  addEventListener("resize", grow); // other lines are broken then
   addEventListener("keydown", onKey);
 }
 

@@ -6,6 +6,7 @@ import baseStyle from "./base.css" with { type: "text" };
 import code from "./code.js" with { type: "text" };
 import copy from "./copy.js" with { type: "text" };
 import dom from "./dom.js" with { type: "text" };
+import end from "./end.js" with { type: "text" };
 import frameStyle from "./frame.css" with { type: "text" };
 import graph from "./graph.js" with { type: "text" };
 import hello from "./hello.js" with { type: "text" };
@@ -38,6 +39,7 @@ export const PAGE_FILES: Readonly<Record<string, string>> = {
   "code.js": code,
   "copy.js": copy,
   "dom.js": dom,
+  "end.js": end,
   "frame.css": frameStyle,
   "graph.js": graph,
   "hello.js": hello,

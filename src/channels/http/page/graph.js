@@ -8,6 +8,8 @@ import { view } from "./viewer.js";
 const MAX_NODES = 300;
 const NAME_CHARS = 18;
 const SHAPE_CHARS = 25;
+/** Drawn smaller, names cannot be read. */
+const READABLE = .65;
 
 /** Which variables were made from which. */
 export async function showGraph(conversation) {
@@ -26,7 +28,8 @@ export async function showGraph(conversation) {
       role: "region",
       children: [drawn],
     });
-    return [element("div", { class: "bar", children: [...zoom(drawn), element("span", { text: note })] }), sheet];
+    const bar = element("div", { class: "bar", children: [...zoom(drawn, sheet), element("span", { text: note })] });
+    return [bar, sheet];
   });
 }
 
@@ -39,7 +42,7 @@ function mostUsed(nodes, edges) {
   return nodes.filter((node) => kept.has(node));
 }
 
-function zoom(drawn) {
+function zoom(drawn, sheet) {
   const size = { by: 1 };
   const to = (factor) => () => {
     size.by = factor === 0 ? 1 : Math.min(3, Math.max(.2, size.by * factor));
@@ -47,6 +50,13 @@ function zoom(drawn) {
     drawn.setAttribute("width", width * size.by);
     drawn.setAttribute("height", height * size.by);
   };
+  // What is a little wider than its place begins smaller, as far as it can still be read.
+  const fit = new ResizeObserver(() => {
+    fit.disconnect();
+    const by = (sheet.clientWidth - 2) / drawn.viewBox.baseVal.width;
+    if (by < 1) to(Math.max(READABLE, by))();
+  });
+  fit.observe(sheet);
   return [
     button("−", { "aria-label": "Smaller", class: "go", run: to(.8) }),
     button("+", { "aria-label": "Larger", class: "go", run: to(1.25) }),

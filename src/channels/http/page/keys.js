@@ -4,7 +4,7 @@ import { view } from "./viewer.js";
 const KEYS = {
   "In the request": {
     Enter: "sends; while a query runs it is told",
-    "Shift + Enter": "makes a line",
+    "Shift + Enter": "is a new line",
   },
   Everywhere: {
     Esc: "closes what is open, else cancels the query that runs",
@@ -23,7 +23,9 @@ export async function showKeys() {
 
 function group(place, keys) {
   const rows = Object.entries(keys).flatMap(([key, does]) => [
-    element("dt", { children: key.split(" ").map((part) => part === "+" ? " + " : element("kbd", { text: part })) }),
+    element("dt", {
+      children: key.split(" ").flatMap((part) => [part === "+" ? "+" : element("kbd", { text: part }), " "]),
+    }),
     element("dd", { text: does }),
   ]);
   return element("section", { children: [element("h3", { text: place }), element("dl", { children: rows })] });

@@ -72,16 +72,23 @@ function list(lines, { at, made }) {
     const found = ITEM.exec(lines[end]);
     if (found && found[1].length > first[1].length && item) {
       nested ??= item.appendChild(element(/\d/.test(found[2]) ? "ol" : "ul"));
-      nested.append(element("li", { children: inline(found[3]) }));
+      nested.append(itemOf(found[3]));
     } else if (found) {
       nested = null;
-      item = element("li", { children: inline(found[3]) });
+      item = itemOf(found[3]);
       body.append(item);
     } else if (item && /^\s+\S/.test(lines[end])) item.append(" ", ...inline(lines[end].trim()));
     else break;
   }
   made.append(body);
   return end;
+}
+
+/** Of a task its box is drawn. */
+function itemOf(text) {
+  const task = /^\[([ xX])\] (.*)$/.exec(text);
+  if (!task) return element("li", { children: inline(text) });
+  return element("li", { class: "task", children: [task[1] === " " ? "☐ " : "☑ ", ...inline(task[2])] });
 }
 
 function table(lines, { at, made }) {

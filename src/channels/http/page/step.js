@@ -46,7 +46,7 @@ export class Step {
     if (event.type === "block_started") return this.#whole(event.block, event.code);
     if (event.type === "block_finished") return this.#result(event.block, event.result);
     if (event.type === "host_call") return this.#call(event);
-    if (event.type === "nudge") return this.node.append(element("p", { class: "nudge", text: event.lines.join("\n") }));
+    if (event.type === "nudge") return this.node.append(element("p", { class: "nudge", text: nudges(event.lines) }));
     if (event.type === "iteration_finished") this.#finished(event);
   }
 
@@ -99,6 +99,11 @@ export class Step {
     this.#line.textContent = outcome === "running" ? "running" : `${outcome} · ${seconds(ms)}`;
     if (reason) this.node.append(longText(element("p", { class: "reason" }), reason));
   }
+}
+
+/** As a person is told it: the mark in front of each is for the model. */
+function nudges(lines) {
+  return `Nudge: ${lines.join("\n").replaceAll("[system_nudge] ", "")}`;
 }
 
 function resultNode({ ok, preview, stdout, stderr, error, ms, outcome, dropped }) {

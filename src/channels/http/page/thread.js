@@ -1,5 +1,6 @@
-import { inApi, json, request } from "./api.js";
+import { inApi, json, Refused, request } from "./api.js";
 import { button, byId, element, say } from "./dom.js";
+import { End } from "./end.js";
 import { hello } from "./hello.js";
 import { inspect } from "./inspector.js";
 import { queryEvents } from "./stream.js";
@@ -18,8 +19,7 @@ export class Thread {
   #node = byId("thread");
   #shown = 0;
   #running = false;
-  #atEnd = true;
-  #asked = false;
+  #end = new End(this.#node, { runs: () => this.#running });
   #last = null;
   #turns = new Map();
   #earlier = null;
@@ -30,10 +30,6 @@ export class Thread {
   /** `opened` is told of the conversation, `changed` when the list may be out of date, `guarded` runs what may fail. */
   constructor({ opened, changed, guarded }) {
     Object.assign(this, { opened, changed, guarded });
-    this.#node.addEventListener("scroll", () => this.#measure(), { passive: true });
-    // What is opened pushes the end away without a scroll; its steps need a moment.
-    this.#node.addEventListener("toggle", () => setTimeout(() => this.#measure(), 200), true);
-    byId("latest").addEventListener("click", () => this.#end());
     tabs.addEventListener("message", () => void guarded(() => this.#changedElsewhere()));
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && this.id !== null) void guarded(() => this.#changedElsewhere());
@@ -61,8 +57,11 @@ export class Thread {
     this.#forget();
     this.#busy(false);
     this.#node.replaceChildren(element("p", { class: "wait", text: "One moment" }));
-    const [facts, { items, before }] = await Promise.all([this.#look(), this.#queries()]);
+    const found = await Promise.all([this.#look(), this.#queries()]).catch((error) =>
+      this.#notOpened(error, { id, shown })
+    );
     if (shown !== this.#shown) return;
+    const [facts, { items, before }] = found;
     this.facts = facts;
     this.opened(facts);
     const ended = items.filter(({ queryId }) => queryId !== facts.running);
@@ -70,10 +69,22 @@ export class Thread {
     this.#prepend(ended, before);
     this.#newest = items.at(-1)?.queryId ?? null;
     if (items.length === 0) this.#node.append(nothingYet());
-    this.#end();
+    this.#end.show();
     if (reveal !== null) await this.reveal(reveal, step);
     const running = items.find(({ queryId }) => queryId === facts.running);
     if (running) await this.#follow(running.text, { queryId: running.queryId });
+  }
+
+  #notOpened(error, { id, shown }) {
+    if (shown !== this.#shown) return;
+    if (error instanceof Refused && error.status === 404) {
+      history.replaceState(null, "", location.pathname);
+      this.blank();
+      throw new Error("This conversation is not here: it was deleted, or belongs to another database");
+    }
+    const again = button("Try again", { run: () => void this.guarded(() => this.open(id)) });
+    this.#node.replaceChildren(element("div", { class: "wait", children: [again] }));
+    throw error;
   }
 
   /** Brings a query into view, or one of its steps; older ones are fetched until it is there. */
@@ -99,7 +110,7 @@ export class Thread {
       await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } });
       return taken();
     }
-    const headers = { ...SSE, "idempotency-key": crypto.randomUUID() };
+    const headers = { ...SSE, "idempotency-key": unique() };
     await this.#run(text, async () => {
       const response = await request(path, { method: "POST", body: { request: text }, headers });
       taken();
@@ -233,7 +244,7 @@ export class Thread {
     this.#lastIs(turn);
     this.#node.querySelector(".wait")?.remove();
     this.#node.append(turn.node);
-    this.#end();
+    this.#end.show();
     this.#busy(true);
     try {
       const wants = () => shown === this.#shown;
@@ -242,7 +253,7 @@ export class Thread {
         if (!wants()) return; // another conversation is open; this one goes on
         turn.show(event);
         this.#newest = turn.queryId;
-        if (this.#atEnd) this.#endSoon();
+        this.#end.keep();
       }
     } finally {
       if (shown === this.#shown) this.#busy(false);
@@ -254,30 +265,13 @@ export class Thread {
     byId("cancel").hidden = !running;
     say(running ? "Working" : "");
     byId("send").textContent = running ? "Tell" : "Send";
-    byId("request").placeholder = running ? "Tell the query that runs" : "What is to be done?";
+    byId("request").placeholder = running ? "Tell it more" : "What is to be done?";
   }
+}
 
-  #measure() {
-    const { scrollHeight, scrollTop, clientHeight } = this.#node;
-    const below = scrollHeight - scrollTop - clientHeight;
-    this.#atEnd = below < 80;
-    byId("latest").hidden = below < clientHeight / 2;
-  }
-
-  #end() {
-    this.#node.scrollTop = this.#node.scrollHeight;
-    this.#atEnd = true;
-  }
-
-  /** Once a frame, however many events there are. */
-  #endSoon() {
-    if (this.#asked) return;
-    this.#asked = true;
-    requestAnimationFrame(() => {
-      this.#asked = false;
-      if (this.#atEnd) this.#end();
-    });
-  }
+/** Away from loopback and without TLS browsers make no UUIDs. */
+function unique() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function nothingYet() {

@@ -92,5 +92,9 @@ async function diffNode(path) {
 const MARKS = { "+": "added", "-": "removed", "~": "changed", "@": "place" };
 
 function marked(text) {
-  return text.split("\n").map((line) => element("span", { class: `d-${MARKS[line[0]] ?? "same"}`, text: `${line}\n` }));
+  return text.trimEnd().split("\n").map((line) => element("span", { class: `d-${kindOf(line)}`, text: `${line}\n` }));
+}
+
+function kindOf(line) {
+  return /^(---|\+\+\+) /.test(line) ? "name" : MARKS[line[0]] ?? "same";
 }

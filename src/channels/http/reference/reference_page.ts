@@ -68,8 +68,9 @@ export function referencePage(document: unknown): string {
 }
 
 function link({ operationId, method, path }: Place): Markup {
+  const parts = path.split(/(?<=.)(?=\/)/).map((part) => markup`${part}<wbr>`);
   return markup`
-    <li><a href="#${operationId}"><span class="method">${method}</span> <code>${path}</code></a></li>
+    <li><a href="#${operationId}"><span class="method">${method}</span> <code>${parts}</code></a></li>
   `;
 }
 
