@@ -1,4 +1,5 @@
 import type { BlockResult } from "./block_result.ts";
+import type { HostCall } from "./host_call.ts";
 import type { QueryResult } from "./query_result.ts";
 import type { Usage } from "./usage.ts";
 
@@ -11,16 +12,7 @@ export type QueryEventBody =
   | { readonly type: "code"; readonly block: number; readonly delta: string }
   | { readonly type: "block_started"; readonly block: number; readonly code: string }
   | { readonly type: "block_finished"; readonly block: number; readonly result: BlockResult }
-  | {
-    readonly type: "host_call";
-    readonly block: number;
-    readonly name: string;
-    readonly phase: "start" | "end";
-    readonly ms?: number;
-    readonly ok?: boolean;
-    /** How files were changed by the call: a unified diff each, bounded. */
-    readonly diffs?: readonly string[];
-  }
+  | { readonly type: "host_call" } & HostCall
   | { readonly type: "nudge"; readonly lines: readonly string[] }
   | { readonly type: "usage"; readonly usage: Usage }
   | {

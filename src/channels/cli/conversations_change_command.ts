@@ -1,19 +1,13 @@
 import { UsageError } from "../../domain/errors.ts";
-import type { Io, Services } from "../channel.ts";
 import { browse } from "./_browse.ts";
+import type { StoredCommand } from "./_stored_command.ts";
 import { forkAt } from "./_fork_at.ts";
 import { terminalText } from "./terminal_text.ts";
-
-interface Given<F> {
-  readonly services: Services;
-  readonly io: Io;
-  readonly flags: F & { readonly db?: string | undefined };
-}
 
 /** `vis conversations fork`: a new branch; its id goes to stdout. */
 export async function forkConversation(
   id: string,
-  { services, io, flags }: Given<{ readonly at?: string | undefined; readonly json?: boolean }>,
+  { services, io, flags }: StoredCommand<{ readonly at?: string | undefined; readonly json?: boolean }>,
 ): Promise<number> {
   const place = flags.at === undefined ? id : `${id}@${flags.at}`;
   const made = await browse({ services, flags }, ({ conversations }) => forkAt(conversations, place));
@@ -30,7 +24,7 @@ export async function forkConversation(
 /** `vis conversations rename`: the branch that the id means, the newest one for a conversation. */
 export async function renameConversation(
   id: string,
-  { services, io, flags, title }: Given<object> & { readonly title: string },
+  { services, io, flags, title }: StoredCommand<object> & { readonly title: string },
 ): Promise<number> {
   const kept = await browse({ services, flags }, async ({ conversations }) => {
     return await conversations.records.rename(await conversations.byId(id), title);
@@ -42,7 +36,7 @@ export async function renameConversation(
 /** `vis conversations delete`: all branches of a conversation. Nothing happens without `yes`. */
 export async function deleteConversation(
   id: string,
-  { services, io, flags }: Given<{ readonly yes: boolean }>,
+  { services, io, flags }: StoredCommand<{ readonly yes: boolean }>,
 ): Promise<number> {
   return await browse({ services, flags }, async ({ conversations }) => {
     const branch = await conversations.byId(id);

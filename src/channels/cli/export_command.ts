@@ -5,23 +5,18 @@ import { MAX_ARCHIVE_BYTES } from "../../domain/archive_limits.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/file_fault.ts";
 import { visibleText } from "../../domain/visible_text.ts";
-import type { Io, Services, Session } from "../channel.ts";
+import type { Session } from "../channel.ts";
 import { browse } from "./_browse.ts";
+import type { StoredCommand } from "./_stored_command.ts";
 import { branchLines } from "./branch_lines.ts";
 
 export type ExportFormat = "md" | "json" | "html";
-
-interface Given<F> {
-  readonly services: Services;
-  readonly io: Io;
-  readonly flags: F & { readonly db?: string | undefined };
-}
 
 /** `vis conversations export`: JSON has all of a conversation, the others the branch that the id means. To stdout, or
  * whole into a file that only its owner reads. */
 export async function exportCommand(
   id: string,
-  { services, io, flags }: Given<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
+  { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
 ): Promise<number> {
   return await browse({ services, flags }, async (session) => {
     const branch = await session.conversations.byId(id);
@@ -76,7 +71,7 @@ async function writeWhole(path: string, pieces: Iterable<string>): Promise<void>
  * stderr. */
 export async function importCommand(
   path: string,
-  { services, io, flags }: Given<
+  { services, io, flags }: StoredCommand<
     { readonly output: "text" | "json"; readonly quiet: boolean; readonly cwd?: string | undefined }
   >,
 ): Promise<number> {

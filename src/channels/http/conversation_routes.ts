@@ -3,24 +3,18 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import { conversationDetail } from "./conversation_detail.ts";
 import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
-import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
 import { cursorText, readCursor } from "./list_cursor.ts";
 import { type Route, route } from "./route.ts";
-import type { Runs } from "./runs.ts";
+import type { RouteParts } from "./route_parts.ts";
 import * as schema from "./schemas.ts";
 
 const BASE = "/api/v1/conversations";
 /** The default of the schema: the first request gives the title. */
 const UNTITLED = "New conversation";
 
-interface Given {
-  readonly parts: HttpParts;
-  readonly runs: Runs;
-}
-
 /** Conversations themselves: list, make, look, branch, end what runs. */
-export function conversationRoutes(given: Given): readonly Route[] {
+export function conversationRoutes(given: RouteParts): readonly Route[] {
   return [list(given), create(given), show(given), queries(given), fork(given), cancel(given)];
 }
 
@@ -28,7 +22,7 @@ function shown({ conversationId, branchId, title, workspace, createdAt }: Conver
   return { conversationId, branchId, title, workspace, createdAt };
 }
 
-function list({ parts }: Given): Route {
+function list({ parts }: RouteParts): Route {
   return route({
     method: "get",
     path: BASE,
@@ -48,7 +42,7 @@ function list({ parts }: Given): Route {
   });
 }
 
-function create({ parts }: Given): Route {
+function create({ parts }: RouteParts): Route {
   return route({
     method: "post",
     path: BASE,
@@ -70,7 +64,7 @@ function created(made: Conversation): Response {
   return jsonResponse(shown(made), { status: 201, headers: { location: `${BASE}/${made.conversationId}` } });
 }
 
-function show({ parts, runs }: Given): Route {
+function show({ parts, runs }: RouteParts): Route {
   return route({
     method: "get",
     path: `${BASE}/{id}`,
@@ -85,7 +79,7 @@ function show({ parts, runs }: Given): Route {
   });
 }
 
-function queries({ parts: { conversations } }: Given): Route {
+function queries({ parts: { conversations } }: RouteParts): Route {
   return route({
     method: "get",
     path: `${BASE}/{id}/queries`,
@@ -111,7 +105,7 @@ function queries({ parts: { conversations } }: Given): Route {
   });
 }
 
-function fork({ parts: { conversations } }: Given): Route {
+function fork({ parts: { conversations } }: RouteParts): Route {
   return route({
     method: "post",
     path: `${BASE}/{id}/fork`,
@@ -130,7 +124,7 @@ function fork({ parts: { conversations } }: Given): Route {
   });
 }
 
-function cancel({ parts: { conversations }, runs }: Given): Route {
+function cancel({ parts: { conversations }, runs }: RouteParts): Route {
   return route({
     method: "post",
     path: `${BASE}/{id}/cancel`,

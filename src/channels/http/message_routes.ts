@@ -10,13 +10,12 @@ import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
 import { followTexts } from "./follow_texts.ts";
 import { givenSource } from "./given_source.ts";
-import type { HttpParts } from "./http_parts.ts";
 import { Idempotency, type OnceOptions } from "./idempotency.ts";
 import { jsonResponse } from "./json_response.ts";
 import { Problem } from "./problem.ts";
 import { type Call, type Route, route } from "./route.ts";
+import type { RouteParts } from "./route_parts.ts";
 import { resultStream } from "./result_stream.ts";
-import type { Runs } from "./runs.ts";
 import * as schema from "./schemas.ts";
 import { resultOf } from "./stored_events.ts";
 
@@ -29,13 +28,8 @@ type Message = z.infer<typeof schema.MessageBody>;
 /** What a request began; null where a running query was told. The run itself is not held: a key is kept for a day. */
 type Sent = { readonly queryId: string } | null;
 
-interface Given {
-  readonly parts: HttpParts;
-  readonly runs: Runs;
-}
-
 /** Asking: send a message, run a query again, follow a query. */
-export function messageRoutes(given: Given): readonly Route[] {
+export function messageRoutes(given: RouteParts): readonly Route[] {
   const once = new Idempotency<Sent>(given.parts.now);
   return [send(given, once), retry(given, once), events(given)];
 }
@@ -48,7 +42,7 @@ const ANSWERS = {
   },
 };
 
-function send({ parts, runs }: Given, once: Idempotency<Sent>): Route {
+function send({ parts, runs }: RouteParts, once: Idempotency<Sent>): Route {
   return route({
     method: "post",
     path: `${BASE}/messages`,
@@ -73,7 +67,10 @@ function send({ parts, runs }: Given, once: Idempotency<Sent>): Route {
 
 function onceFor(
   { bodyText: body, params }: Pick<Call, "bodyText" | "params">,
-  { parts, conversation, what }: Pick<Given, "parts"> & { readonly conversation: Conversation; readonly what: string },
+  { parts, conversation, what }: Pick<RouteParts, "parts"> & {
+    readonly conversation: Conversation;
+    readonly what: string;
+  },
 ): Omit<OnceOptions<Sent>, "work"> {
   const stored = async (key: string) => {
     const found = await parts.conversations.records.keyedQuery(conversation, key);
@@ -86,7 +83,7 @@ function onceFor(
 /** Null where the running query was told. */
 async function begin(
   { body, caller }: Pick<Call<Message>, "body" | "caller">,
-  { parts, runs, conversation, requestKey }: Given & KeyedRequest & { readonly conversation: Conversation },
+  { parts, runs, conversation, requestKey }: RouteParts & KeyedRequest & { readonly conversation: Conversation },
 ): Promise<Sent> {
   const { conversations } = parts;
   const given = optionsOf(body);
@@ -114,7 +111,7 @@ function optionsOf(
 /** The result, or the stream of events, of a query; from rows where its run is not known any more. */
 async function answer(
   queryId: string,
-  { call, parts, runs, cancelOnDisconnect = false }: Given & {
+  { call, parts, runs, cancelOnDisconnect = false }: RouteParts & {
     readonly call: Pick<Call, "headers">;
     readonly cancelOnDisconnect?: boolean;
   },
@@ -140,7 +137,7 @@ function wantsEvents(headers: Headers): boolean {
   return /text\/event-stream/i.test(headers.get("accept") ?? "");
 }
 
-function retry({ parts, runs }: Given, once: Idempotency<Sent>): Route {
+function retry({ parts, runs }: RouteParts, once: Idempotency<Sent>): Route {
   return route({
     method: "post",
     path: `${BASE}/retry`,
@@ -171,7 +168,7 @@ function retry({ parts, runs }: Given, once: Idempotency<Sent>): Route {
   });
 }
 
-function events({ parts, runs }: Given): Route {
+function events({ parts, runs }: RouteParts): Route {
   return route({
     method: "get",
     path: `${BASE}/queries/{queryId}/events`,

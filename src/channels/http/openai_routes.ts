@@ -2,7 +2,6 @@ import { z } from "zod";
 import { callerLabel } from "./caller_label.ts";
 import { checkChat } from "./check_chat.ts";
 import { eventStream } from "./event_stream.ts";
-import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
 import { ChatCompletionSchema } from "./openai_answers.ts";
 import { CONVERSATION_HEADER, namedConversation, openAiConversation } from "./openai_conversation.ts";
@@ -11,19 +10,14 @@ import { servedModel, servedModels, ServedModelSchema } from "./openai_models.ts
 import { completion, completionChunks } from "./openai_reply.ts";
 import { ChatCompletionBody } from "./openai_request.ts";
 import { type Route, route } from "./route.ts";
-import type { Runs } from "./runs.ts";
-
-interface Given {
-  readonly parts: HttpParts;
-  readonly runs: Runs;
-}
+import type { RouteParts } from "./route_parts.ts";
 
 /** The agent as a model for any client that speaks OpenAI's chat completions. */
-export function openAiRoutes(given: Given): readonly Route[] {
+export function openAiRoutes(given: RouteParts): readonly Route[] {
   return [models(given), model(given), chatCompletions(given)];
 }
 
-function models({ parts }: Given): Route {
+function models({ parts }: RouteParts): Route {
   return route({
     method: "get",
     path: "/v1/models",
@@ -37,7 +31,7 @@ function models({ parts }: Given): Route {
   });
 }
 
-function model({ parts }: Given): Route {
+function model({ parts }: RouteParts): Route {
   return route({
     method: "get",
     path: "/v1/models/{model}",
@@ -49,7 +43,7 @@ function model({ parts }: Given): Route {
   });
 }
 
-function chatCompletions({ parts, runs }: Given): Route {
+function chatCompletions({ parts, runs }: RouteParts): Route {
   return route({
     method: "post",
     path: "/v1/chat/completions",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SearchHitSchema } from "../schemas/search_hit_schema.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { Changes } from "./changes.ts";
 import { conversationDetail } from "./conversation_detail.ts";
@@ -6,25 +7,20 @@ import { entityTag } from "./entity_tag.ts";
 import { findConversation } from "./find_conversation.ts";
 import { jsonResponse } from "./json_response.ts";
 import { type Route, route } from "./route.ts";
-import type { Runs } from "./runs.ts";
+import type { RouteParts } from "./route_parts.ts";
 import * as schema from "./schemas.ts";
 
 const BASE = "/api/v1/conversations/{id}";
 
-interface Given {
-  readonly parts: HttpParts;
-  readonly runs: Runs;
-}
-
 /** What is done with stored conversations: rename, delete, export, search. */
-export function recordRoutes(given: Given): readonly Route[] {
+export function recordRoutes(given: RouteParts): readonly Route[] {
   const changes = new Changes(given);
   return [rename(given, changes), remove(given, changes), exported(given.parts), search(given.parts)];
 }
 
 const MATCH = { "If-Match": "The ETag of the conversation as it was read; 412 where it has changed since" };
 
-function rename({ parts, runs }: Given, changes: Changes): Route {
+function rename({ parts, runs }: RouteParts, changes: Changes): Route {
   return route({
     method: "patch",
     path: BASE,
@@ -45,7 +41,7 @@ function rename({ parts, runs }: Given, changes: Changes): Route {
   });
 }
 
-function remove({ parts: { conversations } }: Given, changes: Changes): Route {
+function remove({ parts: { conversations } }: RouteParts, changes: Changes): Route {
   return route({
     method: "delete",
     path: BASE,
@@ -104,7 +100,7 @@ function search({ conversations }: HttpParts): Route {
     summary: "Requests, code and answers that have all the words, best first; the words stand in [ and ]",
     tag: "conversations",
     query: schema.SearchQuery,
-    answers: { 200: { description: "Places", schema: z.object({ items: z.array(schema.SearchHitSchema) }) } },
+    answers: { 200: { description: "Places", schema: z.object({ items: z.array(SearchHitSchema) }) } },
     handle: async ({ query: { q, conversation: conversationId, ...filter } }) => {
       return jsonResponse({ items: await conversations.archive.search(q, { ...filter, conversationId }) });
     },

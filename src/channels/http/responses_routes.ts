@@ -17,21 +17,16 @@ import { responseMessages } from "./response_messages.ts";
 import { type ResponseFacts, responseObject } from "./response_object.ts";
 import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
 import { type Call, type Route, route } from "./route.ts";
-import type { Runs } from "./runs.ts";
+import type { RouteParts } from "./route_parts.ts";
 import { resultOf } from "./stored_events.ts";
 import { unfitField } from "./unfit_field.ts";
 
-interface Given {
-  readonly parts: HttpParts;
-  readonly runs: Runs;
-}
-
 /** The agent as a model for clients that speak OpenAI's responses. */
-export function responsesRoutes(given: Given): readonly Route[] {
+export function responsesRoutes(given: RouteParts): readonly Route[] {
   return [create(given), retrieve(given)];
 }
 
-function create({ parts, runs }: Given): Route {
+function create({ parts, runs }: RouteParts): Route {
   return route({
     method: "post",
     path: "/v1/responses",
@@ -116,7 +111,7 @@ async function findResponse(
   throw missing;
 }
 
-function retrieve({ parts }: Given): Route {
+function retrieve({ parts }: RouteParts): Route {
   return route({
     method: "get",
     path: "/v1/responses/{response}",

@@ -57,16 +57,6 @@ export const SearchQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(20),
 });
 
-export const SearchHitSchema = z.object({
-  kind: z.enum(["request", "code", "answer"]),
-  snippet: z.string(),
-  conversationId: z.string(),
-  branchId: z.string(),
-  title: z.string(),
-  queryId: z.string(),
-  at: time,
-}).loose();
-
 export const VersionsQuery = z.object({ newest: z.coerce.number().int().min(1).max(1000).default(50) });
 
 export const IterationsQuery = z.object({

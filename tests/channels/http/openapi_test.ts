@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import { ResponseSchema } from "../../../src/channels/http/openai_answers.ts";
 import * as schema from "../../../src/channels/http/schemas.ts";
+import { SearchHitSchema } from "../../../src/channels/schemas/search_hit_schema.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { startRig } from "./_rig.ts";
 
@@ -82,7 +83,7 @@ Deno.test("openApi() what is answered fits what is described, for every call tha
   fits(items(schema.VariableSchema), await read(`${at}/variables`));
   fits(items(schema.VersionSchema), await read(`${at}/variables/kept`));
   fits(schema.GraphSchema, await read(`${at}/graph`));
-  fits(items(schema.SearchHitSchema), await read("/api/v1/search?q=kept"));
+  fits(items(SearchHitSchema), await read("/api/v1/search?q=kept"));
   fits(items(schema.ListedExtensionSchema), await read("/api/v1/extensions"));
   fits(items(schema.TokenSchema), await read("/api/v1/tokens"));
   fits(schema.ProblemSchema, await read("/api/v1/nothing"));

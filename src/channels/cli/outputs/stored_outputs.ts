@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
 import { recordedQuery } from "./query_outputs.ts";
 
 const count = z.number().int().min(0);
@@ -52,22 +53,6 @@ const version = z.object({
   tooLarge: z.literal(true).optional().describe("In place of a value that is too large to be shown"),
 });
 
-const hit = z.object({
-  kind: z.enum(["request", "code", "answer"]),
-  snippet: z.string().describe("The words stand in [ and ]"),
-  conversationId: z.string(),
-  branchId: z.string(),
-  title: z.string(),
-  queryId: z.string(),
-  iterationId: z.string().nullable(),
-  position: count.nullable(),
-  variable: z.string().nullable(),
-  at: time,
-  ownerTable: z.string(),
-  ownerId: z.string(),
-  field: z.string(),
-});
-
 const copied = { path: z.string(), bytes: count, schemaVersion: count, ms: z.number() };
 const rows = { rows: count, bytes: count };
 const counted = { conversationId: z.string(), title: z.string(), queries: count };
@@ -93,7 +78,7 @@ export const storedOutputs = {
     changes: z.array(z.looseObject({ id: z.string(), at: time, paths: z.array(z.string()) })).optional(),
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
   }),
-  "search": z.array(hit),
+  "search": z.array(SearchHitSchema),
   "logs jsonl": z.object({
     seq: count,
     at: time,
