@@ -1,8 +1,8 @@
 import type { Clock } from "./clock.ts";
 import type { ChatPlace } from "./incoming.ts";
 
-/** A stranger hears it once in this time; all of them together, so many times a minute. */
-const AGAIN_MS = 600_000, PER_MINUTE = 10;
+/** A stranger hears it once in this time; all of them together, so many times a minute. Who may use the bot, sooner. */
+const STRANGERS = { againMs: 600_000, perMinute: 10 }, KNOWN = { againMs: 60_000, perMinute: 30 };
 const KEPT = 1_000;
 
 /** Who may use the bot, and how often others are told that they may not. The list is read anew for each message: it
@@ -10,8 +10,7 @@ const KEPT = 1_000;
 export class Access {
   readonly #allowed: () => Promise<readonly number[]>;
   readonly #clock: Clock;
-  readonly #told = new Map<string, number>();
-  #minute: number[] = [];
+  readonly #told = { strangers: new Told(STRANGERS), known: new Told(KNOWN) };
 
   constructor({ allowed, clock }: { readonly allowed: () => Promise<readonly number[]>; readonly clock: Clock }) {
     this.#allowed = allowed;
@@ -24,17 +23,33 @@ export class Access {
     return allowed.includes(userId) || place.group && allowed.includes(place.id);
   }
 
-  /** Whether somebody is to be told something now that nobody must be able to make the bot repeat. */
-  mayTell(what: string): boolean {
-    const now = this.#clock.now();
+  /** Whether somebody is to be told something now that nobody must be able to make the bot repeat. Strangers cannot
+   * keep it from telling those it knows. */
+  mayTell(what: string, to: "strangers" | "known" = "strangers"): boolean {
+    return this.#told[to].may(what, this.#clock.now());
+  }
+}
+
+/** What was told lately. */
+class Told {
+  readonly #limits: typeof STRANGERS;
+  readonly #last = new Map<string, number>();
+  #minute: number[] = [];
+
+  constructor(limits: typeof STRANGERS) {
+    this.#limits = limits;
+  }
+
+  may(what: string, now: number): boolean {
+    const { againMs, perMinute } = this.#limits;
     this.#minute = this.#minute.filter((at) => now - at < 60_000);
-    const last = this.#told.get(what);
-    if (last !== undefined && now - last < AGAIN_MS || this.#minute.length >= PER_MINUTE) return false;
+    const last = this.#last.get(what);
+    if (last !== undefined && now - last < againMs || this.#minute.length >= perMinute) return false;
     this.#minute.push(now);
-    this.#told.delete(what);
-    this.#told.set(what, now);
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > KEPT && oldest !== undefined) this.#told.delete(oldest);
+    this.#last.delete(what);
+    this.#last.set(what, now);
+    const [oldest] = this.#last.keys();
+    if (this.#last.size > KEPT && oldest !== undefined) this.#last.delete(oldest);
     return true;
   }
 }

@@ -2,6 +2,7 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import { BusyError, Cancelled, ConfigError, ProviderError, StoreError, UsageError } from "../../domain/errors.ts";
 import type { BotParts } from "./bot_parts.ts";
 import type { Entry } from "./entry.ts";
+import type { Incoming } from "./incoming.ts";
 import { ProgressView } from "./progress_view.ts";
 import { queryAnswer } from "./query_answer.ts";
 import { Reply } from "./reply.ts";
@@ -42,6 +43,11 @@ export class ChatQuery {
       progress: entry.progress,
       save: (change) => this.#save({ startedAt: this.#entry.startedAt ?? parts.clock.now(), ...change }),
     });
+  }
+
+  /** The one that it answers. */
+  get message(): Incoming {
+    return this.#entry.message;
   }
 
   /** Of the running query, null before it has begun. */

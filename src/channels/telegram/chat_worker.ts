@@ -4,7 +4,7 @@ import { chatConversation } from "./chat_conversation.ts";
 import { ChatQuery, type ChatQueryEnd } from "./chat_query.ts";
 import { chatCommand } from "./chat_command.ts";
 import type { Entry } from "./entry.ts";
-import { chatKey, type IncomingFile } from "./incoming.ts";
+import { chatKey, type Incoming, type IncomingFile } from "./incoming.ts";
 import { overQuota } from "./over_quota.ts";
 import { RichText } from "./rich_text.ts";
 import { splitRichText } from "./split_rich_text.ts";
@@ -13,6 +13,7 @@ import { TelegramError } from "./telegram_error.ts";
 /** Photos of an album come one by one. */
 const ALBUM_MS = 700;
 const MAX_WAITING = 50;
+const EDITED = "I have answered this already and do not read it again: send it as a new message";
 
 /** The messages of one chat, in their order: commands at once, a text while a query runs into that query, everything
  * else one after the other. */
@@ -69,6 +70,7 @@ export class ChatWorker {
   async #take(entry: Entry): Promise<void> {
     if (this.#closing) return;
     const { message } = entry;
+    if (message.edited) return await this.#edited(entry);
     if (message.command !== null) return await this.#command(entry);
     if (await this.#wasSteered(entry)) return await this.#parts.inbox.remove(entry);
     const refused = await overQuota(message.from.id, this.#parts) ??
@@ -76,8 +78,39 @@ export class ChatWorker {
     if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
     const placed = await this.#placed(entry);
     const current = this.#current;
-    if (current && message.files.length === 0 && entry.attempts === undefined) this.#steer(placed, current);
-    else this.#enqueue(placed);
+    if (current && message.files.length === 0 && entry.attempts === undefined) return this.#steer(placed, current);
+    if (current && entry.attempts === undefined) this.#react(message, "👌");
+    this.#enqueue(placed);
+  }
+
+  /** What waits says the new words; a query that runs is told of them; what was answered stays so. */
+  async #edited(entry: Entry): Promise<void> {
+    const { message } = entry;
+    const { inbox, access } = this.#parts;
+    const same = (one: Incoming): boolean => one.messageId === message.messageId && message.command === null;
+    const at = this.#waiting.findIndex((one) => same(one.message));
+    const waiting = this.#waiting[at];
+    if (waiting !== undefined) {
+      const changed = this.#waiting[at] = { ...waiting, message: { ...waiting.message, text: message.text } };
+      await inbox.put(changed);
+      return await inbox.remove(entry);
+    }
+    const current = this.#current;
+    const part = current && [current.message, ...this.#steered.map((one) => one.message)].find(same);
+    if (part?.text === message.text) return await inbox.remove(entry);
+    if (current && part) {
+      const text = `I have changed what I wrote before; it says now:\n${message.text}`;
+      return this.#steer(await this.#placed({ ...entry, message: { ...message, text, edited: false } }), current);
+    }
+    if (access.mayTell(`edited ${chatKey(message.chat)} ${message.from.id}`, "known")) {
+      return await this.#tell(entry, new RichText().add(EDITED));
+    }
+    await inbox.remove(entry);
+  }
+
+  #react({ chat, messageId }: Incoming, emoji: "👀" | "👌"): void {
+    const { messenger, closing } = this.#parts;
+    void messenger.react(chat, { messageId, emoji, signal: closing });
   }
 
   /** With the conversation and the model that the chat has now: a command that comes before its turn changes neither. */
@@ -119,11 +152,11 @@ export class ChatWorker {
   /** Gives the running query a message; where it ends before it could show it, the message waits for its turn. */
   #steer(entry: Entry, query: ChatQuery): void {
     const { message } = entry;
-    const { messenger, closing, inbox } = this.#parts;
+    const { inbox } = this.#parts;
     const text = message.chat.group ? `${message.from.name}: ${message.text}` : message.text;
     this.#steers.push(
       (async () => {
-        void messenger.react(message.chat, { messageId: message.messageId, emoji: "👀", signal: closing });
+        this.#react(message, "👀");
         if (!await query.steer(text)) return void this.#enqueue(entry);
         const part = { ...entry, steered: query.queryId ?? "" };
         await inbox.put(part);

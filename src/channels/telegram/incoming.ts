@@ -27,6 +27,8 @@ export interface Incoming {
   readonly files: readonly IncomingFile[];
   /** Messages with the same one belong together. */
   readonly album: string | null;
+  /** It says what the message of that number says now, which came before. */
+  readonly edited?: boolean;
 }
 
 /** The name under which a chat is known in the database. */

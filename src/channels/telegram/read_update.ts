@@ -1,13 +1,13 @@
 import { clip } from "../../domain/clip.ts";
 import { addressedText } from "./addressed_text.ts";
 import type { ChatPlace, Incoming, IncomingFile } from "./incoming.ts";
+import { quotedText } from "./quoted_text.ts";
 import type { Me, Message, Update } from "./wire.ts";
 
 /** What an update is to the bot. `place`, `messageId` and `userId`: whom an answer goes to. */
 export type ReadUpdate =
   | { readonly kind: "message"; readonly message: Incoming }
-  | ({ readonly kind: "unfit"; readonly what: string } & Sender)
-  | ({ readonly kind: "edited" } & Sender)
+  | ({ readonly kind: "unfit"; readonly told: string } & Sender)
   | { readonly kind: "moved"; readonly from: number; readonly to: number }
   | { readonly kind: "nothing" };
 
@@ -19,7 +19,6 @@ export interface Sender {
 
 /** The largest size of a photo that a model takes is smaller. */
 const PHOTO_BYTES = 5_000_000;
-const QUOTED_CHARS = 4_000;
 const NOTHING: ReadUpdate = { kind: "nothing" };
 
 /** What the bot cannot read, by the field of a message that holds it. */
@@ -50,13 +49,18 @@ export function readUpdate(update: Update, me: Me): ReadUpdate {
   const sender = { place, messageId: message.message_id, userId: message.from.id };
   const told = addressedText(message, me);
   if (told === null) return NOTHING;
-  if (!update.message) return isText(message) ? { kind: "edited", ...sender } : NOTHING;
+  const edited = !update.message;
   const unfit = Object.keys(UNFIT).find((field) => Reflect.get(message, field) !== undefined);
+  if (edited && (unfit !== undefined || !isText(message))) return NOTHING;
   // An animation comes with a document that holds the same.
-  if (unfit !== undefined) return { kind: "unfit", what: UNFIT[unfit] ?? unfit, ...sender };
-  const files = filesOf(message);
-  if (told.text.trim() === "" && told.command === null && files.length === 0) {
-    return isText(message) ? { kind: "unfit", what: "messages without words", ...sender } : NOTHING;
+  if (unfit !== undefined) {
+    const what = `I cannot read ${UNFIT[unfit] ?? unfit}: send text, photos or documents`;
+    return { kind: "unfit", told: what, ...sender };
+  }
+  const files = edited ? [] : filesOf(message, me);
+  const text = told.command === null ? quotedText(told.text, { message, me }) : told.text;
+  if (text === "" && told.command === null && files.length === 0) {
+    return isText(message) ? { kind: "unfit", told: "Yes? Say what you want in the same message", ...sender } : NOTHING;
   }
   return {
     kind: "message",
@@ -65,10 +69,9 @@ export function readUpdate(update: Update, me: Me): ReadUpdate {
       chat: place,
       messageId: message.message_id,
       from: { id: message.from.id, name: clip(message.from.first_name ?? "", 60) },
-      text: told.command === null ? withQuoted(told.text, { message, me }) : told.text,
-      command: told.command,
-      files,
-      album: message.media_group_id ?? null,
+      ...{ text, command: told.command, files },
+      album: edited ? null : message.media_group_id ?? null,
+      ...(edited ? { edited } : {}),
     },
   };
 }
@@ -81,7 +84,14 @@ function isText({ text, caption }: Message): boolean {
   return text !== undefined || caption !== undefined;
 }
 
-function filesOf({ photo, document }: Message): readonly IncomingFile[] {
+/** Those of the message; where it has none, those of somebody's message that it answers. */
+function filesOf(message: Message, me: Me): readonly IncomingFile[] {
+  const own = filesIn(message);
+  const replied = message.reply_to_message;
+  return own.length > 0 || !replied || replied.from?.id === me.id ? own : filesIn(replied);
+}
+
+function filesIn({ photo, document }: Pick<Message, "photo" | "document">): readonly IncomingFile[] {
   const files: IncomingFile[] = [];
   const fitting = photo?.filter(({ file_size: bytes }) => (bytes ?? 0) <= PHOTO_BYTES) ?? [];
   const size = fitting.at(-1) ?? photo?.[0];
@@ -92,15 +102,4 @@ function filesOf({ photo, document }: Message): readonly IncomingFile[] {
     files.push({ kind, fileId, name: clip(name, 100), bytes });
   }
   return files;
-}
-
-/** What the message answers, where the conversation cannot know it: a part that was chosen, or another one's words. */
-function withQuoted(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
-  const replied = message.reply_to_message;
-  const own = replied?.from?.id === me.id;
-  const quoted = message.quote?.text ?? (own ? undefined : replied?.text ?? replied?.caption);
-  if (!quoted?.trim()) return text;
-  const lines = clip(quoted, QUOTED_CHARS).split("\n").map((line) => `> ${line}`);
-  const who = own ? "you" : clip(replied?.from?.first_name ?? "somebody", 60);
-  return `${text}\n\nThis answers what ${who} wrote:\n${lines.join("\n")}`;
 }

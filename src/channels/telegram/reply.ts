@@ -67,7 +67,7 @@ export class Reply {
     const parts = splitRichText(whole, MAX_CHARS);
     const shown = parts.slice(0, MAX_PARTS);
     if (shown.length < parts.length) {
-      shown.push(new RichText().add(clip(`(${parts.length - shown.length} more parts are left out)`, MAX_CHARS)));
+      shown.push(new RichText().add(clip(leftOut(parts.length - shown.length), MAX_CHARS)));
     }
     await this.#choose(anew);
     for (const [at, part] of shown.entries()) await this.#fill(at, part.message());
@@ -113,6 +113,10 @@ export class Reply {
     const progress = this.#progress;
     await this.#options.save({ replies: this.#ids, ...(progress === undefined ? {} : { progress }) });
   }
+}
+
+function leftOut(count: number): string {
+  return `(${count} more part${count === 1 ? " is" : "s are"} left out: vis conversations show has all of it)`;
 }
 
 /** How the answer begins: what a notification shows. The rest is filled in, since a message that is only sent once could

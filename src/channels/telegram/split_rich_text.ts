@@ -1,15 +1,38 @@
 import { RichText, type Run } from "./rich_text.ts";
 
-/** Where a text is best cut, the best first, and how much of a part may stay empty for it. */
-const CUTS = [{ mark: "\n\n", least: 0.5 }, { mark: "\n", least: 0.25 }, { mark: " ", least: 0.25 }] as const;
+interface Cut {
+  readonly mark: string;
+  /** How much of a part must be full. */
+  readonly least: number;
+  /** Where it may be: `apart` outside code, `before` there too, in front of a block that the next part has room for. */
+  readonly place: "apart" | "before" | "anywhere";
+}
 
-/** The same text in parts of at most `limit` UTF-16 units. Styles go on in the next part: a block of code that is cut
- * is one in each. Only blanks and line ends at a cut are left out; no surrogate pair is cut. */
+/** Where a text is best cut, the best first. */
+const CUTS: readonly Cut[] = [
+  { mark: "\n\n", least: 0.5, place: "apart" },
+  { mark: "\n", least: 0.5, place: "apart" },
+  { mark: "\n", least: 0.1, place: "before" },
+  { mark: "\n\n", least: 0.5, place: "anywhere" },
+  { mark: "\n", least: 0.25, place: "anywhere" },
+  { mark: " ", least: 0.25, place: "anywhere" },
+];
+
+/** From its first unit to the one behind its last. */
+interface Block {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The same text in parts of at most `limit` UTF-16 units. A block of code that fits into a part is not cut where that
+ * leaves none nearly empty; styles go on in the next part, so that one which is cut is one in each. Only blanks and line
+ * ends at a cut are left out; no surrogate pair is cut. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
   const text = whole.runs.map((run) => run.text).join("");
+  const blocks = blocksOf(whole.runs);
   const parts: RichText[] = [];
   for (let from = 0; from < text.length;) {
-    const end = text.length - from <= limit ? text.length : cutBefore(text, { from, limit });
+    const end = text.length - from <= limit ? text.length : cutBefore(text, { from, limit, blocks });
     const part = sliced(whole.runs, { from, end });
     if (part.runs.some((run) => run.text.trim() !== "")) parts.push(part);
     from = end;
@@ -19,13 +42,44 @@ export function splitRichText(whole: RichText, limit: number): readonly RichText
   return parts;
 }
 
-function cutBefore(text: string, { from, limit }: { readonly from: number; readonly limit: number }): number {
-  for (const { mark, least } of CUTS) {
-    const at = text.lastIndexOf(mark, from + limit);
+function cutBefore(
+  text: string,
+  { from, limit, blocks }: { readonly from: number; readonly limit: number; readonly blocks: readonly Block[] },
+): number {
+  const edge = from + limit;
+  const crossing = blocks.find(({ start, end }) => start < edge && end > edge);
+  const fits = crossing !== undefined && crossing.end - crossing.start <= limit;
+  for (const { mark, least, place } of CUTS) {
+    if (place === "before" && !fits) continue;
+    const at = lastMark(text, { mark, edge, blocks: place === "anywhere" ? [] : blocks });
     if (at > from + limit * least) return at;
   }
-  const end = from + limit;
-  return isHighSurrogate(text.charCodeAt(end - 1)) && limit > 1 ? end - 1 : end;
+  return isHighSurrogate(text.charCodeAt(edge - 1)) && limit > 1 ? edge - 1 : edge;
+}
+
+/** The last mark up to the edge that is in none of the blocks, -1 where there is none. */
+function lastMark(
+  text: string,
+  { mark, edge, blocks }: { readonly mark: string; readonly edge: number; readonly blocks: readonly Block[] },
+): number {
+  let at = text.lastIndexOf(mark, edge);
+  for (let n = blocks.length - 1; n >= 0 && at >= 0; n--) {
+    const { start = 0, end = 0 } = blocks[n] ?? {};
+    if (at >= end) return at;
+    if (at >= start) at = start === 0 ? -1 : text.lastIndexOf(mark, start - 1);
+  }
+  return at;
+}
+
+function blocksOf(runs: readonly Run[]): readonly Block[] {
+  const found = new Map<object, Block>();
+  let at = 0;
+  for (const { text, spans } of runs) {
+    const span = spans.find(({ type }) => type === "pre");
+    if (span) found.set(span, { start: found.get(span)?.start ?? at, end: at + text.length });
+    at += text.length;
+  }
+  return [...found.values()];
 }
 
 function isHighSurrogate(unit: number): boolean {

@@ -131,17 +131,12 @@ export class TelegramBot {
       ? { place: read.message.chat, messageId: read.message.messageId, userId: read.message.from.id }
       : read;
     if (!await access.allows(sender.userId, sender.place)) {
-      this.#tell(sender, {
-        once: `refused ${sender.userId} ${sender.place.id}`,
-        text: refusalText(sender.userId, sender.place),
-      });
+      const once = `refused ${sender.userId} ${sender.place.id}`;
+      if (access.mayTell(once)) this.#tell(sender, refusalText(sender.userId, sender.place));
       return null;
     }
     if (read.kind === "message") return await this.#withAlbum(read.message, taken);
-    const text = read.kind === "edited"
-      ? "I do not read a message again after it was edited: send it as a new one"
-      : `I cannot read ${read.what}: send text, photos or documents`;
-    this.#tell(sender, { once: `${read.kind} ${sender.place.id} ${sender.userId}`, text });
+    if (access.mayTell(`${read.told} ${sender.place.id} ${sender.userId}`, "known")) this.#tell(sender, read.told);
     return null;
   }
 
@@ -167,9 +162,8 @@ export class TelegramBot {
     return { message };
   }
 
-  #tell({ place, messageId }: Sender, { once, text }: { readonly once: string; readonly text: string }): void {
-    const { access, messenger, log } = this.#options.parts;
-    if (!access.mayTell(once)) return;
+  #tell({ place, messageId }: Sender, text: string): void {
+    const { messenger, log } = this.#options.parts;
     messenger.send(place, { text, entities: [] }, { replyTo: place.group ? messageId : null })
       .catch((error: unknown) => log.warn("telegram_reply_refused", { error: String(error) }));
   }

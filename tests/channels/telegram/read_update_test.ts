@@ -83,10 +83,41 @@ Deno.test("readUpdate() says what it cannot read, passes over what others do, an
   assert.equal(kinds({ migrate_to_chat_id: -7, chat: GROUP }), "moved");
   assert.equal(kinds({ text: "   " }), "unfit");
   const edited = { message_id: 3, date: 1, from: OTHER, chat: { id: 8, type: "private" } };
-  assert.equal(
-    readUpdate({ update_id: 1, edited_message: { ...edited, text: "x" } } as unknown as Update, ME).kind,
-    "edited",
-  );
-  assert.equal(readUpdate({ update_id: 1, edited_message: edited } as unknown as Update, ME).kind, "nothing");
+  const readEdited = (more: object) =>
+    readUpdate({ update_id: 1, edited_message: { ...edited, ...more } } as unknown as Update, ME);
+  const found = readEdited({ text: "x", photo: [], media_group_id: "g" });
+  assert.ok(found.kind === "message" && found.message.edited && found.message.album === null);
+  assert.deepEqual([found.message.text, found.message.files], ["x", []]);
+  assert.equal(readEdited({}).kind, "nothing");
+  assert.equal(readEdited({ caption: "x", voice: {} }).kind, "nothing");
   assert.equal(readUpdate({ update_id: 1 } as Update, ME).kind, "nothing");
+});
+
+Deno.test("readUpdate() says who wrote what is forwarded", () => {
+  const of = (origin: object) => textOf({ text: "It rains", forward_origin: origin });
+  const told = (who: string) => `It rains\n\nThis was forwarded; ${who} wrote it.`;
+  assert.equal(of({ type: "user", date: 1, sender_user: OTHER }), told("Bea"));
+  assert.equal(of({ type: "hidden_user", date: 1, sender_user_name: "Cy" }), told("Cy"));
+  assert.equal(
+    of({ type: "channel", date: 1, message_id: 1, chat: { id: -1, type: "channel", title: "N" } }),
+    told("N"),
+  );
+  assert.equal(of({ type: "chat", date: 1, sender_chat: { id: -1, type: "supergroup", title: "G" } }), told("G"));
+  assert.equal(of({ type: "new kind" }), told("somebody"));
+});
+
+Deno.test("readUpdate() takes the file of another one's message that is answered, and its words for a bare mention", () => {
+  const document = (id: string) => ({ document: { file_id: id, file_name: `${id}.txt` } });
+  const filesOf = (more: object) => {
+    const found = read(more);
+    return found.kind === "message" ? found.message.files.map(({ fileId }) => fileId) : found.kind;
+  };
+  const replied = (from: object, more: object) => ({ reply_to_message: { message_id: 1, from, ...more } });
+  assert.deepEqual(filesOf({ text: "sum it", ...replied(OTHER, document("a")) }), ["a"]);
+  assert.deepEqual(filesOf({ caption: "sum", ...document("b"), ...replied(OTHER, document("a")) }), ["b"]);
+  assert.deepEqual(filesOf({ text: "sum it", ...replied(BOT, document("a")) }), []);
+  const bare = { chat: GROUP, text: "@VisTestBot", entities: mention(0) };
+  assert.equal(textOf({ ...bare, ...replied(OTHER, { text: "2+2?" }) }), "This answers what Bea wrote:\n> 2+2?");
+  const nothing = read(bare);
+  assert.match(nothing.kind === "unfit" ? nothing.told : "", /^Yes\? Say what you want in the same message$/);
 });

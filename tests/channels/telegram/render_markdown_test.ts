@@ -127,6 +127,31 @@ Deno.test("splitRichText() goes on with a block of code in the next part, cut be
   }
 });
 
+Deno.test("splitRichText() leaves a block of code whole that a part has room for", () => {
+  const prose = (chars: number) => "word ".repeat(chars / 5).trim();
+  const code = (lines: number) =>
+    Array.from({ length: lines }, (_, n) => n % 5 === 4 ? "" : `const a${n} = 1;`).join("\n");
+  for (const [before, lines] of [[3_000, 200], [1_200, 240], [600, 300]] as const) {
+    const block = code(lines);
+    assert.ok(block.length < 4096 && before + block.length > 4096);
+    const markdown = `${prose(before)}\n\nSee:\n\`\`\`ts\n${block}\n\`\`\`\n\n${prose(2_000)}`;
+    const parts = splitRichText(renderMarkdown(markdown), 4096).map((part) => part.message());
+    for (const part of parts) fits(part, 4096);
+    const pres = parts.flatMap(({ text, entities }) =>
+      entities.filter(({ type }) => type === "pre").map(({ offset, length }) => text.slice(offset, offset + length))
+    );
+    assert.deepEqual(pres.map((text) => text.trim()), [block.trim()], `${before} ${lines}`);
+    assert.ok(parts.length <= 3, `${parts.length}`);
+  }
+});
+
+Deno.test("splitRichText() fills a part with a block that no part has room for, cut between its paragraphs", () => {
+  const block = Array.from({ length: 500 }, (_, n) => n % 10 === 9 ? "" : `const a${n} = 1;`).join("\n");
+  const parts = splitRichText(renderMarkdown(`Short\n\`\`\`ts\n${block}\n\`\`\``), 4096).map((part) => part.message());
+  assert.ok((parts[0]?.text.length ?? 0) > 3_500);
+  assert.match(parts[0]?.text ?? "", /const a\d*8 = 1;$/);
+});
+
 Deno.test("splitRichText() cuts at a paragraph, then a line, then a word", () => {
   const of = (text: string) => splitRichText(new RichText().add(text), 20).map((part) => part.message().text);
   assert.deepEqual(of("0123456789 12\n\n345678 90"), ["0123456789 12", "345678 90"]);
