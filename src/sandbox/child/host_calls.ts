@@ -1,8 +1,9 @@
 import { decode, encode } from "../codec.ts";
 import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../protocol.ts";
+import { bareList } from "../codec_intrinsics.ts";
 import { captured } from "./captured.ts";
 import type { CallAnswer, CallMessage, Post } from "./messages.ts";
-import { bareList, look } from "./preview_intrinsics.ts";
+import { look } from "./preview_intrinsics.ts";
 import { refusedArgument } from "./refused_argument.ts";
 import type { RunContext } from "./run_context.ts";
 

@@ -1,4 +1,5 @@
-import { bareList, look } from "./preview_intrinsics.ts";
+import { bareList } from "../codec_intrinsics.ts";
+import { look } from "./preview_intrinsics.ts";
 
 export interface WalkLimits {
   readonly objects: number;

@@ -1,23 +1,6 @@
 /** What looking at values needs, taken before foreign code can replace it. Nothing here runs code of a value. */
 import { types } from "node:util";
-
-const { setPrototypeOf } = Object;
-
-/** `f` as a function that takes its `this` first; needs nothing from any prototype when called. */
-function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R): (self: T, ...args: A) => R {
-  return Function.prototype.call.bind(f) as (self: T, ...args: A) => R;
-}
-
-function getterOf<R>(owner: object, key: PropertyKey): (self: object) => R {
-  const get = Object.getOwnPropertyDescriptor(owner, key)?.get;
-  if (!get) throw new TypeError(`Cannot find the getter ${String(key)}`);
-  return uncurry(get) as (self: object) => R;
-}
-
-/** An array without a prototype: storing at its end runs no setter that foreign code put on Array.prototype. */
-export function bareList<T>(): T[] {
-  return setPrototypeOf([], null);
-}
+import { getterOf, intrinsics, uncurry } from "../codec_intrinsics.ts";
 
 type TextOf = (self: object) => string;
 
@@ -42,7 +25,6 @@ function promiseDetails(): (promise: object) => readonly unknown[] {
   return details as (promise: object) => readonly unknown[];
 }
 
-const flags = { d: "hasIndices", g: "global", i: "ignoreCase", m: "multiline", s: "dotAll", u: "unicode" };
 const typedArray: object = Object.getPrototypeOf(Uint8Array.prototype);
 const mapIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Map().entries());
 const setIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Set().values());
@@ -106,8 +88,7 @@ export const look = {
   time: uncurry(Date.prototype.getTime),
   iso: uncurry(Date.prototype.toISOString),
   source: getterOf<string>(RegExp.prototype, "source"),
-  flags: Object.entries({ ...flags, v: "unicodeSets", y: "sticky" })
-    .map(([flag, name]) => [flag, getterOf<boolean>(RegExp.prototype, name)] as const),
+  flags: intrinsics.flags,
   href: getterOf<string>(URL.prototype, "href"),
   domName: getterOf<string>(DOMException.prototype, "name"),
   domMessage: getterOf<string>(DOMException.prototype, "message"),

@@ -1,4 +1,5 @@
-import { bareList, look } from "./preview_intrinsics.ts";
+import { bareList } from "../codec_intrinsics.ts";
+import { look } from "./preview_intrinsics.ts";
 import { classNameOf, kindOf, lengthOf, type ObjectKind, tagOf } from "./preview_kind.ts";
 
 /** What was seen at one place of a value: several kinds where they differ. */

@@ -1,6 +1,7 @@
 import type { VariableImage, VariableSummary } from "../../domain/variable.ts";
+import { bareList } from "../codec_intrinsics.ts";
 import { captured } from "./captured.ts";
-import { bareList, look } from "./preview_intrinsics.ts";
+import { look } from "./preview_intrinsics.ts";
 import { fileOfRestored } from "./ran_blocks.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
 import { summarize } from "./summary.ts";

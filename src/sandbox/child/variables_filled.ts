@@ -1,4 +1,5 @@
-import { bareList, look } from "./preview_intrinsics.ts";
+import { bareList } from "../codec_intrinsics.ts";
+import { look } from "./preview_intrinsics.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
 import type { Entry } from "./variables_entry.ts";
 import { addOnce } from "./variables_save.ts";

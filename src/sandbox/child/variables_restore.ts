@@ -1,6 +1,7 @@
 import type { VariableImage } from "../../domain/variable.ts";
 import { decode } from "../codec.ts";
-import { bareList, look } from "./preview_intrinsics.ts";
+import { bareList } from "../codec_intrinsics.ts";
+import { look } from "./preview_intrinsics.ts";
 import { ownData } from "./preview_kind.ts";
 import { type Entry, UNSAVED } from "./variables_entry.ts";
 import { hashOf } from "./variables_hash.ts";

@@ -1,6 +1,7 @@
 import type { VariableImage, VariableKind } from "../../domain/variable.ts";
 import { encode } from "../codec.ts";
-import { bareList, look } from "./preview_intrinsics.ts";
+import { bareList } from "../codec_intrinsics.ts";
+import { look } from "./preview_intrinsics.ts";
 import { isClassText, promiseState } from "./preview_kind.ts";
 import { summarize } from "./summary.ts";
 import { type Entry, UNSAVED } from "./variables_entry.ts";

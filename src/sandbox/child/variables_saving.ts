@@ -1,6 +1,7 @@
 import type { VariableImage, VariableKind } from "../../domain/variable.ts";
+import { bareList } from "../codec_intrinsics.ts";
 import { IdentityWalk } from "./identity.ts";
-import { bareList, look } from "./preview_intrinsics.ts";
+import { look } from "./preview_intrinsics.ts";
 import type { Entry, Group } from "./variables_entry.ts";
 import {
   addOnce,
