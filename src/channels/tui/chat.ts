@@ -132,7 +132,8 @@ export class Chat {
 
   #wait(outgoing: Outgoing): void {
     const { transcript, shown, changed, session } = this.#parts;
-    const steers = this.#branch !== null && Object.keys(outgoing.variables).length === 0;
+    const alone = Object.keys({ ...outgoing.variables, ...outgoing.images }).length === 0;
+    const steers = this.#branch !== null && alone;
     const waiting: Waiting = { outgoing, steering: steers ? new AbortController() : null };
     this.#waiting.push(waiting);
     if (!waiting.steering || this.#branch === null) return;
@@ -156,12 +157,14 @@ export class Chat {
   async #run(outgoing: Outgoing): Promise<void> {
     const { transcript, shown, session, giveBack } = this.#parts;
     const { text, variables } = outgoing;
+    const images = Object.values(outgoing.images).map(({ image }) => image);
     const before = this.#asked;
     transcript.add(this.#asked = new RequestEntry(text, { shown }));
     await this.#work(async (options) => {
       const { conversations, workspace } = session();
+      await conversations.check({ images });
       this.#branch ??= await conversations.create({ title: text, channel: CHANNEL, workspace });
-      return await conversations.send(this.#branch, text, { ...options, variables: given(variables) });
+      return await conversations.send(this.#branch, text, { ...options, images, variables: given(variables) });
     }, {
       refused: () => {
         if (this.#asked !== null) transcript.replace(this.#asked, []);

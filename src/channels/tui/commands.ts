@@ -71,6 +71,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Alt-Enter, Shift-Enter, Ctrl-J", "a new line"],
   ["Up, Down", "what was typed before; on an empty input Up takes back what nobody has read yet"],
   ["Tab", "complete a command or a path"],
+  ["@shot.png, or a file dropped here", "an image for the message; Backspace behind its chip removes it"],
   ["PgUp, PgDn, Shift-Up, Shift-Down, wheel", "scroll; End goes back to the end"],
   ["Esc", "end the running query, leave a panel"],
   ["Ctrl-C", "empty the input; twice: leave"],

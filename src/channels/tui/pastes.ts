@@ -23,7 +23,7 @@ export class Pastes {
   }
 
   /** A message with the texts whose label is still in it. */
-  outgoing(text: string): Outgoing {
+  outgoing(text: string): Pick<Outgoing, "text" | "variables"> {
     const named = [...this.#texts].filter(([name]) => text.includes(`[${name}:`));
     return { text, variables: Object.fromEntries(named) };
   }

@@ -9,6 +9,7 @@ import { completions } from "./completions.ts";
 import { footerLine } from "./footer.ts";
 import { Frame, type FrameFacts } from "./frame.ts";
 import { freshKeys } from "./fresh_keys.ts";
+import { ImageReader } from "./image_reader.ts";
 import { InputBox } from "./input_box.ts";
 import { InputHistory } from "./input_history.ts";
 import { Keyboard } from "./keyboard.ts";
@@ -20,8 +21,10 @@ import type { Panel, PanelParts } from "./panel.ts";
 import type { Prefs } from "./panels/prefs.ts";
 import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
 import type { Shown } from "./shown.ts";
+import { suspend } from "./suspend.ts";
 import { makeTheme, type Theme } from "./theme.ts";
 import { Transcript } from "./transcript.ts";
+import { typedText } from "./typed_text.ts";
 import { WatchedPrefs } from "./watched_prefs.ts";
 
 const MOUSE_ON = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
@@ -72,7 +75,12 @@ export class Screen {
     });
     this.#commands = this.#makeCommands();
     const submit = (outgoing: Outgoing): void => this.#submit(outgoing);
-    this.#input = new InputBox(this.#tui, { theme: this.#theme.editor, submit });
+    this.#input = new InputBox(this.#tui, {
+      ...{ theme: this.#theme.editor, submit },
+      images: new ImageReader({ session: () => this.#session, userHome: parts.userHome }),
+      chip: (text) => this.#theme.accent(text),
+      tell: (text) => this.tell(text),
+    });
     this.#keyboard = this.#makeKeyboard();
     this.#frame = new Frame({
       transcript: this.#transcript,
@@ -165,18 +173,6 @@ export class Screen {
     this.#on = false;
   }
 
-  /** Back to the shell, until `fg`. */
-  #suspend(): void {
-    if (Deno.build.os === "windows") return;
-    this.#giveUp();
-    const back = (): void => {
-      Deno.removeSignalListener("SIGCONT", back);
-      this.#take();
-    };
-    Deno.addSignalListener("SIGCONT", back);
-    Deno.kill(Deno.pid, "SIGSTOP");
-  }
-
   #repaint(): void {
     this.#theme = this.#makeTheme();
     this.#transcript.invalidate();
@@ -221,8 +217,9 @@ export class Screen {
   #submit(outgoing: Outgoing): void {
     const { text } = outgoing;
     if (text === "") return;
-    this.#history?.add(text);
-    this.#input.remember([text]);
+    const typed = typedText(outgoing);
+    this.#history?.add(typed);
+    this.#input.remember([typed]);
     const [, name, argument = ""] = /^\/([a-z]+)(?:\s+([^]*))?$/.exec(text) ?? [];
     if (name === undefined) return this.#chat.send(outgoing);
     const command = this.#commands.find((one) => one.name === name);
@@ -271,7 +268,7 @@ export class Screen {
       tell: (text) => this.tell(text),
       quit: () => this.quit(),
       redraw: () => this.#tui.requestRender(true),
-      suspend: () => this.#suspend(),
+      suspend: () => suspend({ giveUp: () => this.#giveUp(), take: () => this.#take() }),
     });
   }
 

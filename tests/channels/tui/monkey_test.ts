@@ -12,6 +12,7 @@ const KEYS = [
   ...["\x1b[<64;5;5M", "\x1b[<65;5;5M", "\x1b[<0;3;3M\x1b[<0;3;3m", "\x1b[<0;2;2M\x1b[<32;9;4M\x1b[<0;9;4m"],
   ...["\x1b[200~pasted\ntext\x1b[201~", `\x1b[200~${"x\n".repeat(40)}\x1b[201~`, "\x1b[O", "\x1b[I", "\x1b[?62;4c"],
   ...["\x1b", "\x1b", "\x1b[27u", "\x1b[97;1:3u", "\x1b]11;rgb:ffff/ffff/ffff\x07", "\x1b[999~", "\x00", "\x1bO"],
+  ...["\x1br", "/retry\r", "@none.png ", "\x1b[200~/none/none.png\x1b[201~", "\x1b[200~@none.png\x1b[201~", "\x1b[3~"],
 ];
 const STEPS = 400;
 

@@ -1,5 +1,6 @@
 import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import type { ModelReport, ModelsReport, ProviderReport } from "../../../domain/provider_report.ts";
+import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/provider_report.ts";
+import type { ProviderAdmin } from "../../channel.ts";
 import type { Panel, PanelParts } from "../panel.ts";
 import { BasePanel } from "./_base_panel.ts";
 import { flat } from "./_flat.ts";
@@ -13,12 +14,21 @@ import { row } from "./_row.ts";
 /** Longer than that no provider is waited for. */
 const DEADLINE_MS = 8_000;
 
-/** Every provider and its models. Enter uses one from the next query on, and keeps it. */
+/** The bot's token is kept by `vis auth login` as well; it serves no model. */
+const NO_PROVIDER = "telegram";
+
+/** Every provider and its models, servers that were found on this machine among them. Enter uses one from the next query on, and keeps it. */
 export function modelPicker(
   parts: PanelParts,
   { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {},
 ): Panel {
   return new ModelPicker(parts, deadlineMs);
+}
+
+interface Listed {
+  readonly name: string;
+  /** What to do before it can be used, "" where nothing is to be done. */
+  readonly mend: string;
 }
 
 type Item =
@@ -30,7 +40,7 @@ class ModelPicker extends BasePanel {
   readonly title = "Model";
   readonly hint = "type to find · ↑↓ · Enter uses · Esc";
   readonly #deadlineMs: number;
-  #providers: readonly ProviderReport[] = [];
+  #providers: readonly Listed[] = [];
   #notes: readonly string[] = [];
   #logins: readonly string[] = [];
   readonly #lists = new Map<string, ModelsReport | { readonly problem: string }>();
@@ -52,12 +62,12 @@ class ModelPicker extends BasePanel {
         return { admin, report: await admin.providers({ check: false, signal }) };
       },
       then: ({ admin, report: { providers, problem, notes } }) => {
-        this.#providers = providers;
+        this.#providers = providers.map(({ name, key: { mend } }) => ({ name, mend }));
         this.#notes = [...problem === "" ? [] : [problem], ...notes];
-        const others = admin.loginNames().filter((name) => name !== "telegram");
-        this.#logins = others.filter((name) => !providers.some((one) => one.name === name));
-        for (const { name, key } of providers) if (key.mend === "") this.#ask(name, admin);
+        this.#offer(admin.loginNames());
+        for (const { name, mend } of this.#providers) if (mend === "") this.#ask(name, admin);
         this.#fill();
+        this.#look(admin);
       },
     });
   }
@@ -82,8 +92,31 @@ class ModelPicker extends BasePanel {
     if (this.#list.press(line - 1)) this.#use();
   }
 
+  /** Servers of this machine need no login: they are used as they are. */
+  #look(admin: ProviderAdmin): void {
+    this.load("servers of this machine", {
+      work: () => admin.loginChoices(),
+      then: (choices) => {
+        const found = choices.filter((choice) => isServer(choice) && !this.#has(choice.name));
+        this.#providers = [...this.#providers, ...found.map(({ name }) => ({ name, mend: "" }))];
+        this.#offer(choices.map(({ name }) => name));
+        for (const { name } of found) this.#ask(name, admin);
+        this.#fill();
+      },
+    });
+  }
+
+  #has(provider: string): boolean {
+    return this.#providers.some(({ name }) => name === provider);
+  }
+
+  /** Those that are not there yet. */
+  #offer(names: readonly string[]): void {
+    this.#logins = names.filter((name) => name !== NO_PROVIDER && !this.#has(name));
+  }
+
   /** One provider by itself: a slow one keeps nobody waiting for the others. */
-  #ask(provider: string, admin: Awaited<ReturnType<PanelParts["providers"]>>): void {
+  #ask(provider: string, admin: ProviderAdmin): void {
     this.load(`models of ${provider}`, {
       work: async (signal) => {
         const late = AbortSignal.timeout(this.#deadlineMs);
@@ -103,12 +136,12 @@ class ModelPicker extends BasePanel {
 
   #fill(): void {
     const typed = this.#input.value.trim();
-    const items = this.#providers.flatMap(({ name, key }): Item[] => {
+    const items = this.#providers.flatMap(({ name, mend }): Item[] => {
       const list = this.#lists.get(name);
       const models = list !== undefined && "models" in list ? list.models : [];
       const found = fuzzyFilter([...models], typed, (model) => `${name} ${model.name}`);
       if (typed !== "" && found.length === 0) return [];
-      const told = key.mend !== "" ? `no key: ${key.mend}` : list === undefined ? "…" : toldOf(list);
+      const told = mend !== "" ? `no key: ${mend}` : list === undefined ? "…" : toldOf(list);
       return [
         { kind: "provider", name, told },
         ...found.map((model): Item => ({ kind: "model", provider: name, model })),
@@ -156,6 +189,10 @@ function headed(name: string, { told, width }: { readonly told: string; readonly
     paint.bold(name),
     ...wrapTextWithAnsi(told, Math.max(2, width - 2)).slice(0, 3).map((one) => paint.dim(`  ${one}`)),
   ];
+}
+
+function isServer({ need }: LoginChoice): boolean {
+  return need === "optional";
 }
 
 function keyOf(item: Item): string {

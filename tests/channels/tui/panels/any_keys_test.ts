@@ -57,6 +57,7 @@ for (const [name, open] of Object.entries(OPEN)) {
       providers: () => Promise.resolve({ providers: [{ ...report, key: keyReport }], problem: HOSTILE, notes: [] }),
       models: () => Promise.resolve([{ provider: "one", source: "data", detail: HOSTILE, models }]),
       loginNames: () => ["other"],
+      loginChoices: () => Promise.resolve([{ name: HOSTILE, title: HOSTILE, need: "optional" }]),
     };
     await using rig = await startPanels([
       replyJson("// A note\nlet rows = [1, { a: '漢字' }]\nconst text = 'one\\ntwo'"),

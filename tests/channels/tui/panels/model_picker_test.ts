@@ -24,13 +24,21 @@ interface Fake {
   readonly models: Readonly<Record<string, () => Promise<ModelsReport>>>;
   readonly problem?: string;
   readonly logins?: readonly string[];
+  /** Found on this machine. */
+  readonly servers?: () => Promise<readonly string[]>;
 }
 
-function fake({ providers, models, problem = "", logins = [] }: Fake): Partial<ProviderAdmin> {
+function fake(
+  { providers, models, problem = "", logins = [], servers = () => Promise.resolve([]) }: Fake,
+): Partial<ProviderAdmin> {
   return {
     providers: () => Promise.resolve({ providers, problem, notes: [] }),
     models: async ({ provider }) => [await models[provider ?? ""]!()],
     loginNames: () => logins,
+    loginChoices: async () => [
+      ...(await servers()).map((name) => ({ name, title: name, need: "optional" as const })),
+      ...logins.map((name) => ({ name, title: name, need: "required" as const })),
+    ],
   };
 }
 
@@ -84,14 +92,35 @@ Deno.test("modelPicker() a provider without a key says how to log in, and is not
   const admin = fake({
     providers: [provider("one"), provider("two", "run vis auth login two, or set TWO_API_KEY")],
     models: { ...three, two: () => Promise.reject(new Error("must not be asked")) },
-    logins: ["one", "two", "three"],
+    logins: ["one", "two", "three", "telegram"],
   });
   await using rig = await startPanels([], { session: here, admin });
   const panel = modelPicker(rig.parts);
   const text = await rig.until(panel, /● b/);
   assert.match(text, /two {2}no key: run vis auth login two, or set TWO_API_KEY/);
-  assert.match(text, /More {2}vis auth login NAME: three/);
+  assert.match(text, /More {2}vis auth login NAME: three$/m);
   assert.match(shown(panel, { width: 40 }), /two\n {2}no key: run vis auth login two, or set\n {2}TWO_API_KEY/);
+});
+
+Deno.test("modelPicker() servers of this machine are found meanwhile, offer their models, and are used", async () => {
+  const servers = Promise.withResolvers<readonly string[]>();
+  const admin = fake({
+    providers: [provider("one")],
+    models: { ...three, ollama: () => Promise.resolve(list("ollama", [model("qwen:8b")])) },
+    logins: ["two", "telegram"],
+    servers: () => servers.promise,
+  });
+  await using rig = await startPanels([], { session: here, admin });
+  const panel = modelPicker(rig.parts);
+  assert.doesNotMatch(await rig.until(panel, /● b/), /ollama/);
+  servers.resolve(["one", "ollama"]);
+  const text = await rig.until(panel, /qwen:8b/);
+  assert.equal(text.match(/^one\b/gm)?.length, 1);
+  assert.match(text, /More {2}vis auth login NAME: two$/m);
+  assert.match(text, /❯ ● b/);
+  type(panel, ..."qwen");
+  type(panel, KEYS.enter);
+  assert.deepEqual(await rig.does("useModel"), { provider: "ollama", name: "qwen:8b" });
 });
 
 Deno.test("modelPicker() a provider that does not answer keeps nobody waiting, and gives up at its deadline", async () => {

@@ -122,6 +122,7 @@ Deno.test("panels on the screen: another model is used from now on and kept", as
     models: () =>
       Promise.resolve([{ provider: "two", source: "service", detail: "", models: [{ name: "big", ...facts }] }]),
     loginNames: () => [],
+    loginChoices: () => Promise.resolve([]),
   };
   const config: Partial<ConfigAdmin> = {
     set: (name, { words }) => {

@@ -1,0 +1,32 @@
+import { IMAGE_NAME } from "./_image_name.ts";
+import { pathWord } from "./_path_word.ts";
+
+/** `@path` of an image in a text. */
+export interface AtWord {
+  readonly path: string;
+  /** Where it stands, the `@` included. */
+  readonly start: number;
+  readonly end: number;
+}
+
+const AT = /(?<![^\s(])@/g;
+const SENTENCE = /[.,;:!?)\]]+$/;
+/** Words that nobody closes are read to their bound, each: a text that is full of them is not typed. */
+const MOST_OPEN = 100;
+
+/** Images that a text names: `@shot.png`, `@"my shot.png"`, `@my\ shot.png`. */
+export function atWords(text: string): readonly AtWord[] {
+  const words: AtWord[] = [];
+  let done = 0;
+  let open = 0;
+  for (const { index: start } of text.matchAll(AT)) {
+    if (start < done) continue;
+    const found = pathWord(text, start + 1);
+    if (found === null && ++open > MOST_OPEN) break;
+    if (found === null) continue;
+    done = found.end;
+    const path = found.word.replace(SENTENCE, "");
+    if (IMAGE_NAME.test(path)) words.push({ path, start, end: found.end - (found.word.length - path.length) });
+  }
+  return words;
+}

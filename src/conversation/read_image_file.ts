@@ -1,0 +1,25 @@
+import { UsageError } from "../domain/errors.ts";
+import { fileFault } from "../domain/file_fault.ts";
+import type { Image } from "../domain/image.ts";
+import { MAX_IMAGE_BYTES, readImage } from "../domain/read_image.ts";
+
+/** An image that a user named by its path; `name` is what errors call it. No more than an image may have is read. Throws
+ * `UsageError`. */
+export async function readImageFile(path: string, name = path): Promise<Image> {
+  return readImage(await bytesOf(path, name), name);
+}
+
+async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const { size, isFile } = await Deno.stat(path);
+    // A device or a pipe may have no end.
+    if (!isFile) throw new UsageError(`Cannot use image ${name}: it is no file`);
+    if (size > MAX_IMAGE_BYTES) {
+      throw new UsageError(`Cannot use image ${name}: ${size} bytes, the limit is ${MAX_IMAGE_BYTES}`);
+    }
+    return await Deno.readFile(path);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Cannot read image ${name}: ${fileFault(error)}`);
+  }
+}
