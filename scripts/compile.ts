@@ -11,7 +11,9 @@ import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { baseRuntimeFor } from "./base_runtime_for.ts";
 import { bundleSandbox, SANDBOX_SCRIPTS } from "./bundle.ts";
+import { compact } from "./compact.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
+import { namePackages } from "./name_packages.ts";
 import { EXEC_ARGUMENT } from "../src/sandbox/exec/exec_policy.ts";
 import { CHILD_ARGUMENT } from "../src/sandbox/program.ts";
 import { ROOT } from "./_project.ts";
@@ -75,12 +77,21 @@ export async function bundleProgram(): Promise<string> {
     join(folder, "node_globals.js"),
     "scripts/node_globals.ts",
   ]);
+  await compactAll(folder);
   await Deno.writeTextFile(join(folder, "main.js"), ENTRY);
   // What the child loads by path: all must lie beside the chunk that holds its main module.
   for (const file of ["child.js", "worker.js", "exec.js", ...SANDBOX_SCRIPTS]) {
     await Deno.copyFile(join(ROOT, "build/sandbox", file), join(folder, file));
   }
   return folder;
+}
+
+/** A fifth of what the bundler writes is indentation and comments; every start would read it. */
+async function compactAll(folder: string): Promise<void> {
+  for await (const { name } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    await Deno.writeTextFile(path, compact(namePackages(await Deno.readTextFile(path))));
+  }
 }
 
 /**

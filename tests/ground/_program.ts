@@ -1,10 +1,13 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import project from "../../deno.json" with { type: "json" };
 import type { Ran } from "./_checkout.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-const MAIN = `let generated = "allowed";
+const MAIN = `import { failing } from "./src/domain/failing.ts";
+
+let generated = "allowed";
 try {
   new Function("return 1")();
 } catch {
@@ -12,7 +15,13 @@ try {
 }
 const globals = [typeof process, typeof Buffer, typeof setTimeout(() => {}, 0)].join();
 const input = await new Response(Deno.stdin.readable).text();
-console.log(JSON.stringify({ args: Deno.args, generated, globals, input, main: import.meta.main }));
+let stack = "";
+try {
+  ({ failing }).failing();
+} catch (error) {
+  stack = error.stack;
+}
+console.log(JSON.stringify({ args: Deno.args, generated, globals, input, main: import.meta.main, stack }));
 `;
 const CHILD = `export function childMain(): Promise<void> {
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
@@ -28,9 +37,14 @@ const CHILD = `export function childMain(): Promise<void> {
 const FILES: Readonly<Record<string, string>> = {
   "scripts/_code_cache_main.ts": "Deno.exit(0);\n",
   "scripts/_code_cache_worker.ts": "export const none = 1;\n",
-  "deno.json": '{ "unstable": ["worker-options"], "test": { "include": ["tests"] } }',
+  "deno.json": JSON.stringify({
+    imports: { acorn: project.imports.acorn },
+    unstable: ["worker-options"],
+    test: { include: ["tests"] },
+  }),
   "extensions/fs/search_worker.ts": "export const search = 1;\n",
   "main.ts": MAIN,
+  "src/domain/failing.ts": `/** Fails.\n */\nexport function failing() {\n  // why\n\n  throw new Error("shown");\n}\n`,
   "src/domain/one.ts": "export const one = 1;\n",
   "src/sandbox/child/main.ts": CHILD,
   "src/sandbox/child/worker.ts": "export const worker = 1;\n",

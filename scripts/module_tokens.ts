@@ -1,0 +1,29 @@
+import { type Comment, parse, type Token, type TokenType, tokTypes } from "acorn";
+
+export interface ModuleToken {
+  readonly type: TokenType;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  /** Whether a line ends between the token before and this one, which decides where a statement may end. */
+  readonly onNewLine: boolean;
+}
+
+export interface ModuleTokens {
+  readonly tokens: readonly ModuleToken[];
+  readonly comments: readonly Comment[];
+}
+
+/** Throws SyntaxError for what is no module. */
+export function moduleTokens(code: string): ModuleTokens {
+  const found: Token[] = [], comments: Comment[] = [];
+  // Parsed, not only cut into tokens: whether "/" begins a regular expression depends on what stands before.
+  parse(code, { ecmaVersion: "latest", sourceType: "module", onToken: found, onComment: comments });
+  let before = 0;
+  const tokens = found.filter(({ type }) => type !== tokTypes.eof).map(({ type, start, end }, index): ModuleToken => {
+    const onNewLine = index > 0 && /[\n\r\u2028\u2029]/.test(code.slice(before, start));
+    before = end;
+    return { type, text: code.slice(start, end), start, end, onNewLine };
+  });
+  return { tokens, comments };
+}
