@@ -60,12 +60,22 @@ async function models(services: Services): Promise<readonly Item[]> {
   return lists.flatMap(({ provider, models }) => models.map(({ name }) => ({ value: name, about: provider })));
 }
 
+/** Names that the command takes: only a login knows the bot's token, and only what is kept can be forgotten. */
 async function providers(services: Services, command: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   if (command === "auth login") return admin.loginNames().map((value) => ({ value, about: "" }));
+  if (command === "auth logout") {
+    const keys = await admin.keys();
+    return keys.filter(({ from }) => from === "auth.json").map(({ provider, title }) => ({
+      value: provider,
+      about: title,
+    }));
+  }
   const { providers } = await admin.providers({ check: false, signal: AbortSignal.timeout(WAIT_MS) });
-  const there = providers.map(({ name, title }) => ({ value: name, about: title }));
-  return [...there, ...admin.loginNames().map((value) => ({ value, about: "" })), { value: "demo", about: "no model" }];
+  const choices = (await admin.loginChoices()).filter(({ name }) => name !== "telegram");
+  const others = [...choices, { name: "demo", title: "no model" }]
+    .filter(({ name }) => !providers.some((one) => one.name === name));
+  return [...providers, ...others].map(({ name, title }) => ({ value: name, about: title }));
 }
 
 async function settings(services: Services): Promise<readonly Item[]> {

@@ -78,7 +78,16 @@ Deno.test("vis __complete offers providers, models, settings and extensions", as
   const services = fakeServices({
     providerAdmin: () =>
       Promise.resolve(fakeAdmin({
-        loginNames: () => ["anthropic", "openai"],
+        loginNames: () => ["anthropic", "mistral", "telegram"],
+        loginChoices: () =>
+          Promise.resolve([
+            { name: "mlocal", title: "A server", need: "optional" },
+            { name: "mine", title: "Mine", need: "required" },
+            { name: "mistral", title: "Mistral", need: "required" },
+            { name: "telegram", title: "the token of a bot", need: "required" },
+          ]),
+        keys: () =>
+          Promise.resolve([key, { ...key, provider: "telegram", from: "auth.json" }, { ...key, from: "X_API_KEY" }]),
         providers: () => Promise.resolve({ providers: [provider], problem: "", notes: [] }),
         models: () =>
           Promise.resolve([{ provider: "mine", source: "data", detail: "", models: [{ name: "qwen:8b", ...model }] }]),
@@ -91,7 +100,10 @@ Deno.test("vis __complete offers providers, models, settings and extensions", as
       return Promise.resolve({ ...Object(null), keys: () => Promise.resolve(settings) });
     },
   });
-  assert.deepEqual((await tab(["run", "--provider", "m"], services)).values, ["mine"]);
+  assert.deepEqual((await tab(["run", "--provider", "m"], services)).values, ["mine", "mlocal", "mistral"]);
+  assert.deepEqual((await tab(["run", "--provider", ""], services)).values, ["mine", "mlocal", "mistral", "demo"]);
+  assert.deepEqual((await tab(["auth", "login", "t"], services)).values, ["telegram"]);
+  assert.deepEqual((await tab(["auth", "logout", ""], services)).values, ["telegram"]);
   assert.deepEqual((await tab(["auth", "login", "a"], services)).values, ["anthropic"]);
   assert.deepEqual((await tab(["run", "--model", ""], services)).lines, ["qwen:8b\tmine"]);
   assert.deepEqual((await tab(["config", "set", "lo"], services)).lines, ["localServers\tWhether to look"]);
