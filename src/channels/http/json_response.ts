@@ -1,4 +1,4 @@
-/** A response of JSON that no cache keeps. */
+/** A response of JSON that no cache keeps. Its length is said, since HEAD is answered with that of GET. */
 export function jsonResponse(
   value: unknown,
   { status = 200, headers = {} }: {
@@ -6,8 +6,14 @@ export function jsonResponse(
     readonly headers?: Readonly<Record<string, string>>;
   } = {},
 ): Response {
-  return new Response(JSON.stringify(value), {
+  const body = new TextEncoder().encode(JSON.stringify(value));
+  return new Response(body, {
     status,
-    headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store", ...headers },
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      "content-length": String(body.length),
+      "cache-control": "no-store",
+      ...headers,
+    },
   });
 }

@@ -2,11 +2,11 @@ import { entityTag, namesTag } from "./entity_tag.ts";
 
 /** A text that is the same as long as the process lives. */
 export class StaticText {
-  readonly #text: string;
+  readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #headers: Readonly<Record<"content-type" | "cache-control" | "etag", string>>;
 
   constructor(text: string, type: string) {
-    this.#text = text;
+    this.#bytes = new TextEncoder().encode(text);
     this.#headers = { "content-type": type, "cache-control": "no-cache", etag: entityTag(text) };
   }
 
@@ -16,6 +16,6 @@ export class StaticText {
     const isKnown = namesTag(known, this.#headers.etag, { weak: true });
     return isKnown
       ? new Response(null, { status: 304, headers: this.#headers })
-      : new Response(this.#text, { headers: this.#headers });
+      : new Response(this.#bytes, { headers: { ...this.#headers, "content-length": String(this.#bytes.length) } });
   }
 }

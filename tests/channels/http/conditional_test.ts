@@ -92,3 +92,14 @@ Deno.test("Changes of many clients with the same tag, one is made", async () => 
   }));
   assert.deepEqual(statuses.toSorted(), [200, ...Array.from({ length: 7 }, () => 412)]);
 });
+
+Deno.test("HEAD is answered with the length of GET, and no body", async () => {
+  await using rig = await startRig([]);
+  for (const path of ["/", "/assets/app.js", "/openapi.json", "/docs", "/healthz", "/api/v1", "/api/v1/nothing"]) {
+    const [head, got] = [await rig.ask(path, { method: "HEAD" }), await rig.ask(path)];
+    const bytes = (await got.bytes()).length;
+    assert.deepEqual([head.status, await head.text()], [got.status, ""], path);
+    assert.equal(Number(head.headers.get("content-length")), bytes, path);
+    assert.equal(Number(got.headers.get("content-length")), bytes, path);
+  }
+});
