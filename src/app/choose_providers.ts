@@ -189,11 +189,11 @@ async function onServer(
 
 function noProvider(servers: readonly LocalServer[]): string {
   const found = servers.map(({ title, baseUrl }) => `${title} at ${baseUrl} has no model`).join(", ");
-  return `No provider is configured${found ? ` (${found}: load one)` : ""}. Log in, or set these and try again:
-  vis auth login                          or a key such as ANTHROPIC_API_KEY or OPENROUTER_API_KEY
-  VIS_BASE_URL=http://127.0.0.1:8080/v1   any OpenAI-compatible server, with VIS_API_KEY where it wants one
-  VIS_MODEL=…                             the model to use; Ollama, LM Studio and vLLM here are found by themselves
-Or see it work without one: vis demo`;
+  return `No provider is configured${
+    found ? ` (${found}: load one)` : ""
+  }. Log in: vis auth login; or set a key such as ANTHROPIC_API_KEY
+Any OpenAI-compatible server: set VIS_BASE_URL=http://127.0.0.1:8080/v1 and VIS_MODEL; or start Ollama, LM Studio or vLLM
+See it work without one: vis demo`;
 }
 
 function lacksKey({ need, key }: ResolvedProvider): boolean {

@@ -1,6 +1,8 @@
+import { dirname } from "node:path";
 import type { CheckResult } from "../channels/channel.ts";
 import { StoreError, type StoreErrorKind } from "../domain/errors.ts";
 import { openStore } from "../persistence/open_store.ts";
+import { folderFault } from "./folder_fault.ts";
 import type { Settings } from "./settings.ts";
 
 const MENDS: Readonly<Record<StoreErrorKind, string>> = {
@@ -16,6 +18,8 @@ const MENDS: Readonly<Record<StoreErrorKind, string>> = {
 export async function diagnoseDatabase({ database }: Pick<Settings, "database">): Promise<CheckResult> {
   const name = "database";
   if (database !== ":memory:" && !await exists(database)) {
+    const why = folderFault(dirname(database));
+    if (why !== "") return { name, state: "fail", found: `${database} cannot be made: ${why}`, mend: MENDS.readonly };
     return { name, state: "ok", found: `${database} (made by the first query)`, mend: "" };
   }
   try {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { CheckResult } from "../channels/channel.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { fileFault } from "../domain/file_fault.ts";
+import { folderFault } from "./folder_fault.ts";
 import type { Settings } from "./settings.ts";
 
 /** Why the settings cannot be used, and what mends it. */
@@ -13,6 +14,8 @@ export function settingsFault(error: ConfigError): CheckResult {
     : "";
   const mend = key !== ""
     ? `vis config unset${project} ${key} takes it out; vis config schema says what may stand there`
+    : message.endsWith("; mend its owner and rights")
+    ? "Mend its owner and rights; or set VIS_HOME to another folder where the file is not the project's"
     : file !== "" || message.startsWith("Cannot read")
     ? "Mend the text of the file: it is JSON with comments"
     : "vis help run lists the variables of the environment";
@@ -46,7 +49,11 @@ export async function diagnoseSettings({ home, layers }: Settings): Promise<read
 async function diagnoseHome(home: string): Promise<CheckResult> {
   const name = "home";
   const info = await Deno.stat(home).catch(() => null);
-  if (info === null) return { name, state: "ok", found: `${home} (made when it is needed)`, mend: "" };
+  if (info === null) {
+    const why = folderFault(home);
+    if (why === "") return { name, state: "ok", found: `${home} (made when it is needed)`, mend: "" };
+    return { name, state: "fail", found: `${home} cannot be made: ${why}`, mend: "Set VIS_HOME to another one" };
+  }
   if (!info.isDirectory) {
     return { name, state: "fail", found: `${home} is not a folder`, mend: "Set VIS_HOME to another one" };
   }

@@ -2,6 +2,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { ExtensionAdmin } from "../channels/channel.ts";
 import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
+import { fileFault } from "../domain/file_fault.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../extension/extension_folder.ts";
 import type { Skipped } from "../extension/loader.ts";
@@ -147,7 +148,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   async #read(from: string): Promise<ExtensionFolder> {
     if (from.startsWith("npm:")) return extensionOfFiles(from, await fetchPackage(from, this.#parts.env));
     const path = resolve(from);
-    if ((await Deno.stat(path)).isDirectory) return await readExtensionFolder(path);
+    const found = await Deno.stat(path).catch((error: unknown) => {
+      throw new UsageError(`Cannot read extension ${path}: ${fileFault(error)}; npm:NAME@VERSION names a package`);
+    });
+    if (found.isDirectory) return await readExtensionFolder(path);
     return extensionOfFiles(path, await readTar(await Deno.readFile(path)));
   }
 

@@ -57,7 +57,11 @@ async function create(
   if (resolved.plain) {
     const { openAiCompatible } = await import("../providers/openai_compatible.ts");
     const known = capabilities(defaultModel);
-    return openAiCompatible({ name, baseUrl, apiKey: key.value ?? "", defaultModel, capabilities: known });
+    const advice = {
+      ...key.from === "" ? {} : { key: key.from },
+      ...resolved.preset === null ? {} : { baseUrl: `the base URL of ${resolved.preset}` },
+    };
+    return openAiCompatible({ name, baseUrl, apiKey: key.value ?? "", defaultModel, capabilities: known, advice });
   }
   const { createProvider } = await import("../providers/create_provider.ts");
   if (resolved.need === "device-login") {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import type { ServeRequest } from "../channels/channel.ts";
 import { ConfigError } from "../domain/errors.ts";
+import { fileFault } from "../domain/file_fault.ts";
 import type { Environment, Settings } from "./settings.ts";
 
 export interface ServerToken {
@@ -71,5 +72,5 @@ async function read(path: string): Promise<ServerToken> {
 }
 
 function unusable(path: string, error: unknown): ConfigError {
-  return new ConfigError(`Cannot use token file ${path}: ${error instanceof Error ? error.message : error}`);
+  return new ConfigError(`Cannot use token file ${path}: ${fileFault(error)}; --token-file or VIS_TOKEN gives another`);
 }

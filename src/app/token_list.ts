@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Quota, TokenGrant, TokenSource } from "../channels/http/token_grant.ts";
 import { parseJsonc } from "../config/parse_jsonc.ts";
 import { ConfigError } from "../domain/errors.ts";
+import { fileFault } from "../domain/file_fault.ts";
 import type { Log } from "../logging/log.ts";
 
 /** How long a list is taken for current. */
@@ -90,8 +91,7 @@ async function load(path: string, { quota }: TokenListOptions): Promise<Loaded> 
     return { stamp, grants: grantsOf(path, { value: parse(path, await Deno.readTextFile(path)), quota }) };
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw unusable(path, why);
+    throw unusable(path, fileFault(error));
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Advice } from "./advice.ts";
 import { type Capabilities, type Provider, UNKNOWN_MODEL } from "./provider.ts";
 import { openAiChat } from "./wire/openai_chat.ts";
 import { WireProvider } from "./wire/wire_provider.ts";
@@ -11,6 +12,8 @@ export interface OpenAiCompatibleOptions {
   readonly defaultModel: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly capabilities?: Partial<Capabilities>;
+  /** In place of VIS_API_KEY, VIS_BASE_URL and VIS_MODEL. */
+  readonly advice?: Partial<Advice>;
   /** For dates in `retry-after`. */
   readonly now?: () => number;
 }
@@ -26,7 +29,7 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): Provider {
     token: () => Promise.resolve(apiKey),
     defaultModel,
     capabilities: () => capabilities,
-    advice: { key: "VIS_API_KEY", baseUrl: "VIS_BASE_URL", model: "VIS_MODEL" },
+    advice: { key: "VIS_API_KEY", baseUrl: "VIS_BASE_URL", model: "VIS_MODEL", ...options.advice },
     ...(headers ? { headers } : {}),
     ...(now ? { now } : {}),
   });

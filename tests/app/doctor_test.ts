@@ -106,6 +106,23 @@ Deno.test("doctor() asks every provider that is configured, without showing a ke
     }
   }));
 
+Deno.test("doctor() tells of a home and a database that cannot be made", async () => {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
+  try {
+    await Deno.writeTextFile(join(folder, "file"), "");
+    const env = { VIS_HOME: join(folder, "file/home"), VIS_PROVIDER: "demo" };
+    const all = await doctor({ cwd: folder }, { env, shipped: {}, described: {} });
+    for (const name of ["home", "database"]) {
+      const { state, found, mend } = all.find((one) => one.name === name) ?? assert.fail(name);
+      assert.equal(state, "fail");
+      assert.match(found, /file\/home\S*(?: cannot be made)?: a part of its path is not? a? ?folder/);
+      assert.match(mend, /VIS_HOME|VIS_DB/);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("doctor() says why an extension is left out", () =>
   withPlace(async ({ write, check }) => {
     await write("home/extensions/bad/vis.json", "{");

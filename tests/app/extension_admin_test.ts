@@ -4,9 +4,10 @@ import { AppExtensionAdmin } from "../../src/app/extension_admin.ts";
 import { extensionSource } from "../../src/app/extension_source.ts";
 import { ConfigError, UsageError } from "../../src/domain/errors.ts";
 import { fn, z } from "../../src/extension/spec.ts";
-import { manifestOf, moduleOf, withFolder, write } from "../extension/_folders.ts";
+import { manifestOf, moduleOf, write } from "../extension/_folders.ts";
 import { sample, twice } from "../extension/_sample.ts";
 import { settingsOf } from "./_settings.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const say = fn("say", () => "hi", { doc: "Says hi.", args: z.tuple([]), returns: "string" });
 const shipped = { one: () => Promise.resolve({ default: sample({ namespace: "test.one", symbols: [say] }) }) };
@@ -28,6 +29,10 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     assert.deepEqual(checks.map(({ ok }) => ok), [true, true, true], JSON.stringify(checks));
     assert.equal(await admin.add(made, { replace: false }), join(home, "extensions/my.greet"));
     await assert.rejects(admin.add(made, { replace: false }), /is there already; --force replaces it/);
+    await assert.rejects(
+      admin.add(`${made}-not`, { replace: false }),
+      /^UsageError: Cannot read extension .*-not: there is no such file or folder; npm:/,
+    );
     await admin.add(made, { replace: true });
     const listed = await admin.list();
     assert.deepEqual(listed.map(({ name, place, state }) => `${name} ${place} ${state}`), [

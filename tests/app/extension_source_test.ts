@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { described, live, realm, shipped } from "../../extensions/index.ts";
 import { buildRegistry, extensionSource } from "../../src/app/extension_source.ts";
 import { VIEW } from "../extension/_sample.ts";
-import { withFolder } from "../extension/_folders.ts";
 import { settingsOf } from "./_settings.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 /** The shipped extensions, and which of them were loaded. */
 function counted() {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { fetchPackage } from "../../src/app/fetch_package.ts";
-import { withFolder } from "../extension/_folders.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const hashOf = (bytes: Uint8Array) => `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
 

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { chooseProviders } from "../../src/app/choose_providers.ts";
 import { capabilitiesOf, makeProvider } from "../../src/app/make_provider.ts";
 import { type ResolvedProvider, resolveProvider } from "../../src/app/resolve_provider.ts";
 import { Credentials } from "../../src/providers/credentials.ts";
 import { loadModelData } from "../../src/providers/model_data.ts";
 import { UNKNOWN_MODEL } from "../../src/providers/provider.ts";
+import { startOpenAiMock } from "../helpers/openai_mock.ts";
 import { settingsOf } from "./_settings.ts";
 
 async function resolved(config: object, name: string): Promise<ResolvedProvider> {
@@ -59,4 +61,17 @@ Deno.test("makeProvider() makes any preset without a request, and knows what is 
     "m",
   );
   assert.equal(bare.knows("m"), false);
+});
+
+Deno.test("makeProvider() names the variable that the key came from", async () => {
+  const mock = await startOpenAiMock({ key: "the-right-key" });
+  try {
+    const env = { VIS_BASE_URL: mock.baseUrl, OPENAI_API_KEY: "a-wrong-key" };
+    const settings = await settingsOf({ env });
+    const { providers: [root] } = await chooseProviders({ settings, credentials: new Credentials(null) });
+    const { provider } = await makeProvider(root, "m");
+    await assert.rejects(provider.models({ signal: AbortSignal.timeout(5_000) }), /\(401\): check OPENAI_API_KEY/);
+  } finally {
+    await mock.close();
+  }
 });

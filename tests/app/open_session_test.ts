@@ -9,6 +9,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import type { SandboxOptions } from "../../src/sandbox/sandbox.ts";
 import { SparePool } from "../../src/sandbox/spare_pool.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const OPTIONS = {
   functions: [],
@@ -16,15 +17,6 @@ const OPTIONS = {
   grants: { net: [], read: [], write: [], env: [] },
   onCall: () => Promise.resolve(),
 };
-
-async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-session-" }));
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
 
 Deno.test("openSession() ends the queries of processes that are gone", async () => {
   await withFolder(async (folder) => {

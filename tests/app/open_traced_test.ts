@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { described, live, shipped } from "../../extensions/index.ts";
 import { openTraced } from "../../src/app/open_traced.ts";
 import { ConfigError } from "../../src/domain/errors.ts";
-import { withFolder } from "../extension/_folders.ts";
 import { startOpenAiMock } from "../helpers/openai_mock.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 import { startCollector } from "./otel/_collector.ts";
 
 const parts = { shipped, described, live, version: "1.2.3" };

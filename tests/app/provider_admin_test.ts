@@ -4,26 +4,18 @@ import { AppProviderAdmin } from "../../src/app/provider_admin.ts";
 import { Cancelled, ConfigError, UsageError } from "../../src/domain/errors.ts";
 import { startCopilotMock } from "../helpers/copilot_mock.ts";
 import { startOpenAiMock } from "../helpers/openai_mock.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 import { settingsOf } from "./_settings.ts";
 
 const ALWAYS = new AbortController().signal;
 const KEY = "sk-0123456789abcdef-4711";
-
-async function withHome(work: (home: string) => Promise<void>): Promise<void> {
-  const home = await Deno.makeTempDir({ prefix: "vis-admin-" });
-  try {
-    await work(home);
-  } finally {
-    await Deno.remove(home, { recursive: true });
-  }
-}
 
 async function adminOf(asked: Parameters<typeof settingsOf>[0]): Promise<AppProviderAdmin> {
   return new AppProviderAdmin(await settingsOf(asked));
 }
 
 Deno.test("AppProviderAdmin.saveKey() keeps a key that serves from then on, and logout() forgets it", async () => {
-  await withHome(async (home) => {
+  await withFolder(async (home) => {
     const admin = await adminOf({ home });
     assert.match((await admin.providers({ check: false, signal: ALWAYS })).problem, /^No provider is configured/);
     assert.equal(await admin.saveKey("anthropic", KEY), join(home, "auth.json"));
@@ -56,7 +48,7 @@ Deno.test("AppProviderAdmin.saveKey() keeps a key that serves from then on, and 
 });
 
 Deno.test("AppProviderAdmin.saveKey() refuses what cannot be a key without repeating it", async () => {
-  await withHome(async (home) => {
+  await withFolder(async (home) => {
     const admin = await adminOf({ home });
     for (const key of ["", "abc", "two words 4711", "käy-4711", "a\nb-4711", "x".repeat(9000)]) {
       await assert.rejects(admin.saveKey("anthropic", key), (error) => {
@@ -69,7 +61,7 @@ Deno.test("AppProviderAdmin.saveKey() refuses what cannot be a key without repea
 });
 
 Deno.test("AppProviderAdmin.keys() says where each key is from and shows nothing of a short one", async () => {
-  await withHome(async (home) => {
+  await withFolder(async (home) => {
     const admin = await adminOf({
       home,
       env: { ZAI_API_KEY: "short-4711", MINE: KEY },
@@ -107,7 +99,7 @@ Deno.test("AppProviderAdmin.loginKind() knows a login on a page, and refuses wha
 });
 
 Deno.test("AppProviderAdmin.deviceLogin() tries the account before it keeps the login", async () => {
-  await withHome(async (home) => {
+  await withFolder(async (home) => {
     await using mock = startCopilotMock();
     mock.interval = 0.005;
     const endpointsOf = () => ({

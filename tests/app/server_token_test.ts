@@ -63,7 +63,10 @@ Deno.test("serverToken() refuses what could be guessed or not be sent, and never
     const file = join(folder, "empty");
     await Deno.writeTextFile(file, "\n");
     await assert.rejects(serverToken({ tokenFile: file }, at), /Cannot use the token of .*empty/);
-    await assert.rejects(serverToken({ tokenFile: folder }, at), /Cannot use token file/);
+    await assert.rejects(
+      serverToken({ tokenFile: folder }, at),
+      /Cannot use token file .*: it is a folder; .*VIS_TOKEN/,
+    );
     await assert.rejects(serverToken({}, { env: {}, settings: settingsOf(null) }), /there is no home folder/);
   });
 });

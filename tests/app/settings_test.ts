@@ -2,15 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Environment, readSettings, visHome } from "../../src/app/settings.ts";
 import { ConfigError, UsageError } from "../../src/domain/errors.ts";
-
-async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-settings-" }));
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+import { withFolder } from "../helpers/with_folder.ts";
 
 Deno.test("readSettings() finds the home: VIS_HOME, else .vis in the home", async () => {
   await withFolder(async (folder) => {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { AppProviderAdmin } from "../../src/app/provider_admin.ts";
 import { Credentials } from "../../src/providers/credentials.ts";
 import { UsageError } from "../../src/domain/errors.ts";
-import { withFolder } from "../extension/_folders.ts";
 import { startOpenAiMock } from "../helpers/openai_mock.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 import { settingsOf } from "./_settings.ts";
 
 const ALWAYS = new AbortController().signal;

@@ -2,15 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { writeConfigFile } from "../../src/app/write_config_file.ts";
 import { ConfigError } from "../../src/domain/errors.ts";
-
-async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-write-" }));
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+import { withFolder } from "../helpers/with_folder.ts";
 
 Deno.test("writeConfigFile() keeps the rights of a file, and gives a new one to its owner alone", () =>
   withFolder(async (folder) => {

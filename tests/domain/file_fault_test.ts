@@ -14,6 +14,7 @@ Deno.test("fileFault() says it in words, of Deno's errors and of Node's", async 
   assert.equal(await fault(() => Deno.readTextFile("/")), "it is a folder");
   const full = Object.assign(new Error("No space left on device (os error 28)"), { code: "ENOSPC" });
   assert.equal(fileFault(full), "the disk is full");
+  assert.equal(fileFault(new Deno.errors.NotCapable("Requires all access")), "access is denied");
   assert.equal(fileFault(new Error("something else")), "something else");
   assert.equal(fileFault(new Error("with a secret"), "Error"), "Error");
   assert.equal(fileFault("text"), "text");

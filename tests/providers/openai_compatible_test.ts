@@ -120,7 +120,7 @@ Deno.test("openAiCompatible() names the address of a server that is not there, w
 
 Deno.test("openAiCompatible() says that a host name is not known", async () => {
   const error = await failureOf(collect(provide({ baseUrl: "http://vis-test.invalid/v1" })));
-  assert.match(error.message, /^Cannot reach http:\/\/vis-test\.invalid\/v1: /);
+  assert.match(error.message, /^Cannot reach http:\/\/vis-test\.invalid\/v1: .*check the network and VIS_BASE_URL$/);
   assert.equal(error.kind, "network");
 });
 

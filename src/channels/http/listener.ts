@@ -27,7 +27,7 @@ export class Listener {
     try {
       this.port = this.#listen(options.port);
     } catch (error) {
-      throw new ConfigError(`Cannot listen on ${options.host}:${options.port}: ${messageOf(error)}`);
+      throw new ConfigError(`Cannot listen on ${options.host}:${options.port}: ${whyNot(error)}`);
     }
   }
 
@@ -64,6 +64,17 @@ export class Listener {
       }
     }
   }
+}
+
+function whyNot(error: unknown): string {
+  if (error instanceof Deno.errors.AddrInUse) {
+    return "another program listens there; choose another port, or 0 for a free one";
+  }
+  if (error instanceof Deno.errors.AddrNotAvailable) {
+    return "this machine has no such address; 127.0.0.1 is always there";
+  }
+  if (error instanceof Deno.errors.PermissionDenied) return "access is denied; choose a port above 1023";
+  return messageOf(error);
 }
 
 function messageOf(error: unknown): string {

@@ -171,7 +171,9 @@ function networkReason(error: unknown, { baseUrl }: Advice): string {
   if (/connection refused|ECONNREFUSED/i.test(text)) {
     return `connection refused; start the server or check ${baseUrl}`;
   }
-  if (/dns error|failed to lookup|ENOTFOUND/i.test(text)) return `the host name is not known; check ${baseUrl}`;
+  if (/dns error|failed to lookup|ENOTFOUND/i.test(text)) {
+    return `the host name is not known; check the network and ${baseUrl}`;
+  }
   if (/certificate|UnknownIssuer/i.test(text)) return `its TLS certificate is not trusted; check ${baseUrl}`;
   if (/tls|ssl|handshake|InvalidContentType/i.test(text)) {
     return `no TLS connection; check http:// or https:// in ${baseUrl}`;

@@ -18,8 +18,13 @@ Deno.test("Listener takes a free port, and says which address it cannot have", a
   const { port } = listener;
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), "here");
   assert.throws(() => new Listener({ host: "127.0.0.1", port, answer, failed }), (error) => {
-    return error instanceof ConfigError && error.message.startsWith(`Cannot listen on 127.0.0.1:${port}: `);
+    return error instanceof ConfigError &&
+      error.message.startsWith(`Cannot listen on 127.0.0.1:${port}: another program `);
   });
+  assert.throws(
+    () => new Listener({ host: "192.0.2.1", port: 0, answer, failed }),
+    /: this machine has no such address; /,
+  );
   await listener.close();
   await assert.rejects(fetch(`http://127.0.0.1:${port}/`));
 });
