@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { FakeBotApi, refused } from "./_fake_bot_api.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { ConfigError } from "../../../src/domain/errors.ts";
-import { fastClock, sessionOf, withBot } from "./_rig.ts";
+import { fastClock, withBot } from "./_rig.ts";
 
 const answer = (text: string): string => replyJson([], { final: text });
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
@@ -62,78 +61,6 @@ Deno.test("a file that is too large, is gone or is no text is told, and the next
     api.say("go on");
     await until(() => api.shown().some((text) => text.startsWith("fine")));
   }));
-
-const edit = (messageId: number, text: string) => ({
-  edited_message: {
-    message_id: messageId,
-    date: 1,
-    edit_date: 2,
-    from: { id: 7, is_bot: false, first_name: "A" },
-    chat: { id: 7, type: "private", first_name: "A" },
-    text,
-  } as never,
-});
-
-Deno.test("voice, stickers and edits of what was answered are refused in words, each kind once", () =>
-  withBot([], async ({ api, until }) => {
-    for (let n = 0; n < 3; n++) api.say(null, { voice: { file_id: "v", duration: 1 } });
-    for (let n = 0; n < 2; n++) api.say(null, { sticker: { file_id: "s", width: 1, height: 1 } });
-    for (let n = 0; n < 2; n++) api.push(edit(5, "changed"));
-    await until(() => api.messages.length === 3);
-    const shown = api.shown().join("\n");
-    assert.match(shown, /cannot read voice messages: send text, photos or documents/);
-    assert.match(shown, /cannot read stickers: send text/);
-    assert.match(shown, /answered this already .*: send it as a new message/);
-    await until(() => api.unconfirmed === 0);
-    assert.equal(api.messages.length, 3);
-  }));
-
-Deno.test("strangers cannot keep the bot from telling those it knows", () =>
-  withBot([], async ({ api, until }) => {
-    for (let user = 200; user < 230; user++) api.say("let me in", {}, { user });
-    api.say(null, { voice: { file_id: "v", duration: 1 } });
-    await until(() => api.shown(7).some((text) => text.includes("voice messages")));
-  }));
-
-Deno.test("a message that is edited while its query runs is told to the query, and once alone", () =>
-  withBot(
-    [
-      replyJson("await new Promise((r) => setTimeout(r, 400)); const a = 1"),
-      (request) =>
-        answer(/changed what I wrote before; it says now:\s+say Berlin/.test(request.context) ? "new" : "old"),
-    ],
-    async ({ api, engine, until }) => {
-      api.say("say Paris", { message_id: 55 });
-      await until(() => engine.provider.requests.length === 1);
-      api.push(edit(55, "say Paris")); // such as Telegram sends for a preview
-      api.push(edit(55, "say Berlin"));
-      await until(() => api.shown().some((text) => /^(?:new|old)/.test(text)));
-      assert.match(api.shown()[0] ?? "", /^new/);
-      assert.equal(api.callsOf("setMessageReaction").length, 1);
-      assert.equal(api.messages.length, 1);
-    },
-  ));
-
-Deno.test("a message with a file that comes meanwhile is marked as waiting, and says what it was edited to", () =>
-  withBot(
-    [
-      replyJson("await new Promise((r) => setTimeout(r, 400)); const a = 1"),
-      answer("first"),
-      (request) => answer(JSON.stringify(request.texts).includes("after") ? "edited" : "not edited"),
-    ],
-    async ({ api, engine, until }) => {
-      api.files.set("a.txt", new TextEncoder().encode("one"));
-      api.say("go");
-      await until(() => engine.provider.requests.length === 1);
-      const document = { file_id: "a.txt", file_name: "a.txt", mime_type: "text/plain" };
-      api.say(null, { document, caption: "before", message_id: 56 });
-      await until(() => api.callsOf("setMessageReaction").length === 1);
-      assert.match(JSON.stringify(api.callsOf("setMessageReaction")[0]?.payload), /👌/);
-      api.push(edit(56, "after"));
-      await until(() => api.shown().some((text) => /^(?:not )?edited/.test(text)));
-      assert.deepEqual(api.shown().map((text) => text.split("\n")[0]), ["first", "edited"]);
-    },
-  ));
 
 Deno.test("a photo of somebody else is looked at by who answers it and names the bot", () =>
   withBot([answer("a cat")], async ({ api, engine, until }) => {
@@ -211,87 +138,6 @@ Deno.test("a group that became a supergroup keeps its conversation", () =>
       [1, 1],
     );
   }));
-
-Deno.test("/fork goes on without the last question, /usage counts, /model chooses, /help tells", () =>
-  withBot([answer("one"), answer("two"), answer("three")], async ({ api, engine, until }) => {
-    const models: (string | null)[] = [];
-    const told = async (said: string, expected: RegExp): Promise<void> => {
-      const before = api.messages.length;
-      api.say(said);
-      await until(() => api.shown().slice(before).some((text) => expected.test(text)), `${said} ${expected}`);
-    };
-    await told("/usage", /^0 questions/);
-    await told("/fork", /^⚠️ Cannot take back 0 questions: the conversation has 0/);
-    await told("a", /^one/);
-    await told("b", /^two/);
-    await told("/usage", /^2 questions, 2 iterations, .*\n\d+ → \d+ tokens/);
-    await told("/fork x", /^⚠️ Cannot fork at x/);
-    await told("/fork 9", /^⚠️ Cannot take back 9/);
-    await told("/fork 1", /^A copy of the conversation without the last question/);
-    await told("/usage", /^1 question,/);
-    await told("/model", /^This chat uses script of p\.\nscript {2}←\nother$/);
-    await told("/model othr", /^⚠️ Cannot use othr: .*is other meant/);
-    await told("/model other", /^From the next message on: other of p/);
-    await told("c", /^three[^]* · other · /);
-    await told("/model", /^This chat uses other of p\.\nscript\nother {2}←\n\/model default: the one of the settings$/);
-    await told("/model default", /^From the next message on: script of p/);
-    await told("/model OTH", /^From the next message on: other of p/);
-    await told("/model t", /^⚠️ Cannot use t: which one is meant\?\nscript\nother$/);
-    await told("/start", /^Hello, I am Vis: .* the folder nowhere, with script of p\.\n\nWrite what you want\. /);
-    await told("/nonsense", /^There is no \/nonsense: \/help shows/);
-    await told("/modle", /^There is no \/modle: is \/model meant/);
-    await told("/stop", /^Nothing is running/);
-    await told("/help", /\/fork – /);
-    assert.deepEqual(models, []);
-    const [conversation] = await engine.conversations.list({ limit: 9, channel: "telegram" });
-    assert.equal((await engine.conversations.branches(conversation?.conversationId ?? "")).length, 2);
-  }));
-
-Deno.test("a chat whose model cannot be used any more is told why, and chooses another one", () => {
-  const gone = (model: string | null, engine: Parameters<typeof sessionOf>[0]) =>
-    model === "other"
-      ? Promise.reject(new ConfigError("Cannot use provider q: it has no key"))
-      : Promise.resolve(sessionOf(engine, model ?? "script"));
-  return withBot([answer("one")], async ({ api, engine, until, restart }) => {
-    api.say("/model other");
-    await until(() => api.shown().includes("From the next message on: other of p"));
-    await restart({ open: (model) => gone(model, engine) });
-    const told = async (said: string, expected: RegExp): Promise<void> => {
-      const before = api.messages.length;
-      api.say(said);
-      await until(() => api.shown().slice(before).some((text) => expected.test(text)), `${said} ${expected}`);
-    };
-    await told("a", /^⚠️ Cannot use provider q/);
-    await told("/model", /^⚠️ Cannot use provider q: it has no key\nscript\nother\n\/model default/);
-    await told("/model other", /^⚠️ Cannot use provider q/);
-    await told("/model default", /^From the next message on: script of p/);
-    await told("b", /^one/);
-  });
-});
-
-Deno.test("a bot whose chats choose one model after the other keeps a few sessions open, and answers in each", () => {
-  const names = Array.from({ length: 12 }, (_, n) => `m${n}`);
-  const open = new Set<string>();
-  let most = 0;
-  return withBot(names.map((name) => answer(`by ${name}.`)), async ({ api, engine, until, restart }) => {
-    await restart({
-      models: () => Promise.resolve(names),
-      open: (model) => {
-        open.add(model ?? "script");
-        most = Math.max(most, open.size);
-        const close = () => Promise.resolve(void open.delete(model ?? "script"));
-        return Promise.resolve({ ...sessionOf(engine, model ?? "script"), close });
-      },
-    });
-    for (const name of names) {
-      api.say(`/model ${name}`);
-      await until(() => api.shown().includes(`From the next message on: ${name} of p`));
-      api.say("a");
-      await until(() => api.shown().some((text) => text.startsWith(`by ${name}.`) && text.includes(` · ${name} · `)));
-    }
-    assert.ok(open.size <= 5 && most <= 6, `${open.size} ${most}`);
-  });
-});
 
 Deno.test("a user over the quota of a day is told, others go on", () =>
   withBot([answer("one"), answer("other user")], async ({ api, until }) => {
