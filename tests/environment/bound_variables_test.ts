@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
 import { sample } from "../extension/_sample.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { withDatabase } from "../helpers/with_database.ts";
 
 const END = replyJson([], { final: "That is all" });
 type Work = (env: EnvironmentView, ...args: unknown[]) => unknown;
@@ -25,15 +25,6 @@ function shown(engine: Engine): string[] {
       ? [event.result.ok ? event.result.preview : `${event.result.error?.name}: ${event.result.error?.message}`]
       : []
   );
-}
-
-async function withDatabase(work: (path: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "vis-bound-" });
-  try {
-    await work(join(folder, "x.db"));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
 }
 
 Deno.test("bindVar() in a call: seen at once, by the next block, in the index and in a new process", () =>

@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { Environment } from "../../src/environment/environment.ts";
 import { createLog } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
-
-async function withDatabase(work: (path: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "vis-environment-" });
-  try {
-    await work(join(folder, "x.db"));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+import { withDatabase } from "../helpers/with_database.ts";
 
 /** Previews of the blocks of the newest query that has run. */
 function shown(engine: Engine): string[] {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { ExtensionStore } from "../../src/environment/extension_store.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { sample } from "../extension/_sample.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { withDatabase } from "../helpers/with_database.ts";
 
 const END = replyJson([], { final: "That is all" });
 
@@ -27,15 +27,6 @@ function shown(engine: Engine): string[] {
       ? [event.result.ok ? event.result.preview : `${event.result.error?.name}: ${event.result.error?.message}`]
       : []
   );
-}
-
-async function withDatabase(work: (path: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "vis-states-" });
-  try {
-    await work(join(folder, "x.db"));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
 }
 
 Deno.test("env.store: what a call puts is there for the next one, the next process and no other extension", () =>

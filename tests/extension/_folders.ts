@@ -4,16 +4,6 @@ import type { FolderOptions } from "../../src/extension/loader.ts";
 import { moduleReader } from "../../src/sandbox/read_module.ts";
 import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
 
-/** A temporary folder, real path, removed afterwards. */
-export async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-extension-" }));
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
-
 export async function write(folder: string, files: Readonly<Record<string, string>>): Promise<string> {
   for (const [path, text] of Object.entries(files)) {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });

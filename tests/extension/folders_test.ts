@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { discoverFolders } from "../../src/extension/discover.ts";
 import { readExtensionFolder } from "../../src/extension/extension_folder.ts";
 import { loadShipped } from "../../src/extension/loader.ts";
-import { manifestOf, moduleOf, optionsIn, withFolder, write } from "./_folders.ts";
+import { manifestOf, moduleOf, optionsIn, write } from "./_folders.ts";
 import { recordingLog, sample } from "./_sample.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const { log } = recordingLog();
 

@@ -6,8 +6,9 @@ import { givenScripts, REALM_SCRIPTS, withScripts } from "../../src/extension/re
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { type Extension, validate } from "../../src/extension/spec.ts";
 import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
-import { manifestOf, moduleOf, optionsIn, withFolder, write } from "./_folders.ts";
+import { manifestOf, moduleOf, optionsIn, write } from "./_folders.ts";
 import { recordingLog, sample, VIEW } from "./_sample.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const { log } = recordingLog();
 const read = realmModuleReader();

@@ -3,9 +3,10 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { loadShipped } from "../../src/extension/loader.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
-import { optionsIn, withFolder, write } from "../extension/_folders.ts";
+import { optionsIn, write } from "../extension/_folders.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 import { recordingLog, VIEW } from "../extension/_sample.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../extensions/examples/", import.meta.url));

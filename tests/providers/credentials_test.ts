@@ -2,18 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ConfigError } from "../../src/domain/errors.ts";
 import { Credentials } from "../../src/providers/credentials.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const KEY = { type: "key", key: "sk-4711-secret" } as const;
 const LOGIN = { type: "copilot", githubToken: "gho_4712", domain: "github.com" } as const;
-
-async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "vis-credentials-" });
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
 
 Deno.test("Credentials keeps keys in a file and a folder that only their owner may read", async () => {
   await withFolder(async (folder) => {

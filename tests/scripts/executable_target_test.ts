@@ -4,7 +4,7 @@ import { TARGETS } from "../../scripts/_targets.ts";
 import { baseRuntimeFor } from "../../scripts/base_runtime_for.ts";
 import { compileArguments, compileFailure } from "../../scripts/compile.ts";
 import { executableTarget } from "../../scripts/executable_target.ts";
-import { withFolder } from "../extension/_folders.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 /** The first bytes of an executable of each platform. */
 function headOf(target: string): Uint8Array<ArrayBuffer> {

@@ -1,27 +1,18 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportCommand, importCommand } from "../../../src/channels/cli/export_command.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 import { engineServices } from "./_engine_services.ts";
-
-async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "vis-export-"));
-  try {
-    await run(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
 
 Deno.test("exportCommand() writes every format whole into a file of its owner, or to stdout", async () => {
   await using engine = await startEngine([replyJson("const a = 6 * 7\na", { final: "It is {{a}}", thinking: "hm" })]);
   await engine.ask("What is it?");
   const id = engine.branch.conversationId;
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     for (
       const [format, part] of [["md", "> It is 42"], ["html", "<!doctype html>"], ["json", '"version": 1']] as const
     ) {
@@ -42,7 +33,7 @@ Deno.test("exportCommand() says why a file cannot be written, and leaves nothing
   await engine.ask("x");
   const { io, services } = engineServices(engine);
   const id = engine.branch.conversationId;
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const write = (output: string) => exportCommand(id, { services, io, flags: { format: "md", output } });
     await assert.rejects(write(join(folder, "none", "x.md")), /Cannot write .*x\.md: there is no such file or folder/);
     await assert.rejects(write(folder), UsageError);
@@ -54,7 +45,7 @@ Deno.test("importCommand() stores an exported conversation, prints its id, and n
   await using engine = await startEngine([replyJson("const a = [1]", { final: "made" })]);
   await engine.ask("x");
   const id = engine.branch.conversationId;
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const path = join(folder, "c.json");
     const { io, services } = engineServices(engine);
     await exportCommand(id, { services, io, flags: { format: "json", output: path } });
@@ -71,7 +62,7 @@ Deno.test("importCommand() stores an exported conversation, prints its id, and n
 
 Deno.test("importCommand() refuses files that are none of ours, and stores nothing", async () => {
   await using engine = await startEngine([]);
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const path = join(folder, "bad.json");
     const { io, services } = engineServices(engine);
     const load = (file: string) => importCommand(file, { services, io, flags: { output: "text", quiet: true } });

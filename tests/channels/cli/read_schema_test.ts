@@ -3,22 +3,14 @@ import { join } from "node:path";
 import { readImageArgument } from "../../../src/channels/cli/read_image_argument.ts";
 import { readSchema } from "../../../src/channels/cli/read_schema.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
-
-async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await run(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+import { withFolder } from "../../helpers/with_folder.ts";
 
 async function refused(work: Promise<unknown>, expected: RegExp): Promise<void> {
   await assert.rejects(work, (error) => error instanceof UsageError && expected.test(error.message));
 }
 
 Deno.test("readSchema() reads JSON, with a byte order mark too, and names what is wrong", () =>
-  inFolder(async (folder) => {
+  withFolder(async (folder) => {
     const path = join(folder, "schema.json");
     await Deno.writeTextFile(path, '\ufeff{"type": "object"}');
     assert.deepEqual(await readSchema(path), { type: "object" });
@@ -31,7 +23,7 @@ Deno.test("readSchema() reads JSON, with a byte order mark too, and names what i
   }));
 
 Deno.test("readImageArgument() reads files by their bytes, and addresses as they are", () =>
-  inFolder(async (folder) => {
+  withFolder(async (folder) => {
     const path = join(folder, "picture.txt");
     await Deno.writeTextFile(path, "GIF89a");
     const image = await readImageArgument(path);

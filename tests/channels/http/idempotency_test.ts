@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { replyJson } from "../../helpers/scripted_provider.ts";
+import { withDatabase } from "../../helpers/with_database.ts";
 import { allEvents, SSE, sseEvents, startRig } from "./_rig.ts";
 
 const final = (answer: string): string => replyJson([], { final: answer });
 const KEY = { "idempotency-key": "abc" };
-
-async function withDatabase(work: (path: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await work(join(folder, "x.db"));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
 
 Deno.test("Idempotency a key that a server before was given answers with what it began, and with 422 for another body", async () => {
   await withDatabase(async (path) => {

@@ -1,18 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { InputHistory } from "../../../src/channels/tui/input_history.ts";
-
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+import { withFolder } from "../../helpers/with_folder.ts";
 
 Deno.test("read() gives what several processes added, each once, the newest last", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const [one, two] = [new InputHistory(join(folder, "h/x.jsonl")), new InputHistory(join(folder, "h/x.jsonl"))];
     one.add("first");
     await one.settled();
@@ -25,7 +17,7 @@ Deno.test("read() gives what several processes added, each once, the newest last
 });
 
 Deno.test("a file that is no history, and one that cannot be written, cost nothing but the history", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const path = join(folder, "x.jsonl");
     await Deno.writeTextFile(path, 'broken\n{"a":1}\n"good"\n');
     assert.deepEqual(await new InputHistory(path).read(), ["good"]);
@@ -37,7 +29,7 @@ Deno.test("a file that is no history, and one that cannot be written, cost nothi
 });
 
 Deno.test("the file does not grow for ever, and takes no megabytes", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const path = join(folder, "x.jsonl");
     await Deno.writeTextFile(path, Array.from({ length: 5_000 }, (_, n) => `"typed ${n}"\n`).join(""));
     const history = new InputHistory(path);
@@ -51,7 +43,7 @@ Deno.test("the file does not grow for ever, and takes no megabytes", async () =>
 });
 
 Deno.test("each folder has a history of its own; without a home there is none", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const [a, b] = [await InputHistory.at(folder, "/a"), await InputHistory.at(folder, "/b")];
     a?.add("of a");
     await a?.settled();

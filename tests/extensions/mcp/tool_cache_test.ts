@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { LineSplitter } from "../../../extensions/mcp/line_splitter.ts";
 import type { HttpConfig } from "../../../extensions/mcp/server_config.ts";
 import { ToolCache } from "../../../extensions/mcp/tool_cache.ts";
-import { withFolder } from "../../extension/_folders.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 const config: HttpConfig = {
   url: "https://a.example/mcp",

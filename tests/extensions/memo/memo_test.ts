@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import memo from "../../../extensions/memo/mod.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
-import { withFolder } from "../../extension/_folders.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 interface Note {
   readonly id: string;

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import skills from "../../../extensions/skills/mod.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
-import { withFolder, write } from "../../extension/_folders.ts";
+import { write } from "../../extension/_folders.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 function skillText(name: string, description: string): string {
   return `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\nDo it.\n`;
