@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { MockOptions } from "../helpers/openai_mock.ts";
 import { checkEvents } from "./_events.ts";
 import type { Launcher } from "./_launcher.ts";
@@ -8,7 +8,6 @@ import { descendants, type Seen, survivors } from "./_processes.ts";
 import { launched, together } from "./_together.ts";
 import { type Running, User } from "./_user.ts";
 
-const final = (answer: string): string => replyJson([], { final: answer });
 /** A block that shows that it runs, and then runs for ever. */
 const ENDLESS = 'const begun = await fs.writeFile("mark", "x")\nawait new Promise(() => {})';
 

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { MockOptions } from "../helpers/openai_mock.ts";
 import type { Launcher } from "./_launcher.ts";
 import { launched, together } from "./_together.ts";
 import { User } from "./_user.ts";
 
 const NO_VARIABLES = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
-const final = (answer: string): string => replyJson([], { final: answer });
 
 /** A provider whose model has a price and reasons. */
 async function configure(user: User, more: object = {}): Promise<void> {

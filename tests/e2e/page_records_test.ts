@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 
-const final = (answer: string): string => replyJson([], { final: answer });
 const usage = { input: 1200, output: 34, cached: 1000, reasoning: 5, calls: 1 };
 
 inBrowser("inspects a step: the exact messages, the reply, tokens, cost, times, walls and grants", {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 import { gated } from "./_gate.ts";
 
-const final = (answer: string): string => replyJson([], { final: answer });
 const steps = [replyJson("const kept = 41", { thinking: "A part" }), final("It is {{kept}}")];
 const first = gated(steps, { at: 1 });
 

@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { connect, createServer, type Socket } from "node:net";
 import type { Page } from "playwright-core";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { NO_QUOTA, TOKEN } from "../channels/http/_rig.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 import { gated } from "./_gate.ts";
 
 const CODE = "const free = pool.pop(); // the newest\nreturn free";
-const final = (answer: string): string => replyJson([], { final: answer });
 const LONG = Array.from({ length: 120 }, (_, at) => `Line ${at}`).join("\n\n");
 const permissions = ["clipboard-read", "clipboard-write"];
 

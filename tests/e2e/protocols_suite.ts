@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { Launcher } from "./_launcher.ts";
 import { launched } from "./_together.ts";
 import { User } from "./_user.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 /** `vis mcp` and `vis acp` as programs that start them see them. */
 export function protocolsSuite(launcher: Launcher): void {

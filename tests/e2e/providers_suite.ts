@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { startOpenAiMock } from "../helpers/openai_mock.ts";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { Launcher } from "./_launcher.ts";
 import { descendants } from "./_processes.ts";
 import { launched, together } from "./_together.ts";
 import { KEY, type Ran, User } from "./_user.ts";
 
 const NO_VARIABLES = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
-const final = (answer: string): string => replyJson([], { final: answer });
 
 async function configure(user: User, config: object): Promise<void> {
   await Deno.mkdir(user.path("vis"), { recursive: true });

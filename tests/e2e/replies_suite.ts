@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { MockOptions } from "../helpers/openai_mock.ts";
 import type { Launcher } from "./_launcher.ts";
 import { launched, together } from "./_together.ts";
 import { User } from "./_user.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 /** Models that answer badly, or never. */
 export function repliesSuite(launcher: Launcher): void {

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { MockOptions } from "../helpers/openai_mock.ts";
 import type { Launcher } from "./_launcher.ts";
 import { checkEvents } from "./_events.ts";
 import { launched, together } from "./_together.ts";
 import { KEY, type Ran, User } from "./_user.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 function answered(ran: Ran, stdout: string): void {
   assert.deepEqual([ran.code, ran.stdout], [0, stdout], ran.stderr);

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { Launcher } from "./_launcher.ts";
 import { descendants, survivors } from "./_processes.ts";
 import { noPty, Pty } from "./_pty.ts";
 import { launched } from "./_together.ts";
 import { User } from "./_user.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 /** A block that does not end. */
 const ENDLESS = replyJson("await new Promise(() => {})");

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { Launcher } from "./_launcher.ts";
 import { descendants, survivors } from "./_processes.ts";
 import { launched } from "./_together.ts";
 import { type Running, User } from "./_user.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 /** The URL that stands on the first line of stdout. */
 async function urlOf(running: Running): Promise<string> {

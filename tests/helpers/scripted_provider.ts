@@ -88,6 +88,11 @@ export function replyJson(
   });
 }
 
+/** A reply that answers at once. */
+export function final(answer: string): string {
+  return replyJson([], { final: answer });
+}
+
 class Scripted implements ScriptedProvider {
   readonly name: string;
   readonly defaultModel: string;

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { type ContentBlock, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { type Editor, FOLDER, textOf, withEditor } from "./_editor.ts";
 
 const of = methods.agent;
-const final = (answer: string) => replyJson([], { final: answer });
 const text = (value: string) => ({ type: "text" as const, text: value });
 
 Deno.test("an editor is told who the agent is and what it can do", () =>

@@ -1,10 +1,8 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, jsonSchema, Output, streamText, tool } from "ai";
 import assert from "node:assert/strict";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { type Rig, startRig, TOKEN } from "./_rig.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 function provider(rig: Rig, apiKey = TOKEN) {
   return createOpenAICompatible({

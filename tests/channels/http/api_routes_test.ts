@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { type Rig, startRig } from "./_rig.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 async function read(rig: Rig, path: string) {
   const response = await rig.ask(path);

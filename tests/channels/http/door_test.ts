@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { Scope, TokenGrant } from "../../../src/channels/http/token_grant.ts";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final } from "../../helpers/scripted_provider.ts";
 import { NO_QUOTA, type Rig, SSE, startRig } from "./_rig.ts";
 
-const final = (answer: string): string => replyJson([], { final: answer });
 const endless = { text: final("never"), delayMs: 60_000 };
 
 const TOKENS: Readonly<Record<string, string>> = {

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { held, raw, statusOf } from "./_raw.ts";
 import { allEvents, startRig, TOKEN } from "./_rig.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 const post = (host: string, headers: readonly string[], body = ""): string =>
   [

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final } from "../../helpers/scripted_provider.ts";
 import { withDatabase } from "../../helpers/with_database.ts";
 import { allEvents, SSE, sseEvents, startRig } from "./_rig.ts";
 
-const final = (answer: string): string => replyJson([], { final: answer });
 const KEY = { "idempotency-key": "abc" };
 
 Deno.test("Idempotency a key that a server before was given answers with what it began, and with 422 for another body", async () => {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { allEvents, type Rig, SSE, sseEvents, startRig } from "./_rig.ts";
 
-const final = (answer: string): string => replyJson([], { final: answer });
 const endless = { text: final("never"), delayMs: 60_000 };
 
 const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;

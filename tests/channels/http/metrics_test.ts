@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { Exposition } from "../../../src/channels/http/exposition.ts";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { allEvents, SSE, startRig } from "./_rig.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 Deno.test("Exposition is the text format of Prometheus: labels escaped, buckets cumulative", () => {
   const all = new Exposition();

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { ProviderError } from "../../../src/domain/errors.ts";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { openAiClient } from "./_openai_client.ts";
 import { startRig } from "./_rig.ts";
 
-const final = (answer: string): string => replyJson([], { final: answer });
 const user = (content: string) => ({ role: "user" as const, content });
 
 Deno.test("openai client: models are listed and found", async () => {

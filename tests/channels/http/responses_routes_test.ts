@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../../src/domain/errors.ts";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { openAiClient } from "./_openai_client.ts";
 import { startRig } from "./_rig.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 Deno.test("openai client: a response with usage and thinking, that is found again", async () => {
   await using rig = await startRig([replyJson("1 + 1", { thinking: "Adding them" }), final("It is 2")]);

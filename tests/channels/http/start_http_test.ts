@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { oneToken } from "../../../src/channels/http/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final } from "../../helpers/scripted_provider.ts";
 import { allEvents, LIMITS, NO_QUOTA, SSE, sseEvents, startRig, TOKEN } from "./_rig.ts";
 
-const final = (answer: string): string => replyJson([], { final: answer });
 /** The model thinks until it is cancelled. */
 const endless = { text: final("never"), delayMs: 60_000 };
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withClient } from "./_connected.ts";
 
-const final = (answer: string) => replyJson([], { final: answer });
 const textOf = (result: { readonly content?: unknown }) => (result.content as { readonly text: string }[])[0]?.text;
 
 Deno.test("mcpServer() says who it is and what its tools take, read and give", () =>

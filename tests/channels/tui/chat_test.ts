@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 const ESC = "\x1b";
 const UP = "\x1b[A";
-const final = (answer: string) => replyJson([], { final: answer });
 const slow = (text: string): ScriptedReply => ({ text, delayMs: 60_000 });
 
 Deno.test("Esc ends the running query, the screen goes on", async () => {

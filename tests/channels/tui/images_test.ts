@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Engine } from "../../helpers/engine.ts";
-import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { final, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { type RigOptions, type ScreenRig, withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 const UP = "\x1b[A";
 const BACKSPACE = "\x7f";
-const final = (answer: string) => replyJson([], { final: answer });
 const SIGHTED = { scripted: { capabilities: { images: true } } };
 const GIF = new TextEncoder().encode("GIF89a");
 
@@ -178,6 +177,12 @@ Deno.test("a question with an image is asked again with it", () =>
     screen.type("\x1br");
     await screen.until("Second: yes");
     assert.deepEqual(await asked(engine), [[1, 1], "see [image 1: a.gif]"]);
+  }));
+
+Deno.test("a command reads no image", () =>
+  withImages([], async ({ screen }) => {
+    screen.type(`/hlep @none.png${ENTER}`);
+    await screen.until("There is no /hlep");
   }));
 
 Deno.test("Tab completes the path behind an @", () =>

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 const UP = "\x1b[A";
-const final = (answer: string) => replyJson([], { final: answer });
 
 Deno.test("a paste of 1 MB becomes a variable that the model works on, whole", async () => {
   const line = "0123456789abcdef\tß\r\n";

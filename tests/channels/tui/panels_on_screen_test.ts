@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import type { Session } from "../../../src/channels/channel.ts";
 import { fakeConfig } from "./_fake_config.ts";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { final } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 const ESC = "\x1b";
-const final = (answer: string) => replyJson([], { final: answer });
 
 Deno.test("Ctrl-K opens the palette over the messages, Esc leaves it, what stood in the input stays", async () => {
   await withScreen([], {}, async ({ screen }) => {

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import type { Engine } from "../../helpers/engine.ts";
-import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
 const AGAIN = "\x1br";
-const final = (answer: string) => replyJson([], { final: answer });
 const slow = (text: string): ScriptedReply => ({ text, delayMs: 60_000 });
 
 /** Requests and how their shown runs ended. */

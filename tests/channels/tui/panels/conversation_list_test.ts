@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import type { PanelParts } from "../../../../src/channels/tui/panel.ts";
 import { conversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
-import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 async function create(rig: PanelRig, title: string, workspace = "/work") {
   return await rig.engine.conversations.create({ title, channel: "test", workspace });

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import type { PanelParts } from "../../../../src/channels/tui/panel.ts";
 import { forkPicker } from "../../../../src/channels/tui/panels/fork_picker.ts";
-import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
-
-const final = (answer: string): string => replyJson([], { final: answer });
 
 /** After an iteration of a query, both 0-based. */
 async function pointOf(rig: PanelRig, query: number, position: number) {

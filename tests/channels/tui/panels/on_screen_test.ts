@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../../../../src/channels/channel.ts";
 import type { Engine } from "../../../helpers/engine.ts";
-import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { withScreen } from "../_rig.ts";
 import { KEYS } from "./_rig.ts";
 
-const final = (answer: string): string => replyJson([], { final: answer });
 const REPLIES = [replyJson("const needle = ['pin', '漢字']"), final("It is {{needle}}"), final("The second one")];
 
 async function twice(engine: Engine): Promise<void> {
