@@ -5,28 +5,7 @@ import fc from "fast-check";
 import { decode } from "../../src/sandbox/codec.ts";
 import { testSandbox } from "../helpers/sandbox.ts";
 import { MAKERS } from "./program_makers.ts";
-
-interface Program {
-  readonly names: readonly string[];
-  readonly statements: readonly string[];
-  readonly blocks: readonly string[];
-}
-
-const programs = fc.array(fc.tuple(fc.nat(MAKERS.length - 1), fc.nat(50), fc.boolean()), {
-  minLength: 1,
-  maxLength: 14,
-}).map((steps): Program => {
-  const names: string[] = [], statements: string[] = [], blocks: string[] = [];
-  for (const [maker, n, split] of steps) {
-    const name = `v${names.length}`;
-    const statement = MAKERS[maker]?.(names, name, n) ?? "";
-    names.push(name);
-    statements.push(statement);
-    if (split || blocks.length === 0) blocks.push(statement);
-    else blocks[blocks.length - 1] += `\n${statement}`;
-  }
-  return { names, statements, blocks };
-});
+import { type Program, programs } from "./programs.ts";
 
 /** Every maker alone and after another, so that none goes unseen. */
 const each: readonly Program[] = MAKERS.map((maker, i) => {
@@ -63,7 +42,7 @@ async function plainly(all: readonly Program[]): Promise<unknown[]> {
 }
 
 Deno.test("run() blocks come to what the same program comes to as a module", async () => {
-  const all = [...each, ...fc.sample(programs, 150)];
+  const all = [...each, ...fc.sample(programs(MAKERS, 14), 150)];
   const expected = await plainly(all);
   await using box = await testSandbox();
   for (const [i, { names, blocks }] of all.entries()) {

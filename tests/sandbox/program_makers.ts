@@ -129,11 +129,13 @@ const TYPESCRIPT: readonly Maker[] = [
     } }\nnamespace s_${name} { export const extra = K_${name}.E.Q }\nconst ${name} = new K_${name}().v + s_${name}.extra`,
 ];
 
-export const MAKERS: readonly Maker[] = [
+/** Those that are JavaScript as they are. */
+export const PLAIN_MAKERS: readonly Maker[] = [
   ...VALUES,
   ...DESTRUCTURING,
   ...FUNCTIONS,
   ...CLASSES,
   ...STATEMENTS,
-  ...TYPESCRIPT,
 ];
+
+export const MAKERS: readonly Maker[] = [...PLAIN_MAKERS, ...TYPESCRIPT];

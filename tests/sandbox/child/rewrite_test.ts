@@ -2,54 +2,13 @@ import assert from "node:assert/strict";
 import vm from "node:vm";
 import fc from "fast-check";
 import { sourcePosition } from "../../../src/sandbox/child/prepare_block_position.ts";
+import { PLAIN_MAKERS } from "../program_makers.ts";
+import { programs } from "../programs.ts";
 import { BlockRunner, prepare } from "./block_runner.ts";
 
-/** A statement that may use the names before it, and the name that it makes. */
-type Maker = (names: readonly string[], name: string, n: number) => string;
-
-const pick = (names: readonly string[], n: number): string => names[n % names.length] ?? "1";
-const number = (names: readonly string[], n: number): string => `(Number(${pick(names, n)}) || ${n})`;
-
-const MAKERS: readonly Maker[] = [
-  (names, name, n) => `const ${name} = ${number(names, n)} + ${n}`,
-  (names, name, n) => `let ${name} = [${number(names, n)}, ${n}].length\n${name}++`,
-  (names, name, n) => `var ${name}\n${name} = ${number(names, n + 1)} * 2`,
-  (names, name, n) => `const { a: ${name}, ...rest_${name} } = { a: ${number(names, n)}, b: ${n} }`,
-  (names, name, n) => `const [${name} = ${n}] = [${n % 2 ? "undefined" : number(names, n)}]`,
-  (names, name, n) => `function f_${name}(x) { return x + ${number(names, n)} }\nconst ${name} = f_${name}(${n})`,
-  (names, name, n) => `const ${name} = late_${name}()\nfunction late_${name}() { return ${number(names, n)} }`,
-  (names, name, n) =>
-    `class C_${name} { v = ${n}; static s = ${number(names, n)} }\nconst ${name} = new C_${name}().v + C_${name}.s`,
-  (names, name, n) =>
-    `let ${name} = 0\nfor (let i = 0; i < ${n % 5}; i++) { const k = i; ${name} += k + ${number(names, n)} }`,
-  (names, name, n) => `if (${n % 2}) { var ${name} = ${number(names, n)} } else { var ${name} = ${n} }`,
-  (_names, name, n) =>
-    `let ${name} = 0; outer: for (var i_${name} of [1, 2, 3]) { for (const j of [1]) { if (i_${name} > ${
-      n % 4
-    }) break outer; ${name} += j } }`,
-  (names, name, n) => `const ${name} = ((a, b = a) => { const c = b; return a + c })(${number(names, n)})`,
-  (names, name, n) => `let ${name}; try { throw ${number(names, n)} } catch (e) { ${name} = e }`,
-  (names, name, n) => `const ${name} = await Promise.resolve(${number(names, n)})`,
-  (names, name, n) => `let ${name} = ${n};\n(${name})++\n;[${name}] = [${name} + ${number(names, n)}]`,
-  (names, name, n) => `const get_${name} = () => ${number(names, n)}; const ${name} = get_${name}() // done`,
-];
-
 Deno.test("prepareBlock() the same program with and without persistence gives the same values", async () => {
-  const programs = fc.array(fc.tuple(fc.nat(MAKERS.length - 1), fc.nat(50), fc.boolean()), {
-    minLength: 1,
-    maxLength: 12,
-  });
   await fc.assert(
-    fc.asyncProperty(programs, async (steps) => {
-      const names: string[] = [], statements: string[] = [], blocks: string[] = [];
-      for (const [maker, n, split] of steps) {
-        const name = `v${names.length}`;
-        const statement = MAKERS[maker]?.(names, name, n) ?? "";
-        names.push(name);
-        statements.push(statement);
-        if (split || blocks.length === 0) blocks.push(statement);
-        else blocks[blocks.length - 1] += `\n${statement}`;
-      }
+    fc.asyncProperty(programs(PLAIN_MAKERS, 12), async ({ names, statements, blocks }) => {
       const result = `[${names.join(", ")}]`;
       const plain: unknown = await new vm.Script(
         `(async () => { "use strict";\n${statements.join("\n")}\n;return ${result}\n})()`,
