@@ -1,13 +1,16 @@
+import assert from "node:assert/strict";
+import { ProviderError } from "../../src/domain/errors.ts";
 import { createProvider } from "../../src/providers/create_provider.ts";
-import type { Provider } from "../../src/providers/provider.ts";
+import type { ModelEvent, Provider } from "../../src/providers/provider.ts";
 import type { ProviderOptions, WireProtocol } from "../../src/providers/provider_options.ts";
+import { collect } from "../conformance/provider_calls.ts";
 import type { FailureWords } from "../conformance/provider_failures.ts";
 import { anthropicWire } from "./anthropic_wire.ts";
 import { googleWire } from "./google_wire.ts";
 import type { MockWire } from "./mock_wire.ts";
 import { openAiChatWire } from "./openai_chat_wire.ts";
 import { openAiResponsesWire } from "./openai_responses_wire.ts";
-import { type MockOptions, startWireMock, type WireMock } from "./wire_mock.ts";
+import { type MockOptions, type MockReply, startWireMock, type WireMock } from "./wire_mock.ts";
 
 export const KEY = "sk-test-0123456789abcdef";
 
@@ -79,4 +82,20 @@ export async function withMock(
   } finally {
     await mock.close();
   }
+}
+
+/** What a provider makes of one reply of a service of this protocol. */
+export async function eventsTo(protocol: WireProtocol, reply: MockReply): Promise<readonly ModelEvent[]> {
+  let events: readonly ModelEvent[] = [];
+  await withMock(protocol, { reply }, async ({ baseUrl }) => {
+    events = await collect(await provide(protocol, { baseUrl }));
+  });
+  return events;
+}
+
+/** Its error, which it must be. */
+export async function failureTo(protocol: WireProtocol, reply: MockReply): Promise<ProviderError> {
+  const error = await eventsTo(protocol, reply).then(() => null, (error: unknown) => error);
+  assert.ok(error instanceof ProviderError, `no ProviderError: ${error}`);
+  return error;
 }

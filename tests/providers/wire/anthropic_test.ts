@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
-import { ProviderError } from "../../../src/domain/errors.ts";
 import type { Image } from "../../../src/domain/image.ts";
 import { type ModelMessage, type ReasoningLevel, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { anthropic } from "../../../src/providers/wire/anthropic.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";
-import type { MockReply } from "../../helpers/wire_mock.ts";
-import { KEY, provide, withMock } from "../../helpers/wire_rig.ts";
+import { failureTo, KEY, provide, withMock } from "../../helpers/wire_rig.ts";
 
 const REASONS = { ...UNKNOWN_MODEL, nativeReasoning: true };
 const NOTHING = new Set<string>();
-
-async function failureTo(reply: MockReply): Promise<ProviderError> {
-  let found: unknown = null;
-  await withMock("anthropic", { reply }, async ({ baseUrl }) => {
-    found = await collect(await provide("anthropic", { baseUrl })).then(() => null, (error: unknown) => error);
-  });
-  assert.ok(found instanceof ProviderError, `no ProviderError: ${found}`);
-  return found;
-}
 
 function thinkingOf(model: string, reasoning: ReasoningLevel, without: ReadonlySet<string> = NOTHING): object {
   const { body } = anthropic.request(request({ model, reasoning }), { capabilities: REASONS, without });
@@ -212,7 +201,11 @@ Deno.test("anthropic() names errors by their type, in the middle of a stream too
     [529, "server", true],
   ];
   for (const [code, kind, retryable] of cases) {
-    const error = await failureTo({ text: "some text", fault: "error_chunk", error: { message: "No", code } });
+    const error = await failureTo("anthropic", {
+      text: "some text",
+      fault: "error_chunk",
+      error: { message: "No", code },
+    });
     assert.deepEqual([error.kind, error.retryable], [kind, retryable], String(code));
     assert.match(error.message, /it says: No/);
   }
@@ -220,7 +213,7 @@ Deno.test("anthropic() names errors by their type, in the middle of a stream too
 
 Deno.test("anthropic() tells that there is no credit", async () => {
   const message = "Your credit balance is too low to access the Anthropic API.";
-  const error = await failureTo({ status: 400, error: { message } });
+  const error = await failureTo("anthropic", { status: 400, error: { message } });
   assert.deepEqual([error.kind, error.retryable], ["auth", false]);
   assert.match(error.message, /no credit left/);
 });

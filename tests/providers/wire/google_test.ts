@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { ProviderError } from "../../../src/domain/errors.ts";
 import type { Image } from "../../../src/domain/image.ts";
 import { type ModelMessage, type ReasoningLevel, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { google } from "../../../src/providers/wire/google.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";
 import type { MockReply } from "../../helpers/wire_mock.ts";
-import { KEY, provide, withMock } from "../../helpers/wire_rig.ts";
+import { eventsTo, failureTo, KEY, provide, withMock } from "../../helpers/wire_rig.ts";
 
 const REASONS = { ...UNKNOWN_MODEL, nativeReasoning: true };
 const NOTHING = new Set<string>();
@@ -13,20 +12,6 @@ const NOTHING = new Set<string>();
 function streamOf(...events: readonly object[]): MockReply {
   const body = events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join("");
   return { body, headers: { "content-type": "text/event-stream" } };
-}
-
-async function eventsTo(reply: MockReply) {
-  let events: Awaited<ReturnType<typeof collect>> = [];
-  await withMock("google", { reply }, async ({ baseUrl }) => {
-    events = await collect(await provide("google", { baseUrl }));
-  });
-  return events;
-}
-
-async function failureTo(reply: MockReply): Promise<ProviderError> {
-  const error = await eventsTo(reply).then(() => null, (error: unknown) => error);
-  assert.ok(error instanceof ProviderError, `no ProviderError: ${error}`);
-  return error;
 }
 
 Deno.test("google() sends the system instruction apart and all else as one content", async () => {
@@ -109,15 +94,18 @@ Deno.test("google() sends images as data or as addresses", async () => {
 });
 
 Deno.test("google() keeps thoughts apart and counts them as output", async () => {
-  const events = await eventsTo(streamOf(
-    { candidates: [{ content: { parts: [{ text: "hm", thought: true }, { text: "ye" }] } }] },
-    { candidates: [{ content: { parts: [{ text: "s" }] } }], usageMetadata: { promptTokenCount: 9 } },
-    {
-      candidates: [{ finishReason: "STOP" }],
-      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 2, thoughtsTokenCount: 30 },
-      modelVersion: "gemini-x",
-    },
-  ));
+  const events = await eventsTo(
+    "google",
+    streamOf(
+      { candidates: [{ content: { parts: [{ text: "hm", thought: true }, { text: "ye" }] } }] },
+      { candidates: [{ content: { parts: [{ text: "s" }] } }], usageMetadata: { promptTokenCount: 9 } },
+      {
+        candidates: [{ finishReason: "STOP" }],
+        usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 2, thoughtsTokenCount: 30 },
+        modelVersion: "gemini-x",
+      },
+    ),
+  );
   assert.deepEqual([textOf(events, "reasoning"), textOf(events, "text")], ["hm", "yes"]);
   const { usage, model } = endOf(events);
   assert.deepEqual(usage, { input: 10, output: 32, cached: 0, reasoning: 30, calls: 1 });
@@ -128,31 +116,31 @@ Deno.test("google() reads every reason to stop", async () => {
   const stop = (finishReason: string) =>
     streamOf({ candidates: [{ content: { parts: [{ text: "a" }] }, finishReason }] });
   for (const [reason, finish] of [["STOP", "stop"], ["MAX_TOKENS", "length"], ["OTHER", "other"]] as const) {
-    assert.equal(endOf(await eventsTo(stop(reason))).finish, finish);
+    assert.equal(endOf(await eventsTo("google", stop(reason))).finish, finish);
   }
   for (const reason of ["SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"]) {
-    assert.equal((await failureTo(stop(reason))).kind, "refused", reason);
+    assert.equal((await failureTo("google", stop(reason))).kind, "refused", reason);
   }
 });
 
 Deno.test("google() says that a request was blocked, and why", async () => {
-  const error = await failureTo(streamOf({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: {} }));
+  const error = await failureTo("google", streamOf({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: {} }));
   assert.deepEqual([error.kind, error.retryable], ["refused", false]);
   assert.match(error.message, /blocked \(SAFETY\)/);
-  const whole = await failureTo({ body: JSON.stringify({ promptFeedback: { blockReason: "OTHER" } }) });
+  const whole = await failureTo("google", { body: JSON.stringify({ promptFeedback: { blockReason: "OTHER" } }) });
   assert.match(whole.message, /blocked \(OTHER\)/);
   const unspecified = { promptFeedback: { blockReason: "BLOCK_REASON_UNSPECIFIED" } };
   const fine = streamOf({
     ...unspecified,
     candidates: [{ content: { parts: [{ text: "a" }] }, finishReason: "STOP" }],
   });
-  assert.equal(textOf(await eventsTo(fine), "text"), "a");
+  assert.equal(textOf(await eventsTo("google", fine), "text"), "a");
 });
 
 Deno.test("google() knows a wrong key, which it calls an invalid argument", async () => {
   const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" }];
   for (const error of [{ message: "Bad", details }, { message: "API key not valid. Please pass a valid API key." }]) {
-    const { kind, retryable, message } = await failureTo({ status: 400, error });
+    const { kind, retryable, message } = await failureTo("google", { status: 400, error });
     assert.deepEqual([kind, retryable], ["auth", false]);
     assert.match(message, /check the key of mocked/);
   }
@@ -163,15 +151,19 @@ Deno.test("google() waits as the body of a 429 says", async () => {
     { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [] },
     { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "36.5s" },
   ];
-  const error = await failureTo({ status: 429, error: { message: "You exceeded your quota", details } });
+  const error = await failureTo("google", { status: 429, error: { message: "You exceeded your quota", details } });
   assert.deepEqual([error.kind, error.retryable, error.retryAfterMs], ["rate", true, 36_500]);
-  const inStream = await failureTo({ text: "abc", fault: "error_chunk", error: { message: "x", code: 429, details } });
+  const inStream = await failureTo("google", {
+    text: "abc",
+    fault: "error_chunk",
+    error: { message: "x", code: 429, details },
+  });
   assert.equal(inStream.retryAfterMs, 36_500);
 });
 
 Deno.test("google() reads an error that comes as a list", async () => {
   const body = JSON.stringify([{ error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }]);
-  const error = await failureTo({ status: 503, body });
+  const error = await failureTo("google", { status: 503, body });
   assert.match(error.message, /The model is overloaded/);
 });
 

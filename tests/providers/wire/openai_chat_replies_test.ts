@@ -3,7 +3,7 @@ import { ProviderError } from "../../../src/domain/errors.ts";
 import { collect, endOf, textOf } from "../../conformance/provider_calls.ts";
 import { LONG } from "../../conformance/provider_failures.ts";
 import type { MockReply } from "../../helpers/wire_mock.ts";
-import { provide, withMock } from "../../helpers/wire_rig.ts";
+import { eventsTo, failureTo, provide, withMock } from "../../helpers/wire_rig.ts";
 
 /** A stream of exactly these events. */
 function streamOf(...events: readonly (object | string)[]): MockReply {
@@ -19,17 +19,8 @@ const STOP = delta({}, { finish_reason: "stop" });
 const DONE = "data: [DONE]\n\n";
 
 async function replyTo(reply: MockReply) {
-  let events: Awaited<ReturnType<typeof collect>> = [];
-  await withMock("openai-chat", { reply }, async ({ baseUrl }) => {
-    events = await collect(await provide("openai-chat", { baseUrl }));
-  });
+  const events = await eventsTo("openai-chat", reply);
   return { text: textOf(events, "text"), reasoning: textOf(events, "reasoning"), end: endOf(events) };
-}
-
-async function failureTo(reply: MockReply): Promise<ProviderError> {
-  const error = await replyTo(reply).then(() => null, (error: unknown) => error);
-  assert.ok(error instanceof ProviderError, `no ProviderError: ${error}`);
-  return error;
 }
 
 Deno.test("openAiChat() reads reasoning in every field that servers use, once", async () => {
@@ -91,7 +82,7 @@ Deno.test("openAiChat() takes a finish reason without [DONE] for an end", async 
 });
 
 Deno.test("openAiChat() says that nothing came where only [DONE] did", async () => {
-  assert.match((await failureTo(streamOf(DONE))).message, /it was empty/);
+  assert.match((await failureTo("openai-chat", streamOf(DONE))).message, /it was empty/);
 });
 
 Deno.test("openAiChat() names errors in the middle of a stream", async () => {
@@ -112,7 +103,10 @@ Deno.test("openAiChat() names errors in the middle of a stream", async () => {
     [{ error: { message: "too long", code: "context_length_exceeded" } }, { kind: "context" }, /larger context/],
   ];
   for (const [event, expected, says] of cases) {
-    const error = await failureTo(streamOf(": OPENROUTER PROCESSING\n\n", delta({ content: "ha" }), event));
+    const error = await failureTo(
+      "openai-chat",
+      streamOf(": OPENROUTER PROCESSING\n\n", delta({ content: "ha" }), event),
+    );
     assert.match(error.message, says);
     for (const [field, value] of Object.entries(expected)) {
       assert.equal(error[field === "kind" ? "kind" : field === "status" ? "status" : "retryable"], value, says.source);
@@ -122,13 +116,13 @@ Deno.test("openAiChat() names errors in the middle of a stream", async () => {
 
 Deno.test("openAiChat() names an error that came with a success", async () => {
   const body = JSON.stringify({ error: { message: "Slow down", code: "rate_limit_exceeded" } });
-  const error = await failureTo({ body });
+  const error = await failureTo("openai-chat", { body });
   assert.deepEqual([error.kind, error.retryable, error.status], ["rate", true, 429]);
 });
 
 Deno.test("openAiChat() tells no credit from too many requests", async () => {
   const error = { message: "You exceeded your current quota", code: "insufficient_quota" };
-  const { kind, retryable, message } = await failureTo({ status: 429, error });
+  const { kind, retryable, message } = await failureTo("openai-chat", { status: 429, error });
   assert.deepEqual([kind, retryable], ["auth", false]);
   assert.match(message, /no credit/);
 });
@@ -140,7 +134,7 @@ Deno.test("openAiChat() knows a model that is not there by the words of services
     { message: "The requested model is not supported.", code: "model_not_supported" },
   ];
   for (const error of errors) {
-    const { message, retryable } = await failureTo({ status: 400, error });
+    const { message, retryable } = await failureTo("openai-chat", { status: 400, error });
     assert.match(message, /^Cannot find model "mock-1" .*\(400\): .*vis models lists what there is; it says: /);
     assert.equal(retryable, false);
   }
@@ -148,7 +142,7 @@ Deno.test("openAiChat() knows a model that is not there by the words of services
 
 Deno.test("openAiChat() takes a limit of tokens per minute for no full context", async () => {
   const error = { message: "Request too large: reduce the length of the prompt", code: "rate_limit_exceeded" };
-  assert.equal((await failureTo({ status: 429, error })).kind, "rate");
+  assert.equal((await failureTo("openai-chat", { status: 429, error })).kind, "rate");
 });
 
 Deno.test("openAiChat() passes empty events over", async () => {
@@ -177,14 +171,14 @@ Deno.test("openAiChat() knows a full context in the words of many servers", asyn
     "prompt is too long; exceeded max context length by 10 tokens",
   ];
   for (const message of texts) {
-    const { kind, retryable } = await failureTo({ status: 400, error: { message } });
+    const { kind, retryable } = await failureTo("openai-chat", { status: 400, error: { message } });
     assert.deepEqual([kind, retryable], ["context", false], message);
   }
 });
 
 Deno.test("openAiChat() says how to fetch a model that Ollama does not have", async () => {
   const error = { message: `model "mock-1" not found, try pulling it first`, type: "api_error" };
-  const { message, status } = await failureTo({ status: 404, error });
+  const { message, status } = await failureTo("openai-chat", { status: 404, error });
   assert.equal(status, 404);
   assert.match(message, /^Cannot find model "mock-1" .*: fetch it with ollama pull mock-1; vis models lists/);
 });
@@ -219,6 +213,6 @@ Deno.test("openAiChat() waits as the headers of a limit say", async () => {
       assert.equal(error.retryAfterMs, wait, JSON.stringify(headers));
     }
   });
-  const busy = await failureTo({ status: 503, headers: { "x-ratelimit-reset-requests": "6m0s" } });
+  const busy = await failureTo("openai-chat", { status: 503, headers: { "x-ratelimit-reset-requests": "6m0s" } });
   assert.equal(busy.retryAfterMs, null);
 });

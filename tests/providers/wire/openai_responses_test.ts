@@ -1,31 +1,16 @@
 import assert from "node:assert/strict";
-import { ProviderError } from "../../../src/domain/errors.ts";
 import type { Image } from "../../../src/domain/image.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { openAiResponses } from "../../../src/providers/wire/openai_responses.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";
 import type { MockReply } from "../../helpers/wire_mock.ts";
-import { KEY, provide, withMock } from "../../helpers/wire_rig.ts";
+import { eventsTo, failureTo, KEY, provide, withMock } from "../../helpers/wire_rig.ts";
 
 const REASONS = () => ({ ...UNKNOWN_MODEL, nativeReasoning: true });
 
 function streamOf(...events: readonly { readonly type: string }[]): MockReply {
   const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
   return { body, headers: { "content-type": "text/event-stream" } };
-}
-
-async function eventsTo(reply: MockReply) {
-  let events: Awaited<ReturnType<typeof collect>> = [];
-  await withMock("openai-responses", { reply }, async ({ baseUrl }) => {
-    events = await collect(await provide("openai-responses", { baseUrl }));
-  });
-  return events;
-}
-
-async function failureTo(reply: MockReply): Promise<ProviderError> {
-  const error = await eventsTo(reply).then(() => null, (error: unknown) => error);
-  assert.ok(error instanceof ProviderError, `no ProviderError: ${error}`);
-  return error;
 }
 
 Deno.test("openAiResponses() sends typed parts and lets the service keep nothing", async () => {
@@ -94,18 +79,24 @@ Deno.test("openAiResponses() sends images as data or as addresses", async () => 
 Deno.test("openAiResponses() puts a line between the parts of a summary", async () => {
   const part = (at: number) => ({ type: "response.reasoning_summary_part.added", summary_index: at, part: {} });
   const delta = (text: string) => ({ type: "response.reasoning_summary_text.delta", delta: text });
-  const events = await eventsTo(streamOf(
-    ...[part(0), delta("one"), part(1), delta("two")],
-    { type: "response.completed", response: { status: "completed", output: [] } } as { type: string },
-  ));
+  const events = await eventsTo(
+    "openai-responses",
+    streamOf(
+      ...[part(0), delta("one"), part(1), delta("two")],
+      { type: "response.completed", response: { status: "completed", output: [] } } as { type: string },
+    ),
+  );
   assert.equal(textOf(events, "reasoning"), "one\n\ntwo");
 });
 
 Deno.test("openAiResponses() reads the raw reasoning of open models", async () => {
-  const events = await eventsTo(streamOf(
-    { type: "response.reasoning_text.delta", delta: "why" } as { type: string },
-    { type: "response.completed", response: {} } as { type: string },
-  ));
+  const events = await eventsTo(
+    "openai-responses",
+    streamOf(
+      { type: "response.reasoning_text.delta", delta: "why" } as { type: string },
+      { type: "response.completed", response: {} } as { type: string },
+    ),
+  );
   assert.equal(textOf(events, "reasoning"), "why");
 });
 
@@ -126,7 +117,7 @@ Deno.test("openAiResponses() names failures in each of their shapes", async () =
     ],
   ];
   for (const [event, kind, says] of cases) {
-    const error = await failureTo(streamOf({ type: "response.created" }, event));
+    const error = await failureTo("openai-responses", streamOf({ type: "response.created" }, event));
     assert.equal(error.kind, kind, says.source);
     assert.match(error.message, says);
   }
@@ -135,8 +126,8 @@ Deno.test("openAiResponses() names failures in each of their shapes", async () =
 Deno.test("openAiResponses() tells a reply that was cut short from one that was filtered", async () => {
   const last = (reason: string) =>
     streamOf({ type: "response.incomplete", ...{ response: { incomplete_details: { reason }, output: [] } } });
-  assert.equal(endOf(await eventsTo(last("max_output_tokens"))).finish, "length");
-  assert.equal((await failureTo(last("content_filter"))).kind, "refused");
+  assert.equal(endOf(await eventsTo("openai-responses", last("max_output_tokens"))).finish, "length");
+  assert.equal((await failureTo("openai-responses", last("content_filter"))).kind, "refused");
 });
 
 Deno.test("openAiResponses() tells Copilot of images", () => {
