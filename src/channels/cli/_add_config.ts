@@ -58,5 +58,6 @@ Examples:
   vis config set --project model anthropic/claude-sonnet-4-5
   vis config explain model
 
-Flags win over the environment, which wins over the workspace's file, which wins over the user's. Keys of providers
-have no place in these files: vis auth login keeps them.`;
+Flags win over the environment, which wins over the workspace's file, which wins
+over the user's. Keys of providers have no place in these files: vis auth login
+keeps them.`;

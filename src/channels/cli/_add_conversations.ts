@@ -38,7 +38,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
     .option("--json", "print the differences as JSON", false)
     .option("--db <path>", "database file to read from (VIS_DB)")
     .option("--cwd <dir>", "workspace folder in which the blocks run, for real; the current one by default")
-    .addHelpText("after", "\nExit codes: 0 nothing differs, 1 something does, 2 usage, 3 configuration, 130 cancelled.")
+    .addHelpText("after", "\nExit codes: 0 no difference, 1 one or more, 2 usage, 3 settings, 130 cancelled.")
     .action(async (id: string, flags: { query?: number; json: boolean; db?: string; cwd?: string }) => {
       const { replayCommand } = await import("./replay_command.ts");
       finish(await replayCommand(id, { services, io, flags }));

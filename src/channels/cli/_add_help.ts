@@ -65,8 +65,9 @@ function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
 
 const COMPLETIONS = `
 Examples:
-  source <(vis completions bash)                        in ~/.bashrc
-  source <(vis completions zsh)                         in ~/.zshrc, after compinit
+  source <(vis completions bash)    in ~/.bashrc
+  source <(vis completions zsh)     in ~/.zshrc, after compinit
   vis completions fish > ~/.config/fish/completions/vis.fish
 
-Conversations, models, providers, settings, variables, extensions and their commands are completed with what is there.`;
+Conversations, models, providers, settings, variables, extensions and their
+commands are completed with what is there.`;

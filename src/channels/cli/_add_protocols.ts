@@ -42,13 +42,16 @@ function add(
 
 const MCP = `
 Clients are told of it in their own settings, most of them in this form:
-  { "mcpServers": { "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/of/project"] } } }
+  { "mcpServers": {
+      "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/to/it"] } } }
 
-Messages go to stdout, everything else to stderr. It ends when the client closes its end.`;
+Messages go to stdout, everything else to stderr. It ends when the client closes
+its end.`;
 
 const ACP = `
 Editors are told of it in their own settings, such as:
   { "agent_servers": { "Vis": { "command": "vis", "args": ["acp"] } } }
 
-Each session of the editor is a conversation in the folder that the editor names. Messages go to stdout, everything else
-to stderr. It ends when the editor closes its end.`;
+Each session of the editor is a conversation in the folder that the editor
+names. Messages go to stdout, everything else to stderr. It ends when the editor
+closes its end.`;

@@ -7,17 +7,24 @@ import type { RunFlags } from "./run_command.ts";
 /** `vis run` and `vis demo`. */
 export function addRun(program: Command, { services, io, finish }: Context): void {
   const run = program.command("run")
-    .description("run one query: progress on stderr, the answer alone on stdout; reads stdin too")
-    .argument("[prompt...]", "what you want; what is piped in stands below it")
+    .description("ask once: the answer alone on stdout, progress on stderr; reads stdin too")
+    .argument("[prompt...]", "what you want, in plain words; what is piped in stands below it")
     .option("-c, --continue", "go on with the newest conversation of this workspace")
     .option("--conversation <id>", "go on with this conversation (the beginning of its id will do)")
     .option("--fork <id>", "go on in a new branch from ID or ID@ITERATION; the other one stays as it is");
   addLimits(run);
-  run.option("--context <file>", "a text or JSON of any size that the model works on as the variable context")
-    .option("--image <file>", "send an image with the request, a file or an address; may be given again", collected, [])
-    .addOption(new Option("--output <format>", "what stdout gets").choices(["text", "json", "jsonl"]).default("text"))
-    .option("--schema <file>", "the answer must satisfy this JSON Schema; stdout gets the JSON alone")
-    .option("--trace", "everything on stderr: thinking, calls, tokens of each iteration; in JSON as trace", false)
+  run.option("--context <file>", "a text or JSON file of any size, which blocks read as the variable context")
+    .option("--image <file>", "send an image too, a file or an address; may be given again", collected, [])
+    .addOption(
+      new Option("--output <format>", "what stdout gets: the answer, all of the result, or a line for each event")
+        .choices(["text", "json", "jsonl"]).default("text"),
+    )
+    .option("--schema <file>", "the answer must satisfy the JSON Schema in this file; stdout gets the JSON alone")
+    .option(
+      "--trace",
+      "everything on stderr: thinking, calls, tokens of each iteration; with --output json as trace",
+      false,
+    )
     .option("-q, --quiet", "no progress on stderr", false)
     .option("-v, --verbose", "whole blocks and results on stderr", false)
     .option("--extension <path>", "load the extension in this folder too; may be given again", collected, [])
@@ -32,7 +39,7 @@ export function addRun(program: Command, { services, io, finish }: Context): voi
       finish(await runCommand(prompt, { services, io, flags }));
     });
   program.command("demo")
-    .description("run the main job with scripted policies: no key, no network")
+    .description("see the main job done by scripted policies in place of a model: no key, no network")
     .addOption(new Option("--resume <dir>").hideHelp())
     .action(async (flags: { resume?: string }) => {
       const { demoCommand } = await import("./demo_command.ts");
@@ -47,7 +54,11 @@ function addLimits(run: Command): void {
       new Option("--reasoning <level>", "how hard the model thinks, in place of what it asks for itself")
         .choices(["quick", "balanced", "deep"]),
     )
-    .option("--max-iterations <n>", "iterations the query may use before it asks for more", positiveInteger)
+    .option(
+      "--max-iterations <n>",
+      "iterations (replies of the model) that it may use before it must ask for more",
+      positiveInteger,
+    )
     .option("--max-cost <usd>", "end the query before it costs more US dollars, such as 0.50", dollars)
     .option("--timeout <time>", "end the query after this time, such as 90s, 10m or 1h", duration);
 }
@@ -64,10 +75,17 @@ const EXAMPLES = `
 Examples:
   vis run "Which files here mention TODO, and how often?"
   vis run -c "And which of them is the oldest?"
-  git diff | vis run "Review this" --output json
-  vis run "Which products are on it?" --image shelf.jpg --schema products.schema.json
+  git diff | vis run "Review this" > review.md
+  vis run "How many errors an hour?" --context server.log
+  vis run "What is on it?" --image shelf.jpg --schema products.schema.json
   vis run "Tidy the imports" --max-cost 0.20 --timeout 5m --no-extension web
+  vis run "Say hello" --model anthropic/claude-sonnet-4-5 --output json
 
-Exit codes: 0 answer, 1 the query failed or ran out, 2 usage, 3 configuration, 130 cancelled.
-Environment: VIS_BASE_URL, VIS_API_KEY, VIS_MODEL, VIS_PROVIDER, VIS_HOME, VIS_DB, VIS_LOG, NO_COLOR, and
-OTEL_EXPORTER_OTLP_ENDPOINT for traces.`;
+Ctrl-C cancels; what was done is kept. Without a provider: vis auth login.
+Exit codes: 0 answer, 1 failed or ran out, 2 usage, 3 settings, 130 cancelled.
+Environment:
+  VIS_MODEL, VIS_PROVIDER      what to ask where no flag says it
+  VIS_BASE_URL, VIS_API_KEY    any OpenAI-compatible server, and its key
+  VIS_HOME, VIS_DB             settings, keys and data (~/.vis); the database
+  VIS_LOG=debug, NO_COLOR      a log on stderr; no colours
+  OTEL_EXPORTER_OTLP_ENDPOINT  where traces go`;

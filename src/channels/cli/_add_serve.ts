@@ -27,11 +27,16 @@ export function addServe(program: Command, { services, io, finish }: Context): v
 
 const EXAMPLES = `
 Examples:
-  vis serve --port 0
-  curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" http://127.0.0.1:7357/api/v1
+  vis serve                                  the page: open the URL it prints
+  vis serve --port 0 --cwd ~/project         on a port that is free
+  vis serve --host 0.0.0.0 --profile locked  for others: all walls, no commands
+  curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" \\
+    http://127.0.0.1:7357/api/v1
 
-Every request needs the token; without --token, --token-file and VIS_TOKEN it is made at the first start and kept in
-$VIS_HOME/server-token. Ctrl-C or SIGTERM lets running queries end (server.shutdownMs), a second one does not.`;
+Every request needs the token. Without --token, --token-file and VIS_TOKEN it is
+made at the first start and kept in $VIS_HOME/server-token. The API is described
+at /docs. Ctrl-C or SIGTERM lets running queries end (server.shutdownMs), a
+second one does not.`;
 
 function port(text: string): number {
   const n = Number(text);

@@ -32,8 +32,9 @@ Examples:
   vis telegram --cwd ~/project
   vis telegram allow 123456789     the bot tells its id to whom it refuses
 
-Nobody may use the bot before telegram.allow names them; who may can choose another model for a chat with /model.
-Ctrl-C or SIGTERM lets running queries end (telegram.shutdownMs); what is cut then, or by a kill, goes on at the next
+Nobody may use the bot before telegram.allow names them; who may can choose
+another model for a chat with /model. Ctrl-C or SIGTERM lets running queries end
+(telegram.shutdownMs); what is cut then, or by a kill, goes on at the next
 start.`;
 
 function ids(text: string, before: number[] | undefined): number[] {

@@ -18,9 +18,16 @@ import type { Context } from "./_context.ts";
 import { evenOutputs } from "./_even_outputs.ts";
 
 const AFTER = `
-Without a command, on a terminal: the screen. It takes -c, --conversation ID, --model, --provider,
---db and --cwd.
-Extensions may add commands: vis extensions list shows them, vis help NAME what they do.`;
+Begin here:
+  vis demo                                      see it work, without a key
+  vis auth login                                choose a provider, keep its key
+  vis run "What is in this folder?"             ask; vis run -c "…" goes on
+  git diff | vis run "Review this" > review.md  with what another program prints
+  vis doctor                                    what is wrong, and what mends it
+
+vis help NAME says more of a command, with examples. vis alone, on a terminal,
+is the screen; it takes -c, --conversation ID, --model, --provider, --db, --cwd.
+Extensions may add commands: vis extensions list shows them.`;
 
 interface Part {
   readonly group: string;

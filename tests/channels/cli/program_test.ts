@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Command } from "commander";
 import { buildProgram } from "../../../src/channels/cli/program.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
@@ -21,5 +22,33 @@ Deno.test("buildProgram() builds all of it for a name that no part has", () => {
   const all = buildProgram(CONTEXT).commands.length;
   for (const only of ["", "help", "__complete", "rnu", "--help"]) {
     assert.equal(buildProgram(CONTEXT, { only }).commands.length, all, only);
+  }
+});
+
+Deno.test("buildProgram() has no help of a command that is wider than 80 columns", () => {
+  const wide = (command: Command, path: string): readonly string[] => {
+    const io = fakeIo();
+    command.configureOutput({ ...command.configureOutput(), writeOut: io.stdout }).outputHelp();
+    const own = io.out.split("\n").filter((line) => line.length > 80).map((line) => `${path}: ${line}`);
+    return [...own, ...command.commands.flatMap((one) => wide(one, `${path} ${one.name()}`))];
+  };
+  assert.deepEqual(wide(buildProgram(CONTEXT), "vis"), []);
+});
+
+Deno.test("buildProgram() shows by examples how one begins, and only commands and flags that there are", () => {
+  const program = buildProgram(CONTEXT);
+  for (const name of ["", "run", "serve"]) {
+    const io = fakeIo();
+    const at = program.commands.find((one) => one.name() === name) ?? program;
+    at.configureOutput({ ...at.configureOutput(), writeOut: io.stdout }).outputHelp();
+    const shown = [...io.out.matchAll(/^ {2}(?:.*\| )?vis ([a-z]+)(.*)$/gm)];
+    assert.ok(shown.length >= 3, name);
+    for (const [line, command, rest = ""] of shown) {
+      const known = program.commands.find((one) => one.name() === command);
+      assert.ok(known, line);
+      for (const [flag] of rest.matchAll(/--[a-z-]+/g)) {
+        assert.ok(known.options.some(({ long }) => long === flag), `${flag} of ${line}`);
+      }
+    }
   }
 });
