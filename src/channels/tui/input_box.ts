@@ -25,6 +25,8 @@ const NARROWEST = 12;
 /** Keys that take away what stands before the cursor. */
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
+/** Takes no images along. */
+const COMMAND = /^\/[a-z]+(?:\s|$)/;
 const BACKSPACE = "\x7f";
 const DELETE = "\x1b[3~";
 const GRAPHEMES = new Intl.Segmenter();
@@ -133,7 +135,7 @@ export class InputBox {
   }
 
   #submit(text: string): void {
-    const words = atWords(text).filter(({ path }) => !this.#left.has(path));
+    const words = COMMAND.test(text) ? [] : atWords(text).filter(({ path }) => !this.#left.has(path));
     if (words.length === 0) return this.#send(text);
     this.#wait((held) =>
       this.#load(words.map(({ path }) => path), {
@@ -142,7 +144,7 @@ export class InputBox {
         refused: (why) => {
           for (const { path } of words) this.#left.add(path);
           this.giveBack({ ...this.#pastes.outgoing(text), images: {} });
-          this.#parts.tell(`${why} (Enter sends it as text)`);
+          this.#parts.tell(`Enter sends it as text. ${why}`); // the end may be cut
         },
       })
     );

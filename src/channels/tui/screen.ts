@@ -114,11 +114,11 @@ export class Screen {
       return { consume: true };
     });
     this.#tui.setFocus(this.#input.component);
+    this.#history = await InputHistory.at(this.#parts.home, this.#session.workspace);
+    this.#input.remember(await this.#history?.read() ?? []); // before the first key
     this.#take();
     void this.#askBackground();
     this.#input.complete(completions(this.#commands, this.#session.workspace));
-    this.#history = await InputHistory.at(this.#parts.home, this.#session.workspace);
-    this.#input.remember(await this.#history?.read() ?? []);
     if (branch !== null) await this.#show(branch);
     for (const note of notes) this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
     this.changed();

@@ -98,7 +98,7 @@ Deno.test("what cannot be attached is told, and nothing of what was typed or pas
       await screen.until((text) => !text.includes(name));
     }
     screen.type(`what of @none.png${ENTER}`);
-    await screen.until(/Cannot read image none\.png: there is no such file.*Enter sends it as text/);
+    await screen.until(/Enter sends it as text\. Cannot read image none\.png: there is no such file/);
     await screen.until(/─\n +what of @none\.png/);
     assert.equal(engine.provider.requests.length, 0);
     screen.type(ENTER);
