@@ -123,10 +123,12 @@ inBrowser("searches all texts, opens the place that was found, filters, renames,
   await page.locator("#list a", { hasText: "Of fruit <b>" }).waitFor();
   assert.equal(await page.locator("#title").textContent(), "Of fruit <b>");
   await page.locator("#actions > summary").click();
-  const download = page.waitForEvent("download");
-  await page.locator("#export-md").click();
-  assert.match((await download).suggestedFilename(), /\.md$/);
-  await page.locator("#actions > summary").click();
+  for (const format of ["md", "html", "json"]) {
+    const download = page.waitForEvent("download");
+    await page.locator(`#export-${format}`).click();
+    assert.match((await download).suggestedFilename(), new RegExp(`^Of fruit .*\\.${format}$`));
+    await page.locator("#actions > summary").click();
+  }
   await page.locator("#delete").click();
   await page.getByRole("button", { name: "Cancel" }).click();
   assert.equal(await page.locator("#title").textContent(), "Of fruit <b>");

@@ -27,6 +27,18 @@ Deno.test("layout() puts what is read above what reads it, by the longest way", 
   assert.equal(graph.links.length, 4, "what is no node and what reads itself has no line");
 });
 
+Deno.test("layout() leads what goes over several rows past the boxes between", () => {
+  const graph = layout(nodes("a", "b", "c", "d", "e"), edges("b<a", "c<b", "d<c", "d<a", "e<a", "e<b", "e<d"));
+  const passes = graph.links.flatMap(({ via }: { readonly via: readonly { x: number; y: number }[] }) => via);
+  assert.equal(passes.length, 2 + 3 + 2, "one in each row between");
+  for (const { x, y } of passes) {
+    assert.ok(x > 0 && x < graph.width);
+    for (const spot of placed(graph).values()) {
+      assert.ok(spot.y !== y || x < spot.x || x > spot.x + graph.box.width, `${spot.node.name} stands on a line`);
+    }
+  }
+});
+
 Deno.test("layout() draws cycles, and nothing over another", () => {
   const graph = layout(nodes("a", "b", "c", "x"), edges("a<b", "b<c", "c<a", "x<a"));
   const spots = [...placed(graph).values()];

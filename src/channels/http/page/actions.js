@@ -18,7 +18,7 @@ export class Actions {
         void guarded(() => run.call(this));
       });
     }
-    for (const format of ["md", "json"]) {
+    for (const format of ["md", "html", "json"]) {
       byId(`export-${format}`).addEventListener("click", () => {
         this.#close();
         void guarded(() => this.#export(format));

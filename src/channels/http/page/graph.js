@@ -65,8 +65,13 @@ function zoom(drawn, sheet) {
 }
 
 function draw({ width, height, box, spots, links }, { open }) {
-  const lines = links.map(({ from, to }) =>
-    drawing("path", { class: "edge", d: curve(from, to, box), "data-from": from.node.name, "data-to": to.node.name })
+  const lines = links.map(({ from, to, via }) =>
+    drawing("path", {
+      class: "edge",
+      d: curve(from, to, { box, via }),
+      "data-from": from.node.name,
+      "data-to": to.node.name,
+    })
   );
   const boxes = spots.map((spot) => nodeBox(spot, { box, lines, open }));
   const head = drawing("path", { d: "M0 0L8 4L0 8z", class: "head" });
@@ -123,13 +128,18 @@ function nodeBox({ node, x, y }, { box, lines, open }) {
 }
 
 /** Downwards from the middle of one box to that of the other; what goes upwards goes around at the side. */
-function curve(from, to, { width, height }) {
+function curve(from, to, { box: { width, height }, via }) {
   if (to.y <= from.y) {
     const x1 = from.x + width, y1 = from.y + height / 2, x2 = to.x + width + 2, y2 = to.y + height / 2;
     const out = Math.max(x1, x2) + 34;
     return `M${x1} ${y1}C${out} ${y1} ${out} ${y2} ${x2} ${y2}`;
   }
-  const x1 = from.x + width / 2, y1 = from.y + height, x2 = to.x + width / 2, y2 = to.y - 2;
-  const bend = Math.max(24, Math.abs(y2 - y1) / 2);
-  return `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`;
+  let x1 = from.x + width / 2, y1 = from.y + height;
+  const ways = [...via, { x: to.x + width / 2, y: to.y - 2 }].map(({ x, y }, at) => {
+    const bend = Math.max(24, Math.abs(y - y1) / 2);
+    const way = `C${x1} ${y1 + bend} ${x} ${y - bend} ${x} ${y}`;
+    [x1, y1] = [x, y + height];
+    return at < via.length ? `${way}V${y1}` : way;
+  });
+  return `M${from.x + width / 2} ${from.y + height}${ways.join("")}`;
 }

@@ -4,6 +4,10 @@ const WIDTH = 176;
 const HEIGHT = 44;
 const GAP_X = 32;
 const GAP_Y = 56;
+/** The place of a line that passes a row. */
+const PASS = 16;
+/** More such places would push everything apart. */
+const MAX_PASSES = 120;
 const SWEEPS = 8;
 
 /** `edges` as { name, reads }; names that are no nodes are passed over. Cycles are drawn with an edge upwards. */
@@ -11,8 +15,24 @@ export function layout(nodes, edges) {
   const names = new Set(nodes.map(({ name }) => name));
   const used = edges.filter(({ name, reads }) => names.has(name) && names.has(reads) && name !== reads);
   const rows = ranked(nodes, used);
-  for (let sweep = 0; sweep < SWEEPS; sweep++) untangle(rows, { edges: used, down: sweep % 2 === 0 });
-  return placed(rows, used);
+  const ties = withPasses(rows, used);
+  const steps = ties.flatMap(({ stops }) => stops.slice(1).map((name, at) => ({ name, reads: stops[at] })));
+  for (let sweep = 0; sweep < SWEEPS; sweep++) untangle(rows, { edges: steps, down: sweep % 2 === 0 });
+  return placed(rows, ties);
+}
+
+/** An edge over several rows has a place of its own in those between, so that it goes behind no box. Gives the names
+ * that each edge touches on its way. */
+function withPasses(rows, edges) {
+  const ranks = new Map(rows.flatMap((row, at) => row.map(({ name }) => [name, at])));
+  const between = ({ name, reads }) => Math.max(0, ranks.get(name) - ranks.get(reads) - 1);
+  const isFew = edges.reduce((sum, edge) => sum + between(edge), 0) <= MAX_PASSES;
+  return edges.map((edge) => {
+    const { name, reads } = edge;
+    const passes = Array.from({ length: isFew ? between(edge) : 0 }, (_, at) => `${reads} → ${name} ${at}`);
+    for (const [at, pass] of passes.entries()) rows[ranks.get(reads) + 1 + at].push({ name: pass, passes: true });
+    return { stops: [reads, ...passes, name] };
+  });
 }
 
 /** By the longest way from what reads nothing; a name that is met on the way to itself is not followed. */
@@ -61,25 +81,39 @@ function untangle(rows, { edges, down }) {
 }
 
 /** A row with many nodes is broken into lines, so that the drawing stays readable. */
-function placed(rows, edges) {
-  const most = Math.max(4, Math.ceil(Math.sqrt(rows.flat().length) * 1.4));
+function placed(rows, ties) {
+  const count = rows.flat().filter(({ passes }) => !passes).length;
+  const most = Math.max(4, Math.ceil(Math.sqrt(count) * 1.4));
   const lines = rows.flatMap((row) => broken(row, most));
-  const widest = Math.max(...lines.map((line) => line.length));
-  const width = widest * (WIDTH + GAP_X) + 2 * GAP_X;
-  const spots = new Map();
-  for (const [y, line] of lines.entries()) {
-    const free = width - line.length * (WIDTH + GAP_X);
-    for (const [x, node] of line.entries()) {
-      spots.set(node.name, { node, x: free / 2 + x * (WIDTH + GAP_X), y: GAP_X + y * (HEIGHT + GAP_Y) });
+  const room = ({ passes }) => (passes ? PASS : WIDTH) + GAP_X;
+  const widths = lines.map((line) => line.reduce((sum, node) => sum + room(node), 0));
+  const width = Math.max(...widths) + 2 * GAP_X;
+  const all = new Map();
+  for (const [at, line] of lines.entries()) {
+    let x = (width - widths[at] + GAP_X) / 2;
+    for (const node of line) {
+      all.set(node.name, { node, x, y: GAP_X + at * (HEIGHT + GAP_Y) });
+      x += room(node);
     }
   }
-  const links = edges.map(({ name, reads }) => ({ from: spots.get(reads), to: spots.get(name) }));
+  const links = ties.map(({ stops }) => {
+    const [from, ...rest] = stops.map((name) => all.get(name));
+    return { from, to: rest.at(-1), via: rest.slice(0, -1).map(({ x, y }) => ({ x: x + PASS / 2, y })) };
+  });
+  const spots = [...all.values()].filter(({ node }) => !node.passes);
   const height = lines.length * (HEIGHT + GAP_Y) - GAP_Y + 2 * GAP_X;
-  return { width, height, box: { width: WIDTH, height: HEIGHT }, spots: [...spots.values()], links };
+  return { width, height, box: { width: WIDTH, height: HEIGHT }, spots, links };
 }
 
 function broken(row, most) {
   const lines = [];
-  for (let from = 0; from < row.length; from += most) lines.push(row.slice(from, from + most));
-  return lines;
+  let line = [], boxes = 0;
+  for (const node of row) {
+    if (!node.passes && boxes++ === most) {
+      lines.push(line);
+      [line, boxes] = [[], 1];
+    }
+    line.push(node);
+  }
+  return [...lines, line];
 }

@@ -98,7 +98,9 @@ function table(lines, { at, made }) {
   const sides = cells(lines[at + 1]).map((cell) =>
     /^:-+:$/.test(cell) ? "middle" : /^-+:$/.test(cell) ? "right" : null
   );
-  const cellOf = (name) => (cell, i) => element(name, { class: sides[i], children: inline(cell) });
+  // A date or a number is not broken at its signs.
+  const classOf = (cell, i) => [sides[i], /^\S{1,16}$/.test(cell) && "short"].filter(Boolean).join(" ") || null;
+  const cellOf = (name) => (cell, i) => element(name, { class: classOf(cell, i), children: inline(cell) });
   const row = (line, name) => element("tr", { children: cells(line).map(cellOf(name)) });
   const head = element("thead", { children: [row(lines[at], "th")] });
   const body = element("tbody", { children: lines.slice(at + 2, end).map((line) => row(line, "td")) });

@@ -8,6 +8,20 @@ import { Steps } from "./steps.js";
 const MARKDOWN_CHARS = 100_000;
 /** From here on a step is looked for by its number. */
 const MANY_STEPS = 40;
+/** Why there is no answer. */
+const WHY = {
+  max_iterations: "out of steps",
+  error_budget: "too many errors",
+  answer_schema: "no answer that fits the schema",
+  limit_cost: "at the limit of cost",
+  limit_tokens: "at the limit of tokens",
+  limit_time: "at the limit of time",
+  provider: "failed: the model did not answer",
+  configuration: "failed: not set up",
+  defect: "failed: a defect",
+  cancelled: "cancelled",
+  process_lost: "broke off with its process",
+};
 const ENDS = ["final", "failed", "cancelled"];
 
 /** One request and what came of it. */
@@ -168,7 +182,7 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence }) {
     parts.push(`${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out`);
   }
   if (costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
-  if (status !== "done") parts.unshift(`${status}: ${reason.replaceAll("_", " ")}`);
+  if (status !== "done") parts.unshift(WHY[reason] ?? reason);
   else if (confidence !== "high") parts.push(`confidence ${confidence}`);
   return parts.join(" · ");
 }
