@@ -54,7 +54,7 @@ export class InputBox {
   readonly #editor: Editor;
   readonly #tui: TUI;
   readonly #parts: InputParts;
-  #pastes = new Pastes();
+  readonly #pastes = new Pastes();
   #chips = new ImageChips();
   /** Paths behind an `@` that are no more than text: they were pasted, or refused once. */
   readonly #left = new Set<string>();
@@ -129,7 +129,7 @@ export class InputBox {
 
   /** Another message. */
   #begin(): void {
-    this.#pastes = new Pastes();
+    this.#pastes.forget();
     this.#chips = new ImageChips();
     this.#left.clear();
   }

@@ -5,7 +5,7 @@ const REQUEST_CHARS = 20_000;
 
 /** Large texts that were pasted, each behind a label in the input. */
 export class Pastes {
-  #texts = new Map<string, string>();
+  readonly #texts = new Map<string, string>();
   #count = 0;
 
   /** The label of a text that becomes a variable, null where it belongs into the request itself. */
@@ -15,6 +15,11 @@ export class Pastes {
     this.#texts.set(name, text);
     const lines = text.split("\n").length;
     return `[${name}: ${sizeOf(text.length)}, ${lines} ${lines === 1 ? "line" : "lines"}]`;
+  }
+
+  /** Another message begins. Names go on: one that waits to be sent may come back. */
+  forget(): void {
+    this.#texts.clear();
   }
 
   /** Puts back what came with a message that was not sent. */

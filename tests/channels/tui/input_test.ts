@@ -164,3 +164,26 @@ Deno.test("pasted sequences never reach the terminal: not from the history, not 
     await Deno.remove(home, { recursive: true });
   }
 });
+
+Deno.test("two large pastes that wait come back as two, each with its own text", async () => {
+  const seen = "[pasted_1[0], pasted_2[0]].join()";
+  await withScreen(
+    [{ text: final("never"), delayMs: 60_000 }, replyJson(seen, { final: "Read: both" })],
+    {},
+    async ({ screen }) => {
+      screen.type(`go${ENTER}`);
+      await screen.until("waiting for");
+      for (const [at, char] of ["a", "b"].entries()) {
+        screen.paste(char.repeat(30_000));
+        await screen.until(`[pasted_${at + 1}: 30 kB`);
+        screen.type(ENTER);
+      }
+      await screen.until(/⏎ \[pasted_2[^\n]*queued/);
+      screen.type("\x1b");
+      await screen.until((text) => text.includes("cancelled") && /pasted_1[^]*pasted_2/.test(text));
+      screen.type(ENTER);
+      await screen.until("Read: both");
+      await screen.until("a,b");
+    },
+  );
+});
