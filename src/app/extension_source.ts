@@ -36,7 +36,9 @@ export async function extensionSource(
   if (folders.length > 0 || described === null) {
     const { registry, skipped } = await buildRegistry(settings, parts, { folders });
     const named = skipped.find(({ folder }) => folder?.place === "path");
-    if (named) throw new ConfigError(named.reason);
+    if (named) {
+      throw new ConfigError(`${named.reason}; vis extensions check looks at one, vis extensions new writes one`);
+    }
     return { source: registry, notes: skipped.filter(({ folder }) => folder).map(({ reason }) => reason) };
   }
   const { real, notes } = await loadConfigured(described, { settings, parts });
