@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
 import { sample } from "../extension/_sample.ts";
-import { type Engine, startEngine } from "../helpers/engine.ts";
+import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withDatabase } from "../helpers/with_database.ts";
+import { shown } from "./_shown.ts";
 
 const END = replyJson([], { final: "That is all" });
 type Work = (env: EnvironmentView, ...args: unknown[]) => unknown;
@@ -18,14 +19,6 @@ function extension(functions: Readonly<Record<string, Work>>, fields: Partial<Ex
 
 const BIND: Work = (env, name, value) => env.bindVar?.(name as string, value);
 const READ: Work = (env, name, options) => env.readVar?.(name as string, options as object);
-
-function shown(engine: Engine): string[] {
-  return engine.events.flatMap((event) =>
-    event.type === "block_finished"
-      ? [event.result.ok ? event.result.preview : `${event.result.error?.name}: ${event.result.error?.message}`]
-      : []
-  );
-}
 
 Deno.test("bindVar() in a call: seen at once, by the next block, in the index and in a new process", () =>
   withDatabase(async (path) => {

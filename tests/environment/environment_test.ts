@@ -5,16 +5,10 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withDatabase } from "../helpers/with_database.ts";
+import { shown as shownOf } from "./_shown.ts";
 
-/** Previews of the blocks of the newest query that has run. */
-function shown(engine: Engine): string[] {
-  const last = engine.events.at(-1)?.queryId;
-  return engine.events.flatMap((event) =>
-    event.type === "block_finished" && event.queryId === last
-      ? [event.result.ok ? event.result.preview : `${event.result.error?.name}: ${event.result.error?.message}`]
-      : []
-  );
-}
+/** What the blocks of the newest query came to that has run. */
+const shown = (engine: Engine): string[] => shownOf(engine, engine.events.at(-1)?.queryId);
 
 const END = replyJson([], { final: "That is all" });
 

@@ -3,9 +3,10 @@ import { ExtensionStore } from "../../src/environment/extension_store.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { sample } from "../extension/_sample.ts";
-import { type Engine, startEngine } from "../helpers/engine.ts";
+import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withDatabase } from "../helpers/with_database.ts";
+import { shown } from "./_shown.ts";
 
 const END = replyJson([], { final: "That is all" });
 
@@ -19,14 +20,6 @@ function keeper(name: string): Extension {
     }, { doc: "Hands on.", args: z.tuple([]).rest(z.unknown()), returns: "unknown" })
   );
   return sample({ namespace: `test.${name}`, symbols });
-}
-
-function shown(engine: Engine): string[] {
-  return engine.events.flatMap((event) =>
-    event.type === "block_finished"
-      ? [event.result.ok ? event.result.preview : `${event.result.error?.name}: ${event.result.error?.message}`]
-      : []
-  );
 }
 
 Deno.test("env.store: what a call puts is there for the next one, the next process and no other extension", () =>

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { type EnvironmentView, type Extension, fn, value, z } from "../../src/extension/spec.ts";
 import { sample } from "../extension/_sample.ts";
-import { type Engine, startEngine } from "../helpers/engine.ts";
+import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { shown } from "./_shown.ts";
 
 const END = replyJson([], { final: "That is all" });
 
@@ -23,14 +24,6 @@ const pack: Extension = sample({
     says("clash", ({ register }) => register?.({ ...late("9.0.0"), namespace: "test.other" })),
   ],
 });
-
-function shown(engine: Engine): string[] {
-  return engine.events.flatMap((event) =>
-    event.type === "block_finished"
-      ? [event.result.ok ? event.result.preview : `${event.result.error?.name}: ${event.result.error?.message}`]
-      : []
-  );
-}
 
 Deno.test("what a call registers is bound from the next query on, and replaced there; variables stay", async () => {
   const open = (version: string) => `await pack.open('${version}'); typeof late`;

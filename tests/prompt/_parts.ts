@@ -1,27 +1,10 @@
 import { type BlockResult, blockResult } from "../../src/domain/block_result.ts";
-import {
-  type ContextParts,
-  DEFAULT_CAPS,
-  type IndexedVariable,
-  type JournalEntry,
-} from "../../src/prompt/context_parts.ts";
+import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context_parts.ts";
+import { NO_CONTEXT } from "../helpers/no_context.ts";
 
 /** The parts of a context with nothing in it. */
 export function parts(fields: Partial<ContextParts> = {}): ContextParts {
-  return {
-    iteration: 3,
-    budget: 8,
-    notes: [],
-    handover: null,
-    thinking: "",
-    journal: [],
-    journalIteration: null,
-    attempts: [],
-    index: "",
-    nudges: [],
-    caps: DEFAULT_CAPS,
-    ...fields,
-  };
+  return { ...NO_CONTEXT, iteration: 3, budget: 8, ...fields };
 }
 
 /** A journal entry that succeeded unless `fields` say otherwise. */

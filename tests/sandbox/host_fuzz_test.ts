@@ -8,6 +8,7 @@ import { encode } from "../../src/sandbox/codec.ts";
 import { CodecError } from "../../src/sandbox/codec_error.ts";
 import { type Bytes, type Frame, type Header, ProtocolError, wireId } from "../../src/sandbox/protocol.ts";
 import { testSandbox } from "../helpers/sandbox.ts";
+import { PLAIN_REPORT } from "./plain_report.ts";
 
 /** Runs end in time on a slow machine; a failure prints its seed and path, which run it again. */
 const BOUNDED = { numRuns: 300, interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
@@ -60,24 +61,7 @@ Deno.test("CallDesk answers each call that it takes exactly once, whatever a chi
   );
 });
 
-const REPORT = {
-  saved: [],
-  outcome: "value",
-  preview: "1",
-  type: "number",
-  size: null,
-  dropped: 0,
-  ms: 1,
-  defined: ["a"],
-  touched: [],
-  pending: [],
-  lost: [],
-  repaired: null,
-  reads: [],
-  literal: false,
-  notes: ["note"],
-  value: null,
-};
+const REPORT = { ...PLAIN_REPORT, defined: ["a"], notes: ["note"] };
 const OBSERVED = { stdout: "", stderr: "", calls: [], ms: 1 };
 
 Deno.test("readRunReport() reads a report or throws ProtocolError or CodecError, whatever a child puts into it", () => {

@@ -2,30 +2,13 @@
  * process does about a child whose own main thread was taken over. Without Deno's or our walls. */
 import { encode } from "../../src/sandbox/codec.ts";
 import { type Bytes, type Frame, frameHead, FrameReader, readFrameSync, wireId } from "../../src/sandbox/protocol.ts";
+import { PLAIN_REPORT } from "./plain_report.ts";
 
 const [lie = ""] = Deno.args;
 const { token } = readFrameSync((into) => Deno.stdin.readSync(into));
 const NOTHING: Bytes = new Uint8Array(0);
 const WALLS = { realm: true, permissions: true, process: true, kernel: { landlock: 7, seccomp: true }, failed: [] };
 const READY = { t: "ready", version: 1, walls: WALLS, ms: 1 };
-const REPORT = {
-  saved: [],
-  outcome: "value",
-  preview: "1",
-  type: "number",
-  size: null,
-  dropped: 0,
-  ms: 1,
-  defined: [],
-  touched: [],
-  pending: [],
-  lost: [],
-  repaired: null,
-  reads: [],
-  literal: false,
-  notes: [],
-  value: null,
-};
 const IMAGE = {
   name: "x",
   kind: "data",
@@ -47,7 +30,7 @@ function send(header: { t: string; [key: string]: unknown }, payload: Bytes = NO
 }
 
 const done = (id: unknown, change: Record<string, unknown> = {}, more = false): void =>
-  send({ t: "done", id, more, error: change["error"] ?? null }, encode({ ...REPORT, ...change }));
+  send({ t: "done", id, more, error: change["error"] ?? null }, encode({ ...PLAIN_REPORT, ...change }));
 
 function lengths(header: number, payload: number): Uint8Array {
   const bytes = new Uint8Array(24);

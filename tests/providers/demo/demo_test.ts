@@ -1,26 +1,13 @@
 import assert from "node:assert/strict";
 import { type BlockResult, blockResult, failedBlock } from "../../../src/domain/block_result.ts";
 import { Cancelled, ProviderError } from "../../../src/domain/errors.ts";
-import { type ContextParts, DEFAULT_CAPS } from "../../../src/prompt/context_parts.ts";
+import type { ContextParts } from "../../../src/prompt/context_parts.ts";
 import { describeReply, replySchema } from "../../../src/prompt/reply_schema.ts";
 import { renderContext } from "../../../src/prompt/render_context.ts";
 import { demoProvider } from "../../../src/providers/demo/demo.ts";
 import { POLICIES } from "../../../src/providers/demo/policies.ts";
 import { UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
-
-const NOTHING: ContextParts = {
-  iteration: 1,
-  budget: 4,
-  notes: [],
-  handover: null,
-  thinking: "",
-  journal: [],
-  journalIteration: null,
-  attempts: [],
-  index: "",
-  nudges: [],
-  caps: DEFAULT_CAPS,
-};
+import { NO_CONTEXT } from "../../helpers/no_context.ts";
 
 interface Reply {
   readonly thinking?: string | undefined;
@@ -29,7 +16,7 @@ interface Reply {
 }
 
 async function ask(request: string, fields: Partial<ContextParts> = {}): Promise<Reply> {
-  const messages = ["system", request, describeReply(), renderContext({ ...NOTHING, ...fields })];
+  const messages = ["system", request, describeReply(), renderContext({ ...NO_CONTEXT, ...fields })];
   let text = "";
   const events = demoProvider().stream({
     messages: messages.map((text, at) => ({ role: at === 0 ? "system" : "user", text })),
@@ -89,7 +76,7 @@ Deno.test("demoProvider() gives each example to the policy that it is of", () =>
 Deno.test("demoProvider() is cancelled before and during a reply", async () => {
   const abort = new AbortController();
   const request = { model: "policies", reasoning: "quick", signal: abort.signal } as const;
-  const messages = ["s", COUNT, "f", renderContext(NOTHING)].map((text) => ({ role: "user" as const, text }));
+  const messages = ["s", COUNT, "f", renderContext(NO_CONTEXT)].map((text) => ({ role: "user" as const, text }));
   await assert.rejects(async () => {
     for await (const _event of demoProvider().stream({ ...request, messages })) abort.abort();
   }, Cancelled);

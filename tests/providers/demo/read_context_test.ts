@@ -5,10 +5,10 @@ import { type ContextParts, DEFAULT_CAPS, type IndexedVariable } from "../../../
 import { renderContext } from "../../../src/prompt/render_context.ts";
 import { renderVarIndex } from "../../../src/prompt/var_index.ts";
 import { readContext } from "../../../src/providers/demo/read_context.ts";
+import { NO_CONTEXT } from "../../helpers/no_context.ts";
 
 function parts(fields: Partial<ContextParts> = {}): ContextParts {
-  const empty = { notes: [], handover: null, thinking: "", journal: [], journalIteration: null };
-  return { iteration: 2, budget: 4, ...empty, attempts: [], index: "", nudges: [], caps: DEFAULT_CAPS, ...fields };
+  return { ...NO_CONTEXT, iteration: 2, ...fields };
 }
 
 function ran(code: string, preview: string) {

@@ -1,0 +1,16 @@
+import { type ContextParts, DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
+
+/** The parts of a context with nothing in it: the first of four iterations. */
+export const NO_CONTEXT: ContextParts = {
+  iteration: 1,
+  budget: 4,
+  notes: [],
+  handover: null,
+  thinking: "",
+  journal: [],
+  journalIteration: null,
+  attempts: [],
+  index: "",
+  nudges: [],
+  caps: DEFAULT_CAPS,
+};
