@@ -2,17 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { serverToken } from "../../src/app/server_token.ts";
 import { DEFAULT_CONFIG } from "../../src/config/defaults.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const settingsOf = (home: string | null) => ({ home, config: DEFAULT_CONFIG });
-
-async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
 
 Deno.test("serverToken() makes a token once, for its owner alone, also when two starts race", async () => {
   await withFolder(async (folder) => {
