@@ -151,3 +151,37 @@ inBrowser("draws a graph that a phone shows whole", {
     "document.querySelector('.sheet').scrollWidth <= document.querySelector('.sheet').clientWidth",
   );
 });
+
+inBrowser("leaves the title its place beside branches on a phone", {
+  replies: [final("Hello")],
+  context: PHONE,
+}, async ({ page }) => {
+  await ask(page, "What is this, and what is it for?");
+  await page.locator(".done > footer").waitFor();
+  const width = async (): Promise<number> => await inPage(page, "document.getElementById('title').offsetWidth");
+  const alone = await width();
+  await page.locator("#actions > summary").click();
+  await page.locator("#fork").click();
+  await page.locator("#branch").waitFor();
+  assert.equal(await width(), alone);
+});
+
+inBrowser("offers to try again where a conversation cannot be fetched, and shows no other's title", {
+  replies: [final("Hello")],
+  before: async ({ engine }) =>
+    void await engine.conversations.create({ channel: "http", workspace: "/work", title: "An earlier one" }),
+}, async ({ page, faults }) => {
+  await ask(page, "Hi");
+  await page.locator(".done > footer").waitFor();
+  await page.route("**/api/**", (route) => route.abort());
+  await page.locator("#list a", { hasText: "An earlier one" }).click();
+  const again = page.getByRole("button", { name: "Try again" });
+  await again.waitFor();
+  assert.equal(await page.locator("#title").textContent(), "Conversation");
+  assert.ok(await page.locator("#variables").isHidden());
+  assert.equal(await page.locator("#list [aria-current]").count(), 0);
+  await page.unroute("**/api/**");
+  await again.click();
+  await page.locator("#title", { hasText: "An earlier one" }).waitFor();
+  (faults as string[]).length = 0; // the browser tells of each request that failed
+});

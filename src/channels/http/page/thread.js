@@ -82,6 +82,8 @@ export class Thread {
       this.blank();
       throw new Error("This conversation is not here: it was deleted, or belongs to another database");
     }
+    this.facts = null;
+    this.opened({ title: "Conversation", branchId: null });
     const again = button("Try again", { run: () => void this.guarded(() => this.open(id)) });
     this.#node.replaceChildren(element("div", { class: "wait", children: [again] }));
     throw error;
