@@ -1,5 +1,6 @@
 import type { VariableImage, VariableSummary } from "../../domain/variable.ts";
 import { bareList } from "../codec_intrinsics.ts";
+import type { BlockNames } from "./block_names.ts";
 import { captured } from "./captured.ts";
 import { look } from "./preview_intrinsics.ts";
 import { fileOfRestored } from "./ran_blocks.ts";
@@ -17,13 +18,6 @@ export interface VariablesOptions {
   readonly global?: object;
   /** Runs a script in the realm; host calls are off meanwhile. */
   readonly evaluate?: (code: string, name: string) => unknown;
-}
-
-/** What a block said about names: the part of a prepared block that matters here. */
-export interface BlockNames {
-  readonly declarations: readonly Declaration[];
-  readonly assigned?: readonly Declaration[];
-  readonly reads: readonly string[];
 }
 
 export interface BlockEnd {
