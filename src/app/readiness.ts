@@ -1,5 +1,6 @@
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
+import { folderFault } from "./folder_fault.ts";
 
 /** Below this a query could not store what it does. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
@@ -73,8 +74,12 @@ function codeOf(error: unknown): string {
 }
 
 async function writableAt(path: string): Promise<string> {
-  await access(path, constants.W_OK); // says EROFS on a file system that became read-only, also to root
   const { dev, ino } = await stat(path);
+  await access(path, constants.W_OK);
+  // Which says nothing to root, and nothing of a disk that became one for reading. The file itself must not be opened:
+  // closing it would take away the locks that the database has on it.
+  const fault = folderFault(dirname(path));
+  if (fault !== "") throw new Error(fault);
   return `${dev} ${ino}`;
 }
 

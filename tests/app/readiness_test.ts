@@ -63,6 +63,11 @@ Deno.test("readiness() says that the file of an open database was removed, repla
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+  if (Deno.build.os === "linux") {
+    const database = "/sys/module/kernel/parameters/panic"; // nothing can be made beside it, not even by root
+    const check = readiness({ database, now: () => 0, trySandbox: () => Promise.resolve() });
+    assert.match((await check()).file, /cannot be written: /);
+  }
   const fileAt = () => Promise.reject(Object.assign(new Error("x"), { code: "EROFS" }));
   const closed = readiness({ database: "/data/vis.db", now: () => 0, trySandbox: () => Promise.resolve(), fileAt });
   assert.equal((await closed()).file, "The file of the database cannot be written: EROFS");
