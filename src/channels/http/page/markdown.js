@@ -104,7 +104,8 @@ function table(lines, { at, made }) {
   const row = (line, name) => element("tr", { children: cells(line).map(cellOf(name)) });
   const head = element("thead", { children: [row(lines[at], "th")] });
   const body = element("tbody", { children: lines.slice(at + 2, end).map((line) => row(line, "td")) });
-  made.append(element("div", { class: "table", children: [element("table", { children: [head, body] })] }));
+  const scrolls = { class: "table", tabindex: 0, role: "group", "aria-label": "Table" };
+  made.append(element("div", { ...scrolls, children: [element("table", { children: [head, body] })] }));
   return end;
 }
 
