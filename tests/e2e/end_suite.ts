@@ -47,6 +47,19 @@ export function endSuite(launcher: Launcher): void {
     assert.deepEqual(await leftFolders(user), []);
   });
 
+  launched(launcher, "vis doctor leaves no process and no folder behind when it is interrupted", async () => {
+    await using user = await User.make(launcher);
+    const running = user.start(["doctor"]);
+    const probes = async () => (await leftFolders(user)).filter((name) => name.startsWith("vis-sandbox-"));
+    await running.until("probe that runs", async () => (await probes()).length > 0);
+    const seen = descendants(running.pid);
+    running.kill("SIGINT");
+    const { code, stdout, stderr } = await running.ended;
+    assert.deepEqual([code, stdout, stderr], [130, "", "vis: Cancelled\n"]);
+    assert.deepEqual(await survivors(seen), []);
+    assert.deepEqual(await leftFolders(user), []);
+  });
+
   launched(launcher, "vis run ends cleanly when it is interrupted", async (t) => {
     const stops = (signal: Deno.Signal) =>
       withUser(async (user) => {
