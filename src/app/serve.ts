@@ -8,6 +8,7 @@ import { AppExtensionAdmin } from "./extension_admin.ts";
 import { lockParts } from "./lock_parts.ts";
 import { wantedTelemetry } from "./otel/wanted_telemetry.ts";
 import type { SessionParts } from "./open_session.ts";
+import { openNotes } from "./open_notes.ts";
 import { openTraced } from "./open_traced.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
 import { readService } from "./read_service.ts";
@@ -32,6 +33,7 @@ export async function serve(
 ): Promise<RunningServer> {
   const { request, settings, notes: ofProfile } = await readService(given, parts.env);
   const { server: config } = settings.config;
+  const host = request.host ?? config.host;
   const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
   const telemetry = parts.telemetry ?? await wantedTelemetry(parts.env, version.vis);
   const session = await openTraced(request, { ...parts, telemetry, version: version.vis });
@@ -54,10 +56,10 @@ export async function serve(
       proxies: config.proxies,
       limits: limitsOf(config),
       hooks: bot?.hooks ?? {},
-    }, { host: request.host ?? config.host, port: request.port ?? config.port });
+    }, { host, port: request.port ?? config.port });
     return {
       ...{ url: server.url, token, tokenFrom: from, provider, model },
-      notes: [...ofProfile, ...session.notes ?? [], ...bot?.notes ?? [], ...notes],
+      notes: [...ofProfile, ...openNotes(host), ...session.notes ?? [], ...bot?.notes ?? [], ...notes],
       close: async () => {
         await Promise.all([server.close(), bot?.close()]);
         await session.close();

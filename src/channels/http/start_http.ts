@@ -1,3 +1,4 @@
+import { isLoopback } from "../../domain/is_loopback.ts";
 import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { EVENT_STREAM_TYPE } from "./event_stream.ts";
@@ -53,8 +54,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
 /** Loopback has three names; another address has its own. */
 function namesOf(host: string, port: number, configured: readonly string[]): readonly string[] {
   const isAll = host === "0.0.0.0" || host === "::";
-  const isLoopback = host === "localhost" || host === "::1" || /^127\./.test(host);
-  const loopback = isAll || isLoopback ? ["localhost", "127.0.0.1", "[::1]"] : [];
+  const loopback = isAll || isLoopback(host) ? ["localhost", "127.0.0.1", "[::1]"] : [];
   const own = isAll ? [] : [host.includes(":") ? `[${host}]` : host];
   return [
     ...[...loopback, ...own].map((name) => `${name}:${port}`),
