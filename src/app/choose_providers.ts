@@ -192,7 +192,7 @@ function noProvider(servers: readonly LocalServer[]): string {
   return `No provider is configured${
     found ? ` (${found}: load one)` : ""
   }. Log in: vis auth login; or set a key such as ANTHROPIC_API_KEY
-Any OpenAI-compatible server: set VIS_BASE_URL=http://127.0.0.1:8080/v1 and VIS_MODEL; or start Ollama, LM Studio or vLLM
+Any OpenAI-compatible server: set VIS_BASE_URL, VIS_MODEL and, if it needs one, VIS_API_KEY; or start Ollama or LM Studio
 See it work without one: vis demo`;
 }
 
