@@ -91,6 +91,11 @@ const CHAINS: readonly Chain[] = [
     points: [1, 2, 5, 8, 9, 12].map((step, n) => ({ step, site: "within endIteration", nth: 2 + 3 * n })),
     kept: 6,
   },
+  {
+    name: "the next call is sent before the end is stored, the sandbox too",
+    points: at("request before the end", [1, 2, 5, 6, 7, 8, 10], { child: true }),
+    kept: 7,
+  },
   { name: "the end is stored", points: at("after endIteration", [1, 3, 5, 8, 9, 11]), kept: 0 },
   { name: "the iteration is told", points: at("iteration_finished", ODD), kept: 0 },
   {
@@ -101,12 +106,13 @@ const CHAINS: readonly Chain[] = [
       ...at("after beginQuery", [1]),
       ...at("started", [1]),
       ...at("answer_delta", [5]),
-      ...at("before endQuery", [10]),
-      ...at("within endQuery", [13], { nth: 2 }),
+      // Together with the end of the last iteration.
+      ...at("before endQuery", [9]),
+      ...at("within endQuery", [12], { nth: 20 }),
     ],
-    kept: 0,
+    kept: 2,
   },
-  { name: "the query's end is stored", points: [...at("after endQuery", [5, 10]), ...at("final", [13])], kept: 0 },
+  { name: "the query's end is stored", points: [...at("after endQuery", [4, 9]), ...at("final", [13])], kept: 0 },
 ];
 
 /** One process, until it ends or is killed. */

@@ -41,13 +41,14 @@ Deno.test("a lock in the middle of a turn costs no reply; one that lasts ends th
     const other = new DatabaseSync(path);
     await using engine = await startEngine([
       replyJson("const a = 1"),
-      () => {
-        other.exec("BEGIN IMMEDIATE");
-        return replyJson("const b = 2");
-      },
+      replyJson("const b = 2"),
       replyJson("const c = a", { final: "{{c}}" }),
     ], { store, workspace });
-    await assert.rejects(engine.ask("count"), (error) => error instanceof StoreError && error.kind === "busy");
+    const asked = engine.conversations.send(engine.branch, "count", {
+      signal: new AbortController().signal,
+      emit: ({ type }) => type === "iteration_finished" && other.exec("BEGIN IMMEDIATE"),
+    });
+    await assert.rejects(asked, (error) => error instanceof StoreError && error.kind === "busy");
     other.exec("ROLLBACK");
     other.close();
     assert.equal((await engine.ask("again")).answer, "1");

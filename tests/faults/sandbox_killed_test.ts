@@ -24,6 +24,8 @@ class Player {
   #step = 1;
   #again: string[] | null = null;
   #killed: string[] = [];
+  #replies = 0;
+  #ends = 0;
   kills = 0;
 
   constructor(killsAt: (site: string, step: number) => boolean) {
@@ -46,7 +48,12 @@ class Player {
 
   async *#stream(request: string, model: string): AsyncGenerator<ModelEvent> {
     const below = replyBelow(request);
-    if (below === null) this.#at("request");
+    if (below === null) {
+      // Asked while the iteration before is stored; which reply is due shows when it has ended.
+      await until(() => this.#ends === this.#replies);
+      this.#replies++;
+      this.#at("request");
+    }
     const final = STEPS[this.#step - 1]?.final;
     const again = this.#again && replyJson(this.#again, final === undefined ? {} : { final });
     // A model needs longer than a process to see that its child has ended.
@@ -62,6 +69,7 @@ class Player {
       this.#killed.push((this.#again ?? STEPS[this.#step - 1]?.blocks ?? [])[event.block] ?? "");
     }
     if (event.type !== "iteration_finished") return;
+    this.#ends++;
     this.#again = this.#killed.length > 0 ? this.#killed : null;
     this.#killed = [];
     if (this.#again === null) this.#step++;

@@ -24,7 +24,11 @@ class Playing {
   /** Blocks of an iteration that was cut before this process began. */
   cut: readonly string[] = [];
   #left = point?.nth ?? 1;
+  #inside = "";
   #statements: number | null = null;
+  #replies = 0;
+  #ends = 0;
+  #ended = Promise.withResolvers<void>();
   readonly #children: Sandbox[] = [];
 
   /** Ends it all where this is the point. */
@@ -35,8 +39,29 @@ class Playing {
 
   /** A transaction begins: it may have to end within. */
   within(method: string): void {
-    const fits = point?.step === this.step && point.site === `within ${method}`;
-    this.#statements = fits ? point.nth ?? 1 : null;
+    if (point?.step !== this.step || point.site !== `within ${method}`) return;
+    this.#inside = method;
+    this.#statements = point.nth ?? 1;
+  }
+
+  left(method: string): void {
+    if (this.#inside === method) this.#statements = null;
+  }
+
+  /** The model is asked. Its reply is that of the next step once the one before has ended. */
+  async asked(): Promise<void> {
+    if (this.#replies > this.#ends) {
+      this.at("request before the end");
+      await this.#ended.promise;
+    }
+    this.#replies++;
+  }
+
+  iterationEnded(): void {
+    this.#ends++;
+    this.step++;
+    this.#ended.resolve();
+    this.#ended = Promise.withResolvers();
   }
 
   statement(): void {
@@ -68,7 +93,7 @@ function watched(store: Store): Store {
         const result: unknown = Reflect.apply(found, target, args);
         if (!(result instanceof Promise)) return result;
         return result.then((value) => {
-          playing.within("");
+          playing.left(name);
           playing.at(`after ${name}`);
           return value;
         });
@@ -109,7 +134,10 @@ const provider: Provider = {
   async *stream({ messages, model }: ModelRequest): AsyncGenerator<ModelEvent> {
     const texts = messages.map(({ text }) => text);
     const below = replyBelow(texts.slice(0, 2).join("\n"));
-    if (below === null) told(texts.at(-1) ?? "");
+    if (below === null) {
+      await playing.asked();
+      told(texts.at(-1) ?? "");
+    }
     const prefix = below === null ? "" : "child ";
     playing.at(`${prefix}request`);
     const text = below ?? replyOf(playing.step);
@@ -154,7 +182,7 @@ for (;;) {
       if (event.type === "host_call") playing.at(`${event.type} ${event.phase}`);
       else if (event.parentQueryId === undefined) playing.at(site);
       else playing.at(`child ${site}`);
-      if (event.type === "iteration_finished" && event.parentQueryId === undefined) playing.step++;
+      if (event.type === "iteration_finished" && event.parentQueryId === undefined) playing.iterationEnded();
     },
   });
 }
