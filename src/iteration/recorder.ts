@@ -48,13 +48,15 @@ export class Recorder {
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
+  /** What is stored is what there is now; `after` is waited for before it is written. */
   async end(
-    { status, outcome, executed, reason, final }: {
+    { status, outcome, executed, reason, final, after }: {
       readonly status: "done" | "error" | "interrupted";
       readonly outcome: IterationOutcome;
       readonly executed: Executed;
       readonly reason: string | null;
       readonly final: AcceptedFinal | null;
+      readonly after?: Promise<unknown>;
     },
   ): Promise<void> {
     if (this.#id === null) throw new Error("Cannot end an iteration that was not begun");
@@ -62,7 +64,7 @@ export class Recorder {
     const answer = final?.answer ?? null;
     if (answer !== null) environment.bindSystem("$answer", answer);
     const { scopes, done } = environment.storing();
-    await environment.store.endIteration(this.#id, {
+    const end = {
       status,
       blocks: executed.blocks,
       system: this.#system(answer),
@@ -77,7 +79,9 @@ export class Recorder {
         grants: environment.active?.grants ?? null,
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },
-    });
+    };
+    if (after) await after;
+    await environment.store.endIteration(this.#id, end);
     done();
     this.#logFailed(this.#id, executed);
   }

@@ -118,6 +118,7 @@ async function act(
     executed,
     reason: settled?.kind === "refused" ? settled.reason : null,
     final: settled?.kind === "accepted" ? settled.final : null,
+    ...(result.kind === "final" ? {} : { after: requestSent() }),
   });
   return { result, stored };
 }
@@ -147,6 +148,12 @@ async function runBlocks(
   const executed = await executeBlocks({ ...frame, signal }, { blocks, iteration, stored });
   await stored;
   return executed;
+}
+
+/** The model is to work while the iteration is stored: its next request leaves in the second turn from now. */
+async function requestSent(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 function conclude(

@@ -64,7 +64,8 @@ async function runWithin(
     const { conversationId } = parts.environment.branch;
     const result = compose(reason, { ...run, conversationId, ms: Math.max(0, parts.now() - started) });
     const { value: _inAnswer, ...stored } = result;
-    // Together with the last iteration: one commit.
+    // With an answer, the last iteration is being written: both in one commit.
+    if (reason !== "answered") await before;
     await Promise.all([before, parts.store.endQuery(queryId, stored)]);
     const { status, iterations, ms } = result;
     parts.log.info("query_ended", { queryId, status, reason, iterations, ms });

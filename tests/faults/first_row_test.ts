@@ -88,6 +88,8 @@ Deno.test("a query whose end could not be stored is ended when the next one begi
     }));
     const replies = [
       replyJson("const a = 1", { thinking: "paid" }),
+      // Asked while the first one is stored, and not heard.
+      replyJson([], { final: "never" }),
       replyJson("const b = typeof a", { final: "{{b}}" }),
     ];
     await using engine = await startEngine(replies, { store, workspace });
@@ -95,7 +97,7 @@ Deno.test("a query whose end could not be stored is ended when the next one begi
     assert.equal((await store.queries(engine.branch.branchId))[0]?.running, true);
     full = false;
     assert.equal((await engine.ask("second")).answer, "undefined");
-    assert.match(engine.context(1), /It ended while this block ran[\s\S]*const a = 1/);
+    assert.match(engine.context(2), /It ended while this block ran[\s\S]*const a = 1/);
     const queries = await store.queries(engine.branch.branchId);
     assert.deepEqual(queries.map(({ running, status }) => [running, status]), [[false, "interrupted"], [
       false,
