@@ -46,7 +46,8 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** What came before is stored and told of. The model is asked meanwhile; nothing is shown or run until then. */
+  /** What came before is stored and told of. The model is asked meanwhile; nothing is shown or run until then. Where it
+   * rejects, the frame's signal ends the call. */
   readonly after: Promise<void>;
   /** System variables to store with this iteration besides `$reasoning` and `$answer`. */
   readonly system: readonly { readonly name: string; readonly text: string }[];

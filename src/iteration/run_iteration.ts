@@ -3,7 +3,6 @@ import { Cancelled } from "../domain/errors.ts";
 import type { IterationOutcome } from "../domain/query_event.ts";
 import { callMessages } from "../prompt/call_messages.ts";
 import type { Reply } from "../prompt/reply.ts";
-import type { ModelMessage } from "../providers/provider.ts";
 import { type Asked, askModel } from "./ask_model.ts";
 import { executeBlocks, type Executed } from "./execute_blocks.ts";
 import type { Iterated, IterationFrame, IterationInput, IterationResult } from "./iteration.ts";
@@ -22,7 +21,8 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const told = input.after.then(() => announce(frame, input));
   let asked: Asked;
   try {
-    asked = await askMeanwhile(frame, { input, messages, told });
+    const { reasoning, prefer = null } = input;
+    asked = await askModel(frame, { messages, reasoning, prefer, told });
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
     await told;
@@ -41,29 +41,12 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const stored = ended.stored.then(() => {
     frame.emitter.send({ type: "iteration_finished", outcome: outcomeOf(result.kind), reason, ms });
   });
-  stored.catch(() => {}); // whoever goes on with the result awaits it
   return { result, stored };
 }
 
 function announce({ emitter }: IterationFrame, { position, context: { nudges } }: IterationInput): void {
   emitter.iteration = position + 1;
   if (nudges.length > 0) emitter.send({ type: "nudge", lines: nudges });
-}
-
-/** Asks while what came before is stored; where that fails, the call ends. */
-async function askMeanwhile(
-  frame: IterationFrame,
-  { input, messages, told }: {
-    readonly input: IterationInput;
-    readonly messages: readonly ModelMessage[];
-    readonly told: Promise<void>;
-  },
-): Promise<Asked> {
-  const { reasoning, prefer = null } = input;
-  const unstored = new AbortController();
-  told.catch(() => unstored.abort());
-  const signal = AbortSignal.any([frame.signal, unstored.signal]);
-  return await askModel({ ...frame, signal }, { messages, reasoning, prefer, told });
 }
 
 /** No usable reply: a failed iteration whose reason reaches the model in its next call. */

@@ -18,10 +18,14 @@ type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 export class QueryLoop {
   readonly #prepared: Prepared;
   readonly #repetition = new Repetition();
+  /** Ends the call that is under way when the iteration before it could not be stored. */
+  readonly #unstored = new AbortController();
   #stored: Promise<void> = Promise.resolve();
 
   constructor(prepared: Prepared) {
-    this.#prepared = prepared;
+    const { frame } = prepared;
+    const signal = AbortSignal.any([frame.signal, this.#unstored.signal]);
+    this.#prepared = { ...prepared, frame: { ...frame, signal } };
   }
 
   /** Iterates until the query has a reason to end. The accepted final, where there is one, stands in the state. The end
@@ -94,6 +98,7 @@ export class QueryLoop {
     };
     const { result, stored } = await runIteration(frame, input);
     this.#stored = stored;
+    stored.catch(() => this.#unstored.abort()); // whoever ends the query hears of it
     return result;
   }
 
