@@ -32,11 +32,10 @@ export async function openBranch(
   const { conversations, shown } = parts;
   const [queries, turns] = await Promise.all([conversations.queries(branch), conversations.records.turns(branch)]);
   const counts = new Map(turns.map(({ queryId, iterations }) => [queryId, iterations]));
-  const requests = queries.map(({ text }) => new RequestEntry(text, { shown }));
-  const entries = queries.flatMap((query, index): Entry[] => {
+  const entries = queries.flatMap((query): Entry[] => {
     const count = counts.get(query.queryId) ?? 0;
     return [
-      ...requests.slice(index, index + 1),
+      new RequestEntry(query.text, { shown }),
       ...(count > 0 ? [new OlderEntry(query.queryId, { from: 0, to: count }, parts)] : []),
       ...endEntries(query, shown),
     ];
@@ -49,7 +48,7 @@ export async function openBranch(
       costUsd: sum.costUsd + (costUsd ?? 0),
     }), NOTHING_SPENT),
     lastAnswer: queries.findLast(({ status }) => status !== "interrupted")?.answer ?? "",
-    asked: requests.at(-1) ?? null,
+    asked: entries.findLast((entry) => entry instanceof RequestEntry) ?? null,
   };
 }
 
