@@ -1,6 +1,7 @@
 import type { RunningBot, TelegramRequest } from "../channels/channel.ts";
 import { openTelegram } from "../channels/telegram/open_telegram.ts";
 import { ConfigError } from "../domain/errors.ts";
+import { isLoopback } from "../domain/is_loopback.ts";
 import { botSettings } from "./bot_settings.ts";
 import { openSession, type SessionParts } from "./open_session.ts";
 import { readService } from "./read_service.ts";
@@ -42,6 +43,6 @@ function allowedNote(allow: readonly number[]): string {
 
 function inTheClear(apiUrl: string): readonly string[] {
   const { protocol, hostname } = new URL(apiUrl);
-  if (protocol === "https:" || /^(?:localhost|127\.|\[::1\])/.test(hostname)) return [];
+  if (protocol === "https:" || isLoopback(hostname)) return [];
   return [`telegram.apiUrl is no https: the token travels to ${hostname} in the clear`];
 }
