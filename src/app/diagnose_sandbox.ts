@@ -1,6 +1,7 @@
 import type { CheckResult } from "../channels/channel.ts";
 import { oneLine } from "../domain/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
+import { messageOf } from "../domain/message_of.ts";
 import { probeWalls, type WallProbe } from "../sandbox/probe_walls.ts";
 import type { Settings } from "./settings.ts";
 import { tryWalls } from "./try_walls.ts";
@@ -44,8 +45,4 @@ function carrier(launcher: readonly string[]): string {
 
 function shown(launcher: readonly string[]): string {
   return oneLine(launcher.join(" "), 60);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

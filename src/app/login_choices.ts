@@ -1,8 +1,8 @@
+import { BOT_LOGIN } from "../domain/bot_login.ts";
 import type { LoginChoice } from "../domain/provider_report.ts";
 import { discoverLocal, type LocalAddress, usualAddresses } from "../providers/discover.ts";
 import { PRESETS } from "../providers/presets.ts";
 import type { Settings } from "./settings.ts";
-import { TELEGRAM } from "./telegram_token.ts";
 
 /** A person waits, no query: a server that was idle may take longer than a start could wait for it. */
 const PROBE_MS = 400;
@@ -19,7 +19,7 @@ export async function loginChoices(
     return { name: preset, title: `${title} at ${new URL(baseUrl).host}, ${count}`, need: "optional" };
   });
   const others = names.filter((name) => !found.some((one) => one.name === name)).map((name): LoginChoice => {
-    if (name === TELEGRAM) return { name, title: "the token of a bot, for vis telegram", need: "required" };
+    if (name === BOT_LOGIN) return { name, title: "the token of a bot, for vis telegram", need: "required" };
     const entry = providers.find((one) => one.name === name);
     const preset = PRESETS[entry?.preset ?? name];
     return { name, title: preset?.title ?? "of your configuration", need: preset?.key ?? "required" };

@@ -1,4 +1,5 @@
 import type { ProviderAdmin } from "../channels/channel.ts";
+import { BOT_LOGIN } from "../domain/bot_login.ts";
 import { Cancelled, ConfigError, UsageError } from "../domain/errors.ts";
 import type {
   KeyReport,
@@ -20,7 +21,6 @@ import { loginChoices } from "./login_choices.ts";
 import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
 import type { Settings } from "./settings.ts";
 import { tryKey } from "./try_key.ts";
-import { TELEGRAM } from "./telegram_token.ts";
 
 const REACH_MS = 5_000;
 /** Shorter keys are not shown in part. */
@@ -115,7 +115,7 @@ export class AppProviderAdmin implements ProviderAdmin {
   loginNames(): readonly string[] {
     const { providers } = this.#settings.config;
     const presets = Object.entries(PRESETS).filter(([, { key }]) => key !== "optional").map(([name]) => name);
-    return [...new Set([...providers.map(({ name }) => name), ...presets, TELEGRAM])];
+    return [...new Set([...providers.map(({ name }) => name), ...presets, BOT_LOGIN])];
   }
 
   async loginChoices(): Promise<readonly LoginChoice[]> {
@@ -124,12 +124,12 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   async tryKey(...[provider, key, signal]: Parameters<ProviderAdmin["tryKey"]>): Promise<KeyTrial | null> {
     checkKey(key);
-    if (provider === TELEGRAM) return null;
+    if (provider === BOT_LOGIN) return null;
     return await tryKey(key, await resolveProvider(provider, { ...this.#parts, sole: true }), signal);
   }
 
   async loginKind(provider: string): Promise<"key" | "device-login"> {
-    if (provider === TELEGRAM) return "key";
+    if (provider === BOT_LOGIN) return "key";
     const { need } = await resolveProvider(provider, { ...this.#parts, sole: true });
     return need === "device-login" ? "device-login" : "key";
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/message_of.ts";
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { folderFault } from "./folder_fault.ts";
@@ -63,10 +64,6 @@ export function readiness(
     const [ofSandbox, ofDisk, ofFile] = await Promise.all([sandbox(), disk(), file()]);
     return { sandbox: ofSandbox, disk: ofDisk, file: ofFile };
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function codeOf(error: unknown): string {

@@ -1,9 +1,9 @@
 import type { TelegramRequest } from "../channels/channel.ts";
+import { BOT_LOGIN } from "../domain/bot_login.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { credentialsOf } from "./build_router.ts";
 import type { Settings } from "./settings.ts";
 
-export const TELEGRAM = "telegram";
 const VARIABLE = "VIS_TELEGRAM_TOKEN";
 
 export interface TelegramToken {
@@ -21,7 +21,7 @@ export async function telegramToken(
   if (tokenFile !== undefined) return checked(await ofFile(tokenFile), tokenFile);
   const told = settings.variable(VARIABLE);
   if (told !== null) return checked(told, VARIABLE);
-  const kept = await credentialsOf(settings).get(TELEGRAM);
+  const kept = await credentialsOf(settings).get(BOT_LOGIN);
   return kept?.type === "key" ? checked(kept.key, "auth.json") : null;
 }
 

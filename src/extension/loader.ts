@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/message_of.ts";
 import { basename } from "node:path";
 import type { Log } from "../logging/log.ts";
 import type { FoundFolder } from "./discover.ts";
@@ -174,8 +175,4 @@ function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): b
 
 function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): Skipped {
   return { name, reason: `Cannot load ${name}: ${why}`, ...(folder ? { folder } : {}) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

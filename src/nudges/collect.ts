@@ -1,3 +1,5 @@
+import { messageOf } from "../domain/message_of.ts";
+
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
 
@@ -34,10 +36,6 @@ function ask(nudge: () => unknown, warn: (problem: string) => void): unknown {
     warn(`Nudge threw: ${messageOf(error)}`);
     return null;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function prefixed(text: string): string {

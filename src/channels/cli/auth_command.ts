@@ -1,3 +1,4 @@
+import { BOT_LOGIN } from "../../domain/bot_login.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { Cancelled, ConfigError, UsageError } from "../../domain/errors.ts";
 import type { KeyReport } from "../../domain/provider_report.ts";
@@ -68,7 +69,7 @@ export class AuthCommand {
   }
 
   async #sayNext(provider: string, admin: ProviderAdmin): Promise<void> {
-    if (provider === "telegram") return this.#io.stderr("vis: now: vis telegram\n");
+    if (provider === BOT_LOGIN) return this.#io.stderr("vis: now: vis telegram\n");
     const { providers } = await admin.providers({ check: false, signal: new AbortController().signal });
     const first = providers.find(({ root }) => root)?.name ?? provider;
     const run = (flag: string): string => `vis run ${flag}"What is in this folder?"`;

@@ -1,3 +1,4 @@
+import { BOT_LOGIN } from "../../domain/bot_login.ts";
 import { oneLine } from "../../domain/clip.ts";
 import type { Services } from "../channel.ts";
 import { browse } from "./_browse.ts";
@@ -72,7 +73,7 @@ async function providers(services: Services, command: string): Promise<readonly 
     }));
   }
   const { providers } = await admin.providers({ check: false, signal: AbortSignal.timeout(WAIT_MS) });
-  const choices = (await admin.loginChoices()).filter(({ name }) => name !== "telegram");
+  const choices = (await admin.loginChoices()).filter(({ name }) => name !== BOT_LOGIN);
   const others = [...choices, { name: "demo", title: "no model" }]
     .filter(({ name }) => !providers.some((one) => one.name === name));
   return [...providers, ...others].map(({ name, title }) => ({ value: name, about: title }));

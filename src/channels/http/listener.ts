@@ -1,4 +1,5 @@
 import { ConfigError } from "../../domain/errors.ts";
+import { messageOf } from "../../domain/message_of.ts";
 
 /** Between tries to have an address again; the last one goes on. */
 const PAUSES_MS = [0, 1, 5, 20, 100, 500, 1_000];
@@ -75,8 +76,4 @@ function whyNot(error: unknown): string {
   }
   if (error instanceof Deno.errors.PermissionDenied) return "access is denied; choose a port above 1023";
   return messageOf(error);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,10 +1,10 @@
-import { truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { truncateToWidth } from "@earendil-works/pi-tui";
 import type { BlockResult } from "../../domain/block_result.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { durationText } from "../../domain/duration_text.ts";
 import { visibleText } from "../../domain/visible_text.ts";
+import { brokenLine } from "./broken_line.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
-import { cutWide } from "./cut_wide.ts";
 import { moreLines } from "./more_lines.ts";
 import type { Shown } from "./shown.ts";
 import type { Step, StepBlock, StepChild } from "./step.ts";
@@ -64,7 +64,7 @@ export class StepEntry extends DrawnEntry {
     const mark = result.ok ? theme.ok("✓") : theme.bad("✗");
     const time = theme.dim(` ${durationText(result.ms)}`);
     const [first = "", ...rest] = resultLines(result, { width: width - 2, most: whole ? WHOLE : MOST.result, theme });
-    const told = cutWide(wrapTextWithAnsi(`${mark} ${first}${time}`, width), width);
+    const told = brokenLine(`${mark} ${first}${time}`, width);
     return [...lines, ...changed, ...told, ...rest.map((line) => `  ${line}`)];
   }
 
@@ -85,8 +85,7 @@ function codeLines(code: string, { width, shown }: Place): readonly string[] {
   const all = shown.theme.code(text);
   const most = shown.whole ? WHOLE : MOST.code;
   const kept = all.length > most ? all.slice(0, most - 1) : all;
-  const room = Math.max(1, width);
-  const lines = kept.flatMap((line) => cutWide(wrapTextWithAnsi(line, room), room));
+  const lines = kept.flatMap((line) => brokenLine(line, Math.max(1, width)));
   const rest = all.length - kept.length;
   return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(moreLines(rest, { most }), width))] : lines;
 }

@@ -1,6 +1,5 @@
-import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/visible_text.ts";
-import { cutWide } from "./cut_wide.ts";
+import { brokenLine } from "./broken_line.ts";
 import { moreLines } from "./more_lines.ts";
 
 const TAB = "    ";
@@ -30,6 +29,6 @@ export function wrapped(text: string, width: number, { most = Infinity }: { read
 
 /** The package leaves an empty line before a character that is wider than a line. */
 function broken(part: string, width: number): readonly string[] {
-  const lines = cutWide(wrapTextWithAnsi(part, width), width);
+  const lines = brokenLine(part, width);
   return part.trim() === "" ? lines : lines.filter((line) => line !== "");
 }

@@ -1,4 +1,5 @@
 import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { BOT_LOGIN } from "../../../domain/bot_login.ts";
 import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/provider_report.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import type { Panel, PanelParts } from "../panel.ts";
@@ -13,9 +14,6 @@ import { row } from "./_row.ts";
 
 /** Longer than that no provider is waited for. */
 const DEADLINE_MS = 8_000;
-
-/** The bot's token is kept by `vis auth login` as well; it serves no model. */
-const NO_PROVIDER = "telegram";
 
 /** Every provider and its models, servers that were found on this machine among them. Enter uses one from the next query on, and keeps it. */
 export function modelPicker(
@@ -112,7 +110,7 @@ class ModelPicker extends BasePanel {
 
   /** Those that are not there yet. */
   #offer(names: readonly string[]): void {
-    this.#logins = names.filter((name) => name !== NO_PROVIDER && !this.#has(name));
+    this.#logins = names.filter((name) => name !== BOT_LOGIN && !this.#has(name));
   }
 
   /** One provider by itself: a slow one keeps nobody waiting for the others. */
