@@ -14,6 +14,7 @@ import { missingWalls } from "../sandbox/missing_walls.ts";
 import { SparePool } from "../sandbox/spare_pool.ts";
 import { buildRouter } from "./build_router.ts";
 import { openLoggedStore } from "./open_logged_store.ts";
+import { childLimits } from "./child_limits.ts";
 import { checkLeftOut } from "./check_left_out.ts";
 import { commandWall } from "./command_wall.ts";
 import { extensionSource, type ShippedParts } from "./extension_source.ts";
@@ -38,7 +39,8 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
   const settings = await readSettings(request, env);
   const parts = locked ? (await import("./lock_parts.ts")).lockParts(given, locked) : given;
   await checkLeftOut(request.noExtension ?? [], { settings, parts });
-  const spares = openSpares(settings, request.soon ?? false);
+  const { live, spare } = childLimits(settings.config.sandbox);
+  const spares = openSpares(settings, { spare, soon: request.soon ?? false });
   let store: Store | null = null;
   try {
     const router = await routerFor(request, { settings, telemetry });
@@ -59,7 +61,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
       ...(locked ? {} : { spawn: commandWall(settings, env) }),
       now: Date.now,
       owner: thisProcess(),
-      children: { live: settings.config.sandbox.live, idleMs: settings.config.sandbox.idleMs },
+      children: { live, idleMs: settings.config.sandbox.idleMs },
       settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
     });
     const { provider, model } = router.current();
@@ -105,9 +107,11 @@ async function routerFor(
 
 /** Children ready before they are needed, where the configuration asks for them; where a query comes at once, its child
  * starts beside everything else. */
-function openSpares({ config }: Pick<Settings, "config">, soon: boolean): SparePool | null {
-  const { spare, launcher } = config.sandbox;
-  if ((spare === 0 && !soon) || launcher.length > 0) return null; // no spare goes through a launcher
+function openSpares(
+  { config }: Pick<Settings, "config">,
+  { spare, soon }: { readonly spare: number; readonly soon: boolean },
+): SparePool | null {
+  if ((spare === 0 && !soon) || config.sandbox.launcher.length > 0) return null;
   const log = createLog("sandbox");
   return new SparePool({
     size: Math.max(1, spare),

@@ -76,13 +76,17 @@ export class Conversations {
   readonly #leases: LeaseKeeper;
 
   constructor(parts: ConversationParts) {
-    this.#parts = parts;
+    this.#parts = {
+      ...parts,
+      openSandbox: (options) => this.#children.start(() => parts.openSandbox(options)),
+      mayStartEarly: () => this.#children.hasRoom,
+    };
     this.archive = parts.store;
     this.records = new Records(parts.store);
     const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
     this.#children = new LivingChildren({ ...CHILDREN, ...parts.children, onError });
     this.#live = new LiveEnvironments({
-      open: (branch) => Environment.open({ ...parts, branch }),
+      open: (branch) => Environment.open({ ...this.#parts, branch }),
       kept: KEPT_ENVIRONMENTS,
       onClose: (branchId) => this.#children.forget(branchId),
     });
@@ -264,7 +268,7 @@ export class Conversations {
     const again = options.given?.map((image) => givenAgain(image, this.#store)) ?? [];
     const read = given.map(([name, source]) => readGiven(name, { source, store: this.#store }));
     if (read.length + again.length > 0) await environment.give(await Promise.all([...again, ...read]));
-    await this.#children.begin(branchId, environment);
+    this.#children.forget(branchId);
     const steering = new Steering();
     const cancelling = new AbortController();
     const signal = AbortSignal.any([options.signal, cancelling.signal]);
@@ -276,7 +280,8 @@ export class Conversations {
       this.#leases.end();
       this.#running.delete(branchId);
       steering.end();
-      await this.#children.end(branchId, environment);
+      await this.#children.rest(branchId, environment);
+      this.#live.trim();
     }
   }
 

@@ -44,7 +44,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     const live = known ?? this.#make(branch, new Lock());
     this.#entries.delete(branch.branchId);
     this.#entries.set(branch.branchId, live);
-    if (!known) this.#makeRoom();
+    if (!known) this.trim();
     return live;
   }
 
@@ -80,7 +80,8 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return entry;
   }
 
-  #makeRoom(): void {
+  /** Closes those that were used longest ago, down to the number that is kept. */
+  trim(): void {
     for (const [branchId, { opened, lock }] of this.#entries) {
       if (this.#entries.size <= this.#options.kept) return;
       if (opened && !lock.busy && !opened.alive && !opened.programs.running) void this.close(branchId).catch(() => {});

@@ -7,7 +7,8 @@ export interface Resident {
 }
 
 export interface LivingChildrenOptions {
-  /** Most children that live at the same time, but where queries run in more. */
+  /** Most children at a time, from before they are started until they have been reaped. Only queries that run more of
+   * them at once exceed it. */
   readonly live: number;
   /** How long a child lives without a query. */
   readonly idleMs: number;
@@ -17,82 +18,87 @@ export interface LivingChildrenOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface Entry {
+interface Resting {
   readonly resident: Resident;
-  /** Queries that run in it. */
-  busy: number;
-  cancel: () => void;
+  cancel(): void;
 }
 
-/** Bounds the children that wait for their conversation's next query: by number, least recently used first, and by
- * time. One with a running query is never stopped. */
+/** Counts all children and bounds those that wait for their conversation's next query: by number, least recently used
+ * first, and by time. One with a running query is never stopped. */
 export class LivingChildren {
   readonly #options: LivingChildrenOptions;
+  #count = 0;
   /** Least recently used first. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #resting = new Map<string, Resting>();
+  readonly #stopping = new Set<Promise<void>>();
 
   constructor(options: LivingChildrenOptions) {
     this.#options = options;
   }
 
-  /** Those that may have a child. */
-  get size(): number {
-    return this.#entries.size;
+  /** Children that are starting, living and ending. */
+  get count(): number {
+    return this.#count;
   }
 
-  /** A query begins: room is made for its child. */
-  async begin(id: string, resident: Resident): Promise<void> {
-    const known = this.#entries.get(id);
-    known?.cancel();
-    const entry = known?.resident === resident ? known : { resident, busy: 0, cancel: () => {} };
-    entry.busy++;
-    this.#touch(id, entry);
+  /** Conversations whose child waits for their next query. */
+  get resting(): number {
+    return this.#resting.size;
+  }
+
+  /** Whether one more is within the limit, once those are stopped that run no query. */
+  get hasRoom(): boolean {
+    const alive = this.#resting.values().filter(({ resident }) => resident.alive);
+    return this.#count - Array.from(alive).length < this.#options.live;
+  }
+
+  /** Opens a child as soon as there is room for it, or nothing left that could be stopped. */
+  async start<C extends { readonly gone: Promise<unknown> }>(open: () => Promise<C>): Promise<C> {
+    this.#count++;
+    const left = (): void => void this.#count--;
+    try {
+      await this.#makeRoom();
+      const child = await open();
+      void child.gone.then(left, left);
+      return child;
+    } catch (error) {
+      left();
+      throw error;
+    }
+  }
+
+  /** A query has ended, and its child waits for the next one, where it still lives. */
+  async rest(id: string, resident: Resident): Promise<void> {
+    this.forget(id);
+    if (!resident.alive) return;
+    const cancel = (this.#options.after ?? afterRealTime)(this.#options.idleMs, () => this.#stop(id));
+    this.#resting.set(id, { resident, cancel });
     await this.#makeRoom();
   }
 
-  /** The query has ended. Does nothing where another resident took the place meanwhile. */
-  async end(id: string, resident: Resident): Promise<void> {
-    const entry = this.#entries.get(id);
-    if (entry?.resident !== resident) return;
-    entry.busy--;
-    this.#touch(id, entry);
-    if (entry.busy > 0) return;
-    entry.cancel = (this.#options.after ?? afterRealTime)(this.#options.idleMs, () => void this.#rest(id, entry));
-    await this.#makeRoom();
-  }
-
-  /** Somebody else closes it. */
+  /** A query begins, or somebody else closes it. */
   forget(id: string): void {
-    this.#entries.get(id)?.cancel();
-    this.#entries.delete(id);
-  }
-
-  #touch(id: string, entry: Entry): void {
-    this.#entries.delete(id);
-    this.#entries.set(id, entry);
+    this.#resting.get(id)?.cancel();
+    this.#resting.delete(id);
   }
 
   async #makeRoom(): Promise<void> {
-    let over = -this.#options.live;
-    // A query's child may just be starting.
-    for (const { resident, busy } of this.#entries.values()) if (resident.alive || busy > 0) over++;
-    const stopped: Promise<void>[] = [];
-    for (const [id, entry] of this.#entries) {
-      if (over <= 0) break;
-      if (entry.busy > 0 || !entry.resident.alive) continue;
-      entry.cancel();
-      stopped.push(this.#rest(id, entry));
-      over--;
+    while (this.#count > this.#options.live) {
+      const [oldest] = this.#resting.keys();
+      if (this.#stopping.size === 0 && oldest !== undefined) this.#stop(oldest);
+      if (this.#stopping.size === 0) return;
+      await Promise.all(this.#stopping);
     }
-    await Promise.all(stopped);
   }
 
-  /** What has no child is not known here any more. */
-  async #rest(id: string, entry: Entry): Promise<void> {
-    if (entry.busy > 0) return;
-    await entry.resident.rest().catch((error: unknown) => this.#options.onError(error));
-    const isOver = entry.busy === 0 && !entry.resident.alive;
-    if (isOver && this.#entries.get(id) === entry) this.#entries.delete(id);
+  #stop(id: string): void {
+    const resting = this.#resting.get(id);
+    this.forget(id);
+    if (!resting) return;
+    const stopping = resting.resident.rest()
+      .catch((error: unknown) => this.#options.onError(error))
+      .finally(() => void this.#stopping.delete(stopping));
+    this.#stopping.add(stopping);
   }
 }
 

@@ -1,4 +1,4 @@
-import { SandboxGone } from "../domain/errors.ts";
+import { Cancelled, SandboxGone } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
@@ -94,7 +94,8 @@ export class Environment {
     return environment;
   }
 
-  /** Asks every extension whether it is active, then starts the child in the background. */
+  /** Asks every extension whether it is active, then starts the child in the background, so that the model's first reply
+   * and the start take the same time. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view(), this.views.own);
@@ -102,7 +103,8 @@ export class Environment {
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
     this.#active = active;
-    this.#session.ready().catch(() => {}); // a failure shows when the first block needs it
+    const { mayStartEarly = () => true } = this.#parts;
+    if (mayStartEarly()) this.#session.ready().catch(() => {}); // a failure shows when the first block needs it
     return active;
   }
 
@@ -114,18 +116,21 @@ export class Environment {
   /** Stops the child until it is needed again; nothing where a query runs. Versions are stored with their iteration,
    * so there is nothing to save; what could not be kept is named to the model when the child is started again. */
   async rest(): Promise<void> {
-    await this.#session.settled();
     if (this.#scope === null) await this.#session.stop();
   }
 
-  /** `unstored`: what its last blocks did could not be stored, and is undone. */
+  /** A child that has run no block ends with the query. `unstored`: what its last blocks did could not be stored, and is
+   * undone. */
   async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
-    if (unstored) await this.#undo();
-    this.given.end();
-    this.programs.endQuery();
-    await this.#session.living?.endQuery().catch(() => {});
+    try {
+      if (unstored) await this.#undo();
+    } finally {
+      this.given.end();
+      this.programs.endQuery();
+      await this.#session.endQuery();
+    }
   }
 
   /** Row of the running iteration; null before the first one. */
@@ -242,8 +247,10 @@ export class Environment {
     await Promise.all([this.#session.close(), this.programs.close()]);
   }
 
-  #openSandbox(signal: AbortSignal): Promise<Sandbox> {
-    return this.#parts.openSandbox({
+  async #openSandbox(signal: AbortSignal): Promise<Sandbox> {
+    // A call that outlives its query must not leave a child behind.
+    if (this.#scope === null) throw new Cancelled("No query is running");
+    return await this.#parts.openSandbox({
       ...realmParts(this.#active),
       ...this.#modules.options(this.#active),
       workspace: this.branch.workspace,

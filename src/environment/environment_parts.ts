@@ -31,6 +31,8 @@ export interface EnvironmentParts {
       | "signal"
     >,
   ) => Promise<Sandbox>;
+  /** Whether a query may start a child before a block needs it; always where it is left out. */
+  readonly mayStartEarly?: () => boolean;
   /** Runs a program behind the wall around processes; extensions have it as `env.spawn`. */
   readonly spawn?: (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
   /** For what extensions may know of it. */

@@ -30,9 +30,13 @@ export interface SessionSource {
  * of the last finished block. Owns the child; `close` ends it. */
 export class SandboxSession {
   readonly #source: SessionSource;
-  #opening: Promise<Sandbox> | null = null;
-  #start = new AbortController();
+  /** What is under way; null where nothing is. */
+  #start: Start | null = null;
   #sandbox: Sandbox | null = null;
+  /** Whether the child has run a block, or is about to. */
+  #used = false;
+  /** Settles when all children that were stopped have ended. */
+  #stopped: Promise<unknown> = Promise.resolve();
   /** Versions made since the last stored iteration, by name; null for a forgotten name. */
   readonly #unsaved = new Map<string, VariableImage | null>();
   /** Large texts that the living child does not have yet: name to the store's name of the text. */
@@ -53,8 +57,8 @@ export class SandboxSession {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;
     if (living) return Promise.resolve(living);
-    this.#opening ??= this.#openAgain().finally(() => this.#opening = null);
-    return this.#opening;
+    this.#start ??= this.#begin();
+    return this.#start.child;
   }
 
   /** Work that runs no block, in the child with the large texts that the code names, and once more in another child where
@@ -108,6 +112,7 @@ export class SandboxSession {
 
   async run(block: BlockRun): Promise<RunReport> {
     const { sandbox, failed } = await this.readyFor(block.code);
+    this.#used = true;
     const report = failed === null ? await sandbox.run(block) : notRun(failed);
     this.remember(report.saved);
     for (const { name } of report.saved) this.#unloaded.delete(name);
@@ -151,15 +156,28 @@ export class SandboxSession {
 
   /** Resolves when no start is under way. */
   async settled(): Promise<void> {
-    await this.#opening?.catch(() => {});
+    await this.#start?.child.catch(() => {});
+  }
+
+  /** Ends a child that has run no block: another one starts as quickly as this one would be of use. What the blocks of
+   * one that stays have left behind ends here. */
+  async endQuery(): Promise<void> {
+    if (!this.#used) await this.stop();
+    await this.living?.endQuery().catch(() => {});
   }
 
   /** Ends the child, also one that is still starting; the next use starts another one. */
   async stop(): Promise<void> {
-    this.#start.abort();
-    const sandbox = this.#sandbox ?? await this.#opening?.catch(() => null);
-    this.#sandbox = null;
-    await sandbox?.close();
+    const [start, sandbox] = [this.#start, this.#sandbox];
+    this.#start = this.#sandbox = null;
+    start?.controller.abort();
+    const ended = Promise.all([
+      this.#stopped,
+      start?.child.then((child) => child.close(), () => {}),
+      sandbox?.close(),
+    ]);
+    this.#stopped = ended.catch(() => {});
+    await ended;
   }
 
   async close(): Promise<void> {
@@ -167,48 +185,76 @@ export class SandboxSession {
     await this.stop();
   }
 
+  #begin(): Start {
+    this.#used = false;
+    const controller = new AbortController();
+    const child = this.#openAgain(controller.signal).finally(() => {
+      if (this.#start === start) this.#start = null;
+    });
+    const start: Start = { child, controller };
+    return start;
+  }
+
   /** A child that is killed while it starts is worth another one. */
-  async #openAgain(): Promise<Sandbox> {
-    try {
-      return await this.#open();
-    } catch (error) {
-      if (!(error instanceof SandboxGone) || this.#start.signal.aborted) throw error;
-      return await this.#open();
+  async #openAgain(signal: AbortSignal): Promise<Sandbox> {
+    for (let time = 1;; time++) {
+      try {
+        return await this.#open(signal);
+      } catch (error) {
+        if (this.#closed) throw new Cancelled("Conversation closed");
+        if (!(error instanceof SandboxGone) || signal.aborted || time > 1) throw error;
+      }
     }
   }
 
-  async #open(): Promise<Sandbox> {
+  async #open(signal: AbortSignal): Promise<Sandbox> {
     const previous = this.#sandbox;
     this.#sandbox = null;
-    const { signal } = this.#start = new AbortController();
-    const starting = this.#source.open(signal).catch((error: unknown) => {
-      throw this.#closed ? new Cancelled("Conversation closed") : error;
-    });
-    const [sandbox, stored] = await Promise.all([starting, this.#source.stored(), previous?.close()]);
+    const [opened, stored] = await Promise.allSettled([
+      this.#source.open(signal),
+      this.#source.stored(),
+      previous?.close(),
+    ]);
+    if (opened.status === "rejected") throw opened.reason;
+    const sandbox = opened.value;
     try {
-      const all = [...stored.filter((image) => !this.#unsaved.has(image.name)), ...this.#unsaved.values()]
-        .filter((image) => image !== null);
-      this.#unloaded.clear();
-      for (const { name, large } of all) if (large !== undefined) this.#unloaded.set(name, large);
-      const images = all.filter(({ large }) => large === undefined);
-      if (images.length > 0) {
-        const reports = await sandbox.restore(images);
-        const lost = lostOf(reports, images);
-        if (lost.length > 0) this.#source.onLost(lost);
-      }
+      if (stored.status === "rejected") throw stored.reason;
+      checkWanted(signal);
+      await this.#restoreAll(sandbox, stored.value);
+      checkWanted(signal);
       // From here on a system variable that changes is bound by whoever changes it; frames arrive in order.
       this.#sandbox = sandbox;
       await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
+      checkWanted(signal);
+      return sandbox;
     } catch (error) {
-      this.#sandbox = null;
+      if (this.#sandbox === sandbox) this.#sandbox = null;
       await sandbox.close();
       throw error;
     }
-    if (!this.#closed) return sandbox;
-    this.#sandbox = null;
-    await sandbox.close();
-    throw new Cancelled("Conversation closed");
   }
+
+  async #restoreAll(sandbox: Sandbox, stored: readonly VariableImage[]): Promise<void> {
+    const all = [...stored.filter((image) => !this.#unsaved.has(image.name)), ...this.#unsaved.values()]
+      .filter((image) => image !== null);
+    this.#unloaded.clear();
+    for (const { name, large } of all) if (large !== undefined) this.#unloaded.set(name, large);
+    const images = all.filter(({ large }) => large === undefined);
+    if (images.length === 0) return;
+    const lost = lostOf(await sandbox.restore(images), images);
+    if (lost.length > 0) this.#source.onLost(lost);
+  }
+}
+
+/** A child that is being started; aborting ends it. */
+interface Start {
+  readonly child: Promise<Sandbox>;
+  readonly controller: AbortController;
+}
+
+/** Throws SandboxGone for a start that was stopped meanwhile. */
+function checkWanted({ aborted }: AbortSignal): void {
+  if (aborted) throw new SandboxGone("it was stopped while it was starting");
 }
 
 /** The next child gets what this one did not. */

@@ -107,7 +107,6 @@ export class ConfinedSandbox implements Sandbox {
     });
   }
 
-  /** Settles when the child has been reaped, however it ended. */
   get gone(): Promise<unknown> {
     return this.#link.ended;
   }

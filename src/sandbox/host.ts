@@ -49,7 +49,7 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
     const sandbox = spawned({ sandbox: options, setup, program, folder });
     await sandbox.start();
     return sandbox;
-  });
+  }, options.signal);
 }
 
 /** A program that is not there throws at once, before anybody owns the folder. */

@@ -118,6 +118,8 @@ export interface Sandbox {
   readonly startMs: number;
   /** True once the child has ended, by itself or killed. */
   readonly ended: boolean;
+  /** Settles when the child has been reaped, however it ended. */
+  readonly gone: Promise<unknown>;
   run(block: BlockRun): Promise<RunReport>;
   render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
   /** Binds data, evaluates sources in the order of `requires` with host calls off. */

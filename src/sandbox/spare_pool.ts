@@ -6,8 +6,6 @@ import type { Sandbox, SandboxLimits, SandboxOptions } from "./sandbox.ts";
 
 /** What a pool needs of a child that belongs to no conversation yet. */
 export interface Spare extends Sandbox {
-  /** Settles when the child has ended. */
-  readonly gone: Promise<unknown>;
   adopt(options: SandboxOptions): Promise<void>;
 }
 
@@ -16,7 +14,8 @@ export interface SparePoolOptions {
   readonly size: number;
   /** Of every child; a conversation with other limits gets none of these. */
   readonly limits: SandboxLimits;
-  /** True for one that is needed at once and not again: it is not warmed, and nothing replaces it. */
+  /** True for one that is needed at once and not again: it is not warmed, nothing replaces it, and the first caller that
+   * has no use for it ends it. */
   readonly once?: boolean;
   /** A spare could not be started, or died before it was needed. */
   readonly onFailed?: (error: unknown) => void;
@@ -27,19 +26,27 @@ export interface SparePoolOptions {
   readonly test?: SandboxTestOptions;
 }
 
+/** A spare on its way, null where it could not be started, and who has claimed it. */
+interface Starting {
+  readonly spare: Promise<Spare | null>;
+  claim: ((spare: Spare | null) => void) | null;
+}
+
 /** After one was taken: its conversation needs the processor more. Doubles with each failure. */
 const DELAY_MS = 200, MAX_DELAY_MS = 60_000;
 const WARM_MS = 5000, WARM_VARIABLES = 40, WARM_ROUNDS = 4;
 
 /**
  * Confined, warmed children that are ready before they are needed. A spare is started with nothing but its walls and
- * its limits, so it suits every conversation without grants; it is handed out once, and never comes back.
+ * its limits, so it suits every conversation without grants; what a conversation has been handed never comes back.
  */
 export class SparePool {
   readonly #options: SparePoolOptions;
   readonly #ready: Spare[] = [];
-  /** The one that is being started, and whether somebody waits for it. */
-  #starting: { readonly spare: Promise<Spare | null>; claimed: boolean } | null = null;
+  /** Spares that are kept at most. */
+  #size: number;
+  /** The one that is being started. */
+  #starting: Starting | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #failures = 0;
   #closed = false;
@@ -47,6 +54,7 @@ export class SparePool {
   /** Starts the first one at once. */
   constructor(options: SparePoolOptions) {
     this.#options = options;
+    this.#size = options.size;
     this.#fill();
   }
 
@@ -57,10 +65,12 @@ export class SparePool {
 
   /** A child for these options: a spare where one fits and lives, a new one otherwise. As `openSandbox` rejects. */
   async take(options: SandboxOptions): Promise<Sandbox> {
-    const spare = this.#fits(options) ? await this.#next() : null;
-    if (this.#closed) {
-      await spare?.close();
-      throw new SandboxGone("its pool was closed");
+    if (this.#options.once) this.#size = 0;
+    const spare = this.#fits(options) ? await this.#next(options.signal) : null;
+    for (const left of this.#ready.splice(this.#size)) void left.close();
+    if (this.#closed || options.signal?.aborted) {
+      if (spare) await this.#keep(spare); // nothing of the conversation has entered it
+      throw new SandboxGone(this.#closed ? "its pool was closed" : "the caller gave it up");
     }
     if (!spare) return await this.#open(options);
     try {
@@ -88,15 +98,21 @@ export class SparePool {
       limits.graceMs === graceMs && limits.previewChars === previewChars;
   }
 
-  async #next(): Promise<Spare | null> {
+  async #next(signal: AbortSignal | undefined): Promise<Spare | null> {
     for (let spare = this.#ready.shift(); spare; spare = this.#ready.shift()) {
       this.#fillLater();
       if (!spare.ended) return spare;
     }
     const starting = this.#starting;
-    if (!starting || starting.claimed) return null;
-    starting.claimed = true; // it is further than a new one would be
-    return await starting.spare;
+    if (!starting || starting.claim || signal?.aborted) return null;
+    const { promise, resolve } = Promise.withResolvers<Spare | null>();
+    const giveUp = (): void => {
+      if (starting.claim === resolve) starting.claim = null;
+      resolve(null);
+    };
+    starting.claim = resolve; // it is further than a new one would be
+    signal?.addEventListener("abort", giveUp, { once: true });
+    return await promise.finally(() => signal?.removeEventListener("abort", giveUp));
   }
 
   #fillLater(): void {
@@ -111,22 +127,23 @@ export class SparePool {
 
   /** One after the other: a conversation that needs a child now must not wait behind several spares. */
   #fill(): void {
-    if (this.#closed || this.#starting || this.#ready.length >= this.#options.size) return;
-    const starting = { spare: this.#start(), claimed: false };
+    if (this.#closed || this.#starting || this.#ready.length >= this.#size) return;
+    const starting: Starting = { spare: this.#start(), claim: null };
     this.#starting = starting;
     void starting.spare.then((spare) => {
       this.#starting = null;
-      if (this.#closed) return;
-      if (!spare) this.#failures++;
-      else {
-        this.#failures = 0;
-        if (!starting.claimed) this.#keep(spare);
-      }
+      const { claim } = starting;
+      starting.claim = null;
+      if (claim) claim(spare);
+      else if (spare) void this.#keep(spare);
+      this.#failures = spare ? 0 : this.#failures + 1;
       this.#fillLater();
     });
   }
 
-  #keep(spare: Spare): void {
+  /** For the next caller; ends it where there is no room. */
+  async #keep(spare: Spare): Promise<void> {
+    if (this.#closed || this.#ready.length >= this.#size) return await spare.close();
     this.#ready.push(spare);
     void spare.gone.then(() => {
       const at = this.#ready.indexOf(spare);
@@ -158,8 +175,13 @@ async function startSpare({ limits, test, once }: SparePoolOptions): Promise<Spa
   const onCall = (): Promise<unknown> => Promise.reject(new Error("Cannot call a function: no conversation yet"));
   const spare = await openSandbox({ functions: [], constants: {}, onCall, limits, grants: NO_GRANTS }, test);
   if (!(spare instanceof ConfinedSandbox)) throw new TypeError("Cannot keep a spare: not a child of this process");
-  if (!once) await warm(spare);
-  return spare;
+  try {
+    if (!once) await warm(spare);
+    return spare;
+  } catch (error) {
+    await spare.close();
+    throw error;
+  }
 }
 
 /** What a conversation will do first: blocks, and variables that come back. Both sides compile what they run often. */

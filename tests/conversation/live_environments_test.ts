@@ -65,6 +65,17 @@ Deno.test("LiveEnvironments closes none in which something lives, runs or waits"
   assert.deepEqual(made.filter(({ closed }) => !closed).map(({ branchId }) => branchId), ["child", "program", "next"]);
 });
 
+Deno.test("LiveEnvironments.trim() closes what queries that ran at once have left", async () => {
+  const { live, made, gone } = rig({ kept: 2 });
+  const done = Promise.withResolvers<void>();
+  const running = Array.from({ length: 6 }, (_, at) => live.of({ branchId: `b${at}` }).lock.run(() => done.promise));
+  done.resolve();
+  await Promise.all(running);
+  assert.deepEqual([made.length, gone.length], [6, 0]);
+  live.trim();
+  assert.deepEqual(gone, ["b0", "b1", "b2", "b3"]);
+});
+
 Deno.test("LiveEnvironments forgets one that could not be opened, and keeps the lock of one that is opened anew", async () => {
   let works = false;
   const { live, use } = rig({ open: (id) => works ? Promise.resolve(new Fake(id)) : Promise.reject(new Error("no")) });

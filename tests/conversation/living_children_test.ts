@@ -1,12 +1,33 @@
 import assert from "node:assert/strict";
 import { LivingChildren, type Resident } from "../../src/conversation/living_children.ts";
 
-/** A child that is started by a query and counts how often it was stopped. */
+/** A child that comes up and is reaped when the test says so. */
+class FakeChild {
+  readonly #gone = Promise.withResolvers<void>();
+  ended = false;
+
+  get gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
+  die(): void {
+    this.ended = true;
+    this.#gone.resolve();
+  }
+}
+
+/** A conversation that counts how often its child was stopped. */
 class FakeResident implements Resident {
-  alive = false;
+  child: FakeChild | null = null;
   rested = 0;
+
+  get alive(): boolean {
+    return this.child !== null && !this.child.ended;
+  }
+
   rest(): Promise<void> {
-    this.alive = false;
+    this.child?.die();
+    this.child = null;
     this.rested++;
     return Promise.resolve();
   }
@@ -30,8 +51,13 @@ class Clock {
       this.#timers.delete(timer);
       timer.f();
     }
-    await Promise.resolve();
+    await turn();
   }
+}
+
+/** Until everything that can go on has. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 function house(live: number) {
@@ -43,39 +69,99 @@ function house(live: number) {
     after: clock.after,
     onError: (error) => errors.push(error),
   });
-  const residents = Array.from({ length: 4 }, () => new FakeResident());
+  const residents = Array.from({ length: 5 }, () => new FakeResident());
+  const of = (n: number): FakeResident => residents[n]!;
   const begin = async (n: number): Promise<void> => {
-    await children.begin(String(n), residents[n]!);
-    residents[n]!.alive = true;
+    children.forget(String(n));
+    if (!of(n).alive) of(n).child = await children.start(() => Promise.resolve(new FakeChild()));
   };
-  const end = (n: number): Promise<void> => children.end(String(n), residents[n]!);
+  const end = (n: number): Promise<void> => children.rest(String(n), of(n));
   const query = async (n: number): Promise<void> => {
     await begin(n);
     await end(n);
   };
   const alive = (): number[] => residents.flatMap(({ alive }, n) => alive ? [n] : []);
-  return { clock, errors, children, residents, begin, end, query, alive };
+  return { clock, errors, children, of, begin, end, query, alive };
 }
 
 Deno.test("LivingChildren stops the least recently used child before one more is started", async () => {
-  const { query, alive } = house(2);
+  const { query, alive, children } = house(2);
   for (const n of [0, 1, 0, 2]) await query(n);
   assert.deepEqual(alive(), [0, 2]);
   await query(1);
   assert.deepEqual(alive(), [1, 2]);
+  assert.equal(children.count, 2);
 });
 
 Deno.test("LivingChildren never stops one with a running query, and makes up for it afterwards", async () => {
-  const { begin, end, query, alive, residents } = house(1);
+  const { begin, end, query, alive, of, children } = house(1);
   await begin(0);
   await begin(1);
   await query(2);
-  assert.deepEqual(alive(), [0, 1], "the one that runs no query goes at once");
+  assert.deepEqual([alive(), children.count], [[0, 1], 2], "the one that runs no query goes at once");
   await end(1);
   assert.deepEqual(alive(), [0]);
-  assert.equal(residents[0]?.rested, 0);
+  assert.equal(of(0).rested, 0);
   await end(0);
-  assert.deepEqual(alive(), [0]);
+  assert.deepEqual([alive(), children.count], [[0], 1]);
+});
+
+Deno.test("LivingChildren starts none before the one that makes room for it has been reaped", async () => {
+  const { begin, query, children, of } = house(1);
+  await query(0);
+  const { child } = of(0);
+  const reaped = Promise.withResolvers<void>();
+  of(0).rest = async () => {
+    await reaped.promise;
+    child?.die();
+  };
+  const beginning = Promise.all([begin(1), begin(2)]);
+  await turn();
+  assert.deepEqual([of(1).child, of(2).child, children.count], [null, null, 3]);
+  reaped.resolve();
+  await beginning;
+  assert.deepEqual([of(1).alive, of(2).alive, children.count], [true, true, 2], "both of them run a query");
+});
+
+Deno.test("LivingChildren counts those that are starting, and no longer one that does not come up or dies", async () => {
+  const { children, begin, end, of } = house(3);
+  const up = Promise.withResolvers<FakeChild>();
+  const starting = children.start(() => up.promise);
+  assert.equal(children.count, 1);
+  await assert.rejects(children.start(() => Promise.reject(new Error("no"))), /no/);
+  assert.equal(children.count, 1);
+  const child = new FakeChild();
+  up.resolve(child);
+  await starting;
+  await begin(0);
+  assert.equal(children.count, 2);
+  child.die();
+  of(0).child?.die();
+  await end(0);
+  assert.deepEqual([children.count, children.resting], [0, 0], "what has no child is not known");
+});
+
+Deno.test("LivingChildren does not take one that died at rest for one that can be stopped", async () => {
+  const { query, begin, of, children } = house(2);
+  await query(0);
+  await query(1);
+  of(0).child?.die();
+  await turn();
+  await begin(2);
+  assert.deepEqual([of(1).alive, of(2).alive, children.count], [true, true, 2], "there was room");
+  await begin(3);
+  assert.deepEqual([of(1).alive, children.count], [false, 2]);
+});
+
+Deno.test("LivingChildren has room for a child that may not be needed where others rest, and none where all run", async () => {
+  const { query, begin, children } = house(2);
+  await query(0);
+  await query(1);
+  assert.ok(children.hasRoom);
+  await begin(0);
+  assert.ok(children.hasRoom);
+  await begin(1);
+  assert.ok(!children.hasRoom);
 });
 
 Deno.test("LivingChildren stops a child that was idle for long enough, counted from its last query", async () => {
@@ -91,56 +177,38 @@ Deno.test("LivingChildren stops a child that was idle for long enough, counted f
 });
 
 Deno.test("LivingChildren does not count the time of a query as idle", async () => {
-  const { begin, end, alive, clock } = house(3);
+  const { begin, end, query, alive, clock } = house(3);
+  await query(0);
   await begin(0);
-  await clock.advance(10_000);
-  await begin(0); // another one waits
-  await end(0);
   await clock.advance(10_000);
   assert.deepEqual(alive(), [0]);
   await end(0);
-  await clock.advance(1000);
+  await clock.advance(999);
+  assert.deepEqual(alive(), [0]);
+  await clock.advance(1);
   assert.deepEqual(alive(), []);
 });
 
 Deno.test("LivingChildren leaves alone what it was told to forget, and survives a child that cannot be stopped", async () => {
-  const { query, end, clock, children, residents, errors } = house(3);
+  const { query, clock, children, of, errors } = house(3);
   await query(0);
   children.forget("0");
-  await end(0);
   await query(1);
-  residents[1]!.rest = () => Promise.reject(new Error("no"));
+  of(1).rest = () => Promise.reject(new Error("no"));
   await clock.advance(1000);
-  await clock.advance(0);
-  assert.equal(residents[0]?.rested, 0);
+  assert.equal(of(0).rested, 0);
   assert.deepEqual(errors.map(String), ["Error: no"]);
-});
-
-Deno.test("LivingChildren takes a conversation that was closed and opened again for another", async () => {
-  const { begin, clock, children, residents } = house(3);
-  await begin(0);
-  children.forget("0");
-  const again = new FakeResident();
-  await children.begin("0", again);
-  again.alive = true;
-  await children.end("0", residents[0]!); // the query of the one before, late
-  await clock.advance(5000);
-  assert.equal(again.rested, 0);
-  await children.end("0", again);
-  await clock.advance(1000);
-  assert.equal(again.rested, 1);
+  assert.equal(children.count, 2, "it lives, and counts");
 });
 
 Deno.test("LivingChildren knows no more conversations than children may live, however many there were", async () => {
   const { children, clock } = house(2);
   for (let n = 0; n < 100; n++) {
     const resident = new FakeResident();
-    await children.begin(`c${n}`, resident);
-    resident.alive = true;
-    await children.end(`c${n}`, resident);
-    assert.ok(children.size <= 3, `${children.size} after ${n}`);
+    resident.child = await children.start(() => Promise.resolve(new FakeChild()));
+    await children.rest(`c${n}`, resident);
+    assert.ok(children.resting <= 2 && children.count <= 2, `${children.count} after ${n}`);
   }
   await clock.advance(1000);
-  await clock.advance(0);
-  assert.equal(children.size, 0);
+  assert.deepEqual([children.count, children.resting], [0, 0]);
 });

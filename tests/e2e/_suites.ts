@@ -1,4 +1,5 @@
 import { badInputSuite } from "./bad_input_suite.ts";
+import { childrenSuite } from "./children_suite.ts";
 import { codingSuite } from "./coding_suite.ts";
 import { commandsSuite } from "./commands_suite.ts";
 import { continueSuite } from "./continue_suite.ts";
@@ -38,4 +39,5 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   telegramSuite,
   protocolsSuite,
   modulesSuite,
+  childrenSuite,
 ];

@@ -40,10 +40,15 @@ export class FakeSandbox implements Sandbox {
   readonly bound: [string, unknown][] = [];
   readonly restored: VariableImage[] = [];
   readonly forgotten: string[] = [];
+  readonly #gone = Promise.withResolvers<void>();
   readonly #run: (block: BlockRun) => RunReport | Promise<RunReport>;
 
   constructor(run: (block: BlockRun) => RunReport | Promise<RunReport> = () => runReport()) {
     this.#run = run;
+  }
+
+  get gone(): Promise<void> {
+    return this.#gone.promise;
   }
 
   async run(block: BlockRun): Promise<RunReport> {
@@ -75,6 +80,7 @@ export class FakeSandbox implements Sandbox {
   close(): Promise<void> {
     this.ended = true;
     this.closed++;
+    this.#gone.resolve();
     return Promise.resolve();
   }
 }

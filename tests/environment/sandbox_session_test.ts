@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Cancelled } from "../../src/domain/errors.ts";
+import { Cancelled, SandboxGone } from "../../src/domain/errors.ts";
 import type { VariableImage } from "../../src/domain/variable.ts";
 import { SandboxSession, type SessionSource } from "../../src/environment/sandbox_session.ts";
 import type { BlockRun } from "../../src/sandbox/sandbox.ts";
@@ -126,6 +126,111 @@ Deno.test("SandboxSession stop() ends the child and the next use starts another"
   await session.stop();
   assert.equal(first.closed, 1);
   assert.equal(await session.ready(), second);
+});
+
+/** Children that come up when the test says so. */
+function slowly(count: number) {
+  const children = Array.from({ length: count }, () => new FakeSandbox());
+  const ups = children.map(() => Promise.withResolvers<FakeSandbox>());
+  const signals: AbortSignal[] = [];
+  const open = (signal: AbortSignal): Promise<FakeSandbox> => {
+    signals.push(signal);
+    return ups[signals.length - 1]?.promise ?? Promise.reject(new Error("no child left"));
+  };
+  return { children, signals, open, up: (n: number) => ups[n]?.resolve(children[n]!) };
+}
+
+Deno.test("SandboxSession endQuery() ends a child that has run no block, and keeps one that has", async () => {
+  const [idle, used, again] = [new FakeSandbox(), new FakeSandbox(), new FakeSandbox()];
+  const { session } = sessionOf([idle, used, again]);
+  await session.ready();
+  await session.endQuery();
+  assert.deepEqual([idle.closed, session.living], [1, null]);
+  await session.run(BLOCK);
+  await session.endQuery();
+  await session.ready();
+  await session.endQuery();
+  assert.equal(session.living, used);
+  used.ended = true;
+  await session.ready();
+  await session.endQuery();
+  assert.deepEqual([again.closed, session.living], [1, null], "it has run none, whatever the one before it ran");
+});
+
+Deno.test("SandboxSession endQuery() ends a child that is still starting, and the next use starts another", async () => {
+  const { children: [first, second], signals, open, up } = slowly(2);
+  const { session } = sessionOf([], { open });
+  const ready = assert.rejects(session.ready(), SandboxGone);
+  const ending = session.endQuery();
+  assert.equal(signals[0]?.aborted, true);
+  const again = session.ready();
+  up(1);
+  assert.equal(await again, second);
+  up(0); // late, although it was given up
+  await Promise.all([ready, ending]);
+  assert.deepEqual([first?.closed, second?.closed, session.living], [1, 0, second]);
+});
+
+Deno.test("SandboxSession stop() ends a child that is being restored or bound", async () => {
+  for (const step of ["restore", "bind"] as const) {
+    const reached = Promise.withResolvers<void>(), go = Promise.withResolvers<void>();
+    class Slow extends FakeSandbox {
+      override async restore(...args: Parameters<FakeSandbox["restore"]>): ReturnType<FakeSandbox["restore"]> {
+        return await this.#at("restore", () => super.restore(...args));
+      }
+      override async bind(...args: Parameters<FakeSandbox["bind"]>): Promise<void> {
+        await this.#at("bind", () => super.bind(...args));
+      }
+      async #at<T>(here: string, work: () => Promise<T>): Promise<T> {
+        if (here === step) {
+          reached.resolve();
+          await go.promise;
+        }
+        return await work();
+      }
+    }
+    const child = new Slow();
+    const { session } = sessionOf([child], {
+      stored: () => Promise.resolve([dataImage("a", 1)]),
+      system: () => new Map([["$query", "q"]]),
+    });
+    const ready = assert.rejects(session.ready(), SandboxGone);
+    await reached.promise;
+    const stopped = session.stop();
+    go.resolve();
+    await Promise.all([ready, stopped]);
+    assert.deepEqual([child.ended, session.living], [true, null], step);
+  }
+});
+
+Deno.test("SandboxSession ends a child whose variables cannot be read", async () => {
+  const { children: [child], open, up } = slowly(1);
+  const { session } = sessionOf([], { open, stored: () => Promise.reject(new Error("cannot read")) });
+  const ready = assert.rejects(session.ready(), /cannot read/);
+  up(0);
+  await ready;
+  assert.deepEqual([child?.closed, session.living], [1, null]);
+});
+
+Deno.test("SandboxSession close() waits for a child that is being stopped", async () => {
+  const reaped = Promise.withResolvers<void>();
+  class Slow extends FakeSandbox {
+    override async close(): Promise<void> {
+      await reaped.promise;
+      await super.close();
+    }
+  }
+  const child = new Slow();
+  const { session } = sessionOf([child]);
+  await session.ready();
+  const stopping = session.stop();
+  let closed = false;
+  const closing = session.close().then(() => closed = true);
+  await Promise.resolve();
+  assert.equal(closed, false);
+  reaped.resolve();
+  await Promise.all([stopping, closing]);
+  assert.equal(child.ended, true);
 });
 
 Deno.test("SandboxSession close() ends the child, also one that is just starting, and starts no other", async () => {

@@ -107,6 +107,43 @@ Deno.test("SparePool.take() waits for the spare that is being started, one calle
   await pool.close();
 });
 
+Deno.test("SparePool.take() leaves the spare to the next one where its caller gives up, since nothing has entered it", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { pool, started, cold } = fakePool({ before: () => gate.promise });
+  const controller = new AbortController();
+  const given = assert.rejects(pool.take(optionsOf({ signal: controller.signal })), SandboxGone);
+  controller.abort();
+  await given; // before the spare is there
+  gate.resolve();
+  assert.ok(await until(() => pool.ready === 1));
+  await assert.rejects(pool.take(optionsOf({ signal: controller.signal })), SandboxGone);
+  assert.equal(pool.ready, 1);
+  assert.equal(await pool.take(optionsOf()), started[0] as unknown);
+  assert.deepEqual([started[0]?.adopted.length, cold.length], [1, 0]);
+  await pool.close();
+});
+
+Deno.test("SparePool that is for once ends its child where the first conversation has no use for it", async () => {
+  const grants = { ...NO_GRANTS, net: ["127.0.0.1:1"] };
+  for (const early of [false, true]) {
+    const gate = Promise.withResolvers<void>();
+    const { pool, started, cold } = fakePool({ once: true, before: () => gate.promise });
+    if (early) gate.resolve();
+    assert.ok(!early || await until(() => pool.ready === 1));
+    await pool.take(optionsOf({ grants }));
+    gate.resolve();
+    assert.ok(await until(() => started[0]?.ended ?? false));
+    assert.deepEqual([started[0]?.adopted, cold.length, pool.ready], [[], 1, 0]);
+    await pool.close();
+  }
+  const { pool, started } = fakePool({ once: true });
+  const controller = new AbortController();
+  controller.abort();
+  await assert.rejects(pool.take(optionsOf({ signal: controller.signal })), SandboxGone);
+  assert.ok(await until(() => started[0]?.ended ?? false));
+  await pool.close();
+});
+
 Deno.test("SparePool.take() gives a conversation with a grant, a launcher or other limits a child of its own", async () => {
   const { pool, started, cold } = fakePool();
   assert.ok(await until(() => pool.ready === 1));
