@@ -94,8 +94,7 @@ export class Environment {
     return environment;
   }
 
-  /** Asks every extension whether it is active, then starts the child in the background, so that the model's first reply
-   * and the start take the same time. */
+  /** Asks every extension whether it is active, then starts the child in the background, while the model replies. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view(), this.views.own);
@@ -103,8 +102,7 @@ export class Environment {
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
     this.#active = active;
-    const { mayStartEarly = () => true } = this.#parts;
-    if (mayStartEarly()) this.#session.ready().catch(() => {}); // a failure shows when the first block needs it
+    if (this.#parts.mayStartEarly?.() ?? true) this.#session.ready().catch(() => {}); // shows when a block needs it
     return active;
   }
 
@@ -119,18 +117,14 @@ export class Environment {
     if (this.#scope === null) await this.#session.stop();
   }
 
-  /** A child that has run no block ends with the query. `unstored`: what its last blocks did could not be stored, and is
-   * undone. */
+  /** Ends a child that has run no block. `unstored`: what its last blocks did could not be stored, and is undone. */
   async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
-    try {
-      if (unstored) await this.#undo();
-    } finally {
-      this.given.end();
-      this.programs.endQuery();
-      await this.#session.endQuery();
-    }
+    this.programs.endQuery();
+    if (unstored) await this.#undo();
+    this.given.end();
+    await this.#session.endQuery();
   }
 
   /** Row of the running iteration; null before the first one. */
@@ -248,8 +242,7 @@ export class Environment {
   }
 
   async #openSandbox(signal: AbortSignal): Promise<Sandbox> {
-    // A call that outlives its query must not leave a child behind.
-    if (this.#scope === null) throw new Cancelled("No query is running");
+    if (this.#scope === null) throw new Cancelled("No query is running"); // a call that outlives its query
     return await this.#parts.openSandbox({
       ...realmParts(this.#active),
       ...this.#modules.options(this.#active),

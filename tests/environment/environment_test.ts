@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { Cancelled } from "../../src/domain/errors.ts";
 import { Environment } from "../../src/environment/environment.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { createLog } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withDatabase } from "../helpers/with_database.ts";
+import { FakeSandbox } from "./_fakes.ts";
 import { shown as shownOf } from "./_shown.ts";
 
 /** What the blocks of the newest query came to that has run. */
@@ -171,4 +174,25 @@ Deno.test("Environment.close() gives back what extensions registered for it", as
   await environment.close();
   assert.deepEqual(released, [environment.envId]);
   await store.close();
+});
+
+Deno.test("Environment starts no child for what outlives its query", async () => {
+  await using engine = await startEngine([]);
+  let opened = 0;
+  const environment = await Environment.open({
+    branch: engine.branch,
+    store: engine.store,
+    registry: new ExtensionRegistry({ log: createLog("test") }),
+    log: createLog("test"),
+    openSandbox: () => (opened++, Promise.resolve(new FakeSandbox())),
+    now: Date.now,
+  });
+  const { signal } = new AbortController();
+  const rest = { requestMore: () => ({ granted: 0, budget: 4 }), answer: () => {}, onCall: () => {} };
+  await environment.beginQuery({ queryId: "q", signal, budget: () => 4, ...rest });
+  assert.equal(opened, 1);
+  await environment.endQuery();
+  assert.equal(environment.alive, false);
+  await assert.rejects(environment.readVariable("x", { maxBytes: 1 }), Cancelled);
+  assert.deepEqual([opened, environment.alive], [1, false]);
 });
