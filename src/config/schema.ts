@@ -37,7 +37,9 @@ export const ConfigSchema = z.strictObject({
     launcher: z.array(z.string()).default([]).describe(
       "Command that carries a sandbox: the sandbox's own command line is appended to it",
     ),
-    live: positive.default(32).describe("Most sandboxes that live at a time; the least recently used is stopped"),
+    live: positive.default(32).describe(
+      "Most sandboxes at a time, spares included; the least recently used without a query is stopped",
+    ),
     idleMs: positive.default(600_000).describe("How long a sandbox lives without a query, in milliseconds"),
     timeoutMs: positive.default(120_000).describe("Time limit of a block that names none, in milliseconds"),
     timeoutMinMs: positive.default(3_000).describe("Shortest time limit of a block in milliseconds"),
