@@ -20,7 +20,7 @@ export async function runExtensionCommand(
   for (const extension of options.loaded) {
     const command = extension.cli?.find((one) => one.name === name);
     if (!command) continue;
-    if (words.includes("--help")) {
+    if (words.includes("--help") || words.includes("-h")) {
       options.print(`${usageOf(command)}\n\n${command.doc}\n`);
       return 0;
     }

@@ -160,6 +160,7 @@ Deno.test("run() runs the command of an extension: words, flags, help, and says 
     assert.equal(await run("nothing"), null);
     assert.equal(await run("pick", "x", "--times=2", "--loud"), 3);
     assert.deepEqual(JSON.parse(out.pop() ?? ""), { what: "x", times: 2, loud: true });
+    assert.equal(await run("pick", "-h"), 0);
     assert.equal(await run("pick", "--help"), 0);
     assert.equal(out.pop(), "vis pick <what> [--times <number>] [--loud]\n\nPicks.\n");
     for (const args of [[], ["x", "y"], ["x", "--none"], ["x", "--times", "many"]]) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { MockOptions } from "../helpers/openai_mock.ts";
 import type { Launcher } from "./_launcher.ts";
 import { launched, together } from "./_together.ts";
@@ -56,6 +56,27 @@ export function commandsSuite(launcher: Launcher): void {
         assert.match(stdout, /Exit codes: 0 .* 1 .* 2 .* 3 .* 130/);
         assert.equal((await user.run(["run", "--help"])).stdout, stdout);
       }),
+      "help of a command that would do something": withUser(async (user) => {
+        assert.equal((await user.run(["run", "x"])).code, 0);
+        const { branch: { conversationId: id } } = await user.queries();
+        const asked = user.mock.requests.length;
+        const commands = [["conversations", "delete", id, "--yes"], ["run", "foo"], [
+          "conversations",
+          "rename",
+          id,
+          "y",
+        ]];
+        for (const command of commands) {
+          for (const args of [["help", ...command], ["--help", ...command], [...command, "--help"]]) {
+            const { code, stdout, stderr } = await user.run(args);
+            assert.deepEqual([code, stderr], [0, ""]);
+            assert.match(stdout, new RegExp(`^Usage: vis ${command[0]}`), args.join(" "));
+          }
+        }
+        const { branch, queries } = await user.queries();
+        assert.deepEqual([branch.conversationId, branch.title, queries.length], [id, "x", 1]);
+        assert.equal(user.mock.requests.length, asked);
+      }, { reply: final("done") }),
       "help of what is none": withUser(async (user) => {
         const { code, stdout, stderr } = await user.run(["help", "rnu"]);
         assert.deepEqual([code, stdout], [2, ""]);

@@ -3,6 +3,7 @@ import type { Context } from "./_context.ts";
 import { FLAGS } from "./_flags.ts";
 import type { Shell } from "./completion_script.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { nearestName } from "../../domain/nearest_name.ts";
 import { terminalText } from "./terminal_text.ts";
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
@@ -40,20 +41,44 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
     });
   program.command("help")
     .description("show the help of a command")
-    .argument("[command...]", "its name, such as conversations list")
+    .argument("[command...]", "its name, such as conversations list; what else stands there is not looked at")
     .addOption(new Option("--man", "print the manual page of vis, for man -l -"))
     .addOption(new Option("--schema", "print the JSON Schema of what the command prints with --output json"))
+    .helpOption(false)
+    .allowUnknownOption()
     .action(async (words: string[], flags: { man?: boolean; schema?: boolean }) => {
+      const path = named(words.filter((word) => !word.startsWith("-")), program);
       if (flags.schema) {
         const { outputSchemas } = await import("./output_schemas.ts");
-        return io.stdout(`${JSON.stringify(schemaOf(words.join(" "), outputSchemas()), null, 2)}\n`);
+        const name = path.map((command) => command.name()).join(" ");
+        return io.stdout(`${JSON.stringify(schemaOf(name, outputSchemas()), null, 2)}\n`);
       }
       if (flags.man) {
         const { manPage } = await import("./man_page.ts");
         return io.stdout(manPage(program, services.version.vis));
       }
-      words.reduce<Command>((at, word) => at.commands.find((one) => one.name() === word) ?? at, program).outputHelp();
+      (path.at(-1) ?? program).outputHelp();
     });
+}
+
+/** The commands that the words lead to, outermost first. Behind one that has none below it stand its arguments. Throws
+ * CommanderError, which names the nearest one, for a word that is none. */
+function named(words: readonly string[], program: Command): readonly Command[] {
+  const path: Command[] = [];
+  for (const word of words) {
+    const at = path.at(-1) ?? program;
+    if (at.commands.length === 0) break;
+    const next = at.commands.find((one) => one.name() === word);
+    if (!next) return unknown(word, at);
+    path.push(next);
+  }
+  return path;
+}
+
+function unknown(word: string, at: Command): never {
+  const near = nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
+  const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
+  return at.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
 }
 
 /** Of a command with each line of `jsonl`, or of all where none is named. */

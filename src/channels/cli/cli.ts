@@ -12,13 +12,15 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   auth: "status",
 };
 
+const HELP: readonly string[] = ["-h", "--help"];
 /** Flags of every program, which need no command. */
-const COMMON: readonly string[] = ["-h", "--help", "-V", "--version"];
+const COMMON: readonly string[] = [...HELP, "-V", "--version"];
 
 /** Parses the command line and runs one command. Resolves with the exit code; throws only for defects. */
 export async function runCli(services: Services, io: Io): Promise<number> {
   let code = 0;
-  const [first = ""] = io.args;
+  const args = HELP.includes(io.args[0] ?? "") ? ["help", ...io.args.slice(1)] : io.args;
+  const [first = ""] = args;
   const only = first === "-V" || first === "--version" ? "version" : first;
   const program = buildProgram({ services, io, finish: (told) => code = told }, { only });
   try {
@@ -26,9 +28,9 @@ export async function runCli(services: Services, io: Io): Promise<number> {
       const { screenCommand } = await import("./screen_command.ts");
       return await screenCommand({ services, io, help: () => program.outputHelp() });
     }
-    const done = await extensionCommand(program, { services, io });
+    const done = await extensionCommand(args, { program, services, io });
     if (done !== null) return done;
-    await program.parseAsync(argumentsOf(program, io.args), { from: "user" });
+    await program.parseAsync(withUsual(args), { from: "user" });
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -40,35 +42,25 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   }
 }
 
-/** A word that is no command may be one of an extension, as may the word behind `help`; null where it is not. */
+/** A word that is no command may be one of an extension, as may the first word behind `help`; null where it is not. */
 async function extensionCommand(
-  program: Command,
-  { services, io }: { readonly services: Services; readonly io: Io },
+  args: readonly string[],
+  { program, services, io }: { readonly program: Command; readonly services: Services; readonly io: Io },
 ): Promise<number | null> {
-  const [first = "", second = ""] = io.args;
-  const args = first === "help" && second !== "" ? [second, "--help"] : io.args;
-  const [name = ""] = args;
-  if (!/^[a-z][a-z0-9-]*$/.test(name) || named(program, name)) return null;
-  return await (await services.extensionAdmin({})).run(args, io.stdout);
+  const [first = "", ...rest] = args;
+  const isHelp = first === "help";
+  const name = isHelp ? rest.find((word) => !word.startsWith("-")) ?? "" : first;
+  if (!/^[a-z][a-z0-9-]*$/.test(name) || program.commands.some((command) => command.name() === name)) return null;
+  return await (await services.extensionAdmin({})).run(isHelp ? [name, "--help"] : args, io.stdout);
 }
 
-/** A group alone does the usual thing. `help` of a command that does not exist is that command's error, which names the
- * nearest one. */
-function argumentsOf(program: Command, args: readonly string[]): string[] {
+/** A group alone does the usual thing. */
+function withUsual(args: readonly string[]): string[] {
   const [first = "", ...rest] = args;
   const usual = DEFAULTS[first];
   const next = rest[0] ?? "";
-  if (usual !== undefined && (next === "" || next.startsWith("-") && next !== "--help" && next !== "-h")) {
-    return [first, usual, ...rest];
-  }
-  if (first !== "help") return [...args];
-  let at: Command | undefined = program;
-  for (const word of rest.filter((one) => !one.startsWith("-"))) at = at && named(at, word);
-  return at ? [...args] : [...rest];
-}
-
-function named(program: Command, name: string): Command | undefined {
-  return program.commands.find((command) => command.name() === name);
+  const isAlone = next === "" || next.startsWith("-") && !HELP.includes(next);
+  return usual !== undefined && isAlone ? [first, usual, ...rest] : [...args];
 }
 
 function misused(error: CommanderError): { readonly code: number; readonly message: string } {

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { Command } from "commander";
+import { runCli } from "../../../src/channels/cli/cli.ts";
+import { buildProgram } from "../../../src/channels/cli/program.ts";
+import { fakeIo, fakeServices } from "./_fakes.ts";
+
+/** What would do harm where the command ran. */
+const DANGEROUS: readonly (readonly string[])[] = [
+  ["ID", "--yes"],
+  ["a", "b", "c", "--db", "x.db", "--force", "--nope"],
+  ["do it", "--output", "json"],
+  ["--yes", "ID"],
+  ["help", "run"],
+];
+
+/** Paths of all commands that a program has, hidden ones and groups included. */
+function pathsOf(command: Command, above: readonly string[] = []): readonly (readonly string[])[] {
+  return command.commands.flatMap((one) => {
+    const path = [...above, one.name()];
+    return [path, ...pathsOf(one, path)];
+  });
+}
+
+const PATHS = pathsOf(buildProgram({ services: fakeServices(), io: fakeIo(), finish: () => {} }));
+
+/** Every action that runs while `work` does, by the name of its command. */
+async function spied(work: () => Promise<void>): Promise<readonly string[]> {
+  const ran: string[] = [];
+  const { action } = Command.prototype;
+  Command.prototype.action = function (run): Command {
+    // deno-lint-ignore no-explicit-any
+    return action.call(this, (...args: any[]) => {
+      ran.push(this.name());
+      return run.apply(this, args as [never]);
+    }) as Command;
+  };
+  try {
+    await work();
+  } finally {
+    Command.prototype.action = action;
+  }
+  return ran;
+}
+
+async function said(...args: readonly string[]): Promise<{ readonly code: number; out: string; err: string }> {
+  const io = fakeIo({ args });
+  const code = await runCli(fakeServices(), io);
+  return { code, out: io.out, err: io.err };
+}
+
+Deno.test("help prints the help of every command and runs none, whatever follows", async (t) => {
+  assert.ok(PATHS.length > 50, `${PATHS.length} commands`);
+  for (const path of PATHS) {
+    if (path[0] === "help") continue;
+    await t.step(path.join(" "), async () => {
+      const wanted = await said(...path, "--help");
+      assert.deepEqual([wanted.code, wanted.err], [0, ""]);
+      assert.match(wanted.out, /^Usage: vis /);
+      const isGroup = PATHS.some((one) => one.length > path.length && path.every((word, at) => one[at] === word));
+      const ran = await spied(async () => {
+        for (const words of isGroup ? [[], ["--yes"], ["--nope", "--force"]] : [[], ...DANGEROUS]) {
+          for (const first of ["help", "--help", "-h"]) {
+            assert.deepEqual(await said(first, ...path, ...words), wanted, [first, ...path, ...words].join(" "));
+          }
+        }
+      });
+      assert.deepEqual(new Set(ran), new Set(["help"]));
+    });
+  }
+});
+
+Deno.test("--help and -h before or behind the arguments of a command run it no more than help does", async () => {
+  const ran = await spied(async () => {
+    for (const path of PATHS) {
+      if (path[0] === "help" || path[0] === "__complete") continue;
+      for (const words of DANGEROUS) {
+        for (const flag of ["--help", "-h"]) {
+          for (const args of [[...path, flag, ...words], [...path, ...words, flag]]) {
+            const { code, out, err } = await said(...args);
+            assert.ok(code === 0 ? out.startsWith("Usage: vis ") : code === 2, `${args.join(" ")}: ${code} ${err}`);
+          }
+        }
+      }
+    }
+  });
+  assert.deepEqual(ran, []);
+});
+
+Deno.test("help of a command that does not exist says so, with the nearest one, and runs nothing", async () => {
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [["help", "rnu", "--yes"], "vis: unknown command 'rnu'\n(Did you mean run?)\n(vis help shows all commands)\n"],
+    [["--help", "doctr"], "vis: unknown command 'doctr'\n(Did you mean doctor?)\n(vis help shows all commands)\n"],
+    [["help", "zzzzzz", "run", "x"], "vis: unknown command 'zzzzzz'\n(vis help shows all commands)\n"],
+    [
+      ["help", "conversations", "delet", "ID", "--yes"],
+      "vis: unknown command 'delet'\n(Did you mean delete?)\n(vis help conversations shows how it is used)\n",
+    ],
+  ];
+  const ran = await spied(async () => {
+    for (const [args, says] of cases) {
+      assert.deepEqual(await said(...args), { code: 2, out: "", err: says }, args.join(" "));
+    }
+  });
+  assert.deepEqual(new Set(ran), new Set(["help"]));
+});
+
+Deno.test("help alone is that of the program, and help help its own", async () => {
+  const program = (await said("help")).out;
+  assert.match(program, /^Usage: vis \[options\] \[command\]\n/);
+  for (const args of [["--help"], ["-h"], ["help", "--help"], ["--help", "--yes"]]) {
+    assert.deepEqual(await said(...args), { code: 0, out: program, err: "" }, args.join(" "));
+  }
+  for (const args of [["help", "help"], ["help", "help", "run", "x", "--yes"], ["--help", "help"]]) {
+    assert.match((await said(...args)).out, /^Usage: vis help \[/, args.join(" "));
+  }
+});
+
+Deno.test("help of a command of an extension asks for its help alone", async () => {
+  const asked: (readonly string[])[] = [];
+  const run = (args: readonly string[]) => {
+    asked.push(args);
+    return Promise.resolve(0);
+  };
+  const services = fakeServices({ extensionAdmin: () => Promise.resolve({ ...Object(null), run }) });
+  for (const first of ["help", "--help", "-h"]) {
+    for (const rest of [["memo"], ["memo", "forget", "all", "--yes"], ["--yes", "memo", "add", "--", "x"]]) {
+      assert.equal(await runCli(services, fakeIo({ args: [first, ...rest] })), 0);
+    }
+  }
+  assert.deepEqual(asked, Array.from({ length: 9 }, () => ["memo", "--help"]));
+});
