@@ -80,6 +80,7 @@ function nothing(): Services {
   return {
     ...{
       open: never,
+      replayPlace: never,
       serve: never,
       speak: never,
       screen: never,

@@ -22,6 +22,13 @@ function services(extensions: Extensions, io: DenoIo): Services {
       const { openTraced } = await import("./app/open_traced.ts");
       return await openTraced(request, { env: environment(), version: versionFacts().vis, ...extensions });
     },
+    replayPlace: async (request) => {
+      const [{ replayPlace }, { visHome }] = await Promise.all([
+        import("./app/replay/replay_place.ts"),
+        import("./app/settings.ts"),
+      ]);
+      return await replayPlace(request, { home: visHome(environment()) });
+    },
     serve: async (request) => {
       const { serve } = await import("./app/serve.ts");
       return await serve(request, { env: environment(), version: versionFacts(), ...extensions });

@@ -22,7 +22,10 @@ export interface ShippedParts {
   readonly realm?: RealmIndex;
 }
 
-type Wanted = Pick<Settings, "config" | "home" | "workspace">;
+type Wanted = Pick<Settings, "config" | "home" | "workspace"> & {
+  /** What extensions see as Vis's own folder, where that is another one. */
+  readonly extensionHome?: string | null | undefined;
+};
 
 /** Where every extension is described, nothing of them is loaded before the first request is on its way. Throws
  * `ConfigError` for a folder of `paths` that cannot be loaded; others are left out, and `notes` says why. */
@@ -55,7 +58,7 @@ export async function extensionSource(
     load: async () => (await buildRegistry(settings, parts, { folders })).registry,
     soon: (work) => void setTimeout(work, AFTER_START_MS),
     log: createLog("extension"),
-    home: settings.home,
+    home: homeOf(settings),
   });
   return { source, notes };
 }
@@ -97,6 +100,10 @@ function describedOf({ config: { extensions } }: Wanted, { shipped, described }:
   return isWhole ? found : null;
 }
 
+function homeOf({ home, extensionHome = home }: Wanted): string | null {
+  return extensionHome;
+}
+
 /** Loads all there is, and says what was left out. */
 export async function buildRegistry(
   settings: Wanted,
@@ -114,7 +121,7 @@ export async function buildRegistry(
   const report = await loadShipped(shipped, { ...options, folders, realm });
   const registry = new ExtensionRegistry({
     log,
-    home: settings.home,
+    home: homeOf(settings),
     config,
     load: (ref) => loadOne(ref, { settings, shipped, options, loaded: report.loaded }),
   });

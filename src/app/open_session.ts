@@ -47,7 +47,8 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
     const shell = shellParts(webSettings(await mcpSettings(settings, request.mcpServers)), parts);
-    const extensions = await extensionSource(shell.settings, shell.parts, {
+    const wanted = { ...shell.settings, extensionHome: request.extensionHome };
+    const extensions = await extensionSource(wanted, shell.parts, {
       paths: (request.extension ?? []).map((path) => resolve(path)),
       project: !locked,
     });

@@ -4,6 +4,7 @@ import type { DatabaseCare } from "../domain/database_care.ts";
 import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
 import type { KeyReport, KeyTrial, LoginChoice, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
+import type { ReplayPlace, ReplayRequest } from "../domain/replay_place.ts";
 
 /** What a channel says about how it wants to work; everything else comes from the configuration. */
 export interface OpenRequest {
@@ -33,6 +34,8 @@ export interface OpenRequest {
   readonly browse?: boolean;
   /** In place of a model: the replies of a recorded conversation. */
   readonly playback?: Playback;
+  /** What extensions are told is Vis's own folder, where that is another one. */
+  readonly extensionHome?: string | null | undefined;
 }
 
 /** Vis opened on one database and one workspace. Whoever opened it closes it, last. */
@@ -225,6 +228,8 @@ export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (a folder that is none) or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
+  /** Rejects with `UsageError` where the workspace is none or cannot be copied, and with `Cancelled` at the signal. */
+  replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
   /** Rejects as `open`, and with `ConfigError` where the address or the token cannot be used. */
   serve(request: ServeRequest): Promise<RunningServer>;
   /** Rejects as `open`. */

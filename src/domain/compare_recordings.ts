@@ -1,4 +1,5 @@
 import type { BlockResult } from "./block_result.ts";
+import { PathMap } from "./path_map.ts";
 import type { QueryReason } from "./query_result.ts";
 import type { RecordedIteration, RecordedQuery } from "./recording.ts";
 
@@ -22,11 +23,18 @@ const CUT: readonly QueryReason[] = [
   "defect",
 ];
 
-/** Where two runs of one query differ but for times and ids, in order. */
+interface Run {
+  /** Of the query above. */
+  readonly above?: string;
+  /** From the recorded paths to those of the run. */
+  readonly paths?: PathMap;
+}
+
+/** Where two runs of one query differ but for times, ids and the place in which they were made, in order. */
 export function compareRecordings(
   recorded: RecordedQuery,
   replayed: RecordedQuery,
-  { above = "" }: { readonly above?: string } = {},
+  { above = "", paths = new PathMap() }: Run = {},
 ): readonly RecordingDifference[] {
   const cut = recorded.running || CUT.includes(recorded.reason);
   const whole = cut
@@ -36,7 +44,7 @@ export function compareRecordings(
     const place = `${above}iteration ${iteration.number}`;
     const other = replayed.iterations[at];
     return other
-      ? iterationDifferences(iteration, other, place)
+      ? iterationDifferences(iteration, other, { place, paths })
       : [{ place, field: "iteration", recorded: "was there", replayed: "is missing" }];
   });
   if (cut) return found;
@@ -49,39 +57,50 @@ export function compareRecordings(
     });
   }
   const place = above.replace(/, $/, "");
-  return [...found, ...fields(place, { recorded: endOf(recorded), replayed: endOf(replayed) })];
+  return [...found, ...fields({ recorded: endOf(recorded), replayed: endOf(replayed) }, { place, paths })];
 }
 
 function iterationDifferences(
   recorded: RecordedIteration,
   replayed: RecordedIteration,
-  place: string,
+  { place, paths }: Where,
 ): RecordingDifference[] {
-  const found = fields(place, { recorded: summaryOf(recorded), replayed: summaryOf(replayed) });
+  const found = fields({ recorded: summaryOf(recorded), replayed: summaryOf(replayed) }, { place, paths });
   for (const [at, { result }] of recorded.blocks.entries()) {
     const other = replayed.blocks[at];
     if (!other) continue;
     const facts = { recorded: resultOf(result), replayed: resultOf(other.result) };
-    found.push(...fields(`${place}, block ${at + 1}`, facts));
+    // A text with a path in it has another length in a folder with another one.
+    const { preview } = other.result;
+    const same = paths.toRecorded(preview) === preview ? {} : { size: String(result.size) };
+    const moved = { ...facts, replayed: { ...facts.replayed, ...same } };
+    found.push(...fields(moved, { place: `${place}, block ${at + 1}`, paths }));
   }
   const children = [...replayed.children];
   for (const child of recorded.children) {
     // Children that ran side by side may have begun in another order.
-    const at = children.findIndex(({ text }) => text === child.text);
+    const at = children.findIndex(({ text }) => paths.toRecorded(text) === child.text);
     const [other] = at === -1 ? [] : children.splice(at, 1);
-    if (other) found.push(...compareRecordings(child, other, { above: `${place}, child query, ` }));
+    if (other) found.push(...compareRecordings(child, other, { above: `${place}, child query, `, paths }));
   }
   return found;
 }
 
 type Facts = Readonly<Record<string, string>>;
 
+interface Where {
+  readonly place: string;
+  readonly paths: PathMap;
+}
+
 function fields(
-  place: string,
   { recorded, replayed }: { readonly recorded: Facts; readonly replayed: Facts },
+  { place, paths }: Where,
 ): RecordingDifference[] {
-  return Object.keys(recorded).filter((field) => recorded[field] !== replayed[field])
-    .map((field) => ({ place, field, recorded: recorded[field] ?? "", replayed: replayed[field] ?? "" }));
+  return Object.entries(recorded).flatMap(([field, text]) => {
+    const other = paths.toRecorded(replayed[field] ?? "");
+    return text === other ? [] : [{ place, field, recorded: text, replayed: other }];
+  });
 }
 
 function endOf({ reason, answer, confidence }: RecordedQuery): Facts {

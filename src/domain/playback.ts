@@ -1,3 +1,4 @@
+import { PathMap } from "./path_map.ts";
 import type { RecordedIteration, RecordedQuery, Recording } from "./recording.ts";
 
 /** What a recorded model call gave: a reply, or the error in its place. */
@@ -17,12 +18,15 @@ interface Track {
 /** A recording that is played query by query: hands out each recorded reply once, in order. */
 export class Playback {
   readonly #recording: Recording;
+  readonly #paths: PathMap;
   /** Of the query that plays, then of its child queries in the order in which they were recorded. */
   #tracks: Track[] = [];
   readonly #calls = new Map<string, PlayedReply[]>();
 
-  constructor(recording: Recording) {
+  /** `paths`: from those of the recording to those that its replies name where it is played. */
+  constructor(recording: Recording, { paths = new PathMap() }: { readonly paths?: PathMap } = {}) {
     this.#recording = recording;
+    this.#paths = paths;
   }
 
   /** From here on the replies of this query are played; 0-based. */
@@ -36,39 +40,42 @@ export class Playback {
 
   /** The next reply of the query that shows the model this text, null where the recording has none. */
   reply(shown: string): PlayedReply | null {
-    const track = this.#tracks.find(({ text, replies }) => replies.length > 0 && shows(shown, text));
+    const recorded = this.#paths.toRecorded(shown);
+    const track = this.#tracks.find(({ text, replies }) => replies.length > 0 && shows(recorded, text));
     return track?.replies.shift() ?? null;
   }
 
   /** The reply to a plain call, null where the recording has none. */
   call(prompt: string): PlayedReply | null {
-    return this.#calls.get(prompt)?.shift() ?? null;
+    return this.#calls.get(this.#paths.toRecorded(prompt))?.shift() ?? null;
   }
 
   #collect(query: RecordedQuery): void {
-    this.#tracks.push({ text: query.text, replies: repliesOf(query) });
+    this.#tracks.push({ text: query.text, replies: this.#repliesOf(query) });
     for (const { calls, children } of query.iterations) {
       for (const { prompt, reply, error } of calls) {
         const played: PlayedReply = reply === null
           ? { kind: "error", message: error ?? "", fatal: false }
-          : { kind: "reply", text: reply, reasoning: "" };
+          : { kind: "reply", text: this.#paths.toPlayed(reply), reasoning: "" };
         this.#calls.set(prompt, [...this.#calls.get(prompt) ?? [], played]);
       }
       for (const child of children) this.#collect(child);
     }
+  }
+
+  #repliesOf({ iterations, reason }: RecordedQuery): PlayedReply[] {
+    return iterations.map((iteration, at) =>
+      this.#replyOf(iteration, reason === "provider" && at === iterations.length - 1)
+    );
+  }
+
+  #replyOf({ response, nativeReasoning, error }: RecordedIteration, fatal: boolean): PlayedReply {
+    if (response === "") return { kind: "error", message: error ?? "No reply came", fatal };
+    return { kind: "reply", text: this.#paths.toPlayed(response), reasoning: nativeReasoning };
   }
 }
 
 function shows(shown: string, text: string): boolean {
   if (text.length > HEAD_CHARS) return shown.startsWith(text.slice(0, HEAD_CHARS));
   return shown === text || shown.startsWith(`${text}\n\n`);
-}
-
-function repliesOf({ iterations, reason }: RecordedQuery): PlayedReply[] {
-  return iterations.map((iteration, at) => replyOf(iteration, reason === "provider" && at === iterations.length - 1));
-}
-
-function replyOf({ response, nativeReasoning, error }: RecordedIteration, fatal: boolean): PlayedReply {
-  if (response === "") return { kind: "error", message: error ?? "No reply came", fatal };
-  return { kind: "reply", text: response, reasoning: nativeReasoning };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { compareRecordings } from "../../src/domain/compare_recordings.ts";
+import { PathMap } from "../../src/domain/path_map.ts";
 import type { RecordedQuery } from "../../src/domain/recording.ts";
 import { block, iteration, query } from "./recordings.ts";
 
@@ -48,4 +49,21 @@ Deno.test("compareRecordings() a query that was cut off is compared as far as it
     const recorded = query("a", { reason, status: "interrupted", iterations });
     assert.deepEqual(found(recorded, query("a", { iterations: [iteration(1), iteration(2)] })), []);
   }
+});
+
+Deno.test("compareRecordings() the place in which a run was made is no difference, with what it does to sizes", () => {
+  const paths = new PathMap([["/work", "/tmp/copy"]]);
+  const make = (folder: string, more = "") => {
+    const { code, result } = block(`"${folder}/a${more}"`);
+    const sized = { code, result: { ...result, size: folder.length + 2, stdout: `in ${folder}` } };
+    const child = query(`below ${folder}`, { answer: folder });
+    return query("a", {
+      answer: `It is in ${folder}`,
+      iterations: [iteration(1, { response: `ls ${folder}`, blocks: [sized], children: [child] })],
+    });
+  };
+  assert.deepEqual(compareRecordings(make("/work"), make("/tmp/copy"), { paths }), []);
+  assert.deepEqual(compareRecordings(make("/work"), make("/tmp/copy", "b"), { paths }), [
+    { place: "iteration 1, block 1", field: "preview", recorded: '"/work/a"', replayed: '"/work/ab"' },
+  ]);
 });

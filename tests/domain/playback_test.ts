@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { PathMap } from "../../src/domain/path_map.ts";
 import { Playback } from "../../src/domain/playback.ts";
 import { iteration, query, recording } from "./recordings.ts";
 
@@ -50,4 +51,17 @@ Deno.test("Playback.call() answers plain calls by their prompt, in order", () =>
 
 Deno.test("Playback.begin() refuses a query that there is not", () => {
   assert.throws(() => new Playback(recording()).begin(0), /Cannot play query 1: there are 0/);
+});
+
+Deno.test("Playback gives replies with the paths of the place, and knows what came of them", () => {
+  const paths = new PathMap([["/work", "/tmp/copy"]]);
+  const calls = [{ prompt: "Read /work/a", reply: "of /work/a", error: null }];
+  const child = query("in /work", { iterations: [iteration(1, { response: "cd /work" })] });
+  const first = iteration(1, { response: "ls /work/b /works", calls, children: [child] });
+  const playback = new Playback(recording(query("What is in /work?", { iterations: [first] })), { paths });
+  playback.begin(0);
+  const replyOf = (text: string) => ({ kind: "reply", text, reasoning: "" });
+  assert.deepEqual(playback.reply("What is in /work?"), replyOf("ls /tmp/copy/b /works"));
+  assert.deepEqual(playback.reply("in /tmp/copy"), replyOf("cd /tmp/copy"));
+  assert.deepEqual(playback.call("Read /tmp/copy/a"), replyOf("of /tmp/copy/a"));
 });

@@ -13,6 +13,7 @@ import { modulesSuite } from "./modules_suite.ts";
 import { outputsSuite } from "./outputs_suite.ts";
 import { protocolsSuite } from "./protocols_suite.ts";
 import { providersSuite } from "./providers_suite.ts";
+import { replaySuite } from "./replay_suite.ts";
 import { repliesSuite } from "./replies_suite.ts";
 import { runSuite } from "./run_suite.ts";
 import { screenSuite } from "./screen_suite.ts";
@@ -40,4 +41,5 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   protocolsSuite,
   modulesSuite,
   childrenSuite,
+  replaySuite,
 ];

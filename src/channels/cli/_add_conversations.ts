@@ -3,6 +3,7 @@ import { positiveInteger } from "./_arguments.ts";
 import type { Context } from "./_context.ts";
 import { FLAGS } from "./_flags.ts";
 import type { ExportFormat } from "./export_command.ts";
+import type { ReplayFlags } from "./replay_command.ts";
 import type { RetryFlags } from "./retry_command.ts";
 
 /** `vis conversations` and `vis replay`. */
@@ -32,14 +33,17 @@ export function addConversations(program: Command, { services, io, finish }: Con
   addChanges(group, { services, io, finish });
   addFiles(group, { services, io, finish });
   program.command("replay")
-    .description("run the recorded replies of a conversation again and list what comes out otherwise")
+    .description(
+      "run the recorded replies of a conversation again, in a copy of the workspace, and list what comes out otherwise",
+    )
     .argument("<id>", "conversation, or the beginning of its id")
     .option("--query <n>", "compare only this query, counted from 1; those before it run too", positiveInteger)
+    .option("--in-place", "run the blocks in the workspace itself, which they may change", false)
     .option("--json", "print the differences as JSON", false)
     .option("--db <path>", "database file to read from (VIS_DB)")
-    .option("--cwd <dir>", "workspace folder in which the blocks run, for real; the current one by default")
+    .option("--cwd <dir>", "workspace folder of which the blocks get a copy; the current one by default")
     .addHelpText("after", "\nExit codes: 0 no difference, 1 one or more, 2 usage, 3 settings, 130 cancelled.")
-    .action(async (id: string, flags: { query?: number; json: boolean; db?: string; cwd?: string }) => {
+    .action(async (id: string, flags: ReplayFlags) => {
       const { replayCommand } = await import("./replay_command.ts");
       finish(await replayCommand(id, { services, io, flags }));
     });

@@ -39,6 +39,10 @@ export function addHelp(program: Command, { services, io, finish }: Context): vo
     .action((flags: { json: boolean }) => {
       io.stdout(flags.json ? `${JSON.stringify(services.version, null, 2)}\n` : `${program.version()}\n`);
     });
+  addHelpItself(program, { services, io, finish });
+}
+
+function addHelpItself(program: Command, { services, io }: Context): void {
   program.command("help")
     .description("show the help of a command")
     .argument("[command...]", "its name, such as conversations list; what else stands there is not looked at")

@@ -64,6 +64,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
   return {
     version: { vis: "1.2.3", deno: "2.9.6", v8: "15.0", compiled: false, target: "test" },
     open: never,
+    replayPlace: never,
     serve: never,
     speak: never,
     telegram: never,

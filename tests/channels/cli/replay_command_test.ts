@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { replayCommand } from "../../../src/channels/cli/replay_command.ts";
 import type { OpenRequest, Session } from "../../../src/channels/channel.ts";
+import type { ReplayPlace, ReplayRequest } from "../../../src/domain/replay_place.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
+import { PathMap } from "../../../src/domain/path_map.ts";
 import { replayProvider } from "../../../src/providers/replay.ts";
 import { type Engine, startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
@@ -19,26 +21,47 @@ function sessionOf(engine: Engine, closed: () => void): Session {
   };
 }
 
+const COPIED = { from: "/work\x1b[2J", files: 2, bytes: 1_234_567, leftOut: 0 };
+
 /** Replays what an engine has stored, in an engine of its own. */
-async function replay(engine: Engine, flags: { readonly query?: number; readonly json?: boolean } = {}) {
+async function replay(
+  engine: Engine,
+  { place: told = {}, ...flags }: {
+    readonly query?: number;
+    readonly json?: boolean;
+    readonly inPlace?: boolean;
+    readonly place?: Partial<ReplayPlace>;
+  } = {},
+) {
   const io = fakeIo();
   const requests: OpenRequest[] = [];
+  const asked: ReplayRequest[] = [];
+  const steps: string[] = [];
   let open = 0;
   const scratch: Engine[] = [];
   const services = fakeServices({
+    replayPlace: (request) => {
+      asked.push(request);
+      const close = () => Promise.resolve(void steps.push("place closed"));
+      const paths = new PathMap();
+      return Promise.resolve({ workspace: "/copy", home: "/own", paths, copied: COPIED, close, ...told });
+    },
     open: async (request) => {
       requests.push(request);
       open++;
       if (!request.playback) return sessionOf(engine, () => open--);
       const own = await startEngine([], { provider: replayProvider(request.playback) });
       scratch.push(own);
-      return sessionOf(own, () => open--);
+      return sessionOf(own, () => {
+        steps.push("session closed");
+        open--;
+      });
     },
   });
   try {
     const id = engine.branch.conversationId;
-    const code = await replayCommand(id, { services, io, flags: { json: false, ...flags } });
-    return { io, code, requests, open, played: await scratch[0]?.conversations.list({ limit: 10 }) };
+    const code = await replayCommand(id, { services, io, flags: { json: false, inPlace: false, ...flags } });
+    return { io, code, requests, asked, steps, open, played: await scratch[0]?.conversations.list({ limit: 10 }) };
   } finally {
     for (const one of scratch) await one.close();
   }
@@ -51,7 +74,64 @@ Deno.test("replayCommand() exits with 0 where all is the same, and works in a sc
   assert.deepEqual([code, io.out, open], [0, "query 1 same · Count\n", 0]);
   assert.deepEqual(requests.map(({ db, browse }) => [db, browse]), [[undefined, true], [":memory:", undefined]]);
   assert.equal((await engine.store.listConversations({ limit: 10 })).length, 1);
-  assert.equal(io.err, "replay · 1 of 1 queries · blocks run for real in /work\\u001b[2J (recorded in /nowhere)\n");
+  const where = "in a copy of /work\\u001b[2J (recorded in /nowhere): 2 files, 1.2 MB";
+  assert.equal(io.err, `replay · 1 of 1 queries · ${where}\n`);
+});
+
+Deno.test("replayCommand() works in the copy, with extensions that have a folder of their own, and closes it last", async () => {
+  await using engine = await startEngine([replyJson("1", { final: "one" })]);
+  await engine.ask("x");
+  const { requests, asked, steps, played } = await replay(engine);
+  assert.deepEqual(asked.map(({ recorded, inPlace }) => [recorded, inPlace]), [["/nowhere", false]]);
+  assert.deepEqual(requests.map(({ extensionHome }) => extensionHome), [undefined, "/own"]);
+  assert.equal(played?.[0]?.workspace, "/copy");
+  assert.deepEqual(steps, ["session closed", "place closed"]);
+});
+
+Deno.test("replayCommand() --in-place says that blocks run for real", async () => {
+  await using engine = await startEngine([replyJson("1", { final: "one" })]);
+  await engine.ask("x");
+  const { io, asked } = await replay(engine, { inPlace: true, place: { workspace: "/nowhere", copied: null } });
+  assert.equal(asked[0]?.inPlace, true);
+  assert.equal(io.err, "replay · 1 of 1 queries · blocks run for real in /nowhere\n");
+});
+
+Deno.test("replayCommand() takes paths of the copy for those that were recorded", async () => {
+  await using engine = await startEngine([
+    replyJson("const at = '/nowhere/a.txt'; at", { final: "{{at}}" }),
+  ]);
+  await engine.ask("Where?");
+  const copy = "/tmp/a-copy-with-a-longer-path/nowhere";
+  const { io, code } = await replay(engine, { place: { workspace: copy, paths: new PathMap([["/nowhere", copy]]) } });
+  assert.deepEqual([code, io.out], [0, "query 1 same · Where?\n"]);
+});
+
+Deno.test("replayCommand() removes the copy where the replay is cancelled or fails", async () => {
+  await using engine = await startEngine([replyJson("1", { final: "one" })]);
+  await engine.ask("x");
+  for (const error of [new Error("broken"), null]) {
+    const io = fakeIo();
+    let closed = 0;
+    const services = fakeServices({
+      replayPlace: () =>
+        Promise.resolve({
+          ...{ workspace: "/copy", home: null, paths: new PathMap(), copied: COPIED },
+          close: () => Promise.resolve(void closed++),
+        }),
+      open: async ({ playback }) => {
+        if (!playback) return sessionOf(engine, () => {});
+        if (error) throw error;
+        io.interrupt();
+        const own = await startEngine([], { provider: replayProvider(playback) });
+        return sessionOf(own, () => void own.close());
+      },
+    });
+    const flags = { json: false, inPlace: false };
+    const running = replayCommand(engine.branch.conversationId, { services, io, flags });
+    if (error) await assert.rejects(running, /broken/);
+    else assert.equal(await running, 130);
+    assert.equal(closed, 1);
+  }
 });
 
 Deno.test("replayCommand() lists what comes out otherwise, harmless for a terminal, and exits with 1", async () => {

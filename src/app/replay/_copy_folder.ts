@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import type { ProcessOwner } from "../../persistence/store.ts";
+import { isAlive, thisProcess } from "../process_owner.ts";
+import { removeTree } from "./_remove_tree.ts";
+
+const PREFIX = "vis-replay-", OWNER = "owner.json";
+const RANDOM = 10, LONGEST_NAME = 200;
+
+/** A new folder (real path) for a copy in another one, which names this process as its owner; its path has `length` characters, where that is not
+ * too short or too long. Copies whose process is no more are removed first. */
+export async function makeCopyFolder(folder: string, { length }: { readonly length: number }): Promise<string> {
+  const parent = await Deno.realPath(folder);
+  await removeAbandoned(parent);
+  const wanted = length - join(parent, PREFIX).length;
+  const random = crypto.getRandomValues(new Uint8Array(LONGEST_NAME));
+  const digits = Array.from(random, (byte) => (byte & 15).toString(16)).join("");
+  const path = join(parent, PREFIX + digits.slice(0, wanted >= RANDOM && wanted <= LONGEST_NAME ? wanted : RANDOM));
+  await Deno.mkdir(path, { mode: 0o700 });
+  try {
+    await Deno.writeTextFile(join(path, OWNER), JSON.stringify(thisProcess()));
+  } catch (error) {
+    await removeTree(path);
+    throw error;
+  }
+  return path;
+}
+
+async function removeAbandoned(parent: string): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(parent)) {
+    if (!isDirectory || !name.startsWith(PREFIX)) continue;
+    const path = join(parent, name);
+    // What cannot be looked at or removed is somebody else's.
+    if (await isAbandoned(path).catch(() => false)) await removeTree(path).catch(() => {});
+  }
+}
+
+async function isAbandoned(path: string): Promise<boolean> {
+  if ((await Deno.lstat(path)).uid !== Deno.uid()) return false;
+  const owner: ProcessOwner = JSON.parse(await Deno.readTextFile(join(path, OWNER)));
+  return isAlive(owner) === false;
+}

@@ -1,0 +1,3 @@
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable;
+}

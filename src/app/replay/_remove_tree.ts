@@ -1,0 +1,19 @@
+import { join } from "node:path";
+import { isUnreadable } from "./_is_unreadable.ts";
+
+/** Removes a folder with all that is in it, where a folder in it does not allow that too. Follows no link. */
+export async function removeTree(path: string): Promise<void> {
+  try {
+    await Deno.remove(path, { recursive: true });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    if (!isUnreadable(error)) throw error;
+    await unlock(path);
+    await Deno.remove(path, { recursive: true });
+  }
+}
+
+async function unlock(folder: string): Promise<void> {
+  await Deno.chmod(folder, 0o700);
+  for await (const { name, isDirectory } of Deno.readDir(folder)) if (isDirectory) await unlock(join(folder, name));
+}

@@ -1,0 +1,101 @@
+import { statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, sep } from "node:path";
+import type { ReplayPlace, ReplayRequest } from "../../domain/replay_place.ts";
+import { Cancelled, UsageError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/file_fault.ts";
+import { PathMap } from "../../domain/path_map.ts";
+import { realFolder } from "../settings.ts";
+import { Budget, type CopyLimits } from "./_budget.ts";
+import { makeCopyFolder } from "./_copy_folder.ts";
+import { copyTree } from "./_copy_tree.ts";
+import { listTree, type TreeEntry } from "./_list_tree.ts";
+import { removeTree } from "./_remove_tree.ts";
+
+export interface ReplayPlaceParts {
+  /** Vis's own folder. */
+  readonly home: string | null;
+  /** Where the copy is made. */
+  readonly temporary?: string;
+  readonly limits?: CopyLimits;
+}
+
+const LIMITS: CopyLimits = { bytes: 2 ** 30, entries: 200_000 };
+/** What must be free besides. */
+const FREE_BYTES = 64 * 2 ** 20;
+/** Folders of Vis's own that no replay needs: code, and what the changes of workspaces are undone with. */
+const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
+
+/** The workspace itself, or a copy of it and of what extensions keep in Vis's own folder. Rejects with `UsageError` where
+ * it cannot be copied, and with `Cancelled`; nothing is left then. */
+export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
+  const { cwd, recorded, inPlace, signal } = request;
+  const workspace = await realFolder(cwd ?? Deno.cwd());
+  if (inPlace) {
+    const paths = new PathMap([[recorded, workspace]]);
+    return { workspace, home: parts.home, paths, copied: null, close: () => Promise.resolve() };
+  }
+  const { temporary = tmpdir() } = parts;
+  // A path of the length of the recorded one, where that is possible: then sizes of texts are the same.
+  const root = await makeCopyFolder(temporary, { length: dirname(recorded).length }).catch((error: unknown) => {
+    throw refusal(workspace, `nothing can be put into ${temporary}: ${fileFault(error)}; TMPDIR names another folder`);
+  });
+  try {
+    const made = await fill(root, { ...parts, workspace, recorded, signal });
+    return { ...made, close: () => removeTree(root) };
+  } catch (error) {
+    await removeTree(root);
+    if (signal.aborted) throw new Cancelled("Cancelled");
+    throw error instanceof UsageError ? error : refusal(workspace, fileFault(error));
+  }
+}
+
+async function fill(
+  root: string,
+  { workspace, recorded, home, limits = LIMITS, signal }: ReplayPlaceParts & {
+    readonly workspace: string;
+    readonly recorded: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<Omit<ReplayPlace, "close">> {
+  const copy = join(root, basename(recorded) || "workspace"), ownCopy = join(root, ".vis of the replay");
+  const budget = new Budget(limits, (why) => refusal(workspace, why));
+  const take = (entry: TreeEntry): boolean => {
+    signal.throwIfAborted();
+    budget.take(entry);
+    return true;
+  };
+  const { entries, leftOut } = await listTree(
+    workspace,
+    (entry) => join(workspace, entry.path) !== root && take(entry),
+  );
+  const realHome = home && await Deno.realPath(home).catch(() => null); // it may not be there yet
+  const own = realHome ? await listTree(realHome, (entry) => isOfExtensions(entry) && take(entry)) : null;
+  await checkRoom(dirname(root), { workspace, bytes: budget.bytes });
+  const unread = await copyTree(entries, { from: workspace, to: copy, signal });
+  if (own && realHome) await copyTree(own.entries, { from: realHome, to: ownCopy, signal });
+  const paths = new PathMap([[recorded, copy], ...(home === null ? [] : [[home, ownCopy] as const])]);
+  const copied = { from: workspace, files: budget.files, bytes: budget.bytes, leftOut: leftOut + unread };
+  return { workspace: copy, home: home && ownCopy, paths, copied };
+}
+
+/** Files at the top are Vis's own: database, settings, keys. */
+function isOfExtensions({ path, info }: TreeEntry): boolean {
+  return (path.includes(sep) || info.isDirectory) && !UNUSED.includes(path);
+}
+
+async function checkRoom(
+  parent: string,
+  { workspace, bytes }: { readonly workspace: string; readonly bytes: number },
+): Promise<void> {
+  const { bavail, bsize } = await statfs(parent);
+  if (bavail * bsize >= bytes + FREE_BYTES) return;
+  const [free, needed] = [bavail * bsize, bytes + FREE_BYTES].map((size) => Math.ceil(size / 2 ** 20));
+  throw refusal(workspace, `${parent} has ${free} MiB free, ${needed} are needed; TMPDIR names another folder`);
+}
+
+function refusal(workspace: string, why: string): UsageError {
+  return new UsageError(
+    `Cannot copy ${workspace} for the replay: ${why}; --cwd names a smaller copy of your own, --in-place lets the blocks change the workspace itself`,
+  );
+}
