@@ -4,6 +4,7 @@ import v2 from "./V2__recursion.sql" with { type: "text" };
 import v3 from "./V3__scopes.sql" with { type: "text" };
 import v4 from "./V4__extension_state.sql" with { type: "text" };
 import v5 from "./V5__request_key.sql" with { type: "text" };
+import v6 from "./V6__order_and_leases.sql" with { type: "text" };
 
 export interface Migration {
   readonly version: number;
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   { version: 3, name: "V3__scopes.sql", sql: v3 },
   { version: 4, name: "V4__extension_state.sql", sql: v4 },
   { version: 5, name: "V5__request_key.sql", sql: v5 },
+  { version: 6, name: "V6__order_and_leases.sql", sql: v6 },
 ];

@@ -14,15 +14,37 @@ function statusOf(pid: number): { readonly state: string; readonly started: stri
   }
 }
 
-/** This process. */
-export function thisProcess(): ProcessOwner {
-  return { host: hostname(), pid: Deno.pid, started: statusOf(Deno.pid).started };
+/** The boot of the kernel and the namespace of processes: in another one a pid stands for another process, whatever the
+ * hosts are called. Where Linux does not tell, a name that no other process has, since none can look at this one. */
+function ownSpace(): string {
+  if (Deno.build.os !== "linux") return Deno.build.os;
+  try {
+    return `${PROC.read("/proc/sys/kernel/random/boot_id").trim()} ${PROC.link("/proc/self/ns/pid")}`;
+  } catch {
+    return crypto.randomUUID();
+  }
 }
 
-/** Whether the process still runs, null for one of another machine: this one cannot know. One that ended and was not
- * waited for by its parent does not. */
+class Self {
+  #known: ProcessOwner | null = null;
+
+  get owner(): ProcessOwner {
+    const { pid } = Deno;
+    return this.#known ??= { host: hostname(), space: ownSpace(), pid, started: statusOf(pid).started };
+  }
+}
+
+const SELF = new Self();
+
+/** This process; the same each time. */
+export function thisProcess(): ProcessOwner {
+  return SELF.owner;
+}
+
+/** Whether the process still runs, null where this one cannot know: that of another machine, of another boot of this one
+ * or of another namespace. One that ended and was not waited for by its parent does not. */
 export function isAlive(owner: ProcessOwner): boolean | null {
-  if (owner.host !== hostname()) return null;
+  if (owner.space !== thisProcess().space) return null;
   const { state, started } = statusOf(owner.pid);
   if (state === "Z" || state === "X") return false;
   if (started !== "" && owner.started !== "") return started === owner.started;

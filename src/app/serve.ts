@@ -23,6 +23,7 @@ const LIMITS = {
   headerBytes: 32_768,
   urlBytes: 8_192,
   heartbeatMs: 15_000,
+  lookMs: 500,
   wrongTokens: { perMinute: 60, burst: 30 },
 } as const;
 

@@ -15,16 +15,19 @@ import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/id.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import type { GivenSource } from "../environment/given_source.ts";
-import { givenAgain } from "../environment/given_again.ts";
-import { readGiven } from "../environment/read_given.ts";
-import type { Branch, BranchNode, Store, StoredIteration, StoredQuery, VariableHead } from "../persistence/store.ts";
+import type { GivenVariable } from "../environment/given_variable.ts";
+import type { Branch, BranchNode, Store, StoredIteration, VariableHead } from "../persistence/store.ts";
+import type { StoredQuery } from "../domain/stored_query.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import { previewCall } from "../query/preview_call.ts";
-import { type RunOptions, runQuery } from "../query/run_query.ts";
+import { runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
+import { endUnrun, storeQuery } from "../query/store_query.ts";
+import { allGiven } from "./_all_given.ts";
 import { asBefore } from "./_as_before.ts";
 import { notFound } from "./_not_found.ts";
+import { settled } from "./_settled.ts";
 import { checkRequest } from "./check_request.ts";
 import { checkedExtras } from "./checked_extras.ts";
 import type { ConversationParts } from "./conversation_parts.ts";
@@ -114,7 +117,8 @@ export class Conversations {
   }
 
   async queries(branch: Branch): Promise<readonly StoredQuery[]> {
-    return await this.#store.queries(branch.branchId);
+    const read = () => this.#store.queries(branch.branchId);
+    return await settled(this.#store, { read, runs: (found) => found.some(({ running }) => running) });
   }
 
   async iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]> {
@@ -128,7 +132,8 @@ export class Conversations {
   }
 
   async list(options: ListOptions): ReturnType<Store["listConversations"]> {
-    return await this.#store.listConversations(options);
+    const read = () => this.#store.listConversations(options);
+    return await settled(this.#store, { read, runs: (found) => found.some(({ running }) => running) });
   }
 
   /** Removes all of a conversation, every branch of it. Rejects with `BusyError` while a query runs in it. */
@@ -137,6 +142,7 @@ export class Conversations {
       if (this.#live.isBusy(branchId)) throw new BusyError(`Conversation is busy: ${conversationId}`);
       await this.close(branchId);
     }
+    await this.records.running(conversationId);
     await this.#store.deleteConversation(conversationId);
   }
 
@@ -145,16 +151,14 @@ export class Conversations {
   }
 
   /** Runs one query. Rejects with `UsageError` for an empty or oversized request, a schema that is none
-   * and images that cannot be sent, `BusyError`, `ConfigError` and
-   * `StoreError`; every other end is a result. */
+   * and images that cannot be sent, `BusyError` (`TakenOverError` where another process took over later), `ConfigError`
+   * and `StoreError`; every other end is a result. */
   async send(branch: Branch, request: string, options: SendOptions): Promise<QueryResult> {
     checkRequest(request);
     const extras = await checkedExtras(options, this.#parts.router);
-    const { environment, lock } = this.#live.of(branch);
+    const lock = this.#live.lockOf(branch);
     if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
-    return await lock.run(async () =>
-      await this.#run(request, { environment: await environment, options: { ...options, extras } })
-    );
+    return await lock.run(() => this.#run(request, { branch, options: { ...options, extras } }));
   }
 
   /** A branch that goes on from a point of another one, with the queries and variables of that moment. Throws
@@ -185,34 +189,11 @@ export class Conversations {
     if (inherited || last?.queryId !== queryId) {
       return await this.send(await this.fork({ queryId, position: -1 }), query.text, again);
     }
-    const { environment, lock } = this.#live.of(branch);
+    const lock = this.#live.lockOf(branch);
     if (lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     return await lock.run(async () => {
       const extras = await checkedExtras(again, this.#parts.router);
-      const begun = await this.#supersede(query, { ...again, extras });
-      await (await environment).close();
-      const fresh = await this.#live.again(branch);
-      return await this.#run(query.text, { environment: fresh, options: { ...again, extras, begun } });
-    });
-  }
-
-  /** Stores a new run of a query: from now on readers see the state before it. */
-  async #supersede(
-    { branchId, queryId, text }: StoredQuery,
-    { extras, requestKey, label, instructions }: Pick<SendOptions, "requestKey" | "label" | "instructions"> & {
-      readonly extras: RequestExtras;
-    },
-  ): Promise<string> {
-    const { router, owner, settings } = this.#parts;
-    const { provider, model } = router.current();
-    return await this.#store.beginQuery({
-      ...{ branchId, text, model, owner, requestKey },
-      provider: provider.name,
-      promptEnrichment: instructions || settings.instructions,
-      runLabel: label ?? null,
-      images: extras.images,
-      answerSchema: extras.answerSchema?.text ?? null,
-      retryOf: queryId,
+      return await this.#run(query.text, { branch, options: { ...again, extras, retryOf: queryId } });
     });
   }
 
@@ -258,30 +239,58 @@ export class Conversations {
 
   async #run(
     request: string,
-    { environment, options }: { readonly environment: Environment; readonly options: SendOptions & RunOptions },
+    { branch, options }: {
+      readonly branch: Branch;
+      readonly options: SendOptions & { readonly extras: RequestExtras; readonly retryOf?: string };
+    },
   ): Promise<QueryResult> {
-    const { branchId } = environment.branch;
-    const { context, variables, maxIterations: budget, instructions } = options;
-    const { settings } = this.#parts;
-    const own = { ...settings, ...(budget && { budget }), ...(instructions && { instructions }) };
-    const given = Object.entries({ ...(context && { context }), ...variables });
-    const again = options.given?.map((image) => givenAgain(image, this.#store)) ?? [];
-    const read = given.map(([name, source]) => readGiven(name, { source, store: this.#store }));
-    if (read.length + again.length > 0) await environment.give(await Promise.all([...again, ...read]));
+    const { branchId } = branch;
+    const { maxIterations: budget, instructions } = options;
+    const settings = { ...this.#parts.settings, ...(budget && { budget }), ...(instructions && { instructions }) };
+    const given = await allGiven(options, this.#store);
+    const queryId = await storeQuery(request, { ...this.#parts, settings }, { ...options, branchId });
     this.#children.forget(branchId);
     const steering = new Steering();
     const cancelling = new AbortController();
     const signal = AbortSignal.any([options.signal, cancelling.signal]);
-    this.#running.set(branchId, { steering, cancel: () => cancelling.abort() });
-    this.#leases.begin();
+    const cancel = (): void => cancelling.abort();
+    this.#running.set(branchId, { steering, cancel });
+    this.#leases.begin(branchId, cancel);
     try {
-      return await runQuery(request, { ...this.#parts, settings: own, environment, steering }, { ...options, signal });
+      const environment = await this.#environmentFor(queryId, { branch, given, anew: options.retryOf !== undefined });
+      try {
+        const parts = { ...this.#parts, settings, environment, steering };
+        return await runQuery(request, parts, { ...options, signal, begun: queryId });
+      } finally {
+        await this.#children.rest(branchId, environment);
+      }
     } finally {
-      this.#leases.end();
+      this.#leases.end(branchId);
       this.#running.delete(branchId);
       steering.end();
-      await this.#children.rest(branchId, environment);
       this.#live.trim();
+    }
+  }
+
+  /** For a query that is stored as running: from now on no other process changes the branch. */
+  async #environmentFor(
+    queryId: string,
+    { branch, given, anew }: {
+      readonly branch: Branch;
+      readonly given: readonly GivenVariable[];
+      readonly anew: boolean;
+    },
+  ): Promise<Environment> {
+    let environment: Environment | null = null;
+    try {
+      const after = await this.#store.runBefore(queryId);
+      environment = await this.#live.use(branch, { run: queryId, after, anew });
+      if (given.length > 0) await environment.give(given);
+      return environment;
+    } catch (error) {
+      if (environment) await this.#children.rest(branch.branchId, environment);
+      await endUnrun(this.#store, queryId).catch(() => {});
+      throw error;
     }
   }
 

@@ -4,14 +4,10 @@ import { Lock } from "./lock.ts";
 export interface LiveEnvironment {
   /** Whether its child lives. */
   readonly alive: boolean;
+  /** Whether it has what is stored, and nothing else. */
+  readonly sound: boolean;
   readonly programs: { readonly running: boolean };
   close(): Promise<void>;
-}
-
-export interface Live<E extends LiveEnvironment> {
-  readonly environment: Promise<E>;
-  /** Whoever runs a query has it. */
-  readonly lock: Lock;
 }
 
 export interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
@@ -22,13 +18,28 @@ export interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly onClose: (branchId: string) => void;
 }
 
-interface Entry<E extends LiveEnvironment> extends Live<E> {
+/** Which run wants the environment of its branch. */
+export interface WantedFor {
+  readonly run: string;
+  /** The run that was the newest one of the branch before; null for none. */
+  readonly after: string | null;
+  /** Whether the run begins with what was there before an older one. */
+  readonly anew: boolean;
+}
+
+interface Entry<E extends LiveEnvironment> {
+  /** Whoever runs a query has it. */
+  readonly lock: Lock;
+  environment: Promise<E> | null;
   /** Null until it is open. */
   opened: E | null;
+  /** The run that used it last: it has what was stored up to then. */
+  run: string | null;
 }
 
 /** The environments of this process, one for each branch that was used: opened on first use, and again on the next one
- * after they were closed. Nothing that is not stored is lost with one that rests. */
+ * after they were closed or where another process has used the branch since. Nothing that is not stored is lost with one
+ * that rests. */
 export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
   readonly #options: LiveEnvironmentsOptions<E, B>;
   /** Least recently used first. */
@@ -38,32 +49,39 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     this.#options = options;
   }
 
-  /** Who wants to use it takes its lock before anything is awaited. */
-  of(branch: B): Live<E> {
-    const known = this.#entries.get(branch.branchId);
-    const live = known ?? this.#make(branch, new Lock());
-    this.#entries.delete(branch.branchId);
-    this.#entries.set(branch.branchId, live);
-    if (!known) this.trim();
-    return live;
+  /** Who wants to use an environment takes its lock before anything is awaited. */
+  lockOf({ branchId }: B): Lock {
+    return this.#entryOf(branchId).lock;
   }
 
   isBusy(branchId: string): boolean {
     return this.#entries.get(branchId)?.lock.busy ?? false;
   }
 
-  /** A new one in place of one that its caller has locked and closed. */
-  again(branch: B): Promise<E> {
-    const live = this.#make(branch, this.#entries.get(branch.branchId)?.lock ?? new Lock());
-    this.#entries.set(branch.branchId, live);
-    return live.environment;
+  /** The environment of a branch, whose lock the caller has, for a run that is stored as running: as it was left by the
+   * run before, or opened again where that run was of another process. */
+  async use(branch: B, { run, after, anew }: WantedFor): Promise<E> {
+    const entry = this.#entryOf(branch.branchId);
+    const { opened } = entry;
+    const isCurrent = opened !== null && opened.sound && after !== null && entry.run === after && !anew;
+    entry.run = run;
+    if (isCurrent) return opened;
+    entry.opened = null;
+    await opened?.close();
+    entry.environment = this.#options.open(branch);
+    try {
+      return entry.opened = await entry.environment;
+    } catch (error) {
+      entry.environment = null;
+      throw error;
+    }
   }
 
   async close(branchId: string): Promise<void> {
-    const live = this.#entries.get(branchId);
+    const entry = this.#entries.get(branchId);
     this.#entries.delete(branchId);
     this.#options.onClose(branchId);
-    const environment = await live?.environment.catch(() => null);
+    const environment = await entry?.environment?.catch(() => null);
     await environment?.close();
   }
 
@@ -71,20 +89,21 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     await Promise.all([...this.#entries.keys()].map((id) => this.close(id)));
   }
 
-  #make(branch: B, lock: Lock): Entry<E> {
-    const entry: Entry<E> = { environment: this.#options.open(branch), lock, opened: null };
-    const { branchId } = branch;
-    entry.environment.then((opened) => entry.opened = opened, () => {
-      if (this.#entries.get(branchId) === entry) this.#entries.delete(branchId);
-    });
+  #entryOf(branchId: string): Entry<E> {
+    const known = this.#entries.get(branchId);
+    const entry = known ?? { lock: new Lock(), environment: null, opened: null, run: null };
+    if (!known) this.trim(1);
+    this.#entries.delete(branchId);
+    this.#entries.set(branchId, entry);
     return entry;
   }
 
-  /** Closes those that were used longest ago, down to the number that is kept. */
-  trim(): void {
-    for (const [branchId, { opened, lock }] of this.#entries) {
-      if (this.#entries.size <= this.#options.kept) return;
-      if (opened && !lock.busy && !opened.alive && !opened.programs.running) void this.close(branchId).catch(() => {});
+  /** Closes those that were used longest ago, down to the number that is kept with so many more. */
+  trim(more = 0): void {
+    for (const [branchId, { environment, opened, lock }] of this.#entries) {
+      if (this.#entries.size + more <= this.#options.kept) return;
+      const rests = opened ? !opened.alive && !opened.programs.running : environment === null;
+      if (rests && !lock.busy) void this.close(branchId).catch(() => {});
     }
   }
 }

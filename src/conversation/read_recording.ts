@@ -1,46 +1,36 @@
 import type { JsonValue } from "../domain/json_value.ts";
 import type { RecordedContext, RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
-import type { Branch, Store, StoredIteration, StoredQuery } from "../persistence/store.ts";
+import type { Branch, Store, StoredIteration } from "../persistence/store.ts";
+import type { StoredQuery } from "../domain/stored_query.ts";
 import { valueOf } from "../environment/history.ts";
 import { parseReply } from "../prompt/parse_reply.ts";
 
 /** A conversation with everything that its queries did, child queries below the iterations that ran them. */
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
   const { conversationId, title, workspace, createdAt } = branch;
-  const contexts = await givenContexts(store, branch.branchId);
   const shown = new Map((await store.turns(branch.branchId)).map((turn) => [turn.queryId, turn.iterations]));
   const queries: RecordedQuery[] = [];
-  for (const query of (await store.queries(branch.branchId)).toReversed()) {
-    // What was given before the next query began was given to this one.
-    const first = contexts.findIndex(({ createdAt }) => createdAt >= query.createdAt);
-    const given = first === -1 ? undefined : contexts.splice(first).at(-1);
-    queries.unshift({
-      ...await readQuery(store, query, { shown: shown.get(query.queryId) }),
-      context: given?.context ?? null,
+  for (const query of await store.queries(branch.branchId)) {
+    const { queryId } = query;
+    queries.push({
+      ...await readQuery(store, query, { shown: shown.get(queryId) }),
+      context: await givenContext(store, queryId),
     });
   }
   return { conversationId, title, workspace, createdAt, queries };
 }
 
-interface Given {
-  readonly createdAt: number;
-  readonly context: RecordedContext;
-}
-
-/** Versions of `context` that no block made, oldest first. */
-async function givenContexts(store: Store, branchId: string): Promise<Given[]> {
-  const versions = await store.variableVersions(branchId, "context");
-  return versions.filter(({ code }) => code === "").map(({ image, createdAt }) => {
-    const { large, summary } = image;
-    const label = summary.doc.replace(/^from /, "");
-    if (large !== undefined) {
-      return { createdAt, context: { label, json: false, pieces: () => store.largePieces(large) } };
-    }
-    const value = valueOf(image);
-    const json = typeof value !== "string";
-    const bytes = new TextEncoder().encode(json ? JSON.stringify(value) : value);
-    return { createdAt, context: { label, json, pieces: () => once(bytes) } };
-  });
+/** What a query was given as `context`. */
+async function givenContext(store: Store, queryId: string): Promise<RecordedContext | null> {
+  const image = (await store.givenImages(queryId)).find(({ name }) => name === "context");
+  if (!image) return null;
+  const { large, summary } = image;
+  const label = summary.doc.replace(/^from /, "");
+  if (large !== undefined) return { label, json: false, pieces: () => store.largePieces(large) };
+  const value = valueOf(image);
+  const json = typeof value !== "string";
+  const bytes = new TextEncoder().encode(json ? JSON.stringify(value) : value);
+  return { label, json, pieces: () => once(bytes) };
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -9,6 +9,7 @@ import type { BranchPoint } from "../domain/new_fork.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import type { VariableDiff } from "../environment/diff_versions.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";
+import { settled } from "./_settled.ts";
 import type { FoundPoint } from "./find_point.ts";
 
 /** Larger values are named, not decoded. */
@@ -55,6 +56,12 @@ export class Records {
     return await this.#store.keyedQuery(branchId, key);
   }
 
+  /** The query of a user that runs in a conversation, in whatever process; null where none does. */
+  async running(conversationId: string): Promise<string | null> {
+    const read = () => this.#store.runningQuery(conversationId);
+    return await settled(this.#store, { read, runs: (found) => found !== null });
+  }
+
   /** What queries that began since then came to, by their label. */
   async labelUse(since: number): Promise<readonly LabelUse[]> {
     return await this.#store.labelUse(since);
@@ -62,7 +69,8 @@ export class Records {
 
   /** One run of a query, shown by its branch or not; null where there is none. */
   async query(queryId: string): ReturnType<Store["query"]> {
-    return await this.#store.query(queryId);
+    const read = () => this.#store.query(queryId);
+    return await settled(this.#store, { read, runs: (found) => found?.running ?? false });
   }
 
   /** The queries of a branch without their texts, with how many iterations it shows of each. */

@@ -36,7 +36,7 @@ export function compareRecordings(
   replayed: RecordedQuery,
   { above = "", paths = new PathMap() }: Run = {},
 ): readonly RecordingDifference[] {
-  const cut = recorded.running || CUT.includes(recorded.reason);
+  const cut = recorded.reason === null || CUT.includes(recorded.reason);
   const whole = cut
     ? recorded.iterations.filter(({ status }) => status === "done" || status === "error")
     : recorded.iterations;
@@ -104,7 +104,7 @@ function fields(
 }
 
 function endOf({ reason, answer, confidence }: RecordedQuery): Facts {
-  return { reason, answer, confidence };
+  return { reason: reason ?? "", answer, confidence };
 }
 
 function summaryOf({ outcome, error, response, blocks, calls, children }: RecordedIteration): Facts {

@@ -21,6 +21,8 @@ export interface ConversationCare {
   /** All of it. Rejects with `BusyError` while a query runs in it. Texts and values that nothing refers to any more stay
    * in the database until it is pruned. */
   deleteConversation(conversationId: string): Promise<void>;
+  /** The run of a query of a user that runs in it, in whatever process; null where none does. */
+  runningQuery(conversationId: string): Promise<string | null>;
   /** The run of a query whose id begins so; null where none does, or several do. */
   findQuery(prefix: string): Promise<string | null>;
   /** Of queries that began since then with a label, child queries left out. */
@@ -43,24 +45,20 @@ export interface LabelUse {
   readonly costUsd: number;
 }
 
-/** Where a conversation stands in the list of all. */
-export interface ListPlace {
-  /** Of its newest query, or when it was made. */
-  readonly at: number;
-  /** Its newest query as the list sorts them, "" where there is none. */
-  readonly query: string;
-  readonly conversationId: string;
-}
-
 export interface ListOptions {
   readonly limit: number;
   /** Those of this channel only. */
   readonly channel?: string | undefined;
   /** Those that stand behind this place. */
-  readonly after?: ListPlace | undefined;
+  readonly after?: number | undefined;
 }
 
 export interface Listed {
   readonly queries: number;
-  readonly place: ListPlace;
+  /** When its newest query began, or it was made. */
+  readonly activeAt: number;
+  /** Whether a query runs in it, in whatever process. */
+  readonly running: boolean;
+  /** In the list of all conversations. A conversation that is made or asked has the first one from then on. */
+  readonly place: number;
 }

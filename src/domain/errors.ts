@@ -70,7 +70,19 @@ export class HostCallError extends Error {
 
 /** The conversation is running a query already. */
 export class BusyError extends Error {
-  override readonly name = "BusyError";
+  override readonly name: string = "BusyError";
+}
+
+/** Another process ended the query of this one, which had not responded for long, and may have continued its
+ * conversation: nothing more of that query is stored. */
+export class TakenOverError extends BusyError {
+  override readonly name = "TakenOverError";
+  constructor(queryId: string) {
+    super(
+      `Cannot continue query ${queryId}: another process took over its conversation while this one did not respond; ` +
+        "what was stored until then is kept",
+    );
+  }
 }
 
 /** The caller's signal was aborted. */

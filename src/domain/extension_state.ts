@@ -39,7 +39,8 @@ export interface StatePlace {
   /** Null: global. */
   readonly branchId: string | null;
   /** Of a change: the row of the iteration in which it is made; before the first one its query (`query_state.id`). The
-   * newest moment of the branch where both are absent. */
+   * newest moment of the branch where both are absent. A global one is not of that moment, but refused as any change of
+   * a query that another process has ended as lost. */
   readonly iterationId?: string | null;
   readonly queryId?: string | null;
 }

@@ -45,8 +45,9 @@ export interface RecordedQuery {
   readonly queryId: string;
   readonly text: string;
   readonly running: boolean;
-  readonly status: QueryStatus;
-  readonly reason: QueryReason;
+  readonly status: QueryStatus | "running";
+  /** Null while it runs. */
+  readonly reason: QueryReason | null;
   readonly answer: string;
   readonly confidence: Confidence;
   readonly usage: Usage;

@@ -4,6 +4,8 @@ export interface RequestKey {
   readonly branchId: string;
   readonly key: string;
   readonly fingerprint: string;
+  /** What the key began before, where its request is continued: the key stands for the new query from then on. */
+  readonly replaces?: string;
 }
 
 /** What may have come with a key. */

@@ -48,6 +48,7 @@ export class Environment {
   readonly #lost = new LostNotes();
   readonly #modules: RealmModules;
   #running = false;
+  #sound = true;
   #iterationId: string | null = null;
   #active: ActiveExtensions | null = null;
   #boundTo = "";
@@ -111,6 +112,11 @@ export class Environment {
     return this.#session.living !== null;
   }
 
+  /** Whether it has what is stored, and nothing else: false where what could not be stored could not be undone either. */
+  get sound(): boolean {
+    return this.#sound;
+  }
+
   /** Stops the child until it is needed again; nothing where a query runs. Versions are stored with their iteration,
    * so there is nothing to save; what could not be kept is named to the model when the child is started again. */
   async rest(): Promise<void> {
@@ -122,7 +128,11 @@ export class Environment {
     this.#scope = null;
     this.#iterationId = null;
     this.programs.endQuery();
-    if (unstored) await this.#undo();
+    if (unstored) {
+      this.#sound = false;
+      await this.#undo();
+      this.#sound = true;
+    }
     this.given.end();
     await this.#session.endQuery();
   }
@@ -263,11 +273,11 @@ export class Environment {
     doc: (name) => this.#active?.doc(name) ?? null,
   });
 
-  /** Takes variables out of scope for good, where no iteration runs. */
-  async retire(names: readonly string[]): Promise<void> {
+  /** Takes variables out of scope for good, before the first iteration of a query. */
+  async retire(names: readonly string[], { queryId }: { readonly queryId: string }): Promise<void> {
     const { forgotten } = await this.forget(names);
     const { done } = this.storing();
-    await this.store.setScope(this.branch.branchId, forgotten, "forgotten");
+    await this.store.setScope(this.branch.branchId, { names: forgotten, scope: "forgotten", queryId });
     done();
   }
 

@@ -64,7 +64,7 @@ export class ExtensionStore implements OwnStore {
 
   #place({ scope = "conversation" }: Scoped): StatePlace {
     const namespace = this.#namespace;
-    if (scope === "global") return { namespace, branchId: null };
+    if (scope === "global") return { namespace, ...this.#now(), branchId: null };
     if (scope === "conversation") return { namespace, ...this.#now() };
     throw new TypeError(`Cannot use scope ${String(scope)}: there are "conversation" and "global"`);
   }

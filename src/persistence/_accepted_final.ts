@@ -1,7 +1,7 @@
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";
-import type { QueryEnd } from "./store.ts";
+import type { QueryEnd } from "../domain/stored_query.ts";
 
 /** `iteration.metadata` of one whose final was accepted. */
 interface FinalMetadata {

@@ -4,6 +4,7 @@ import type { SubCall } from "../domain/sub_call.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { checkRun } from "./_fence.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { VariableWriter } from "./_variable_writer.ts";
 import type { Branch } from "./store.ts";
@@ -21,6 +22,7 @@ export class Children {
   createBranch(child: NewChildBranch): Promise<Omit<Branch, "workspace">> {
     const { branchId: parent, iterationId, depth, title } = child;
     return this.#db.write(async (tx) => {
+      await checkRun(tx, { iterationId });
       const content = new Content(tx);
       const [branchId, createdAt] = [newId(), this.#now()];
       const { conversationSoulId: conversationId } = await tx.selectFrom("conversationState")
@@ -53,11 +55,12 @@ export class Children {
       .innerJoin("querySoul as q", "q.conversationStateId", "c.conversationStateId")
       .innerJoin("queryState as s", "s.querySoulId", "q.id")
       .select(["s.id as queryId", "c.depth"]).where("c.iterationId", "=", iterationId)
-      .orderBy("c.createdAt").orderBy("s.id").execute();
+      .orderBy("c.rowid").orderBy("s.version").execute();
   }
 
   recordCall(call: SubCall): Promise<void> {
     return this.#db.write(async (tx) => {
+      await checkRun(tx, call);
       const content = new Content(tx);
       const text = async (one: string | null) => one === null ? null : await content.putText(one);
       await tx.insertInto("subCall").values({
@@ -78,7 +81,7 @@ export class Children {
 
   async calls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]> {
     const rows = await this.#db.selectFrom("subCall").selectAll().where("iterationId", "=", iterationId)
-      .orderBy("createdAt").orderBy("id").execute();
+      .orderBy("rowid").execute();
     const content = new Content(this.#db);
     await content.load(rows.flatMap((row) => [row.prompt, row.reply, row.error]));
     return rows.map((row) => ({

@@ -16,16 +16,18 @@ export class CareOfConversations {
 
   delete(conversationId: string): Promise<void> {
     return this.#db.write(async (tx) => {
-      const running = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .innerJoin("conversationState as b", "b.id", "q.conversationStateId").select("s.id")
-        .where("s.status", "=", "running").where("b.conversationSoulId", "=", conversationId).limit(1)
-        .executeTakeFirst();
-      if (running) throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
+      if (await runningQuery(tx, conversationId) !== null) {
+        throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
+      }
       const { numDeletedRows } = await tx.deleteFrom("conversationSoul").where("id", "=", conversationId)
         .executeTakeFirstOrThrow();
       if (numDeletedRows > 0n) return;
       throw new UsageError(`Cannot delete conversation ${conversationId}: there is none of that id`);
     });
+  }
+
+  async running(conversationId: string): Promise<string | null> {
+    return await runningQuery(this.#db, conversationId);
   }
 
   async findQuery(prefix: string): Promise<string | null> {
@@ -63,10 +65,20 @@ export class CareOfConversations {
             )
             .select((on) => ["s.id as queryId", on.fn.coalesce("n.shown", on.lit(0)).as("iterations")])
             .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownRun(on, segment))
-            .orderBy("q.createdAt").orderBy("q.id").execute(),
+            .orderBy("q.rowid").execute(),
         );
       }
       return turns;
     });
   }
+}
+
+/** Child queries run within one of a user. */
+async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
+  const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
+    .leftJoin("childBranch as c", "c.conversationStateId", "b.id").select("s.id")
+    .where("s.status", "=", "running").where("b.conversationSoulId", "=", conversationId)
+    .where("c.depth", "is", null).limit(1).executeTakeFirst();
+  return found?.id ?? null;
 }

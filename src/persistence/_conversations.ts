@@ -3,6 +3,7 @@ import type { Listed, ListOptions } from "../domain/conversation_care.ts";
 import { newId } from "../domain/id.ts";
 import type { Chat, NewConversation } from "../domain/new_conversation.ts";
 import type { NewFork } from "../domain/new_fork.ts";
+import { NEXT_ACTIVITY } from "./_activity.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
@@ -14,16 +15,17 @@ import type { Branch, BranchNode } from "./store.ts";
 const ID_CHARS = 36;
 const MIN_PREFIX = 8;
 const OWN_BRANCH = sql`s.id NOT IN (SELECT conversation_state_id FROM child_branch)`;
-/** When conversation `c` was asked last, null where it never was: from the end of an index for each of its branches. */
-const ASKED = sql<number | null>`(SELECT max((SELECT max(q.created_at) FROM query_soul AS q
-  WHERE q.conversation_state_id = s.id)) FROM conversation_state AS s
-  WHERE s.conversation_soul_id = c.id AND ${OWN_BRANCH})`;
-/** The newest query of conversation `a`. */
-const NEWEST = sql<string | null>`(SELECT max(q.id) FROM conversation_state AS s
-  INNER JOIN query_soul AS q ON q.conversation_state_id = s.id AND q.created_at = a.asked
-  WHERE s.conversation_soul_id = a.conversation_id AND ${OWN_BRANCH})`;
-/** Of the newest query, or when the conversation was made. */
-const ACTIVE = sql<number>`coalesce(a.asked, a.made)`;
+/** Whether a query of a user was asked in conversation `c`. */
+const ASKED = sql<boolean>`EXISTS (SELECT 1 FROM conversation_state s INNER JOIN query_soul q
+  ON q.conversation_state_id = s.id WHERE s.conversation_soul_id = c.id AND ${OWN_BRANCH})`;
+/** When its newest query began, or it was made: from the end of an index for each of its branches. */
+const ACTIVE_AT = sql<number>`coalesce((SELECT q.created_at FROM query_soul q WHERE q.rowid = (
+  SELECT max((SELECT max(n.rowid) FROM query_soul n WHERE n.conversation_state_id = s.id)) FROM conversation_state s
+  WHERE s.conversation_soul_id = c.id AND ${OWN_BRANCH})), c.created_at)`;
+/** Whether a query runs in conversation `c`. */
+const RUNS = sql<number>`EXISTS (SELECT 1 FROM query_state r INNER JOIN query_soul q ON q.id = r.query_soul_id
+  INNER JOIN conversation_state s ON s.id = q.conversation_state_id
+  WHERE r.status = 'running' AND s.conversation_soul_id = c.id)`;
 
 /** `conversation_soul.metadata`. */
 interface SoulMetadata {
@@ -74,7 +76,8 @@ export class Conversations {
     const [conversationId, branchId] = [newId(), newId()];
     const metadata = toJson({ channel, workspace, ...(externalId === undefined ? {} : { externalId }) });
     await tx.insertInto("conversationSoul")
-      .values({ id: conversationId, metadata: await content.putText(metadata), createdAt }).execute();
+      .values({ id: conversationId, metadata: await content.putText(metadata), createdAt, activity: NEXT_ACTIVITY })
+      .execute();
     await tx.insertInto("conversationState").values({
       id: branchId,
       conversationSoulId: conversationId,
@@ -121,24 +124,23 @@ export class Conversations {
   }
 
   async latest(workspace: string): Promise<Branch | null> {
-    const branches = await this.#read(await this.#byActivity().where("a.asked", "is not", null).execute());
-    return branches.find((branch) => branch.workspace === workspace) ?? null;
+    const [found] = await this.#byActivity().where(ASKED)
+      .where(has("workspace", workspace)).limit(1).execute();
+    return found ? (await this.#read([found]))[0] ?? null : null;
   }
 
   async list({ limit, after, channel }: ListOptions): Promise<readonly (Branch & Listed)[]> {
-    const all = this.#byActivity().limit(Math.max(0, Math.floor(limit)));
-    const rows = channel === undefined ? all : all.where("a.conversationId", "in", inChannel(channel));
-    const { at, query, conversationId } = after ?? {};
-    const found = await (after === undefined ? rows : rows.where(
-      sql<boolean>`(${ACTIVE}, coalesce(${NEWEST}, ''), a.conversation_id) < (${at}, ${query}, ${conversationId})`,
-    ))
-      .execute();
+    const all = this.#byActivity().select([RUNS.as("running"), ACTIVE_AT.as("activeAt")]).limit(
+      Math.max(0, Math.floor(limit)),
+    );
+    const rows = channel === undefined ? all : all.where(has("channel", channel));
+    const found = await (after === undefined ? rows : rows.where("c.activity", "<", after)).execute();
     const counts = await this.#countQueries(found.map(({ conversationId }) => conversationId));
     const branches = await this.#read(found);
     return branches.map((branch, n) => {
-      const { conversationId } = branch;
-      const place = { at: found[n]?.at ?? 0, query: found[n]?.query ?? "", conversationId };
-      return { ...branch, queries: counts.get(conversationId) ?? 0, place };
+      const { activity = 0, activeAt = 0, running = 0 } = found[n] ?? {};
+      const queries = counts.get(branch.conversationId) ?? 0;
+      return { ...branch, queries, activeAt, running: running === 1, place: activity };
     });
   }
 
@@ -176,14 +178,10 @@ export class Conversations {
       .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata"]);
   }
 
-  /** The same, the one with the newest query first. What one conversation costs here must not grow with its queries. */
+  /** The same, the one that was used last first. What one conversation costs here must not grow with its queries, nor a
+   * page with the conversations behind it. */
   #byActivity() {
-    return this.#db.selectFrom(this.#newestBranches().select(["c.createdAt as made", ASKED.as("asked")]).as("a"))
-      .selectAll("a")
-      .select([ACTIVE.as("at"), NEWEST.as("query")])
-      .orderBy("at", "desc")
-      .orderBy("query", "desc")
-      .orderBy("a.conversationId", "desc");
+    return this.#newestBranches().select("c.activity").orderBy("c.activity", "desc");
   }
 
   async #read(
@@ -207,8 +205,10 @@ export class Conversations {
   }
 }
 
-function inChannel(channel: string) {
-  return sql<string>`(SELECT id FROM conversation_soul_full WHERE json_extract(metadata, '$.channel') = ${channel})`;
+/** Whether the metadata of conversation `c` have this. */
+function has(key: "channel" | "workspace", value: string) {
+  return sql<boolean>`(SELECT json_extract(f.metadata, ${`$.${key}`}) FROM conversation_soul_full f
+    WHERE f.id = c.id) = ${value}`;
 }
 
 /** The conversation of a chat. */

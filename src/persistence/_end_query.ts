@@ -1,16 +1,17 @@
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { checkFence } from "./_fence.ts";
 import { firstWords } from "./_first_words.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import { dropLease } from "./_leases.ts";
-import type { QueryEnd } from "./store.ts";
+import type { QueryEnd } from "../domain/stored_query.ts";
 
 const SUBTITLE_CHARS = 60;
 
 /** Ends a running query in the transaction `db`, and with it an iteration that was left running, which a query that is
- * done cannot have. One that has ended stays as it is. */
+ * done cannot have. One that has ended stays as it is. Throws `TakenOverError` where another process ended it. */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
@@ -24,7 +25,7 @@ export async function endQuery(
     parameters: [queryId],
   });
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
-  if (row.status !== "running") return;
+  if (row.status !== "running") return await checkFence(db, { ...row, id: queryId });
   const content = new Content(db);
   await content.load([row.metadata]);
   const before = fromJson<QueryMetadata>(row.metadata === null ? null : content.text(row.metadata));

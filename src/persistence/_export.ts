@@ -44,29 +44,32 @@ async function readRows(db: Database, conversationId: string): Promise<Rows> {
   const iterations = db.selectFrom("iteration").select("id").where("queryStateId", "in", runs);
   const souls = db.selectFrom("expressionSoul").select("id").where("conversationStateId", "in", branches);
   return {
-    conversationSoul: await db.selectFrom("conversationSoul").selectAll().where("id", "=", conversationId).execute(),
+    conversationSoul: await db.selectFrom("conversationSoul").select(["id", "metadata", "createdAt"])
+      .where("id", "=", conversationId).execute(),
     conversationState: await db.selectFrom("conversationState").selectAll()
       .where("conversationSoulId", "=", conversationId).orderBy("version").execute(),
-    querySoul: await db.selectFrom("querySoul").selectAll().where("id", "in", queries).orderBy("id").execute(),
-    queryState: await db.selectFrom("queryState").selectAll().where("id", "in", runs).orderBy("id").execute(),
-    iteration: await db.selectFrom("iteration").selectAll().where("id", "in", iterations).orderBy("id").execute(),
-    expressionSoul: await db.selectFrom("expressionSoul").selectAll().where("id", "in", souls).orderBy("id").execute(),
+    querySoul: await db.selectFrom("querySoul").selectAll().where("id", "in", queries).orderBy("rowid").execute(),
+    queryState: await db.selectFrom("queryState").selectAll().where("id", "in", runs).orderBy("rowid").execute(),
+    iteration: await db.selectFrom("iteration").selectAll().where("id", "in", iterations).orderBy("rowid").execute(),
+    expressionSoul: await db.selectFrom("expressionSoul").selectAll().where("id", "in", souls).orderBy("rowid")
+      .execute(),
     expressionState: await db.selectFrom("expressionState").selectAll().where("expressionSoulId", "in", souls)
       .orderBy("expressionSoulId").orderBy("version").execute(),
     expressionDependency: await db.selectFrom("expressionDependency").selectAll()
-      .where("conversationStateId", "in", branches).orderBy("id").execute(),
+      .where("conversationStateId", "in", branches).orderBy("rowid").execute(),
     scopeChange: await db.selectFrom("scopeChange")
       .select(["expressionSoulId", "queryStateId", "position", "scope", "createdAt"])
       .where("expressionSoulId", "in", souls).orderBy("id").execute(),
     extensionState: await db.selectFrom("extensionState").selectAll().where("conversationStateId", "in", branches)
-      .orderBy("id").execute(),
+      .orderBy("rowid").execute(),
     childBranch: await db.selectFrom("childBranch").selectAll().where("conversationStateId", "in", branches)
-      .orderBy("conversationStateId").execute(),
-    subCall: await db.selectFrom("subCall").selectAll().where("iterationId", "in", iterations).orderBy("id").execute(),
+      .orderBy("rowid").execute(),
+    subCall: await db.selectFrom("subCall").selectAll().where("iterationId", "in", iterations).orderBy("rowid")
+      .execute(),
   };
 }
 
-/** The process that ran a query belongs to this machine; whatever runs has not ended when the file is read. */
+/** Whatever runs has not ended when the file is read. Earlier versions noted with a query whose process it was. */
 function settled(table: ArchiveTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
   const status = row["status"] === "running" ? "interrupted" : row["status"];

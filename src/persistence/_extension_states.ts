@@ -11,6 +11,7 @@ import type {
 import { newId } from "../domain/id.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { checkRun } from "./_fence.ts";
 import { findStates } from "./_find_states.ts";
 import { isShownIteration, type Segment } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
@@ -46,6 +47,7 @@ export class ExtensionStates implements StateStore {
       throw new UsageError(`Cannot store ${key}: ${text.length} characters of JSON, over ${MAX_CHARS}`);
     }
     return this.#write(async (tx) => {
+      await checkRun(tx, place);
       const content = new Content(tx);
       const [newest] = await this.#shown(tx, { place, key, limit: 1 });
       await content.load([newest?.value]);
@@ -94,6 +96,7 @@ export class ExtensionStates implements StateStore {
 
   delete(place: StatePlace, key: string): Promise<boolean> {
     return this.#write(async (tx) => {
+      await checkRun(tx, place);
       const [newest] = await this.#shown(tx, { place, key, limit: 1 });
       if (newest === undefined || newest.value === null) return false;
       if (place.branchId === null) await ownRows(tx, { place, key }).execute();

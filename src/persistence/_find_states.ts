@@ -28,20 +28,20 @@ export async function findStates(
   // Of the rows of a group SQLite gives the one with the greatest version.
   const { rows } = await sql<Row>`
     WITH newest AS (
-      SELECT b.conversation_soul_id AS conversation_id, e.conversation_state_id AS branch, e.key, max(e.version) AS version,
-        e.value AS cell, e.created_at AS at
+      SELECT b.conversation_soul_id AS conversation_id, e.key, max(e.version) AS version,
+        e.value AS cell, e.created_at AS at, e.rowid AS stored
       FROM extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
       LEFT JOIN query_state s ON s.id = e.query_state_id
       WHERE e.namespace = ${namespace} AND substr(e.key, 1, ${prefix.length}) = ${prefix}
         AND NOT EXISTS (SELECT 1 FROM query_state n WHERE n.query_soul_id = s.query_soul_id AND n.version > s.version)
       GROUP BY e.conversation_state_id, e.key
     ), whole AS (
-      SELECT conversation_id, branch, key, version, at, cell, CASE WHEN cell GLOB 'sha256:*'
+      SELECT conversation_id, key, version, at, stored, cell, CASE WHEN cell GLOB 'sha256:*'
         THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(cell, 8)) ELSE cell END AS text
       FROM newest
     )
     SELECT conversation_id, key, version, cell AS value, at FROM whole WHERE ${sql.join(all, sql` AND `)}
-    ORDER BY at DESC, key, branch LIMIT ${limit}`.execute(db);
+    ORDER BY stored DESC LIMIT ${limit}`.execute(db);
   const content = new Content(db);
   await content.load(rows.map(({ value }) => value));
   return rows.map(({ value, ...row }) => ({ ...row, value: JSON.parse(content.text(value)) }));

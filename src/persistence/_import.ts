@@ -5,6 +5,7 @@ import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import type { ImportReport } from "../domain/conversation_care.ts";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
+import { moveToFront } from "./_activity.ts";
 import { ARCHIVE_TABLES, type ArchiveTable, type CellKinds, fromArchiveRow, type Row } from "./_archive_cells.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
@@ -27,17 +28,18 @@ export async function importConversation(
       await sql`PRAGMA defer_foreign_keys = ON`.execute(tx);
       const content = new Content(tx);
       for (const [name, kinds] of Object.entries(ARCHIVE_TABLES) as [ArchiveTable, CellKinds][]) {
-        let last: { readonly soul: unknown; readonly result: Uint8Array | string | null } | null = null;
-        for (const given of ordered(name, tables[name])) {
+        const results = new Map<unknown, Uint8Array | string | null>();
+        for (const given of ordered(name, tables)) {
           const row = await ownRow(name, { row: given, ids, content, workspace, bytesIn });
           const soul = row["expressionSoulId"];
-          const before = last !== null && last.soul === soul ? last.result : null;
+          const before = results.get(soul) ?? null;
           const cells = await cellsOf(row, { kinds, content, bytesIn, before, large: largeOf(name, given) });
-          last = { soul, result: cells["result"] as Uint8Array | string | null };
+          if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
           // The archive was checked against the columns of the table that its rows are named for.
           await insertRow(tx, name, cells as never);
         }
       }
+      await moveToFront(tx, ids.get(tables.conversationState[0]?.id ?? "") ?? "");
     });
   } catch (error) {
     throw contradiction(error) ?? error;
@@ -46,7 +48,7 @@ export async function importConversation(
   return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
 }
 
-/** In the order of the old ones, by which rows of one moment are sorted. */
+/** They sort as the old ones. */
 function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
   const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
   if (new Set(old).size < old.length) throw new UsageError("Cannot import conversation: two rows have the same id");
@@ -67,13 +69,13 @@ function contentsByHash(contents: ConversationArchive["contents"]): ReadonlyMap<
   return found;
 }
 
-/** A first version comes before the others. */
-function ordered(name: ArchiveTable, rows: readonly Row[]): readonly Row[] {
-  if (name !== "expressionState") return rows;
-  const soul = (row: Row) => String(row["expressionSoulId"]);
-  return rows.toSorted((a, b) =>
-    soul(a) === soul(b) ? Number(a["version"]) - Number(b["version"]) : soul(a) < soul(b) ? -1 : 1
-  );
+/** Rows are stored in the order of the file, which is the one in which they were stored first; there versions stand by
+ * their variable. */
+function ordered(name: ArchiveTable, tables: ConversationArchive["tables"]): readonly Row[] {
+  if (name !== "expressionState") return tables[name];
+  const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));
+  const place = (id: string): number => places.get(id) ?? places.size;
+  return tables[name].toSorted((a, b) => place(a.iterationId) - place(b.iterationId) || (a.id < b.id ? -1 : 1));
 }
 
 interface Given {

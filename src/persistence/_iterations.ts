@@ -3,6 +3,7 @@ import { blockCells } from "./_block_row.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { checkFence, runningRun } from "./_fence.ts";
 import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { addTraces, changeQueryMetadata } from "./_query_metadata.ts";
@@ -30,6 +31,7 @@ export class Iterations {
   begin(iteration: NewIteration): Promise<string> {
     return this.#db.write(async (tx) => {
       const content = new Content(tx);
+      const run = await runningRun(tx, iteration.queryId);
       const row = await askedCells(content, iteration);
       const metadata = toJson({ ...iteration.metadata, pendingBlocks: iteration.blocks });
       await insertRow(tx, "iteration", {
@@ -42,8 +44,8 @@ export class Iterations {
         createdAt: this.#now(),
         finishedAt: null,
       });
-      await give(content, { iteration, iterationId: row.id, now: this.#now() });
-      await count(tx, { ...iteration, totals: iteration.spent });
+      await give(content, { iteration, branchId: run.branchId, iterationId: row.id, now: this.#now() });
+      await count(tx, { ...iteration, totals: iteration.spent, cell: run.metadata });
       return row.id;
     });
   }
@@ -76,6 +78,7 @@ export class Iterations {
   fail(iteration: Failed[0], end: Failed[1]): Promise<string> {
     return this.#db.write(async (tx) => {
       const content = new Content(tx);
+      const { branchId, metadata: cell } = await runningRun(tx, iteration.queryId);
       const row = await askedCells(content, iteration);
       const now = this.#now();
       await insertRow(tx, "iteration", {
@@ -89,10 +92,9 @@ export class Iterations {
         finishedAt: now,
       });
       const { queryId, position } = iteration;
-      await give(content, { iteration, iterationId: row.id, now });
-      const { branchId } = await branchOf(tx, queryId);
+      await give(content, { iteration, branchId, iterationId: row.id, now });
       await writeResults(content, { ...end, blocks: [], branchId, queryId, position, iterationId: row.id, now });
-      await count(tx, { ...iteration, totals: end.totals });
+      await count(tx, { ...iteration, totals: end.totals, cell });
       return row.id;
     });
   }
@@ -117,12 +119,14 @@ async function askedCells(content: Content, iteration: Omit<NewIteration, "respo
 /** Adds the calls of an iteration to the totals of its query. */
 async function count(
   tx: Database,
-  { queryId, traces, totals }: Pick<NewIteration, "queryId" | "traces"> & {
+  { queryId, traces, totals, cell }: Pick<NewIteration, "queryId" | "traces"> & {
     readonly totals: Partial<IterationEnd["totals"]> | undefined;
+    readonly cell: string | null;
   },
 ): Promise<void> {
   await changeQueryMetadata(tx, {
     queryId,
+    cell,
     change: (before) => ({ ...totals, byModel: addTraces(before.byModel ?? {}, traces) }),
   });
 }
@@ -134,11 +138,12 @@ async function runningIteration(tx: Database, iterationId: string) {
       tx.selectFrom("iteration as i")
         .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
         .select(["i.status", "i.metadata", "i.position", "s.id as queryId", "q.conversationStateId as branchId"])
-        .select("s.metadata as queryMetadata")
+        .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
         .where("i.id", "=", iterationId),
     parameters: [iterationId],
   });
   if (row?.status === "running") return row;
+  if (row) await checkFence(tx, { id: row.queryId, status: row.queryStatus, metadata: row.queryMetadata });
   throw new Error(
     `Cannot end iteration ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
   );
@@ -147,20 +152,9 @@ async function runningIteration(tx: Database, iterationId: string) {
 /** Versions of what the query was given. */
 async function give(
   content: Content,
-  { iteration: { queryId, given = [] }, ...facts }: {
-    readonly iteration: Pick<NewIteration, "queryId" | "given">;
-    readonly iterationId: string;
-    readonly now: number;
-  },
+  { iteration: { given = [] }, ...facts }: WriterFacts & { readonly iteration: Pick<NewIteration, "given"> },
 ): Promise<void> {
-  if (given.length === 0) return;
-  const { branchId } = await branchOf(content.db, queryId);
-  await new VariableWriter(content, { ...facts, branchId }).given(given);
-}
-
-async function branchOf(tx: Database, queryId: string): Promise<{ readonly branchId: string }> {
-  return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select("q.conversationStateId as branchId").where("s.id", "=", queryId).executeTakeFirstOrThrow();
+  if (given.length > 0) await new VariableWriter(content, facts).given(given);
 }
 
 /** Blocks, variables, system variables and edges. */

@@ -2,16 +2,13 @@ import { BusyError } from "../domain/errors.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
-import type { Schema } from "./_schema.ts";
 import type { ProcessOwner } from "./store.ts";
 
-/** True, false, or null where this machine cannot tell. */
+/** True, false, or null where this process cannot tell. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
 /** Four heartbeats of a process that nobody here can look at. */
 const STALE_MS = 120_000;
-
-type Lease = Schema["lease"];
 
 /** Takes a branch for a process, in the transaction that begins a query. Throws `BusyError` while another living process
  * has it. `endLeft` is called before with the owner of what was left running on it: a process that is gone, or this one,
@@ -26,24 +23,19 @@ export async function takeLease(
     readonly endLeft: (left: { readonly owner: ProcessOwner; readonly gone: boolean }) => Promise<void>;
   },
 ): Promise<void> {
-  const known = await leaseOf(tx, branchId);
+  const known = await holderOf(tx, branchId);
   if (known) {
     const gone = !isSame(known, owner);
-    if (gone && holds(known, { isAlive, now })) {
-      throw new BusyError(`Conversation is busy: process ${known.pid} on ${known.host} works on it`);
+    if (gone && await isAliveNow(tx, { owner: known, isAlive, now })) {
+      const { pid, host } = known;
+      throw new BusyError(`Conversation is busy: a query runs in it in another process (${pid} on ${host})`);
     }
     await endLeft({ owner: known, gone });
     await dropLease(tx, branchId);
   }
-  const { host, pid, started } = owner;
-  await insertRow(tx, "lease", {
-    conversationStateId: branchId,
-    host,
-    pid,
-    started,
-    acquiredAt: now,
-    heartbeatAt: now,
-  });
+  const { host, space, pid, started } = owner;
+  const held = { conversationStateId: branchId, host, space, pid, started };
+  await insertRow(tx, "lease", { ...held, acquiredAt: now, heartbeatAt: now });
 }
 
 export async function dropLease(tx: Database, branchId: string): Promise<void> {
@@ -54,45 +46,44 @@ export async function dropLease(tx: Database, branchId: string): Promise<void> {
   });
 }
 
-/** Says that a process still lives to those that cannot look for themselves. */
+/** Says that a process still lives to those that cannot look for themselves. Returns the branches that it has. */
 export async function renewLeases(
   db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
-): Promise<void> {
-  await db.updateTable("lease").set({ heartbeatAt: now })
-    .where("host", "=", owner.host).where("pid", "=", owner.pid).where("started", "=", owner.started).execute();
+): Promise<readonly string[]> {
+  const { host, space, pid, started } = owner;
+  const held = await db.updateTable("lease").set({ heartbeatAt: now })
+    .where("host", "=", host).where("space", "=", space).where("pid", "=", pid).where("started", "=", started)
+    .returning("conversationStateId as branchId").execute();
+  return held.map(({ branchId }) => branchId);
 }
 
-/** Whether the process that began a query on this branch is gone. */
-export async function isLost(
+/** Whether a process that holds leases lives. What nobody here can look at lives while it says so: its newest heartbeat
+ * counts, for all of its leases. A heartbeat of the future is none, since the clock was set back after it. */
+export async function isAliveNow(
   db: Database,
-  { branchId, owner, isAlive, now }: {
-    readonly branchId: string;
-    readonly owner: ProcessOwner | undefined;
-    readonly isAlive: IsAlive;
-    readonly now: number;
-  },
+  { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },
 ): Promise<boolean> {
-  if (owner === undefined) return true;
-  const alive = isAlive(owner);
-  if (alive !== null) return !alive;
-  const lease = await leaseOf(db, branchId);
-  return !lease || !isSame(lease, owner) || !holds(lease, { isAlive, now });
+  const seen = isAlive(owner);
+  if (seen !== null) return seen;
+  const { host, space, pid, started } = owner;
+  const { newest } = await db.selectFrom("lease").select((lease) => lease.fn.max("heartbeatAt").as("newest"))
+    .where("host", "=", host).where("space", "=", space).where("pid", "=", pid).where("started", "=", started)
+    .executeTakeFirstOrThrow();
+  return newest !== null && Math.abs(now - newest) < STALE_MS;
 }
 
-async function leaseOf(db: Database, branchId: string): Promise<Lease | undefined> {
+export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
+  return one.pid === other.pid && one.started === other.started && one.space === other.space && one.host === other.host;
+}
+
+/** The process that has a branch. */
+async function holderOf(db: Database, branchId: string): Promise<ProcessOwner | undefined> {
   const [row] = await compiledRows(db, {
-    name: "lease of a branch",
-    build: () => db.selectFrom("lease").selectAll().where("conversationStateId", "=", branchId),
+    name: "holder of a branch",
+    build: () =>
+      db.selectFrom("lease").select(["host", "space", "pid", "started"]).where("conversationStateId", "=", branchId),
     parameters: [branchId],
   });
   return row;
-}
-
-function holds(lease: Lease, { isAlive, now }: { readonly isAlive: IsAlive; readonly now: number }): boolean {
-  return isAlive(lease) ?? now - lease.heartbeatAt < STALE_MS;
-}
-
-function isSame(lease: ProcessOwner, owner: ProcessOwner): boolean {
-  return lease.host === owner.host && lease.pid === owner.pid && lease.started === owner.started;
 }

@@ -9,6 +9,7 @@ export interface ForkPoint {
   /** The run (`query_state.id`) and the query (`query_soul`) that it was made in. */
   readonly queryId: string;
   readonly soulId: string;
+  /** Archives have it. */
   readonly soulCreatedAt: number;
   /** The last iteration that the branch has (0-based); -1 for none of this query, which it then has not either. */
   readonly position: number;
@@ -64,10 +65,7 @@ export function isShownRun<D extends Joined>(
       .whereRef("n.version", ">", "s.version"),
   ));
   if (until === null) return newest;
-  const before = eb.or([
-    eb("q.createdAt", "<", until.soulCreatedAt),
-    eb.and([eb("q.createdAt", "=", until.soulCreatedAt), eb("q.id", "<", until.soulId)]),
-  ]);
+  const before = eb("q.rowid", "<", eb.selectFrom("querySoul as u").select("u.rowid").where("u.id", "=", until.soulId));
   return eb.or([eb.and([newest, before]), ...(until.position < 0 ? [] : [eb("s.id", "=", until.queryId)])]);
 }
 

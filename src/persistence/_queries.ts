@@ -2,6 +2,7 @@ import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { NewestQueries } from "../domain/newest_queries.ts";
 import { NO_USAGE } from "../domain/usage.ts";
+import { moveToFront } from "./_activity.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
@@ -10,8 +11,9 @@ import { firstWords } from "./_first_words.ts";
 import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
-import { type IsAlive, takeLease } from "./_leases.ts";
-import { endLeftOf } from "./_sweep.ts";
+import { type IsAlive, renewLeases, takeLease } from "./_leases.ts";
+import { newestRun, type Run, runBefore } from "./_newest_run.ts";
+import { endLeftOf, sweepLost } from "./_sweep.ts";
 import { pendingBlocks } from "./_pending_blocks.ts";
 import { countImages, extrasMetadata } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
@@ -19,7 +21,8 @@ import { keepRequestKey } from "./_request_keys.ts";
 import type { Schema } from "./_schema.ts";
 import { searchText } from "./_search_text.ts";
 import { titleFromRequest } from "./_titles.ts";
-import type { NewQuery, PreviousTurn, QueryEnd, StoredQuery } from "./store.ts";
+import type { NewQuery, PreviousTurn, ProcessOwner } from "./store.ts";
+import type { QueryEnd, StoredQuery } from "../domain/stored_query.ts";
 
 const TITLE_CHARS = 100;
 const HANDED_OVER_THINKINGS = 2;
@@ -63,19 +66,19 @@ export class Queries {
       const content = new Content(tx);
       const id = newId();
       await titleFromRequest(tx, { branchId, text });
-      const createdAt = await this.#timeAfterLast(tx, query.branchId);
-      const before = query.retryOf === undefined ? null : await lastRun(tx, query.branchId, query.retryOf);
+      await moveToFront(tx, branchId);
+      const before = query.retryOf === undefined ? null : await lastRun(tx, branchId, query.retryOf);
       const querySoulId = before?.soulId ?? newId();
       if (before === null) {
         await insertRow(tx, "querySoul", {
           id: querySoulId,
-          conversationStateId: query.branchId,
+          conversationStateId: branchId,
           title: await content.putText(firstWords(text, TITLE_CHARS)),
           query: column,
           metadata: await content.putText(
             toJson({ ...(column === text ? {} : { query: text }), ...await extrasMetadata(content, query) }),
           ),
-          createdAt,
+          createdAt: now,
         });
       }
       await insertRow(tx, "queryState", {
@@ -89,13 +92,25 @@ export class Queries {
         subtitle: null,
         runLabel: query.runLabel === null ? null : await content.putText(query.runLabel),
         status: "running",
-        metadata: toJson({ owner, iterations: 0, usage: NO_USAGE, costUsd: null, byModel: {} }),
-        createdAt,
+        metadata: toJson({ iterations: 0, usage: NO_USAGE, costUsd: null, byModel: {} }),
+        createdAt: now,
       });
       const { requestKey } = query;
       if (requestKey) await keepRequestKey(tx, { requestKey, queryId: id, now });
       return id;
     });
+  }
+
+  runBefore(queryId: string): Promise<string | null> {
+    return runBefore(this.#db, queryId);
+  }
+
+  sweepLost(isAlive: IsAlive = this.#isAlive): Promise<number> {
+    return sweepLost(this.#db, { isAlive, now: this.#now });
+  }
+
+  renewLeases(owner: ProcessOwner): Promise<readonly string[]> {
+    return renewLeases(this.#db, { owner, now: this.#now() });
   }
 
   end(queryId: string, end: QueryEnd): Promise<void> {
@@ -112,7 +127,7 @@ export class Queries {
     const [own] = lineage;
     if (own && Number.isFinite(newest)) {
       const rows = this.#rows().where("q.conversationStateId", "=", branchId).where((on) => isShownRun(on, own));
-      const last = await rows.orderBy("q.createdAt", "desc").orderBy("q.id", "desc").limit(newest).execute();
+      const last = await rows.orderBy("q.rowid", "desc").limit(newest).execute();
       if (last.length === newest) return (await this.#read(last)).toReversed();
     }
     const found = await Promise.all(lineage.toReversed().map((segment) => this.#ofSegment(segment)));
@@ -123,17 +138,17 @@ export class Queries {
   async #ofSegment(segment: Segment): Promise<readonly StoredQuery[]> {
     const rows = this.#rows().where("q.conversationStateId", "=", segment.branchId)
       .where((on) => isShownRun(on, segment));
-    const queries = await this.#read(await rows.orderBy("q.createdAt").orderBy("q.id").execute());
+    const queries = await this.#read(await rows.orderBy("q.rowid").execute());
     return queries.map((query) => query.queryId === segment.until?.queryId ? cutAt(query, segment.until) : query);
   }
 
   async previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null> {
     const [own, parent] = await readLineage(this.#db, branchId);
-    const rows = await this.#lastBefore(own, await this.#markOf(beforeQueryId));
+    const rows = await this.#lastBefore(own, await this.#placeOf(beforeQueryId));
     const [mine] = await this.#read(rows);
     const before = mine ??
       (parent && (await this.ofBranch(branchId)).findLast(({ queryId }) => queryId !== beforeQueryId));
-    if (!before) return null;
+    if (!before || before.running) return null;
     const { text, answer, status, queryId, iterations } = before;
     const shown = queryId === parent?.until?.queryId ? iterations : Infinity;
     const images = await countImages(this.#db, queryId);
@@ -148,26 +163,25 @@ export class Queries {
   }
 
   /** The place of a run among the queries of its branch; after all of them for one that is not known. */
-  async #markOf(queryId: string): Promise<{ readonly id: string; readonly createdAt: number }> {
-    const [mark] = await compiledRows(this.#db, {
+  async #placeOf(queryId: string): Promise<number> {
+    const [found] = await compiledRows(this.#db, {
       name: "place of a run",
       build: () =>
         this.#db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-          .select(["q.id", "q.createdAt"]).where("s.id", "=", queryId),
+          .select("q.rowid as place").where("s.id", "=", queryId),
       parameters: [queryId],
     });
-    return mark ?? { id: "", createdAt: Number.MAX_SAFE_INTEGER };
+    return found?.place ?? Number.MAX_SAFE_INTEGER;
   }
 
-  async #lastBefore({ branchId }: Segment, { id, createdAt }: { readonly id: string; readonly createdAt: number }) {
+  async #lastBefore({ branchId }: Segment, place: number) {
     return await compiledRows<QueryRow>(this.#db, {
       name: "last query before another",
       build: () =>
         this.#rows().where("q.conversationStateId", "=", branchId).where("s.status", "<>", "running")
-          .where((on) => isShownRun(on, { branchId, until: null })).where("q.createdAt", "<=", createdAt)
-          .where((on) => on.or([on("q.createdAt", "<", createdAt), on("q.id", "<", id)]))
-          .orderBy("q.createdAt", "desc").orderBy("q.id", "desc").limit(1),
-      parameters: [branchId, "running", createdAt, createdAt, id, 1],
+          .where((on) => isShownRun(on, { branchId, until: null })).where("q.rowid", "<", place)
+          .orderBy("q.rowid", "desc").limit(1),
+      parameters: [branchId, "running", place, 1],
     });
   }
 
@@ -186,18 +200,6 @@ export class Queries {
     return rows.map((row) => content.text(row.llmThinking ?? "")).reverse();
   }
 
-  /** Now, but never before the newest query of the branch: the order survives a clock that was set back. */
-  async #timeAfterLast(tx: Database, branchId: string): Promise<number> {
-    const [newest] = await compiledRows(tx, {
-      name: "time of the newest query",
-      build: () =>
-        tx.selectFrom("querySoul").select((q) => q.fn.max("createdAt").as("at"))
-          .where("conversationStateId", "=", branchId),
-      parameters: [branchId],
-    });
-    return Math.max(this.#now(), newest?.at ?? 0);
-  }
-
   #rows() {
     return this.#db.selectFrom("queryState as s")
       .innerJoin("querySoul as q", "q.id", "s.querySoulId")
@@ -213,17 +215,12 @@ export class Queries {
     return rows.map((row) => {
       const soul = fromJson<{ query: string }>(content.text(row.soulMetadata ?? "{}"));
       const facts = fromJson<QueryMetadata>(content.text(row.metadata ?? "{}"));
-      const running = row.status === "running";
-      return {
+      const known = {
         queryId: row.queryId,
         conversationId: row.conversationId,
         branchId: row.branchId,
         text: soul.query ?? row.query ?? "",
-        running,
         createdAt: row.createdAt,
-        // What it would be if its process were lost now; `running` says that it is not.
-        status: row.status === "running" ? "interrupted" : row.status,
-        reason: facts.reason ?? "process_lost",
         answer: facts.answer ?? "",
         answerType: facts.answerType ?? "text",
         confidence: facts.confidence ?? "low",
@@ -233,16 +230,16 @@ export class Queries {
         ms: facts.ms ?? 0,
         notes: facts.notes ?? [],
       };
+      const { status } = row;
+      if (status === "running") return { ...known, running: true, status, reason: null };
+      return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
     });
   }
 }
 
 /** The newest run of the last query of a branch, which another one may replace. */
-async function lastRun(tx: Database, branchId: string, queryId: string) {
-  const last = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select(["s.id", "s.status", "s.version", "q.id as soulId"])
-    .where("q.conversationStateId", "=", branchId)
-    .orderBy("q.createdAt", "desc").orderBy("q.id", "desc").orderBy("s.version", "desc").limit(1).executeTakeFirst();
+async function lastRun(tx: Database, branchId: string, queryId: string): Promise<Run> {
+  const last = await newestRun(tx, branchId);
   if (last?.id !== queryId) {
     throw new UsageError(`Cannot retry query ${queryId}: it is not the last one of its branch; fork before it`);
   }

@@ -5,11 +5,10 @@ import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
-import type { ProcessOwner, QueryEnd } from "./store.ts";
+import type { QueryEnd } from "../domain/stored_query.ts";
 
 /** `query_state.metadata`. */
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {
-  readonly owner: ProcessOwner;
   /** Usage of all calls, failed ones included, by "provider/model". */
   readonly byModel: Readonly<Record<string, Usage>>;
 }
@@ -19,33 +18,22 @@ export async function changeQueryMetadata(
   db: Database,
   { queryId, change, cell }: {
     readonly queryId: string;
-    /** The metadata, where it has been read. */
-    readonly cell?: string | null;
+    /** The metadata as it was read. */
+    readonly cell: string | null;
     readonly change: (before: Partial<QueryMetadata>) => Partial<QueryMetadata>;
   },
 ): Promise<void> {
   const content = new Content(db);
-  const known = cell === undefined ? await readCell(db, queryId) : cell;
-  await content.load([known]);
-  const before = fromJson<QueryMetadata>(known === null ? null : content.text(known));
+  await content.load([cell]);
+  const before = fromJson<QueryMetadata>(cell === null ? null : content.text(cell));
   const metadata = await content.putText(toJson({ ...before, ...change(before) }));
-  if (metadata !== known) {
+  if (metadata !== cell) {
     await compiledRows(db, {
       name: "change metadata of a query",
       build: () => db.updateTable("queryState").set({ metadata }).where("id", "=", queryId),
       parameters: [metadata, queryId],
     });
   }
-}
-
-async function readCell(db: Database, queryId: string): Promise<string | null> {
-  const [row] = await compiledRows(db, {
-    name: "metadata of a query",
-    build: () => db.selectFrom("queryState").select("metadata").where("id", "=", queryId),
-    parameters: [queryId],
-  });
-  if (!row) throw new Error(`Cannot change query ${queryId}: it does not exist`);
-  return row.metadata;
 }
 
 /** The usage by model with that of more calls. */

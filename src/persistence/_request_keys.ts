@@ -5,15 +5,22 @@ import type { Database } from "./_database.ts";
 const KEPT_MS = 24 * 3_600_000;
 
 /** Stores the key together with the query that it begins; those of days before go. Throws `BusyError` for one that
- * another process was given in the meantime. */
+ * another process was given in the meantime, or has continued the request of. */
 export async function keepRequestKey(
   tx: Database,
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
 ): Promise<void> {
-  const { branchId, key, fingerprint } = requestKey;
+  const { branchId, key, fingerprint, replaces } = requestKey;
   await tx.deleteFrom("requestKey").where("createdAt", "<=", now - KEPT_MS).execute();
-  if (await findRequestKey(tx, { branchId, key, now })) {
-    throw new BusyError(`Conversation is busy: another process runs the request of this key in ${branchId}`);
+  const known = await findRequestKey(tx, { branchId, key, now });
+  if (known && known.queryId !== replaces) {
+    throw new BusyError("Conversation is busy: another process runs the request of this key");
+  }
+  if (known) {
+    const renewed = { queryStateId: queryId, createdAt: now };
+    await tx.updateTable("requestKey").set(renewed).where("key", "=", key).where("queryStateId", "=", known.queryId)
+      .execute();
+    return;
   }
   const row = { conversationStateId: branchId, key, fingerprint, queryStateId: queryId, createdAt: now };
   await tx.insertInto("requestKey").values(row).execute();

@@ -1,4 +1,9 @@
-import type { Generated } from "kysely";
+import type { Generated, GeneratedAlways } from "kysely";
+
+/** Rises from row to row: the order in which they were stored, whatever the clock said. `selectAll` leaves it out. */
+interface Stored {
+  readonly rowid: GeneratedAlways<number>;
+}
 
 /** The tables of the migrations in camel case; `SqliteDialect` translates the names both ways. */
 export interface Schema {
@@ -10,7 +15,13 @@ export interface Schema {
     steps: string | null;
     spent: number | null;
   };
-  readonly conversationSoul: { id: string; metadata: string | null; createdAt: number };
+  readonly conversationSoul: {
+    id: string;
+    metadata: string | null;
+    createdAt: number;
+    /** Rises with each conversation and each query of a user: who has the greatest was used last. */
+    activity: Generated<number>;
+  };
   readonly conversationState: {
     id: string;
     conversationSoulId: string;
@@ -23,12 +34,13 @@ export interface Schema {
   readonly lease: {
     conversationStateId: string;
     host: string;
+    space: Generated<string>;
     pid: number;
     started: string;
     acquiredAt: number;
     heartbeatAt: number;
   };
-  readonly querySoul: {
+  readonly querySoul: Stored & {
     id: string;
     conversationStateId: string;
     title: string | null;
@@ -36,7 +48,7 @@ export interface Schema {
     metadata: string | null;
     createdAt: number;
   };
-  readonly queryState: {
+  readonly queryState: Stored & {
     id: string;
     querySoulId: string;
     forkedFromQueryStateId: string | null;
@@ -50,7 +62,7 @@ export interface Schema {
     metadata: string | null;
     createdAt: number;
   };
-  readonly iteration: {
+  readonly iteration: Stored & {
     id: string;
     queryStateId: string;
     position: number;
@@ -69,7 +81,7 @@ export interface Schema {
     createdAt: number;
     finishedAt: number | null;
   };
-  readonly expressionSoul: {
+  readonly expressionSoul: Stored & {
     id: string;
     conversationStateId: string;
     kind: "var" | "call" | "literal";
@@ -78,7 +90,7 @@ export interface Schema {
     metadata: string | null;
     createdAt: number;
   };
-  readonly expressionDependency: {
+  readonly expressionDependency: Stored & {
     id: string;
     conversationStateId: string;
     downstreamExpressionSoulId: string;
@@ -86,7 +98,7 @@ export interface Schema {
     metadata: string | null;
     createdAt: number;
   };
-  readonly expressionState: {
+  readonly expressionState: Stored & {
     id: string;
     expressionSoulId: string;
     iterationId: string;
@@ -110,7 +122,7 @@ export interface Schema {
     scope: "live" | "forgotten";
     createdAt: number;
   };
-  readonly extensionState: {
+  readonly extensionState: Stored & {
     id: string;
     namespace: string;
     conversationStateId: string | null;
@@ -128,8 +140,8 @@ export interface Schema {
     queryStateId: string;
     createdAt: number;
   };
-  readonly childBranch: { conversationStateId: string; iterationId: string; depth: number; createdAt: number };
-  readonly subCall: {
+  readonly childBranch: Stored & { conversationStateId: string; iterationId: string; depth: number; createdAt: number };
+  readonly subCall: Stored & {
     id: string;
     iterationId: string;
     llmProvider: string;

@@ -1,5 +1,6 @@
 import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
+import { newestRun } from "./_newest_run.ts";
 import type { VariableSouls } from "./_variable_souls.ts";
 
 /** After an iteration of a run, or before its first one (-1); without a run before all queries of the branch. */
@@ -35,13 +36,9 @@ export async function writeScopes(
 
 /** The newest moment of a branch. */
 export async function newestMoment(db: Database, branchId: string): Promise<Moment> {
-  const run = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select((s) => [
-      "s.id",
-      s.selectFrom("iteration as i").select((i) => i.fn.max("i.position").as("last"))
-        .whereRef("i.queryStateId", "=", "s.id").as("last"),
-    ])
-    .where("q.conversationStateId", "=", branchId)
-    .orderBy("q.createdAt", "desc").orderBy("q.id", "desc").orderBy("s.version", "desc").limit(1).executeTakeFirst();
-  return { queryId: run?.id ?? null, position: run?.last ?? -1 };
+  const run = await newestRun(db, branchId);
+  if (!run) return { queryId: null, position: -1 };
+  const { last } = await db.selectFrom("iteration").select((i) => i.fn.max("position").as("last"))
+    .where("queryStateId", "=", run.id).executeTakeFirstOrThrow();
+  return { queryId: run.id, position: last ?? -1 };
 }

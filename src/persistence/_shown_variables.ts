@@ -23,10 +23,12 @@ export interface VersionRow extends Pick<Schema["expressionState"], "expr" | "re
 
 export interface NewestRow extends VersionRow {
   readonly scope: VariableHead["scope"];
+  /** The place of the query that made it among all queries. */
+  readonly query: number | null;
 }
 
-/** Where something happened: branch, query, run, iteration, row. Clocks that jump do not disorder it. */
-type Place = readonly (number | string)[];
+/** Where something happened: branch, query, run, iteration, row. */
+type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
 /** The newest version that a branch with this lineage shows of each variable, newest first, and its scope: its own, else
@@ -43,9 +45,9 @@ export async function newestVariables(
       const { scope: system, before = 0 } = fromJson<VariableSoulMetadata>(row.soulMetadata);
       const scope = system ?? scopeOf(row);
       if (scope && !scopes.has(name)) scopes.set(name, scope);
-      const { version, id, createdAt } = row;
-      if (version === null || id === null || createdAt === null || found.has(name)) continue;
-      const place: Place = [-depth, ...versionPlace(row), id];
+      const { version, createdAt } = row;
+      if (version === null || row.place === null || createdAt === null || found.has(name)) continue;
+      const place: Place = [-depth, ...versionPlace(row), row.place];
       found.set(name, { ...row, place, createdAt, number: before + version + 1, scope: scopes.get(name) ?? "live" });
     }
   }
@@ -55,15 +57,15 @@ export async function newestVariables(
 /** What the segment itself says: the newer one of the last version, which makes live, and the last change. A change is
  * stored with the end of its iteration, after all versions. */
 function scopeOf(row: FoundRow): VariableHead["scope"] | null {
-  const { change, changeAt, changeQueryId, changeRun, changePosition } = row;
+  const { change, changeQuery, changeRun, changePosition } = row;
   if (change === null) return row.id === null ? null : "live";
   if (row.id === null) return change;
-  const changed: Place = [changeAt ?? 0, changeQueryId ?? "", changeRun ?? 0, changePosition ?? -1];
+  const changed: Place = [changeQuery ?? 0, changeRun ?? 0, changePosition ?? -1];
   return comparePlaces(versionPlace(row), changed) > 0 ? "live" : change;
 }
 
-function versionPlace({ queryAt, queryId, run, position }: FoundRow): Place {
-  return [queryAt ?? 0, queryId ?? "", run ?? 0, position ?? 0];
+function versionPlace({ query, run, position }: FoundRow): Place {
+  return [query ?? 0, run ?? 0, position ?? 0];
 }
 
 function comparePlaces(a: Place, b: Place): number {
@@ -124,8 +126,8 @@ async function newestOf(
     .leftJoin("scopeChange as k", (join) => join.on((on) => on("k.id", "=", newestChange(db, segment))))
     .leftJoin("queryState as kr", "kr.id", "k.queryStateId")
     .leftJoin("querySoul as kw", "kw.id", "kr.querySoulId")
-    .select(["w.createdAt as queryAt", "w.id as queryId", "r.version as run", "t.position"])
-    .select(["k.scope as change", "kw.createdAt as changeAt", "kw.id as changeQueryId"])
+    .select(["w.rowid as query", "r.version as run", "t.position", "e.rowid as place"])
+    .select(["k.scope as change", "kw.rowid as changeQuery"])
     .select(["kr.version as changeRun", "k.position as changePosition"])
     .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var");
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();

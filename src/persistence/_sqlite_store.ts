@@ -9,6 +9,7 @@ import type { Chat, NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
+import type { QueryEnd, StoredQuery } from "../domain/stored_query.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { Children } from "./_children.ts";
 import { CareOfConversations } from "./_conversation_care.ts";
@@ -21,7 +22,7 @@ import { Iterations } from "./_iterations.ts";
 import { largePieces, putLarge } from "./_large_text.ts";
 import { writeLogEntries } from "./_log_entry.ts";
 import { readLogs } from "./_log_reader.ts";
-import { type IsAlive, renewLeases } from "./_leases.ts";
+import type { IsAlive } from "./_leases.ts";
 import { readExtras } from "./_query_extras.ts";
 import { Queries } from "./_queries.ts";
 import { quickCheck } from "./_quick_check.ts";
@@ -31,7 +32,6 @@ import { readSentMessages } from "./_sent_messages.ts";
 import { SqliteConnection } from "./_sqlite_connection.ts";
 import { toStoreError } from "./_store_error.ts";
 import { setTitle, suggestTitle } from "./_titles.ts";
-import { sweepLost } from "./_sweep.ts";
 import { Variables } from "./_variables.ts";
 import type * as store from "./store.ts";
 
@@ -105,15 +105,19 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#queries.begin(query));
   }
 
+  runBefore(queryId: string): Promise<string | null> {
+    return this.#guard(() => this.#queries.runBefore(queryId));
+  }
+
   keyedQuery(branchId: string, key: string): ReturnType<store.Store["keyedQuery"]> {
     return this.#guard(() => findRequestKey(this.#db, { branchId, key, now: this.#now() }));
   }
 
-  endQuery(queryId: string, end: store.QueryEnd): Promise<void> {
+  endQuery(queryId: string, end: QueryEnd): Promise<void> {
     return this.#guard(() => this.#queries.end(queryId, end));
   }
 
-  query(queryId: string): Promise<store.StoredQuery | null> {
+  query(queryId: string): Promise<StoredQuery | null> {
     return this.#guard(() => this.#queries.byId(queryId));
   }
 
@@ -129,12 +133,12 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#queries.previousTurn(branchId, beforeQueryId));
   }
 
-  sweepLost(isAlive: IsAlive): Promise<number> {
-    return this.#guard(() => sweepLost(this.#db, { isAlive, now: this.#now }));
+  sweepLost(isAlive?: IsAlive): Promise<number> {
+    return this.#guard(() => this.#queries.sweepLost(isAlive));
   }
 
-  renewLeases(owner: store.ProcessOwner): Promise<void> {
-    return this.#guard(() => renewLeases(this.#db, { owner, now: this.#now() }));
+  renewLeases(owner: store.ProcessOwner): Promise<readonly string[]> {
+    return this.#guard(() => this.#queries.renewLeases(owner));
   }
 
   beginIteration(iteration: store.NewIteration): Promise<string> {
@@ -201,6 +205,10 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#care.delete(conversationId));
   }
 
+  runningQuery(conversationId: string): Promise<string | null> {
+    return this.#guard(() => this.#care.running(conversationId));
+  }
+
   findQuery(prefix: string): Promise<string | null> {
     return this.#guard(() => this.#care.findQuery(prefix));
   }
@@ -247,12 +255,16 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#variables.versions(branchId, { name, ...options }));
   }
 
+  unchangedVariables(...given: Parameters<store.Store["unchangedVariables"]>): Promise<readonly string[]> {
+    return this.#guard(() => this.#variables.unchanged(...given));
+  }
+
   dependencies(branchId: string): Promise<readonly Dependency[]> {
     return this.#guard(() => readDependencies(this.#db, branchId));
   }
 
-  setScope(...[branchId, names, scope]: Parameters<store.Store["setScope"]>): Promise<void> {
-    return this.#guard(() => this.#variables.setScope(branchId, { names, scope }));
+  setScope(...[branchId, change]: Parameters<store.Store["setScope"]>): Promise<void> {
+    return this.#guard(() => this.#variables.setScope(branchId, change));
   }
 
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]> {

@@ -3,7 +3,7 @@ import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { endQuery } from "./_end_query.ts";
 import { fromJson } from "./_json.ts";
-import { type IsAlive, isLost } from "./_leases.ts";
+import { type IsAlive, isAliveNow, isSame } from "./_leases.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import { spentOf } from "./_spent.ts";
 import type { ProcessOwner } from "./store.ts";
@@ -12,6 +12,8 @@ interface Running {
   readonly queryId: string;
   readonly branchId: string;
   readonly createdAt: number;
+  /** Who has the branch; a query that runs where nobody has it is lost. */
+  readonly owner: ProcessOwner | null;
   readonly facts: Partial<QueryMetadata>;
 }
 
@@ -20,18 +22,24 @@ export async function sweepLost(
   db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
 ): Promise<number> {
+  if ((await lostOf(db, { isAlive, now: now() })).length === 0) return 0;
+  return await db.write(async (tx) => {
+    const lost = await lostOf(tx, { isAlive, now: now() });
+    for (const query of lost) await endLost(tx, query, now());
+    return lost.length;
+  });
+}
+
+async function lostOf(
+  db: Database,
+  { isAlive, now }: { readonly isAlive: IsAlive; readonly now: number },
+): Promise<readonly Running[]> {
   const lost: Running[] = [];
   for (const query of await running(db)) {
-    const { branchId, facts: { owner } } = query;
-    if (await isLost(db, { branchId, owner, isAlive, now: now() })) lost.push(query);
+    const { owner } = query;
+    if (owner === null || !await isAliveNow(db, { owner, isAlive, now })) lost.push(query);
   }
-  if (lost.length === 0) return 0;
-  return await db.write(async (tx) => {
-    const still = new Set((await running(tx)).map((query) => query.queryId));
-    const ended = lost.filter((query) => still.has(query.queryId));
-    for (const query of ended) await endLost(tx, query, now());
-    return ended.length;
-  });
+  return lost;
 }
 
 /** Ends what a process left running, in the transaction `tx`: all of it where that process is gone, else what stands on
@@ -46,8 +54,7 @@ export async function endLeftOf(
   },
 ): Promise<void> {
   for (const query of await running(tx)) {
-    const { host, pid, started } = query.facts.owner ?? owner;
-    const its = host === owner.host && pid === owner.pid && started === owner.started;
+    const its = query.owner !== null && isSame(query.owner, owner);
     if (query.branchId === branchId || (gone && its)) await endLost(tx, query, now);
   }
 }
@@ -56,16 +63,18 @@ export async function endLeftOf(
 async function running(db: Database): Promise<Running[]> {
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
+    .leftJoin("lease as l", "l.conversationStateId", "q.conversationStateId")
     .select(["s.id", "s.createdAt", "s.metadata", "q.conversationStateId as branchId", "c.depth"])
+    .select(["l.host", "l.space", "l.pid", "l.started"])
     .where("s.status", "=", "running").execute();
   const content = new Content(db);
   await content.load(rows.map((row) => row.metadata));
-  return rows.sort((a, b) => (b.depth ?? 0) - (a.depth ?? 0)).map(({ id, branchId, createdAt, metadata }) => ({
-    queryId: id,
-    branchId,
-    createdAt,
-    facts: fromJson<QueryMetadata>(content.text(metadata ?? "{}")),
-  }));
+  return rows.sort((a, b) => (b.depth ?? 0) - (a.depth ?? 0)).map((row) => {
+    const { id, branchId, createdAt, metadata, host, space, pid, started } = row;
+    const facts = fromJson<QueryMetadata>(content.text(metadata ?? "{}"));
+    const isHeld = host !== null && space !== null && pid !== null && started !== null;
+    return { queryId: id, branchId, createdAt, owner: isHeld ? { host, space, pid, started } : null, facts };
+  });
 }
 
 async function endLost(tx: Database, { queryId, createdAt, facts }: Running, now: number): Promise<void> {
@@ -81,7 +90,8 @@ async function endLost(tx: Database, { queryId, createdAt, facts }: Running, now
       ...answered ?? {
         status: "interrupted",
         reason: "process_lost",
-        answer: `The process that worked on this request ended before it was done. ${iterations} kept.`,
+        answer:
+          `The process that worked on this request ended or stopped responding before it was done. ${iterations} kept.`,
         answerType: "text",
         confidence: "low",
         notes: [],

@@ -3,15 +3,16 @@ import type { VariableImage } from "../domain/variable.ts";
 import { blockCodes } from "./_block_codes.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { checkRun } from "./_fence.ts";
 import { findPoint } from "./_forks.ts";
 import { fromJson } from "./_json.ts";
-import { readLineage, readLineageAt, type Segment } from "./_lineage.ts";
+import { isShownRun, readLineage, readLineageAt, type Segment } from "./_lineage.ts";
 import { restoreOrder } from "./_restore_order.ts";
 import { newestMoment, writeScopes } from "./_scope_changes.ts";
 import { newestVariables, shownVersions } from "./_shown_variables.ts";
 import { VariableSouls } from "./_variable_souls.ts";
 import { loadValues, variableImage, type VariableMetadata } from "./_variable_row.ts";
-import type { VariableHead, VariableVersion } from "./store.ts";
+import type { Store, VariableHead, VariableVersion } from "./store.ts";
 
 /** Reads the variables of a branch, and says which are live. */
 export class Variables {
@@ -88,7 +89,7 @@ export class Variables {
         .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
         .select(["s.name", "e.expr", "e.result", "e.metadata"])
         .where("i.queryStateId", "=", queryId).where("s.kind", "=", "var")
-        .whereRef("s.conversationStateId", "=", "q.conversationStateId").orderBy("i.position").orderBy("e.id")
+        .whereRef("s.conversationStateId", "=", "q.conversationStateId").orderBy("i.position").orderBy("e.rowid")
         .execute();
       const content = new Content(tx);
       await content.load(rows.map(({ metadata }) => metadata));
@@ -101,12 +102,32 @@ export class Variables {
     });
   }
 
+  /** Whoever leaves a branch does so after the queries that it takes along: places are in order over all ancestors. */
+  unchanged(...[branchId, { queries, before }]: Parameters<Store["unchangedVariables"]>): Promise<readonly string[]> {
+    return this.#read(async (tx) => {
+      const lineage = await readLineage(tx, branchId);
+      const places: number[] = [];
+      for (const segment of lineage) {
+        const rows = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+          .select("q.rowid as place").where("q.conversationStateId", "=", segment.branchId).where("s.id", "<>", before)
+          .where((on) => isShownRun(on, segment)).orderBy("q.rowid", "desc").limit(queries - places.length).execute();
+        places.push(...rows.map(({ place }) => place));
+        if (places.length === queries) break;
+      }
+      const since = places[queries - 1];
+      if (since === undefined) return [];
+      const rows = await newestVariables(tx, { lineage });
+      return rows.flatMap(({ name, query }) => name !== null && (query ?? 0) < since ? [name] : []);
+    });
+  }
+
   /** System variables and unknown names are passed over. An inherited one gets a soul of its own. */
   setScope(
     branchId: string,
-    { names, scope }: { readonly names: readonly string[]; readonly scope: "live" | "forgotten" },
+    { names, scope, queryId }: Parameters<Store["setScope"]>[1],
   ): Promise<void> {
     return this.#db.write(async (tx) => {
+      await checkRun(tx, { queryId: queryId ?? null });
       const souls = new VariableSouls(tx, { branchId, now: this.#now() });
       await souls.prepare(names);
       const at = await newestMoment(tx, branchId);

@@ -11,10 +11,11 @@ import type { NewChildBranch } from "../domain/new_child_branch.ts";
 import type { Chat, NewConversation } from "../domain/new_conversation.ts";
 import type { NewestQueries } from "../domain/newest_queries.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
-import type { AnswerType, Confidence, QueryReason, QueryStatus } from "../domain/query_result.ts";
+import type { QueryStatus } from "../domain/query_result.ts";
 import type { KeyedRequest, RequestKeys } from "../domain/request_key.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
+import type { QueryEnd, StoredQuery } from "../domain/stored_query.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { VariableImage, VariableSummary } from "../domain/variable.ts";
 
@@ -40,6 +41,8 @@ export interface BranchNode extends Branch {
 /** The process that runs a query, so that another one can tell whether it still exists. */
 export interface ProcessOwner {
   readonly host: string;
+  /** Where `pid` means something: hosts may share a name, and containers one host. */
+  readonly space: string;
   readonly pid: number;
   /** Start time of the process in clock ticks since boot ("" where unknown): pids are used again. */
   readonly started: string;
@@ -68,30 +71,6 @@ export interface QueryExtras {
   readonly answerSchema: string | null;
   /** What this run was told besides, "" where nothing was. */
   readonly instructions: string;
-}
-
-export interface QueryEnd {
-  readonly status: QueryStatus;
-  readonly reason: QueryReason;
-  readonly answer: string;
-  readonly answerType: AnswerType;
-  readonly confidence: Confidence;
-  readonly iterations: number;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-  readonly ms: number;
-  readonly notes: readonly string[];
-}
-
-export interface StoredQuery extends QueryEnd {
-  readonly queryId: string;
-  readonly conversationId: string;
-  /** The branch that it was made in. */
-  readonly branchId: string;
-  readonly text: string;
-  /** While it is true, status and reason say what they would be if its process were lost now, and the answer is "". */
-  readonly running: boolean;
-  readonly createdAt: number;
 }
 
 /** What is known when a reply is complete, before its blocks run. */
@@ -196,8 +175,9 @@ export interface PreviousTurn {
   readonly pending?: readonly string[];
 }
 
-/** All of Vis's memory. Every method may reject with `StoreError`; nothing is half written when it does. Owned by
- * `app.ts`, which closes it last. Blocks and variables are read back exactly as they were written; in other texts a lone
+/** All of Vis's memory. Every method may reject with `StoreError`; nothing is half written when it does. What a query
+ * writes is refused with `TakenOverError` once another process has ended it as lost. Owned by `app.ts`, which closes it
+ * last. Blocks and variables are read back exactly as they were written; in other texts a lone
  * surrogate comes back as U+FFFD. */
 export interface Store extends ConversationCare, RequestKeys {
   /** Where the database is: a path or ":memory:". */
@@ -226,6 +206,8 @@ export interface Store extends ConversationCare, RequestKeys {
    * `BusyError` while another living process has the branch, `UsageError` for a retry of one that is not
    * the last of its branch or still runs. */
   beginQuery(query: NewQuery): Promise<string>;
+  /** The run that was the newest one of its branch when this one began; null for the first. */
+  runBefore(queryId: string): Promise<string | null>;
   /** Ends a query once; a second call changes nothing. Refuses "done" for one whose last iteration has not ended, so that
    * the two may be stored together. */
   endQuery(queryId: string, end: QueryEnd): Promise<void>;
@@ -237,11 +219,12 @@ export interface Store extends ConversationCare, RequestKeys {
    * its newest run. Each reads all that it returns, texts included. */
   queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
-  /** Ends every running query whose process no longer exists as interrupted (process_lost); `alive` decides. Running
-   * iterations of theirs end as interrupted as well. Returns how many queries. */
-  sweepLost(alive: (owner: ProcessOwner) => boolean | null): Promise<number>;
-  /** Says that a process that runs queries still lives, to machines that cannot look: twice a minute. */
-  renewLeases(owner: ProcessOwner): Promise<void>;
+  /** Ends every running query whose process no longer exists as interrupted (process_lost); `alive` decides, by default
+   * as the store was opened with. Running iterations of theirs end as interrupted as well. Returns how many queries. */
+  sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
+  /** Says that a process that runs queries still lives, to those that cannot look: twice a minute. Returns the branches
+   * that it has; the others were taken over. */
+  renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
 
   /** One row, status running, with reply and blocks. Returns its id. */
   beginIteration(iteration: NewIteration): Promise<string>;
@@ -271,6 +254,12 @@ export interface Store extends ConversationCare, RequestKeys {
 
   /** Every variable of the branch, newest first, system ones included; `at` a moment of it as a fork would see them. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
+  /** Names of the variables that none of so many queries before this one (before the next one where it is not known) has
+   * defined or changed; none where there were fewer. */
+  unchangedVariables(
+    branchId: string,
+    options: { readonly queries: number; readonly before: string },
+  ): Promise<readonly string[]>;
   /** Which variables of the branch the blocks that made a variable have read. */
   dependencies(branchId: string): Promise<readonly Dependency[]>;
   /** Newest versions of the live user variables, in the order in which they must be restored. */
@@ -281,7 +270,11 @@ export interface Store extends ConversationCare, RequestKeys {
     name: string,
     options?: { readonly newest?: number; readonly at?: BranchPoint },
   ): Promise<readonly VariableVersion[]>;
-  setScope(branchId: string, names: readonly string[], scope: "live" | "forgotten"): Promise<void>;
+  /** At the newest moment of the branch; where it is given, the run `queryId` makes the change. */
+  setScope(
+    branchId: string,
+    change: { readonly names: readonly string[]; readonly scope: "live" | "forgotten"; readonly queryId?: string },
+  ): Promise<void>;
 
   /** What extensions keep. */
   readonly states: StateStore;

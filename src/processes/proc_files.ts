@@ -1,8 +1,9 @@
 import { Libc } from "../sandbox/confine/libc.ts";
 
 const OPENAT = 257, WRITE = 1, GETDENTS64 = 217; // x86-64
+const READLINKAT = { x86_64: 267, aarch64: 78 }[Deno.build.arch];
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_WRONLY_CLOEXEC = 0o2000001n;
-const MAX_BYTES = 8_192, ENTRIES = 32_768;
+const MAX_BYTES = 8_192, MAX_LINK = 256, ENTRIES = 32_768;
 /** Of an entry of a folder: its length, and where its name begins. */
 const LENGTH_AT = 16, NAME_AT = 19;
 
@@ -20,6 +21,16 @@ class ProcFiles {
     } finally {
       libc.closeDescriptor(descriptor);
     }
+  }
+
+  /** Where a link leads; throws Error where there is none. */
+  link(path: string): string {
+    const libc = this.#library();
+    const name = new TextEncoder().encode(`${path}\0`);
+    const into = new Uint8Array(MAX_LINK);
+    const length = libc.syscall(READLINKAT, [AT_FDCWD, libc.address(name), libc.address(into), BigInt(MAX_LINK)]);
+    if (length < 0) throw new Error(`Cannot read the link ${path}: errno ${libc.errno()}`);
+    return new TextDecoder().decode(into.subarray(0, length));
   }
 
   /** What it cannot write it leaves. */
@@ -74,4 +85,4 @@ function numberAt(bytes: Uint8Array, at: number): number | null {
   return number;
 }
 
-export const PROC: Pick<ProcFiles, "read" | "write" | "tasks" | "processes"> = new ProcFiles();
+export const PROC: Pick<ProcFiles, "read" | "link" | "write" | "tasks" | "processes"> = new ProcFiles();

@@ -53,9 +53,7 @@ export async function prepare(
   };
   // Before the child is started, so that it need not bring back what is forgotten.
   const stale = await staleNames(parts, queryId);
-  if (stale.length > 0) {
-    await environment.retire(stale);
-  }
+  if (stale.length > 0) await environment.retire(stale, { queryId });
   const active = await environment.beginQuery(scope);
   environment.bindSystem("$query", request);
   if (extras.answerSchema?.variable) environment.bindSystem("$schema", extras.answerSchema.variable);

@@ -1,26 +1,17 @@
-import type { StoredQuery, VariableHead } from "../persistence/store.ts";
 import type { QueryParts } from "./query_parts.ts";
 
-/** Names of the live variables without a comment that none of the last `after` queries defined or changed. `queries`
- * are those before the one that begins, oldest first. */
-export function staleVariables(
-  heads: readonly VariableHead[],
-  { queries, after }: { readonly queries: readonly Pick<StoredQuery, "createdAt">[]; readonly after: number },
-): string[] {
-  const since = queries.at(-after)?.createdAt;
-  if (since === undefined) return [];
-  return heads.filter(({ scope, summary, createdAt }) => scope === "live" && summary.doc === "" && createdAt < since)
-    .map(({ name }) => name);
-}
-
-/** Variables that a query forgets when it begins; `queryId` is its own, which does not count. */
+/** Variables that a query forgets when it begins, where that is configured: the live ones without a comment that none of
+ * the queries before it has defined or changed for so long. `queryId` is its own; what it was given stays. */
 export async function staleNames(
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
   queryId: string,
 ): Promise<readonly string[]> {
-  const after = settings.autoForgetAfter ?? null;
-  if (after === null) return [];
-  const queries = await environment.store.queries(environment.branch.branchId);
-  const before = queries.filter((one) => one.queryId !== queryId);
-  return staleVariables(environment.index.all(), { queries: before, after });
+  const queries = settings.autoForgetAfter ?? null;
+  if (queries === null) return [];
+  const { index, given, store, branch } = environment;
+  const kept = new Set(given.images.map(({ name }) => name));
+  const unchanged = new Set(await store.unchangedVariables(branch.branchId, { queries, before: queryId }));
+  return index.all().filter(({ name, scope, summary }) => {
+    return scope === "live" && summary.doc === "" && unchanged.has(name) && !kept.has(name);
+  }).map(({ name }) => name);
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openSession, startSandbox } from "../../src/app/open_session.ts";
+import { thisProcess } from "../../src/app/process_owner.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ConfigError, StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
@@ -24,7 +24,7 @@ Deno.test("openSession() ends the queries of processes that are gone", async () 
     const store = await openStore({ path: db });
     const { branchId } = await store.createConversation({ title: "t", channel: "cli", workspace: folder });
     const query = { branchId, text: "q", provider: "p", model: "m", promptEnrichment: "", runLabel: null };
-    await store.beginQuery({ ...query, owner: { host: hostname(), pid: 1 << 22, started: "1" } });
+    await store.beginQuery({ ...query, owner: { ...thisProcess(), pid: 1 << 22, started: "1" } });
     await store.close();
     const session = await openSession({ db, cwd: folder, provider: "demo" }, {
       env: { HOME: folder },

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { hostname } from "node:os";
 import { runPermitted } from "../helpers/run_permitted.ts";
 import { isAlive, thisProcess } from "../../src/app/process_owner.ts";
 
@@ -19,7 +18,7 @@ Deno.test("isAlive() this process is, and it says so the same way every time", (
 
 Deno.test("isAlive() a process that ended is not", async () => {
   const child = await idle();
-  const owner = { host: hostname(), pid: child.pid, started: "" };
+  const owner = { ...thisProcess(), pid: child.pid, started: "" };
   assert.equal(isAlive(owner), true);
   child.kill("SIGKILL");
   await child.status;
@@ -62,13 +61,31 @@ Deno.test({
     const end = performance.now() + 2000;
     while (!stat().includes(") Z ") && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
     const started = stat().split(") ")[1]?.split(" ")[19] ?? "";
-    assert.equal(isAlive({ host: hostname(), pid, started }), false);
+    assert.equal(isAlive({ ...thisProcess(), pid, started }), false);
     parent.kill("SIGKILL");
     await reader.cancel();
     await parent.status;
   },
 });
 
-Deno.test("isAlive() nobody can tell for a process of another machine", () => {
-  assert.equal(isAlive({ host: `${hostname()}-other`, pid: 1 << 22, started: "1" }), null);
+Deno.test("isAlive() nobody can tell for a process of another machine, boot or namespace, whatever its host is called", () => {
+  const { space, ...rest } = thisProcess();
+  assert.equal(isAlive({ ...rest, host: "another name", space }), true);
+  for (const other of ["", `${space}0`]) assert.equal(isAlive({ ...rest, space: other }), null, other);
+});
+
+Deno.test({
+  name:
+    "thisProcess() names the boot of the kernel and the namespace of processes, with the permissions of the program",
+  ignore: !LINUX,
+  fn: async () => {
+    const boot = (await Deno.readTextFile("/proc/sys/kernel/random/boot_id")).trim();
+    const expected = `${boot} ${await Deno.readLink("/proc/self/ns/pid")}`;
+    assert.equal(thisProcess().space, expected);
+    const module = import.meta.resolve("../../src/app/process_owner.ts");
+    const { stdout, stderr } = await runPermitted(
+      `import { thisProcess } from "${module}"; console.log(thisProcess().space);`,
+    );
+    assert.equal(stdout, `${expected}\n`, stderr);
+  },
 });

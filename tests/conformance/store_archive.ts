@@ -91,7 +91,7 @@ export async function richConversation(
   const again = await store.beginQuery(newQuery(branchId, "second", { retryOf: second }));
   await iterate(store, { queryId: again, position: 0, blocks: [defines("tmp", [3])] });
   await store.endQuery(again, queryEnd({ answer: "two again" }));
-  await store.setScope(branchId, ["tmp"], "forgotten");
+  await store.setScope(branchId, { names: ["tmp"], scope: "forgotten" });
   const place = { namespace: "test.a", branchId, queryId: again };
   const texts = ["short", "long text of a state ".repeat(200)];
   for (const value of texts) await store.states.put(place, { key: "kept", value });

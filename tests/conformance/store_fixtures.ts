@@ -1,18 +1,11 @@
 import { type BlockResult, blockResult } from "../../src/domain/block_result.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import type { VariableImage } from "../../src/domain/variable.ts";
-import type {
-  Branch,
-  IterationEnd,
-  NewIteration,
-  NewQuery,
-  QueryEnd,
-  Store,
-  StoredBlock,
-} from "../../src/persistence/store.ts";
+import type { Branch, IterationEnd, NewIteration, NewQuery, Store, StoredBlock } from "../../src/persistence/store.ts";
+import type { QueryEnd } from "../../src/domain/stored_query.ts";
 
 export const USAGE: Usage = { input: 100, output: 20, cached: 40, reasoning: 5, calls: 1 };
-export const OWNER = { host: "here", pid: 4711, started: "99" };
+export const OWNER = { host: "here", space: "boot 1", pid: 4711, started: "99" };
 
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);

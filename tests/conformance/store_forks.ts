@@ -118,7 +118,7 @@ export const storeForkCases: readonly StoreCase[] = [
     async run(store) {
       const { branchId, second } = await history(store);
       const fork = await store.fork({ queryId: second, position: null });
-      await store.setScope(fork.branchId, ["a", "unknown"], "forgotten");
+      await store.setScope(fork.branchId, { names: ["a", "unknown"], scope: "forgotten" });
       assert.deepEqual(await values(store, fork.branchId), { b: "3", c: "4" });
       assert.deepEqual(await values(store, branchId), { a: "4", b: "3", c: "4" });
       const heads = await store.variables(fork.branchId);
@@ -143,7 +143,7 @@ export const storeForkCases: readonly StoreCase[] = [
       await step(first, 4, {}, [defines("a", "3"), defines("b", "3")]);
       await store.endQuery(first, queryEnd());
       const second = await store.beginQuery(newQuery(branchId, "second"));
-      await store.setScope(branchId, ["b"], "forgotten"); // as an automatic forget before its first iteration
+      await store.setScope(branchId, { names: ["b"], scope: "forgotten" }); // as an automatic forget before its first iteration
       await step(second, 0, {});
       await store.endQuery(second, queryEnd());
       const moments: readonly [string, number | null, Record<string, string>][] = [

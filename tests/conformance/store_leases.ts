@@ -3,7 +3,7 @@ import { BusyError } from "../../src/domain/errors.ts";
 import { begun, iterate, newQuery, OWNER, queryEnd } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 
-const OTHER = { host: "elsewhere", pid: 12, started: "7" };
+const OTHER = { host: "elsewhere", space: "boot 2", pid: 12, started: "7" };
 
 /** Two minutes without a sign of life, and one more moment. */
 const SILENCE_MS = 120_001;
@@ -17,7 +17,7 @@ export const storeLeaseCases: readonly StoreCase[] = [
       const query = newQuery(branchId, "second", { owner: OTHER });
       await assert.rejects(store.beginQuery(query), (error) => {
         assert.ok(error instanceof BusyError);
-        assert.match(error.message, /^Conversation is busy: process 4711 on here works on it$/);
+        assert.match(error.message, /^Conversation is busy: a query runs in it in another process \(4711 on here\)$/);
         return true;
       });
       assert.equal((await store.queries(branchId)).length, 1);

@@ -60,7 +60,7 @@ export const storeVariableCases: readonly StoreCase[] = [
       for (const [position, text] of texts.entries()) {
         await iterate(store, { queryId, position, blocks: [], system: [{ name: "$reasoning", text }] });
       }
-      await store.setScope(branchId, ["$reasoning"], "forgotten");
+      await store.setScope(branchId, { names: ["$reasoning"], scope: "forgotten" });
       const [head] = await store.variables(branchId);
       assert.deepEqual([head?.name, head?.versions, head?.scope, head?.kind], ["$reasoning", 3, "system", "data"]);
       assert.deepEqual(await store.liveImages(branchId), []);
@@ -73,7 +73,7 @@ export const storeVariableCases: readonly StoreCase[] = [
     async run(store) {
       const { branchId, queryId } = await begun(store);
       await define(store, { queryId, position: 0 }, image("a"), image("b"));
-      await store.setScope(branchId, ["a", "unknown"], "forgotten");
+      await store.setScope(branchId, { names: ["a", "unknown"], scope: "forgotten" });
       const scopes = async (): Promise<unknown> =>
         (await store.variables(branchId)).map(({ name, scope, versions }) => [name, scope, versions]).sort();
       assert.deepEqual(await scopes(), [["a", "forgotten", 1], ["b", "live", 1]]);
@@ -81,8 +81,8 @@ export const storeVariableCases: readonly StoreCase[] = [
       assert.equal((await store.variableVersions(branchId, "a")).length, 1);
       await define(store, { queryId, position: 1 }, image("a"));
       assert.deepEqual(await scopes(), [["a", "live", 2], ["b", "live", 1]]);
-      await store.setScope(branchId, ["b"], "forgotten");
-      await store.setScope(branchId, ["b"], "live");
+      await store.setScope(branchId, { names: ["b"], scope: "forgotten" });
+      await store.setScope(branchId, { names: ["b"], scope: "live" });
       assert.deepEqual(await scopes(), [["a", "live", 2], ["b", "live", 1]]);
     },
   },
@@ -176,7 +176,7 @@ export const storeVariableCases: readonly StoreCase[] = [
       const [one, two] = [await begun(store), await begun(store)];
       await define(store, { queryId: one.queryId, position: 0 }, image("a"));
       await define(store, { queryId: two.queryId, position: 0 }, image("a", { bytes: utf8("other") }));
-      await store.setScope(one.branchId, ["a"], "forgotten");
+      await store.setScope(one.branchId, { names: ["a"], scope: "forgotten" });
       assert.equal((await store.liveImages(one.branchId)).length, 0);
       assert.deepEqual((await store.liveImages(two.branchId))[0]?.bytes, utf8("other"));
     },

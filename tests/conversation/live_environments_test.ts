@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { LiveEnvironments } from "../../src/conversation/live_environments.ts";
+import { LiveEnvironments, type WantedFor } from "../../src/conversation/live_environments.ts";
 
 class Fake {
   alive = false;
+  sound = true;
   readonly programs = { running: false };
   closed = false;
 
@@ -25,9 +26,15 @@ function rig({ kept = 3, open = (branchId: string) => Promise.resolve(new Fake(b
     },
     onClose: (branchId) => gone.push(branchId),
   });
-  const use = async (branchId: string): Promise<Fake> => {
-    const { environment, lock } = live.of({ branchId });
-    return await lock.run(async () => await environment);
+  const runs = new Map<string, number>();
+  /** A run of this process, after the one before. */
+  const use = async (branchId: string, wanted: Partial<WantedFor> = {}): Promise<Fake> => {
+    return await live.lockOf({ branchId }).run(async () => {
+      const number = (runs.get(branchId) ?? 0) + 1;
+      runs.set(branchId, number);
+      const after = number === 1 ? null : `${number - 1}`;
+      return await live.use({ branchId }, { run: `${number}`, after, anew: false, ...wanted });
+    });
   };
   return { live, made, gone, use };
 }
@@ -53,8 +60,7 @@ Deno.test("LiveEnvironments closes none in which something lives, runs or waits"
   (await use("child")).alive = true;
   (await use("program")).programs.running = true;
   const done = Promise.withResolvers<void>();
-  const { lock } = live.of({ branchId: "query" });
-  const running = lock.run(() => done.promise);
+  const running = live.lockOf({ branchId: "query" }).run(() => done.promise);
   for (let at = 0; at < 5; at++) await use(`b${at}`);
   assert.ok(live.isBusy("query"));
   assert.deepEqual(gone, ["b0", "b1", "b2", "b3"]);
@@ -66,27 +72,55 @@ Deno.test("LiveEnvironments closes none in which something lives, runs or waits"
 });
 
 Deno.test("LiveEnvironments.trim() closes what queries that ran at once have left", async () => {
-  const { live, made, gone } = rig({ kept: 2 });
-  const done = Promise.withResolvers<void>();
-  const running = Array.from({ length: 6 }, (_, at) => live.of({ branchId: `b${at}` }).lock.run(() => done.promise));
-  done.resolve();
-  await Promise.all(running);
+  const { live, made, gone, use } = rig({ kept: 2 });
+  for (let at = 0; at < 6; at++) {
+    await use(`b${at}`);
+    const last = made.at(-1);
+    if (last) last.alive = true;
+  }
   assert.deepEqual([made.length, gone.length], [6, 0]);
+  for (const one of made) one.alive = false;
   live.trim();
   assert.deepEqual(gone, ["b0", "b1", "b2", "b3"]);
 });
 
-Deno.test("LiveEnvironments forgets one that could not be opened, and keeps the lock of one that is opened anew", async () => {
+Deno.test("LiveEnvironments opens again what could not be opened, under the same lock", async () => {
   let works = false;
   const { live, use } = rig({ open: (id) => works ? Promise.resolve(new Fake(id)) : Promise.reject(new Error("no")) });
+  const lock = live.lockOf({ branchId: "a" });
   await assert.rejects(use("a"), /no/);
   works = true;
+  assert.equal((await use("a")).closed, false);
+  assert.equal(live.lockOf({ branchId: "a" }), lock);
+});
+
+Deno.test("LiveEnvironments opens one again after a run of another process, for an older state, and where it is not sound", async () => {
+  const { made, use } = rig();
   const first = await use("a");
-  const { lock } = live.of({ branchId: "a" });
-  await lock.run(async () => {
-    await first.close();
-    assert.notEqual(await live.again({ branchId: "a" }), first);
-    assert.ok(live.isBusy("a"));
-  });
-  assert.equal(live.of({ branchId: "a" }).lock, lock);
+  assert.equal(await use("a"), first);
+  const cases: readonly (readonly [string, Partial<WantedFor>])[] = [
+    ["another process", { after: "theirs" }],
+    ["no run before it", { after: null }],
+    ["an older state", { anew: true }],
+  ];
+  for (const [why, wanted] of cases) {
+    const before = made.at(-1);
+    const next = await use("a", wanted);
+    assert.notEqual(next, before, why);
+    assert.equal(before?.closed, true, why);
+    assert.equal(await use("a"), next, `${why}: and kept`);
+  }
+  const last = made.at(-1);
+  if (last) last.sound = false;
+  assert.notEqual(await use("a"), last);
+  assert.equal(made.filter(({ closed }) => !closed).length, 1);
+});
+
+Deno.test("LiveEnvironments forgets a branch that was never opened, but not the one that is asked for", async () => {
+  const { live, gone } = rig({ kept: 1 });
+  const first = live.lockOf({ branchId: "a" });
+  assert.equal(live.lockOf({ branchId: "a" }), first);
+  live.lockOf({ branchId: "b" });
+  assert.deepEqual(gone, ["a"]);
+  await Promise.resolve();
 });

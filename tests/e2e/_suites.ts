@@ -19,6 +19,7 @@ import { runSuite } from "./run_suite.ts";
 import { screenSuite } from "./screen_suite.ts";
 import { serveSuite } from "./serve_suite.ts";
 import { telegramSuite } from "./telegram_suite.ts";
+import { twoProcessesSuite } from "./two_processes_suite.ts";
 
 /** Everything that holds for both ways of running the program. */
 export const suites: readonly ((launcher: Launcher) => void)[] = [
@@ -42,4 +43,5 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   modulesSuite,
   childrenSuite,
   replaySuite,
+  twoProcessesSuite,
 ];

@@ -200,7 +200,8 @@ for (let from = 1; from < migrations.length; from++) {
     await withDatabasePath(async (path, folder) => {
       const old = new DatabaseSync(path);
       await migrate(old, migrations.slice(0, from), { path, now: () => 1 });
-      old.exec(`INSERT INTO conversation_soul VALUES ('c', '{"channel":"cli","workspace":"/w"}', 1);
+      old.exec(
+        `INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('c', '{"channel":"cli","workspace":"/w"}', 1);
         INSERT INTO conversation_state VALUES ('00000000-b', 'c', NULL, 'A title', 0, '{}', 1);
         INSERT INTO query_soul VALUES ('q', '00000000-b', 't', 'Where is the marmalade?', '{}', 2);
         INSERT INTO query_state (id, query_soul_id, version, status, metadata, created_at)
@@ -210,7 +211,8 @@ for (let from = 1; from < migrations.length; from++) {
         INSERT INTO expression_soul VALUES ('e', '00000000-b', 'call', 'stateless', NULL, '{}', 3);
         INSERT INTO expression_state (id, expression_soul_id, iteration_id, version, expr, metadata, created_at)
           VALUES ('x', 'e', 'i', 0, 'look(1)', '{"index":0,"outcome":"none"}', 3);
-        ${from < 3 ? VARIABLES_OF_V2 : ""}`);
+        ${from < 3 ? VARIABLES_OF_V2 : ""}`,
+      );
       old.close();
       const store = await openStore({ path });
       assert.deepEqual((await store.queries("00000000-b")).map(({ text, answer }) => [text, answer]), [
@@ -237,7 +239,7 @@ Deno.test("a migration that keeps a copy, and all care, need no more than the pe
   await withDatabasePath(async (path, folder) => {
     const old = new DatabaseSync(path);
     await migrate(old, migrations.slice(0, 1), { path, now: () => 1 });
-    old.exec("INSERT INTO conversation_soul VALUES ('c', '{}', 1)");
+    old.exec("INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('c', '{}', 1)");
     old.close();
     const main = fileURLToPath(new URL("_care_main.ts", import.meta.url));
     const args = ["run", "--no-prompt", "--no-lock", "--no-check", ...PERMISSIONS, main, path, join(folder, "copy.db")];

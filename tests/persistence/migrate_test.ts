@@ -13,7 +13,7 @@ const NEXT: MigrationFile = {
   name: `V${N}__more.sql`,
   sql: "CREATE TABLE more (a); INSERT INTO more VALUES (1);",
 };
-const CONVERSATION = "INSERT INTO conversation_soul VALUES ('c', '{}', 1)";
+const CONVERSATION = "INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('c', '{}', 1)";
 
 async function run(db: DatabaseSync, files: readonly MigrationFile[], path = ":memory:"): Promise<void> {
   await migrate(db, files, { path, now: () => 77 });

@@ -7,7 +7,7 @@ function sample(): DatabaseSync {
   const db = new DatabaseSync(":memory:");
   for (const { sql } of migrations) db.exec(sql);
   db.exec(`
-    INSERT INTO conversation_soul VALUES ('cs', '{}', 1), ('cs2', '{}', 1);
+    INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('cs', '{}', 1), ('cs2', '{}', 1);
     INSERT INTO conversation_state VALUES ('c', 'cs', NULL, 't', 0, '{}', 1), ('c2', 'cs2', NULL, 't', 0, '{}', 1);
     INSERT INTO query_soul VALUES ('q', 'c', 't', 'where is the apple', '{}', 1);
     INSERT INTO query_state VALUES ('qs', 'q', NULL, 0, 'p', 'm', '', NULL, NULL, 'running', '{}', 1);
@@ -45,9 +45,13 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     /CHECK/,
   ],
   ["an unknown parent", "INSERT INTO conversation_state VALUES ('n', 'cs', 'no', '', 1, '{}', 1)", /FOREIGN/],
-  ["metadata that is no JSON", "INSERT INTO conversation_soul VALUES ('n', '{', 1)", /CHECK/],
-  ["an id twice", "INSERT INTO conversation_soul VALUES ('cs', '{}', 1)", /UNIQUE/],
-  ["no id", "INSERT INTO conversation_soul VALUES (NULL, '{}', 1)", /NOT NULL/],
+  [
+    "metadata that is no JSON",
+    "INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('n', '{', 1)",
+    /CHECK/,
+  ],
+  ["an id twice", "INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('cs', '{}', 1)", /UNIQUE/],
+  ["no id", "INSERT INTO conversation_soul (id, metadata, created_at) VALUES (NULL, '{}', 1)", /NOT NULL/],
   ["a query of no branch", "INSERT INTO query_soul VALUES ('n', 'no', '', '', '{}', 1)", /FOREIGN/],
   ["an unknown query status", `${QUERY} VALUES ('n', 'q', 1, 'waiting', '{}', 1)`, /CHECK/],
   ["a query version twice", `${QUERY} VALUES ('n', 'q', 0, 'done', '{}', 1)`, /UNIQUE/],
@@ -110,7 +114,11 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     `INSERT INTO content (hash, encoding, bytes) VALUES ('${"0".repeat(64)}', 'delta', x'00')`,
     /CHECK/,
   ],
-  ["two leases of a branch", "INSERT INTO lease VALUES ('c', 'h', 1, '', 1, 1), ('c', 'h', 2, '', 1, 1)", /UNIQUE/],
+  [
+    "two leases of a branch",
+    "INSERT INTO lease (conversation_state_id, host, pid, started, acquired_at, heartbeat_at) VALUES ('c', 'h', 1, '', 1, 1), ('c', 'h', 2, '', 1, 1)",
+    /UNIQUE/,
+  ],
   ["a key of no branch", `${REQUEST_KEY} VALUES ('no', 'k', 'f', 'qs', 1)`, /FOREIGN/],
   ["a key of no query", `${REQUEST_KEY} VALUES ('c', 'k', 'f', 'no', 1)`, /FOREIGN/],
   ["an empty key", `${REQUEST_KEY} VALUES ('c', '', 'f', 'qs', 1)`, /CHECK/],
@@ -190,7 +198,9 @@ Deno.test("search follows insertion, change and deletion of requests, expression
 Deno.test("deleting a conversation deletes all of it and nothing else", () => {
   using db = sample();
   db.exec(`${REQUEST_KEY} VALUES ('c', 'k', 'f', 'qs', 1)`);
-  db.exec("INSERT INTO lease VALUES ('c', 'h', 1, '', 1, 1); DELETE FROM conversation_soul WHERE id = 'cs'");
+  db.exec(
+    "INSERT INTO lease (conversation_state_id, host, pid, started, acquired_at, heartbeat_at) VALUES ('c', 'h', 1, '', 1, 1); DELETE FROM conversation_soul WHERE id = 'cs'",
+  );
   const left = (table: string): unknown => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n;
   const tables = [
     "query_soul",

@@ -173,7 +173,7 @@ Deno.test("conversations of one moment are stored as each would be alone, search
     await Promise.all(branches.map(async ({ queryId, branchId }, n) => {
       const id = await store.beginIteration(newIteration(queryId, 0, { blocks: ["x"] }));
       await assert.rejects(
-        store.beginQuery(newQuery(branchId, "second", { owner: { host: "h", pid: 1, started: "" } })),
+        store.beginQuery(newQuery(branchId, "second", { owner: { host: "h", space: "s", pid: 1, started: "" } })),
       );
       await store.endIteration(id, iterationEnd([block(`pear${n}()`, { saved: [image("v")] })]));
       await store.endQuery(queryId, queryEnd({ answer: `plum${n}` }));

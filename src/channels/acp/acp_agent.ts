@@ -140,8 +140,9 @@ async function tellTitle(entry: Entry, send: Send): Promise<void> {
 }
 
 async function replay({ session: { conversations }, branch }: Entry, send: Send): Promise<void> {
-  for (const { text, answer } of await conversations.queries(branch)) {
+  for (const { text, answer, running } of await conversations.queries(branch)) {
     await send({ sessionUpdate: "user_message_chunk", content: { type: "text", text } });
+    if (running) await send(message("This is still running in another process."));
     if (answer !== "") await send(message(answer));
   }
 }

@@ -32,16 +32,17 @@ export async function listConversations(
     })));
   });
   if (flags.output === "json") {
-    const listed = found.map(({ conversationId, title, workspace, queries, createdAt, branches }) => {
-      return { conversationId, title, workspace, queries, createdAt, branches: branches.map(branchFacts) };
+    const listed = found.map(({ conversationId, title, workspace, queries, running, createdAt, branches }) => {
+      return { conversationId, title, workspace, queries, running, createdAt, branches: branches.map(branchFacts) };
     });
     io.stdout(`${JSON.stringify(listed, null, 2)}\n`);
     return 0;
   }
-  for (const { conversationId, createdAt, queries, title, branches } of found) {
+  for (const { conversationId, createdAt, queries, running, title, branches } of found) {
     const when = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
     const count = `${queries} ${queries === 1 ? "query" : "queries"}`;
-    io.stdout(`${terminalText(`${conversationId}  ${when}  ${count.padStart(11)}  ${oneLine(title, 80)}`)}\n`);
+    const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
+    io.stdout(`${terminalText(`${conversationId}  ${when}  ${count.padStart(11)}  ${named}`)}\n`);
     for (const line of branchLines(branches)) io.stdout(`  ${terminalText(line)}\n`);
   }
   if (found.length === 0) io.stderr("No conversation is stored yet\n");

@@ -97,6 +97,7 @@ async function announce(
 ): Promise<void> {
   const resumed = flags.continue || flags.conversation || flags.fork ? await session.conversations.queries(branch) : [];
   const last = resumed.at(-1);
+  if (last?.running) progress.line("The last query is still running in another process");
   if (last?.reason === "process_lost") {
     const again = last.iterations === 0 ? " It had no reply yet: what came with --context must be given again." : "";
     progress.line(`The last query was interrupted: ${oneLine(last.answer, 200)}${again}`);

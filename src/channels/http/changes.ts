@@ -6,20 +6,14 @@ import { findConversation } from "./find_conversation.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
 import type { Call } from "./route.ts";
-import type { Runs } from "./runs.ts";
-
-interface Given {
-  readonly parts: Pick<HttpParts, "conversations">;
-  readonly runs: Runs;
-}
 
 /** Changes of conversations one after the other, so that between a look (If-Match) and its change there is no other. */
 export class Changes {
-  readonly #given: Given;
+  readonly #parts: Pick<HttpParts, "conversations">;
   readonly #lock = new Lock();
 
-  constructor(given: Given) {
-    this.#given = given;
+  constructor(parts: Pick<HttpParts, "conversations">) {
+    this.#parts = parts;
   }
 
   /** Throws `Problem`: 404, and 412 where If-Match names another state of the conversation than the one it has. */
@@ -28,7 +22,7 @@ export class Changes {
     work: (conversation: Conversation) => Promise<T>,
   ): Promise<T> {
     return await this.#lock.run(async () => {
-      const conversation = await findConversation(this.#given.parts.conversations, params["id"]);
+      const conversation = await findConversation(this.#parts.conversations, params["id"]);
       const wanted = headers.get("if-match");
       if (wanted !== null) await this.#check(conversation, wanted);
       return await work(conversation);
@@ -36,7 +30,7 @@ export class Changes {
   }
 
   async #check(conversation: Conversation, wanted: string): Promise<void> {
-    const tag = entityTag(JSON.stringify(await conversationDetail(conversation, this.#given)));
+    const tag = entityTag(JSON.stringify(await conversationDetail(conversation, this.#parts)));
     if (namesTag(wanted, tag, { weak: false })) return;
     throw new Problem("Cannot change the conversation: it is not as If-Match says", {
       kind: "changed",

@@ -36,7 +36,7 @@ function list({ parts }: RouteParts): Route {
       const found = await parts.conversations.list({ limit: limit + 1, after });
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;
-      const items = page.map((one) => ({ ...shown(one), queries: one.queries }));
+      const items = page.map((one) => ({ ...shown(one), queries: one.queries, running: one.running }));
       return jsonResponse({ items, next: last ? cursorText(last.place) : null });
     },
   });
@@ -64,7 +64,7 @@ function created(made: Conversation): Response {
   return jsonResponse(shown(made), { status: 201, headers: { location: `${BASE}/${made.conversationId}` } });
 }
 
-function show({ parts, runs }: RouteParts): Route {
+function show({ parts }: RouteParts): Route {
   return route({
     method: "get",
     path: `${BASE}/{id}`,
@@ -74,7 +74,7 @@ function show({ parts, runs }: RouteParts): Route {
     answers: { 200: { description: "The conversation", schema: schema.ConversationDetailSchema } },
     handle: async ({ params }) => {
       const conversation = await findConversation(parts.conversations, params["id"]);
-      return jsonResponse(await conversationDetail(conversation, { parts, runs }));
+      return jsonResponse(await conversationDetail(conversation, parts));
     },
   });
 }

@@ -1,7 +1,6 @@
 import type { Conversation, Conversations } from "../../conversation/conversations.ts";
+import type { StoredQuery } from "../../domain/stored_query.ts";
 import { Problem } from "./problem.ts";
-
-export type StoredQuery = Awaited<ReturnType<Conversations["queries"]>>[number];
 
 /** A query of a conversation, by its whole id. Throws `Problem` (404) where there is none. */
 export async function findQuery(

@@ -50,6 +50,8 @@ export interface HttpLimits {
   readonly shutdownMs: number;
   /** Between signs of life on a stream. */
   readonly heartbeatMs: number;
+  /** Between looks at a query that another process runs. */
+  readonly lookMs: number;
   /** Requests with one token, and from one address. */
   readonly perToken: Rate;
   readonly perAddress: Rate;

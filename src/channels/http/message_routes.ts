@@ -1,7 +1,9 @@
 import type { Conversation, SendOptions } from "../../conversation/conversations.ts";
+import { Cancelled } from "../../domain/errors.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { readImage } from "../../domain/read_image.ts";
 import type { KeyedRequest, RequestKey } from "../../domain/request_key.ts";
+import type { StoredQuery } from "../../domain/stored_query.ts";
 import type { z } from "zod";
 import { QueryResultSchema } from "../schemas/query_result_schema.ts";
 import { callerLabel } from "./caller_label.ts";
@@ -10,12 +12,14 @@ import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
 import { followTexts } from "./follow_texts.ts";
 import { givenSource } from "./given_source.ts";
-import { Idempotency, type OnceOptions } from "./idempotency.ts";
+import { Idempotency, type OnceOptions, type Sent } from "./idempotency.ts";
 import { jsonResponse } from "./json_response.ts";
+import { nextChange } from "./next_change.ts";
 import { Problem } from "./problem.ts";
 import { type Call, type Route, route } from "./route.ts";
 import type { RouteParts } from "./route_parts.ts";
 import { resultStream } from "./result_stream.ts";
+import type { Run } from "./run.ts";
 import * as schema from "./schemas.ts";
 import { resultOf } from "./stored_events.ts";
 
@@ -23,33 +27,38 @@ const BASE = "/api/v1/conversations/{id}";
 const KEY_HEADER = {
   "Idempotency-Key": "The same key with the same body is the same request: it is run once, for a day at most",
 };
+const RESUME_HEADER = {
+  "X-Vis-Resume":
+    "true: where the query that the key began before was interrupted, run the rest of it; the key stands " +
+    "for that query from then on",
+};
 
 type Message = z.infer<typeof schema.MessageBody>;
-/** What a request began; null where a running query was told. The run itself is not held: a key is kept for a day. */
-type Sent = { readonly queryId: string } | null;
 
 /** Asking: send a message, run a query again, follow a query. */
 export function messageRoutes(given: RouteParts): readonly Route[] {
-  const once = new Idempotency<Sent>(given.parts.now);
+  const once = new Idempotency();
   return [send(given, once), retry(given, once), events(given)];
 }
 
 const ANSWERS = {
   200: {
-    description: "The result once the query has ended; with Accept: text/event-stream its events as they happen",
+    description:
+      "The result once the query has ended, in whatever process; with Accept: text/event-stream its events " +
+      "as they happen",
     schema: QueryResultSchema,
     stream: true,
   },
 };
 
-function send({ parts, runs }: RouteParts, once: Idempotency<Sent>): Route {
+function send({ parts, runs }: RouteParts, once: Idempotency): Route {
   return route({
     method: "post",
     path: `${BASE}/messages`,
     operation: "sendMessage",
     summary: "Run one query",
     tag: "messages",
-    headers: KEY_HEADER,
+    headers: { ...KEY_HEADER, ...RESUME_HEADER },
     body: schema.MessageBody,
     answers: { ...ANSWERS, 202: { description: "The running query was told", schema: schema.SteeredSchema } },
     handle: async (call) => {
@@ -57,6 +66,9 @@ function send({ parts, runs }: RouteParts, once: Idempotency<Sent>): Route {
       const sent = await once.once(call.headers.get("idempotency-key"), {
         ...onceFor(call, { parts, conversation, what: "send" }),
         work: (requestKey) => begin(call, { parts, runs, conversation, requestKey }),
+        ...(call.headers.get("x-vis-resume") === "true"
+          ? { resume: (sent, key) => resume(call, { parts, runs, sent, key }) }
+          : {}),
       });
       if (sent === null) return jsonResponse({ steered: true }, { status: 202 });
       const { cancelOnDisconnect } = call.body;
@@ -71,13 +83,25 @@ function onceFor(
     readonly conversation: Conversation;
     readonly what: string;
   },
-): Omit<OnceOptions<Sent>, "work"> {
-  const stored = async (key: string) => {
-    const found = await parts.conversations.records.keyedQuery(conversation, key);
-    return found && { outcome: { queryId: found.queryId }, fingerprint: found.fingerprint };
-  };
+): Omit<OnceOptions, "work"> {
+  const stored = (key: string) => parts.conversations.records.keyedQuery(conversation, key);
   // The name in the address, not the branch that it stands for now: a retry may have made a newer one.
   return { conversation, what: `${what} ${params["id"]}`, body, stored };
+}
+
+/** Runs the rest of a query that was interrupted: the same request again, with what it has stored. */
+async function resume(
+  call: Pick<Call<Message>, "body" | "caller">,
+  { parts, runs, sent, key }: RouteParts & { readonly sent: Sent; readonly key: RequestKey },
+): Promise<Sent> {
+  const { conversations } = parts;
+  const query = sent && await conversations.records.query(sent.queryId);
+  if (query?.status !== "interrupted") return sent;
+  const conversation = await conversations.byId(query.branchId);
+  // What it was given is stored with its first iteration.
+  const { context, ...rest } = call.body;
+  const body = query.iterations > 0 ? rest : { ...rest, context };
+  return await begin({ ...call, body }, { parts, runs, conversation, requestKey: { ...key, replaces: query.queryId } });
 }
 
 /** Null where the running query was told. */
@@ -108,7 +132,8 @@ function optionsOf(
   };
 }
 
-/** The result, or the stream of events, of a query; from rows where its run is not known any more. */
+/** The result, or the stream of events, of a query; from rows where its run is not known any more, or is one of another
+ * process. */
 async function answer(
   queryId: string,
   { call, parts, runs, cancelOnDisconnect = false }: RouteParts & {
@@ -117,27 +142,56 @@ async function answer(
   },
 ): Promise<Response> {
   const run = runs.byQuery(queryId);
-  if (run && !wantsEvents(call.headers)) {
-    return cancelOnDisconnect ? resultStream(run, parts.limits) : jsonResponse(await run.ended satisfies QueryResult);
-  }
-  if (!run) {
-    const query = await parts.conversations.records.query(queryId);
-    if (!query) throw new Problem(`Cannot find query: ${queryId}`, { kind: "not-found" });
-    if (!wantsEvents(call.headers)) return jsonResponse(resultOf(query));
-    return eventStream(followTexts(query, { parts, run, lastId: "" }), parts.limits);
+  const { heartbeatMs } = parts.limits;
+  if (!run) return await storedAnswer(queryId, { call, parts });
+  const cancel = (): void => run.cancel();
+  if (!wantsEvents(call.headers)) {
+    if (cancelOnDisconnect) return resultStream(run.ended, { heartbeatMs, left: cancel });
+    return jsonResponse(await run.ended satisfies QueryResult);
   }
   const after = Number(/^\d{1,9}$/.exec(call.headers.get("last-event-id") ?? "")?.[0] ?? 0);
-  return eventStream(runTexts(run, after), {
-    heartbeatMs: parts.limits.heartbeatMs,
-    ...(cancelOnDisconnect ? { left: () => run.cancel() } : {}),
-  });
+  return eventStream(runTexts(run, after), { heartbeatMs, ...(cancelOnDisconnect ? { left: cancel } : {}) });
+}
+
+async function storedAnswer(
+  queryId: string,
+  { call, parts }: Pick<RouteParts, "parts"> & { readonly call: Pick<Call, "headers"> },
+): Promise<Response> {
+  const query = await parts.conversations.records.query(queryId);
+  if (!query) throw new Problem(`Cannot find query: ${queryId}`, { kind: "not-found" });
+  if (wantsEvents(call.headers)) return followed(query, { parts, run: null, lastId: "" });
+  if (!query.running) return jsonResponse(resultOf(query));
+  const leaving = new AbortController();
+  const { heartbeatMs } = parts.limits;
+  const ended = endOf(query, { parts, signal: leaving.signal });
+  return resultStream(ended, { heartbeatMs, left: () => leaving.abort() });
+}
+
+/** What a query that another process runs comes to. Rejects where the client leaves. */
+async function endOf(
+  query: StoredQuery,
+  waiting: Pick<RouteParts, "parts"> & { readonly signal: AbortSignal },
+): Promise<QueryResult> {
+  for (let now: StoredQuery | null = query; now; now = await nextChange(now, waiting)) {
+    if (!now.running) return resultOf(now);
+  }
+  throw new Cancelled("Cancelled");
+}
+
+function followed(
+  query: StoredQuery,
+  { parts, run, lastId }: Pick<RouteParts, "parts"> & { readonly run: Run | null; readonly lastId: string },
+): Response {
+  const leaving = new AbortController();
+  const texts = followTexts(query, { parts, run, lastId, signal: leaving.signal });
+  return eventStream(texts, { heartbeatMs: parts.limits.heartbeatMs, left: () => leaving.abort() });
 }
 
 function wantsEvents(headers: Headers): boolean {
   return /text\/event-stream/i.test(headers.get("accept") ?? "");
 }
 
-function retry({ parts, runs }: RouteParts, once: Idempotency<Sent>): Route {
+function retry({ parts, runs }: RouteParts, once: Idempotency): Route {
   return route({
     method: "post",
     path: `${BASE}/retry`,
@@ -181,8 +235,7 @@ function events({ parts, runs }: RouteParts): Route {
       const conversation = await findConversation(parts.conversations, params["id"]);
       const query = await findQuery(parts.conversations, { conversation, queryId: params["queryId"] });
       const lastId = headers.get("last-event-id") ?? "";
-      const texts = followTexts(query, { parts, run: runs.byQuery(query.queryId), lastId });
-      return eventStream(texts, { heartbeatMs: parts.limits.heartbeatMs });
+      return followed(query, { parts, run: runs.byQuery(query.queryId), lastId });
     },
   });
 }

@@ -14,13 +14,13 @@ const BASE = "/api/v1/conversations/{id}";
 
 /** What is done with stored conversations: rename, delete, export, search. */
 export function recordRoutes(given: RouteParts): readonly Route[] {
-  const changes = new Changes(given);
+  const changes = new Changes(given.parts);
   return [rename(given, changes), remove(given, changes), exported(given.parts), search(given.parts)];
 }
 
 const MATCH = { "If-Match": "The ETag of the conversation as it was read; 412 where it has changed since" };
 
-function rename({ parts, runs }: RouteParts, changes: Changes): Route {
+function rename({ parts }: RouteParts, changes: Changes): Route {
   return route({
     method: "patch",
     path: BASE,
@@ -35,7 +35,7 @@ function rename({ parts, runs }: RouteParts, changes: Changes): Route {
     handle: (call) =>
       changes.change(call, async (conversation) => {
         const title = await parts.conversations.records.rename(conversation, call.body.title);
-        const detail = await conversationDetail({ ...conversation, title }, { parts, runs });
+        const detail = await conversationDetail({ ...conversation, title }, parts);
         return jsonResponse(detail, { headers: { etag: entityTag(JSON.stringify(detail)) } });
       }),
   });

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
+import type { StoredQuery } from "../../domain/stored_query.ts";
 import { callerLabel } from "./caller_label.ts";
 import { eventStream } from "./event_stream.ts";
-import type { StoredQuery } from "./find_query.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
 import { ResponseSchema } from "./openai_answers.ts";
@@ -124,10 +124,10 @@ function retrieve({ parts }: RouteParts): Route {
       if (stream !== "false") throw unfitField("stream", "Cannot stream a response again: read it whole");
       const { branch, query } = await findResponse(parts, params["response"] ?? "");
       const nothing = { instructions: null, previousId: null, metadata: {} };
-      const { queryId, createdAt: at, running } = query;
+      const { queryId, createdAt: at } = query;
       const facts = { ...nothing, queryId, at, model: servedModel(parts).id, conversationId: branch.branchId };
       return jsonResponse(responseObject(facts, {
-        result: running ? null : resultOf(query),
+        result: query.running ? null : resultOf(query),
         thinking: await thinkingOf(parts, queryId),
       }));
     },

@@ -76,12 +76,6 @@ export class Runs {
     return [...this.#running].filter((run) => run.conversationId === conversationId);
   }
 
-  /** The running query of a conversation. */
-  queryOf(conversationId: string): string | null {
-    const found = [...this.#byQuery].find(([, run]) => run.running && run.conversationId === conversationId);
-    return found?.[0] ?? null;
-  }
-
   /** Begins no more, gives those that run this long, then cancels them; resolves when all have ended. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;

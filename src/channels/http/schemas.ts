@@ -8,8 +8,11 @@ const id = z.string().describe("UUIDv7; of a conversation its first 8 characters
 const time = z.number().int().describe("Milliseconds since the epoch");
 
 export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
+  status: z.enum(["done", "error", "interrupted", "running"]),
+  reason: QueryResultSchema.shape.reason.nullable().describe("Why it ended; null while it runs"),
+  answer: z.string().describe('Why there is no answer where there is none; "" while it runs'),
   text: z.string(),
-  running: z.boolean(),
+  running: z.boolean().describe("In this server or in another process"),
   createdAt: time,
 });
 
@@ -22,12 +25,12 @@ export const ConversationSchema = z.object({
 });
 
 export const ConversationListSchema = z.object({
-  items: z.array(ConversationSchema.extend({ queries: z.number().int() })),
+  items: z.array(ConversationSchema.extend({ queries: z.number().int(), running: z.boolean() })),
   next: z.string().nullable().describe("Cursor of the next page, null at the end"),
 });
 
 export const ConversationDetailSchema = ConversationSchema.extend({
-  running: z.string().nullable().describe("The query that this server runs in it now"),
+  running: z.string().nullable().describe("The query that runs in it now, in this server or in another process"),
   branches: z.array(z.object({
     branchId: z.string(),
     parentBranchId: z.string().nullable(),

@@ -1,8 +1,8 @@
 import { Emitter } from "../../domain/emitter.ts";
 import type { IterationOutcome, QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
+import type { EndedQuery, StoredQuery } from "../../domain/stored_query.ts";
 import type { Conversations } from "../../conversation/conversations.ts";
-import type { StoredQuery } from "./find_query.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
@@ -44,7 +44,7 @@ function tellIteration(iteration: StoredIteration, emitter: Emitter): void {
 }
 
 /** A stored query as its result was. */
-export function resultOf(query: StoredQuery): QueryResult {
+export function resultOf(query: EndedQuery): QueryResult {
   const { status, reason, answer, answerType, confidence, queryId, conversationId } = query;
   const { iterations, usage, costUsd, ms, notes } = query;
   return {

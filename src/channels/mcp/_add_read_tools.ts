@@ -62,6 +62,7 @@ function addConversations(server: McpServer, { conversations }: McpParts): void 
         title: z.string(),
         workspace: z.string(),
         queries: z.number(),
+        running: z.boolean().describe("Whether a query runs in it now"),
         createdAt: time,
       })),
     }),
@@ -69,8 +70,8 @@ function addConversations(server: McpServer, { conversations }: McpParts): void 
   }, async ({ limit }) => {
     const listed = await conversations.list({ limit });
     return told({
-      conversations: listed.map(({ conversationId, title, workspace, queries, createdAt }) => {
-        return { conversation: conversationId, title, workspace, queries, createdAt: isoOf(createdAt) };
+      conversations: listed.map(({ conversationId, title, workspace, queries, running, createdAt }) => {
+        return { conversation: conversationId, title, workspace, queries, running, createdAt: isoOf(createdAt) };
       }),
     });
   });

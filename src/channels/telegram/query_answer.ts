@@ -1,6 +1,7 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { BusyError } from "../../domain/errors.ts";
 import type { Emit } from "../../domain/query_event.ts";
+import type { StoredQuery } from "../../domain/stored_query.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { readAttachments } from "./attachments.ts";
 import type { BotParts } from "./bot_parts.ts";
@@ -12,7 +13,6 @@ import { userLabel } from "./user_label.ts";
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 
-type StoredQuery = NonNullable<Awaited<ReturnType<Session["conversations"]["records"]["query"]>>>;
 type Answer = Pick<
   QueryResult,
   "status" | "reason" | "answer" | "answerType" | "iterations" | "ms" | "usage" | "costUsd"

@@ -1,4 +1,5 @@
 import type { Conversation as Branch, Conversations } from "../../conversation/conversations.ts";
+import type { StoredQuery } from "../../domain/stored_query.ts";
 import { addUsage } from "../../domain/usage.ts";
 import { AnswerEntry } from "./answer_entry.ts";
 import { NOTHING_SPENT, type Spent } from "./chat.ts";
@@ -8,8 +9,6 @@ import { LineEntry } from "./line_entry.ts";
 import { OlderEntry } from "./older_entry.ts";
 import { RequestEntry } from "./request_entry.ts";
 import type { Shown } from "./shown.ts";
-
-type StoredQuery = Awaited<ReturnType<Conversations["queries"]>>[number];
 
 export interface OpenedBranch {
   readonly entries: readonly Entry[];
@@ -47,7 +46,7 @@ export async function openBranch(
       usage: addUsage(sum.usage, usage),
       costUsd: sum.costUsd + (costUsd ?? 0),
     }), NOTHING_SPENT),
-    lastAnswer: queries.findLast(({ status }) => status !== "interrupted")?.answer ?? "",
+    lastAnswer: queries.findLast(({ running, status }) => !running && status !== "interrupted")?.answer ?? "",
     asked: entries.findLast((entry) => entry instanceof RequestEntry) ?? null,
   };
 }

@@ -83,7 +83,7 @@ Deno.test("a call that the client cancels ends its query", () =>
     assert.ok(newest);
     let reason: string | undefined;
     while (reason !== "cancelled") {
-      [reason] = (await engine.conversations.queries(newest)).map((query) => query.reason);
+      [reason] = (await engine.conversations.queries(newest)).map((query) => query.reason ?? "running");
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }));

@@ -47,6 +47,8 @@ const iteration = z.object({
 
 /** A recorded query with its iterations. */
 export const recordedQuery = QueryResultSchema.omit({ answerType: true, conversationId: true, value: true }).extend({
+  status: z.enum(["done", "error", "interrupted", "running"]),
+  reason: QueryResultSchema.shape.reason.nullable().describe("Why it ended; null while it runs"),
   text: z.string(),
   running: z.boolean(),
   createdAt: time,

@@ -19,6 +19,7 @@ const conversation = z.object({
   title: z.string(),
   workspace: z.string(),
   queries: count,
+  running: z.boolean().describe("Whether a query runs in it, in whatever process"),
   createdAt: time,
   branches: z.array(branch),
 });

@@ -22,7 +22,7 @@ export function itemLines(
   const workspace = everywhere ? [flat(basename(item.workspace), 24)] : [];
   const name = `${here ? "● " : ""}${flat(item.title) || "untitled"}`;
   if ("place" in item) {
-    const facts = [ago(item.place.at, now), ...workspace, amounts.count(item.queries, "query")];
+    const facts = [ago(item.activeAt, now), ...workspace, amounts.count(item.queries, "query")];
     return [row(name, { facts, width, selected })];
   }
   if (!("snippet" in item)) {

@@ -1,0 +1,17 @@
+import { givenAgain } from "../environment/given_again.ts";
+import type { GivenVariable } from "../environment/given_variable.ts";
+import { readGiven } from "../environment/read_given.ts";
+import type { Store } from "../persistence/store.ts";
+import type { SendOptions } from "./conversations.ts";
+
+/** The variables that a query begins with, those of another run of it first. Throws `UsageError` for what is none. */
+export async function allGiven(
+  { given = [], context, variables }: Pick<SendOptions, "given" | "context" | "variables">,
+  store: Store,
+): Promise<readonly GivenVariable[]> {
+  const sources = Object.entries({ ...(context && { context }), ...variables });
+  return await Promise.all([
+    ...given.map((image) => givenAgain(image, store)),
+    ...sources.map(([name, source]) => readGiven(name, { source, store })),
+  ]);
+}

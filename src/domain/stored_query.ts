@@ -1,0 +1,39 @@
+import type { AnswerType, Confidence, QueryReason, QueryStatus } from "./query_result.ts";
+import type { Usage } from "./usage.ts";
+
+/** What is stored of how a query ended. */
+export interface QueryEnd {
+  readonly status: QueryStatus;
+  readonly reason: QueryReason;
+  readonly answer: string;
+  readonly answerType: AnswerType;
+  readonly confidence: Confidence;
+  readonly iterations: number;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  readonly ms: number;
+  readonly notes: readonly string[];
+}
+
+interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
+  readonly queryId: string;
+  readonly conversationId: string;
+  /** The branch that it was made in. */
+  readonly branchId: string;
+  readonly text: string;
+  readonly createdAt: number;
+}
+
+/** While it runs, in whatever process, its answer is "". */
+export interface RunningQuery extends QueryFacts {
+  readonly running: true;
+  readonly status: "running";
+  readonly reason: null;
+}
+
+export interface EndedQuery extends QueryFacts, QueryEnd {
+  readonly running: false;
+}
+
+/** A query of a branch as it stands in the database. */
+export type StoredQuery = RunningQuery | EndedQuery;

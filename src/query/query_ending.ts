@@ -1,0 +1,108 @@
+import type { Emitter } from "../domain/emitter.ts";
+import { TakenOverError } from "../domain/errors.ts";
+import { type QueryReason, type QueryResult, statusOf } from "../domain/query_result.ts";
+import type { RequestExtras } from "../prompt/request_extras.ts";
+import type { Deadline } from "./deadline.ts";
+import { fallbackAnswer } from "./fallback_answer.ts";
+import type { Ledger } from "./ledger.ts";
+import type { QueryParts } from "./query_parts.ts";
+import type { QueryState } from "./query_state.ts";
+import type { Subcalls } from "./subcalls.ts";
+import type { TitleCall } from "./title_call.ts";
+
+interface Ended {
+  readonly queryId: string;
+  readonly parts: QueryParts;
+  readonly state: QueryState;
+  readonly extras: RequestExtras;
+  readonly ledger: Ledger;
+  readonly subcalls: Subcalls;
+  readonly emitter: Emitter;
+  readonly title: TitleCall | null;
+  readonly deadline: Deadline;
+  readonly started: number;
+}
+
+/** The end of one query: stored, then told. */
+export class QueryEnding {
+  readonly #query: Ended;
+  #told = false;
+
+  constructor(query: Ended) {
+    this.#query = query;
+  }
+
+  /** `before` is what has to be stored first. Rejects where that or the end cannot be stored; whoever follows the query
+   * hears of it where that is because another process took over. */
+  async end(why: QueryReason, before = Promise.resolve()): Promise<QueryResult> {
+    const { deadline, parts: { store, log }, queryId, subcalls, title } = this.#query;
+    const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
+    await Promise.all([subcalls.close(), title?.end()]);
+    const result = compose(reason, this.#query);
+    const { value: _inAnswer, ...stored } = result;
+    try {
+      // With an answer, the last iteration is being written: both in one commit.
+      if (reason !== "answered") await before;
+      await Promise.all([before, store.endQuery(queryId, stored)]);
+    } catch (error) {
+      if (error instanceof TakenOverError) this.#takenOver(error);
+      throw error;
+    }
+    const { status, iterations, ms } = result;
+    log.info("query_ended", { queryId, status, reason, iterations, ms });
+    this.#tell(reason === "answered" ? "final" : status === "interrupted" ? "cancelled" : "failed", result);
+    return result;
+  }
+
+  #takenOver({ message }: TakenOverError): void {
+    const { parts: { log }, queryId, state } = this.#query;
+    state.final = null;
+    log.warn("query_taken_over", { queryId });
+    this.#tell("failed", { ...compose("process_lost", this.#query), answer: message });
+  }
+
+  #tell(type: "final" | "failed" | "cancelled", result: QueryResult): void {
+    if (this.#told) return;
+    this.#told = true;
+    const { emitter } = this.#query;
+    emitter.iteration = null;
+    emitter.send({ type, result });
+  }
+}
+
+/** A query that spent its budget on answers that its schema refused says so. */
+function reasonOf(
+  why: QueryReason,
+  { state, extras }: { readonly state: QueryState; readonly extras: RequestExtras },
+): QueryReason {
+  return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
+}
+
+function compose(
+  reason: QueryReason,
+  { state, extras, ledger, queryId, parts: { environment, now }, started }: Ended,
+): QueryResult {
+  const { final } = state;
+  const answer = final?.answer || (reason === "answered" ? "" : fallbackAnswer({
+    reason,
+    iterations: state.position,
+    budget: state.budget,
+    thinking: state.thinking,
+    errors: state.errors,
+    refused: extras.answerSchema?.refused ?? null,
+  }));
+  return {
+    status: statusOf(reason),
+    reason,
+    answer,
+    answerType: final?.answerType ?? "text",
+    confidence: final?.confidence ?? "low",
+    queryId,
+    conversationId: environment.branch.conversationId,
+    iterations: state.position,
+    ...ledger.spent,
+    ms: Math.max(0, now() - started),
+    notes: final?.notes ?? [],
+    ...(final?.value === undefined ? {} : { value: final.value }),
+  };
+}

@@ -1,0 +1,43 @@
+import { NO_USAGE } from "../domain/usage.ts";
+import type { KeyedRequest } from "../domain/request_key.ts";
+import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
+import type { Store } from "../persistence/store.ts";
+import { fallbackAnswer } from "./fallback_answer.ts";
+import type { QueryParts } from "./query_parts.ts";
+
+interface StoreOptions extends KeyedRequest {
+  readonly branchId: string;
+  readonly label?: string;
+  readonly extras?: RequestExtras;
+  /** The run that this one replaces. */
+  readonly retryOf?: string | undefined;
+}
+
+/** Stores a query as running, which leases its branch to this process; returns its id. */
+export async function storeQuery(
+  request: string,
+  { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {
+    readonly router: Pick<QueryParts["router"], "current">;
+  },
+  { branchId, label, extras = NO_EXTRAS, retryOf, requestKey }: StoreOptions,
+): Promise<string> {
+  const { provider, model } = router.current();
+  return await store.beginQuery({
+    ...{ branchId, text: request, model, owner, requestKey },
+    provider: provider.name,
+    promptEnrichment: settings.instructions,
+    runLabel: label ?? null,
+    images: extras.images,
+    answerSchema: extras.answerSchema?.text ?? null,
+    ...(retryOf === undefined ? {} : { retryOf }),
+  });
+}
+
+/** Ends a stored query that cannot be run. */
+export async function endUnrun(store: Pick<Store, "endQuery">, queryId: string): Promise<void> {
+  const facts = { iterations: 0, budget: 0, thinking: "", errors: [] };
+  await store.endQuery(queryId, {
+    ...{ status: "error", reason: "defect", answer: fallbackAnswer({ ...facts, reason: "defect" }) },
+    ...{ answerType: "text", confidence: "low", iterations: 0, usage: NO_USAGE, costUsd: 0, ms: 0, notes: [] },
+  });
+}
