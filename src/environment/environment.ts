@@ -37,6 +37,8 @@ export class Environment {
   readonly views: EnvironmentViews;
   readonly given = new GivenVariables();
   readonly programs = new ConversationPrograms();
+  /** Whether it has what is stored, and nothing else: false where what could not be stored could not be undone either. */
+  sound = true;
   /** 0 for a query of the user. */
   readonly depth: number;
   readonly #parts: EnvironmentParts;
@@ -48,7 +50,6 @@ export class Environment {
   readonly #lost = new LostNotes();
   readonly #modules: RealmModules;
   #running = false;
-  #sound = true;
   #iterationId: string | null = null;
   #active: ActiveExtensions | null = null;
   #boundTo = "";
@@ -112,11 +113,6 @@ export class Environment {
     return this.#session.living !== null;
   }
 
-  /** Whether it has what is stored, and nothing else: false where what could not be stored could not be undone either. */
-  get sound(): boolean {
-    return this.#sound;
-  }
-
   /** Stops the child until it is needed again; nothing where a query runs. Versions are stored with their iteration,
    * so there is nothing to save; what could not be kept is named to the model when the child is started again. */
   async rest(): Promise<void> {
@@ -128,11 +124,7 @@ export class Environment {
     this.#scope = null;
     this.#iterationId = null;
     this.programs.endQuery();
-    if (unstored) {
-      this.#sound = false;
-      await this.#undo();
-      this.#sound = true;
-    }
+    if (unstored) await this.#undo();
     this.given.end();
     await this.#session.endQuery();
   }
@@ -273,15 +265,7 @@ export class Environment {
     doc: (name) => this.#active?.doc(name) ?? null,
   });
 
-  /** Takes variables out of scope for good, before the first iteration of a query. */
-  async retire(names: readonly string[], { queryId }: { readonly queryId: string }): Promise<void> {
-    const { forgotten } = await this.forget(names);
-    const { done } = this.storing();
-    await this.store.setScope(this.branch.branchId, { names: forgotten, scope: "forgotten", queryId });
-    done();
-  }
-
-  /** Takes variables out of scope; it lasts once the iteration is stored. Their versions stay. */
+  /** Takes variables out of scope; it lasts once it is stored. Their versions stay. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
     await this.#session.forget(known);
@@ -295,10 +279,12 @@ export class Environment {
 
   /** Goes back to what the store has, so that no variable lives here alone. */
   async #undo(): Promise<void> {
+    this.sound = false;
     await this.#session.reset();
     this.#scopes.clear();
     this.index.replace(await this.store.variables(this.branch.branchId));
     await this.give(this.given.unstored);
+    this.sound = true;
   }
 
   #lose(lost: readonly LostVariable[]): void {

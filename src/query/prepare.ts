@@ -9,7 +9,7 @@ import type { Ledger } from "./ledger.ts";
 import type { QueryState } from "./query_state.ts";
 import { handoverOf } from "./handover.ts";
 import type { QueryParts } from "./query_parts.ts";
-import { staleNames } from "./stale_variables.ts";
+import { forgetStale } from "./stale_variables.ts";
 
 /** Longer requests are shown head and tail; all of it stands in `$query`. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
@@ -52,8 +52,7 @@ export async function prepare(
     onCall: (call) => emitter.send({ type: "host_call", ...call }),
   };
   // Before the child is started, so that it need not bring back what is forgotten.
-  const stale = await staleNames(parts, queryId);
-  if (stale.length > 0) await environment.retire(stale, { queryId });
+  await forgetStale(parts, queryId);
   const active = await environment.beginQuery(scope);
   environment.bindSystem("$query", request);
   if (extras.answerSchema?.variable) environment.bindSystem("$schema", extras.answerSchema.variable);

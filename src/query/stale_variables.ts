@@ -1,5 +1,19 @@
 import type { QueryParts } from "./query_parts.ts";
 
+/** Takes out of scope, for good, what a query forgets when it begins. */
+export async function forgetStale(
+  parts: Pick<QueryParts, "environment" | "settings">,
+  queryId: string,
+): Promise<void> {
+  const stale = await staleNames(parts, queryId);
+  if (stale.length === 0) return;
+  const { environment } = parts;
+  const { forgotten: names } = await environment.forget(stale);
+  const { done } = environment.storing();
+  await environment.store.setScope(environment.branch.branchId, { names, scope: "forgotten", queryId });
+  done();
+}
+
 /** Variables that a query forgets when it begins, where that is configured: the live ones without a comment that none of
  * the queries before it has defined or changed for so long. `queryId` is its own; what it was given stays. */
 export async function staleNames(
