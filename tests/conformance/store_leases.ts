@@ -64,4 +64,49 @@ export const storeLeaseCases: readonly StoreCase[] = [
       assert.equal((await store.query(queryId))?.reason, "process_lost");
     },
   },
+  {
+    name: "renewLeases() gives the branches that its process has, and those of no other of the same number and name",
+    async run(store, clock) {
+      const mine = await begun(store), theirs = await begun(store);
+      assert.deepEqual(new Set(await store.renewLeases(OWNER)), new Set([mine.branchId, theirs.branchId]));
+      clock.now += SILENCE_MS;
+      const alike = { ...OWNER, space: "another" };
+      await store.beginQuery(newQuery(theirs.branchId, "theirs", { owner: alike }));
+      assert.deepEqual(await store.renewLeases(OWNER), []);
+      assert.deepEqual(await store.renewLeases(alike), [theirs.branchId]);
+      await assert.rejects(store.beginQuery(newQuery(theirs.branchId, "x")), BusyError);
+    },
+  },
+  {
+    name: "a clock that jumps, either way, keeps the branches of a process that renews its leases, and of no other",
+    async run(store, clock) {
+      for (const jump of [86_400_000, -86_400_000, 400 * 86_400_000]) {
+        const { branchId, queryId } = await begun(store);
+        clock.now += jump;
+        await store.renewLeases(OWNER);
+        await assert.rejects(store.beginQuery(newQuery(branchId, "x", { owner: OTHER })), BusyError, `${jump}`);
+        assert.equal(await store.sweepLost(() => null), 0);
+        clock.now += jump;
+        assert.equal(await store.sweepLost(() => null), 1, "nobody renews it");
+        assert.equal((await store.query(queryId))?.reason, "process_lost");
+      }
+    },
+  },
+  {
+    name: "a process lives for all of its queries, those of its child queries included, or for none",
+    async run(store, clock) {
+      const { branchId, queryId } = await begun(store);
+      clock.now += SILENCE_MS - 1000;
+      const iterationId = await iterate(store, { queryId, position: 0, blocks: [] });
+      const child = await store.createChildBranch({
+        ...{ branchId, iterationId, depth: 1, title: "c", images: [], copies: [] },
+      });
+      await store.beginQuery(newQuery(child.branchId, "part"));
+      clock.now += 2000;
+      assert.equal(await store.sweepLost(() => null), 0);
+      await assert.rejects(store.beginQuery(newQuery(branchId, "x", { owner: OTHER })), BusyError);
+      clock.now += SILENCE_MS;
+      assert.equal(await store.sweepLost(() => null), 2);
+    },
+  },
 ];

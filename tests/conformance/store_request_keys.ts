@@ -46,6 +46,39 @@ export const storeRequestKeyCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "beginQuery() continues the request of a key once: the key stands for what it began last, from any branch",
+    async run(store, clock) {
+      const branch = await make(store);
+      const queryId = await keyed(store, branch);
+      const { branchId } = await store.fork({ queryId, position: null });
+      const continued = (replaces: string, at: string): Promise<string> => {
+        const requestKey = { branchId: at, key: "k", fingerprint: "of k", replaces };
+        return store.beginQuery({ ...newQuery(at, "q"), requestKey });
+      };
+      clock.now += DAY_MS - 1;
+      const second = await continued(queryId, branchId);
+      await store.endQuery(second, queryEnd());
+      for (const at of [branch.branchId, branchId]) {
+        assert.deepEqual(await store.keyedQuery(at, "k"), { queryId: second, fingerprint: "of k" });
+        await assert.rejects(continued(queryId, at), BusyError);
+      }
+      assert.equal((await store.queries(branch.branchId)).length, 1, "nothing was begun");
+      clock.now += DAY_MS - 1;
+      assert.equal((await store.keyedQuery(branchId, "k"))?.queryId, second, "its day begins again");
+    },
+  },
+  {
+    name: "keyedQuery() knows a key of a moment that is to come, since the clock was set back",
+    async run(store, clock) {
+      const branch = await make(store);
+      const queryId = await keyed(store, branch);
+      clock.now -= 3 * DAY_MS;
+      assert.equal((await store.keyedQuery(branch.branchId, "k"))?.queryId, queryId);
+      await keyed(store, branch, "another");
+      assert.equal((await store.keyedQuery(branch.branchId, "k"))?.queryId, queryId);
+    },
+  },
+  {
     name: "keyedQuery() finds a key from every branch of its conversation",
     async run(store) {
       const branch = await make(store);

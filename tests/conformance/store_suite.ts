@@ -2,10 +2,12 @@ import type { Store } from "../../src/persistence/store.ts";
 import { storeArchiveCases } from "./store_archive.ts";
 import { storeChildCases } from "./store_children.ts";
 import { storeLeaseCases } from "./store_leases.ts";
+import { storeFenceCases } from "./store_fence.ts";
 import { storeForkCases } from "./store_forks.ts";
 import { storeExtrasCases } from "./store_extras.ts";
 import { storeConversationCases } from "./store_conversations.ts";
 import { storeIterationCases } from "./store_iterations.ts";
+import { storeOrderCases } from "./store_order.ts";
 import { storePropertyCases } from "./store_properties.ts";
 import { storeQueryCases } from "./store_queries.ts";
 import { storeRequestKeyCases } from "./store_request_keys.ts";
@@ -34,6 +36,8 @@ export function storeSuite(
     ...storeForkCases,
     ...storeArchiveCases,
     ...storeLeaseCases,
+    ...storeFenceCases,
+    ...storeOrderCases,
     ...storeExtrasCases,
     ...storePropertyCases,
     ...storeStateCases,

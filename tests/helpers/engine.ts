@@ -6,7 +6,7 @@ import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import type { Extension } from "../../src/extension/spec.ts";
 import type { Log } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Branch, Store } from "../../src/persistence/store.ts";
+import type { Branch, ProcessOwner, Store } from "../../src/persistence/store.ts";
 import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { type Route, Router } from "../../src/providers/router.ts";
@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly scripted?: ScriptedOptions;
   readonly now?: () => number;
   readonly workspace?: string;
+  /** The process that the engine says it is: this one by default. */
+  readonly owner?: ProcessOwner;
   readonly openSandbox?: typeof openSandbox;
   /** A wall around programs; `env.spawn` is absent without. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
@@ -76,7 +78,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
     ...(options.spawn ? { spawn: options.spawn } : {}),
     now: options.now ?? Date.now,
-    owner: thisProcess(),
+    owner: options.owner ?? thisProcess(),
     ...(options.children ? { children: options.children } : {}),
     settings: { ...SETTINGS, ...options.settings },
   });

@@ -1,0 +1,172 @@
+/** Two servers on one database that say they are different processes. */
+import assert from "node:assert/strict";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
+import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { withDatabase } from "../../helpers/with_database.ts";
+import { gated } from "../../e2e/_gate.ts";
+import { allEvents, type Rig, SSE, startRig } from "./_rig.ts";
+
+const KEY = { "idempotency-key": "k" };
+const REST = { ...KEY, "x-vis-resume": "true" };
+
+class Servers {
+  readonly #path: string;
+  /** Processes that exist. */
+  readonly #alive = new Set<number>();
+  /** How often each looked at a query. */
+  readonly looks = new Map<number, number>();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async start(pid: number, replies: readonly ScriptedReply[], options: { at?: number } = {}) {
+    this.#alive.add(pid);
+    const store = this.#counted(pid, await openStore({ path: this.#path, isAlive: ({ pid }) => this.#alive.has(pid) }));
+    const owner = { host: "here", space: "a boot", pid, started: "1" };
+    const gate = gated(replies, { at: options.at ?? -1 });
+    const rig = await startRig([], { engine: { store, owner, provider: gate.provider } });
+    return { rig, go: gate.open, crash: () => void this.#alive.delete(pid) };
+  }
+
+  #counted(pid: number, store: Store): Store {
+    const query = store.query.bind(store);
+    return Object.assign(store, {
+      query: (id: string) => {
+        this.looks.set(pid, (this.looks.get(pid) ?? 0) + 1);
+        return query(id);
+      },
+    });
+  }
+}
+
+const withServers = (work: (servers: Servers) => Promise<void>) => () =>
+  withDatabase((path) => work(new Servers(path)));
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!await holds() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 2));
+  assert.ok(await holds());
+}
+
+const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
+const iterationsOf = async (rig: Rig, id: string): Promise<number> =>
+  (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items[0]?.iterations ?? 0;
+
+Deno.test(
+  "a key of a query that another server runs gives its result and its events once it has ended",
+  withServers(async (servers) => {
+    const one = await servers.start(1, [replyJson("1 + 1"), final("It is 2")], { at: 1 });
+    const other = await servers.start(2, []);
+    await using first = one.rig;
+    await using second = other.rig;
+    const id = await first.conversation();
+    const asked = first.post(messages(id), { request: "x" }, KEY);
+    await until(async () => await iterationsOf(second, id) === 1);
+    const detail = await (await second.ask(`/api/v1/conversations/${id}`)).json();
+    const { items: [query] } = await (await second.ask(`/api/v1/conversations/${id}/queries`)).json();
+    assert.deepEqual([query.status, query.reason, query.queryId], ["running", null, detail.running]);
+    const { items: [listed] } = await (await second.ask("/api/v1/conversations")).json();
+    assert.equal(listed.running, true);
+    assert.equal((await second.post(messages(id), { request: "y" })).status, 409);
+    assert.equal((await second.post(messages(id), { request: "y" }, KEY)).status, 422);
+    const waiting = second.post(messages(id), { request: "x" }, KEY);
+    const following = second.post(messages(id), { request: "x" }, { ...KEY, ...SSE }).then(allEvents);
+    const watching = second.ask(`/api/v1/conversations/${id}/queries/${detail.running}/events`).then(allEvents);
+    assert.equal((await waiting).status, 200, "its head comes at once");
+    one.go();
+    const result = await (await asked).json();
+    assert.deepEqual([result.status, result.answer], ["done", "It is 2"]);
+    assert.deepEqual(await (await waiting).json(), result);
+    for (const events of [await following, await watching]) {
+      assert.deepEqual(events.map(({ event }) => event), [
+        ...["started", "block_started", "block_finished", "iteration_finished", "iteration_finished", "final"],
+      ]);
+      assert.deepEqual(events.map(({ id }) => id), events.map((_, at) => `r${at + 1}`));
+    }
+    const after = await (await second.ask(`/api/v1/conversations/${id}`)).json();
+    assert.equal(after.running, null);
+  }),
+);
+
+Deno.test(
+  "whoever leaves while a query of another server is waited for is not looked for any more",
+  withServers(async (servers) => {
+    const one = await servers.start(1, [replyJson("1 + 1"), final("2")], { at: 1 });
+    const other = await servers.start(2, []);
+    await using first = one.rig;
+    await using second = other.rig;
+    const id = await first.conversation();
+    const asked = first.post(messages(id), { request: "x" }, KEY);
+    await until(async () => await iterationsOf(second, id) === 1);
+    const looks = (): number => servers.looks.get(2) ?? 0;
+    for (const headers of [KEY, { ...KEY, ...SSE }]) {
+      const response = await second.post(messages(id), { request: "x" }, headers);
+      const before = looks();
+      await until(() => looks() > before + 2);
+      await response.body?.cancel();
+      let last = -1;
+      await until(() => {
+        const still = looks() === last;
+        last = looks();
+        return still;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.ok(looks() <= last + 1, "nobody looks");
+    }
+    one.go();
+    assert.equal((await (await asked).json()).answer, "2");
+  }),
+);
+
+Deno.test(
+  "after a crash a key says what was kept on every server, and the rest is run once where that is asked",
+  withServers(async (servers) => {
+    const one = await servers.start(1, [replyJson("var kept = 1"), final("never")], { at: 1 });
+    const other = await servers.start(2, [replyJson("kept + 1", { final: "kept {{kept}}" })]);
+    const third = await servers.start(3, [replyJson("kept + 1", { final: "kept {{kept}}" })]);
+    await using first = one.rig;
+    await using second = other.rig;
+    await using last = third.rig;
+    const id = await first.conversation();
+    const body = { request: "x", context: "the words" };
+    const asked = first.post(messages(id), body, KEY);
+    await until(async () => await iterationsOf(second, id) === 1);
+    one.crash();
+    for (const rig of [second, last]) {
+      const lost = await (await rig.post(messages(id), body, KEY)).json();
+      assert.deepEqual([lost.status, lost.reason, lost.iterations], ["interrupted", "process_lost", 1]);
+      assert.match(lost.answer, /1 finished iteration is kept/);
+    }
+    const answers = await Promise.all([second, last, second].map((rig) => rig.post(messages(id), body, REST)));
+    const results = await Promise.all(answers.map((answer) => answer.json()));
+    assert.deepEqual(results.map(({ answer }) => answer), ["kept 1", "kept 1", "kept 1"], JSON.stringify(results));
+    assert.equal(new Set(results.map(({ queryId }) => queryId)).size, 1, "it is run once");
+    for (const headers of [KEY, REST]) {
+      assert.equal((await (await last.post(messages(id), body, headers)).json()).queryId, results[0].queryId);
+    }
+    const { items } = await (await last.ask(`/api/v1/conversations/${id}/variables/context`)).json();
+    assert.equal(items.length, 1, "what was given is there");
+    one.go();
+    assert.equal((await asked).status, 409, "the one that was taken over says so");
+    const { items: queries } = await (await last.ask(`/api/v1/conversations/${id}/queries`)).json();
+    assert.deepEqual(queries.map(({ reason }: { reason: string }) => reason), ["process_lost", "answered"]);
+  }),
+);
+
+Deno.test(
+  "a request that is made of two servers at the same moment under one key is run once",
+  withServers(async (servers) => {
+    const started = await Promise.all([1, 2].map((pid) => servers.start(pid, [final("once")])));
+    const [one, two] = started.map(({ rig }) => rig);
+    if (!one || !two) return assert.fail();
+    await using first = one;
+    await using second = two;
+    const id = await first.conversation();
+    const answers = await Promise.all([first, second].map((rig) => rig.post(messages(id), { request: "x" }, KEY)));
+    const results = await Promise.all(answers.map((answer) => answer.json()));
+    assert.deepEqual(results.map(({ answer }) => answer), ["once", "once"]);
+    assert.equal(results[0].queryId, results[1].queryId);
+  }),
+);

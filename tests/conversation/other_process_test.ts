@@ -1,0 +1,157 @@
+/** Two engines on one database that say they are different processes. */
+import assert from "node:assert/strict";
+import { TakenOverError } from "../../src/domain/errors.ts";
+import type { QueryEvent } from "../../src/domain/query_event.ts";
+import type { QueryResult } from "../../src/domain/query_result.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import type { Branch, Store } from "../../src/persistence/store.ts";
+import { openSandbox } from "../../src/sandbox/host.ts";
+import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
+import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
+import { withDatabase } from "../helpers/with_database.ts";
+
+/** Adds a word to `list`. */
+const say = (word: string): string => {
+  const code = `var list = (typeof list === "undefined" ? "" : list + "+") + "${word}"`;
+  return replyJson(code, { final: "{{list}}" });
+};
+
+/** Processes that work on one conversation. */
+class Processes {
+  readonly clock = { now: 1_700_000_000_000 };
+  readonly #path: string;
+  #branch: Branch | null = null;
+  #count = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async store(): Promise<Store> {
+    return await openStore({ path: this.#path, now: () => this.clock.now });
+  }
+
+  async engine(replies: readonly ScriptedReply[], options: EngineOptions = {}): Promise<Engine> {
+    const store = options.store ?? await this.store();
+    const owner = { host: "here", space: "a boot", pid: ++this.#count, started: "1" };
+    const engine = await startEngine(replies, { owner, now: () => this.clock.now, ...options, store });
+    this.#branch ??= engine.branch;
+    return engine;
+  }
+
+  async ask({ conversations, events }: Engine, request: string): Promise<QueryResult> {
+    const options = { signal: new AbortController().signal, emit: (event: QueryEvent) => void events.push(event) };
+    if (!this.#branch) throw new Error("Cannot ask: there is no process");
+    return await conversations.send(this.#branch, request, options);
+  }
+}
+
+const withProcesses = (work: (all: Processes) => Promise<void>) => () =>
+  withDatabase((path) => work(new Processes(path)));
+
+Deno.test(
+  "Conversations.send() begins with what another process stored since, and keeps its child where none did",
+  withProcesses(async (all) => {
+    let opened = 0;
+    const counted: typeof openSandbox = (...given) => {
+      opened++;
+      return openSandbox(...given);
+    };
+    await using one = await all.engine([say("a"), say("b"), say("d"), say("e")], { openSandbox: counted });
+    await using other = await all.engine([say("c")]);
+    assert.equal((await all.ask(one, "1")).answer, "a");
+    assert.equal((await all.ask(one, "2")).answer, "a+b");
+    assert.equal(opened, 1);
+    assert.equal((await all.ask(other, "3")).answer, "a+b+c");
+    assert.equal((await all.ask(one, "4")).answer, "a+b+c+d");
+    assert.match(one.context(2), /a\+b\+c/, "the model is told of the query of the other process");
+    assert.equal((await all.ask(one, "5")).answer, "a+b+c+d+e");
+    assert.equal(opened, 2);
+    const versions = await one.store.variableVersions(one.branch.branchId, "list");
+    assert.deepEqual(versions.map(({ image }) => JSON.parse(image.summary.inline ?? "null")), [
+      ...["a", "a+b", "a+b+c", "a+b+c+d", "a+b+c+d+e"],
+    ]);
+  }),
+);
+
+Deno.test(
+  "Conversations.send() begins with the variables of before where another process ran the last query again",
+  withProcesses(async (all) => {
+    await using one = await all.engine([say("a"), say("b"), say("d")]);
+    await using other = await all.engine([say("c")]);
+    await all.ask(one, "1");
+    const { queryId } = await all.ask(one, "2");
+    const options = { signal: new AbortController().signal, emit: () => {} };
+    assert.equal((await other.conversations.retry(queryId, options)).answer, "a+c");
+    assert.equal((await all.ask(one, "3")).answer, "a+c+d");
+  }),
+);
+
+/** The store of a process that stops at a method of it, and is continued when another one has taken over. */
+function stopping(
+  store: Store,
+  { method, takeOver }: { readonly method: keyof Store; readonly takeOver: () => Promise<void> },
+): Store {
+  let stopped: Promise<void> | null = null;
+  return new Proxy(store, {
+    get(target, name) {
+      const found: unknown = Reflect.get(target, name, target);
+      if (typeof found !== "function") return found;
+      return async (...args: unknown[]) => {
+        if (name === method) stopped ??= takeOver();
+        await stopped;
+        return await Reflect.apply(found, target, args);
+      };
+    },
+  });
+}
+
+for (const method of ["previousTurn", "beginIteration", "endIteration"] as const) {
+  Deno.test(
+    `a query whose conversation is taken over before ${method}() stores nothing more, and says so once`,
+    withProcesses(async (all) => {
+      const store = stopping(await all.store(), {
+        method,
+        takeOver: async () => {
+          all.clock.now += 120_001;
+          assert.equal((await all.ask(other, "theirs")).status, "done");
+        },
+      });
+      await using one = await all.engine([], { store, scripted: { otherwise: say("a") } });
+      await using other = await all.engine([say("b")]);
+      await assert.rejects(all.ask(one, "mine"), TakenOverError);
+      const ends = one.events.filter(({ type }) => ["final", "failed", "cancelled"].includes(type));
+      assert.deepEqual(ends.map(({ type }) => type), ["failed"]);
+      const [end] = ends;
+      const result = end?.type === "failed" ? end.result : null;
+      assert.deepEqual([result?.status, result?.reason], ["interrupted", "process_lost"]);
+      assert.match(result?.answer ?? "", /another process took over its conversation/);
+      const queries = await one.conversations.queries(one.branch);
+      assert.deepEqual(queries.map(({ reason }) => reason), ["process_lost", "answered"]);
+      assert.equal((await all.ask(one, "again")).answer, "b+a");
+      assert.deepEqual(one.logged.filter(({ event }) => event === "query_defect"), []);
+    }),
+  );
+}
+
+Deno.test(
+  "a query whose conversation is taken over after its answer was stored has that answer, for both processes",
+  withProcesses(async (all) => {
+    const store = stopping(await all.store(), {
+      method: "endQuery",
+      takeOver: async () => {
+        // Both go into one commit: the iteration is stored first.
+        const iterations = async () => (await other.conversations.queries(one.branch)).at(-1)?.iterations;
+        while (await iterations() !== 1) await new Promise((resolve) => setTimeout(resolve, 2));
+        all.clock.now += 120_001;
+        assert.equal((await all.ask(other, "theirs")).answer, "a+b");
+      },
+    });
+    await using one = await all.engine([say("a"), say("c")], { store });
+    await using other = await all.engine([say("b")]);
+    assert.equal((await all.ask(one, "mine")).answer, "a");
+    const queries = await one.conversations.queries(one.branch);
+    assert.deepEqual(queries.map(({ reason, answer }) => [reason, answer]), [["answered", "a"], ["answered", "a+b"]]);
+    assert.equal((await all.ask(one, "again")).answer, "a+b+c");
+  }),
+);
