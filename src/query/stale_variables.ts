@@ -15,17 +15,16 @@ export async function forgetStale(
 }
 
 /** Variables that a query forgets when it begins, where that is configured: the live ones without a comment that none of
- * the queries before it has defined or changed for so long. `queryId` is its own; what it was given stays. */
+ * the queries before it has defined or changed for so long. `queryId` is its own. What is given has a comment. */
 export async function staleNames(
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
   queryId: string,
 ): Promise<readonly string[]> {
   const queries = settings.autoForgetAfter ?? null;
   if (queries === null) return [];
-  const { index, given, store, branch } = environment;
-  const kept = new Set(given.images.map(({ name }) => name));
+  const { index, store, branch } = environment;
   const unchanged = new Set(await store.unchangedVariables(branch.branchId, { queries, before: queryId }));
   return index.all().filter(({ name, scope, summary }) => {
-    return scope === "live" && summary.doc === "" && unchanged.has(name) && !kept.has(name);
+    return scope === "live" && summary.doc === "" && unchanged.has(name);
   }).map(({ name }) => name);
 }

@@ -132,3 +132,28 @@ Deno.test("migrate() keeps no copy of an empty database", async () => {
     assert.deepEqual(await readdir(folder), ["vis.db"]);
   });
 });
+
+Deno.test("V6 keeps the order of conversations that a database of before has", async () => {
+  using db = new DatabaseSync(":memory:");
+  const before = migrations.filter(({ version }) => version < 6);
+  await run(db, before);
+  db.exec(`
+    INSERT INTO conversation_soul VALUES ('old', '{}', 10), ('asked again', '{}', 20), ('young', '{}', 30),
+      ('never asked', '{}', 35), ('with a child', '{}', 5);
+    INSERT INTO conversation_state SELECT id, id, NULL, '', 0, '{}', created_at FROM conversation_soul;
+    INSERT INTO query_soul VALUES ('1', 'old', '', '', '{}', 11), ('2', 'young', '', '', '{}', 31),
+      ('3', 'asked again', '', '', '{}', 40), ('4', 'with a child', '', '', '{}', 6);
+    INSERT INTO query_state (id, query_soul_id, version, status, created_at) VALUES ('r', '4', 0, 'done', 6);
+    INSERT INTO iteration (id, query_state_id, position, status, created_at) VALUES ('i', 'r', 0, 'done', 6);
+    INSERT INTO conversation_state VALUES ('child', 'with a child', NULL, '', 1, '{}', 50);
+    INSERT INTO child_branch VALUES ('child', 'i', 1, 50);
+    INSERT INTO query_soul VALUES ('5', 'child', '', '', '{}', 51);
+    INSERT INTO lease VALUES ('old', 'host', 7, '1', 1, 1);
+  `);
+  await run(db, migrations);
+  const rows = db.prepare("SELECT id, activity FROM conversation_soul ORDER BY activity DESC").all();
+  assert.deepEqual(rows.map(({ id, activity }) => [id, activity]), [
+    ...[["asked again", 5], ["never asked", 4], ["young", 3], ["old", 2], ["with a child", 1]],
+  ]);
+  assert.equal(db.prepare("SELECT space FROM lease").get()?.space, "", "nobody knows where its process is");
+});

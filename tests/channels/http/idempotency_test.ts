@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Idempotency } from "../../../src/channels/http/idempotency.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { withDatabase } from "../../helpers/with_database.ts";
 import { allEvents, SSE, sseEvents, startRig } from "./_rig.ts";
@@ -69,4 +70,31 @@ Deno.test("Idempotency what was refused can be tried again with its key", async 
   assert.equal((await rig.post(at, { request: "y" }, KEY)).status, 409);
   await Array.fromAsync(first);
   assert.equal((await (await rig.post(at, { request: "y" }, KEY)).json()).answer, "b");
+});
+
+Deno.test("Idempotency a clock that jumps a day makes no key new, and the database decides what it stands for", async () => {
+  const clock = { own: 0 };
+  const once = new Idempotency(() => clock.own);
+  let begun = 0;
+  const stored = { row: null as { readonly queryId: string; readonly fingerprint: string } | null };
+  const ask = () =>
+    once.once("k", {
+      conversation: { branchId: "b", conversationId: "c" },
+      what: "send",
+      body: "x",
+      stored: () => Promise.resolve(stored.row),
+      work: (key) => {
+        const queryId = `q${++begun}`;
+        stored.row = { queryId, fingerprint: key?.fingerprint ?? "" };
+        return Promise.resolve({ queryId });
+      },
+    });
+  assert.deepEqual(await ask(), { queryId: "q1" });
+  stored.row = { fingerprint: "", ...stored.row, queryId: "continued elsewhere" };
+  assert.deepEqual(await ask(), { queryId: "continued elsewhere" });
+  stored.row = null; // its day is over by the clock of the database
+  assert.deepEqual(await ask(), { queryId: "continued elsewhere" });
+  assert.equal(begun, 1);
+  clock.own += 24 * 3_600_000;
+  assert.deepEqual(await ask(), { queryId: "q2" });
 });
