@@ -59,13 +59,13 @@ export class Queries {
     return this.#db.write(async (tx) => {
       const { branchId } = query;
       const now = this.#now();
+      await titleFromRequest(tx, { branchId, text });
       await takeLease(tx, {
         ...{ branchId, owner, isAlive: this.#isAlive, now },
         endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
       });
       const content = new Content(tx);
       const id = newId();
-      await titleFromRequest(tx, { branchId, text });
       await moveToFront(tx, branchId);
       const before = query.retryOf === undefined ? null : await lastRun(tx, branchId, query.retryOf);
       const querySoulId = before?.soulId ?? newId();

@@ -39,13 +39,15 @@ export function suggestTitle(
   });
 }
 
-/** The first request of a branch that has no title of its own gives it one, in the transaction `tx`. */
+/** The first request of a branch that has no title of its own gives it one, in the transaction `tx`. Throws `UsageError`
+ * where the branch is gone. */
 export async function titleFromRequest(
   tx: Database,
   { branchId, text }: { readonly branchId: string; readonly text: string },
 ): Promise<void> {
   const before = await read(tx, branchId);
-  if (before?.metadata.titledBy !== "nobody") return;
+  if (!before) throw new UsageError(`Cannot continue branch ${branchId}: its conversation was deleted`);
+  if (before.metadata.titledBy !== "nobody") return;
   const { titledBy: _nobody, ...metadata } = before.metadata;
   await write(tx, { branchId, title: oneLine(text, TITLE_CHARS), metadata });
 }

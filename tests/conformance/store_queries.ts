@@ -26,6 +26,16 @@ export const storeQueryCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "beginQuery() says that a conversation was deleted",
+    async run(store) {
+      const { branchId, conversationId, queryId } = await begun(store);
+      await store.endQuery(queryId, queryEnd());
+      await store.deleteConversation(conversationId);
+      const gone = { name: "UsageError", message: `Cannot continue branch ${branchId}: its conversation was deleted` };
+      await assert.rejects(store.beginQuery(newQuery(branchId, "late")), gone);
+    },
+  },
+  {
     name: "endQuery() keeps everything it was given",
     async run(store, clock) {
       const { conversationId, branchId, queryId } = await begun(store);

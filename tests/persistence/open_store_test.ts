@@ -54,7 +54,9 @@ Deno.test("openStore() opens again what it wrote", async () => {
 Deno.test("openStore() uses WAL, synchronous NORMAL and foreign keys", async () => {
   await withDatabasePath(async (path) => {
     const store = await openStore({ path });
-    await assert.rejects(store.beginQuery(newQuery("no such branch", "q")), {
+    const { branchId } = await store.createConversation({ title: "t", channel: "c", workspace: "/w" });
+    const requestKey = { branchId: "no such branch", key: "k", fingerprint: "f" };
+    await assert.rejects(store.beginQuery(newQuery(branchId, "q", { requestKey })), {
       name: "StoreError",
       kind: "unavailable",
     });
