@@ -2,7 +2,9 @@
 export interface Resident {
   /** Whether its child lives. */
   readonly alive: boolean;
-  /** Stops the child unless a query runs. */
+  /** Whether it lives and has run a block. */
+  readonly used: boolean;
+  /** Stops the child, also one that is starting, unless a query runs. */
   rest(): Promise<void>;
 }
 
@@ -49,7 +51,7 @@ export class LivingChildren {
   /** Whether one more is within the limit, once those are stopped that run no query. */
   get hasRoom(): boolean {
     const alive = this.#resting.values().filter(({ resident }) => resident.alive);
-    return this.#count - Array.from(alive).length < this.#options.live;
+    return this.#count - Array.from(alive).length - this.#stopping.size < this.#options.live;
   }
 
   /** Opens a child as soon as there is room for it, or nothing left that could be stopped. */
@@ -67,11 +69,15 @@ export class LivingChildren {
     }
   }
 
-  /** A query has ended, and its child waits for the next one, where it still lives. */
+  /** A query has ended. Its child waits for the next one where it has run a block, and is stopped otherwise: whoever asks
+   * next need not wait for that. */
   async rest(id: string, resident: Resident): Promise<void> {
     this.forget(id);
-    if (!resident.alive) return;
-    const cancel = (this.#options.after ?? afterRealTime)(this.#options.idleMs, () => this.#stop(id));
+    if (!resident.used) return this.#stop(resident);
+    const cancel = (this.#options.after ?? afterRealTime)(this.#options.idleMs, () => {
+      this.forget(id);
+      this.#stop(resident);
+    });
     this.#resting.set(id, { resident, cancel });
     await this.#makeRoom();
   }
@@ -84,18 +90,19 @@ export class LivingChildren {
 
   async #makeRoom(): Promise<void> {
     while (this.#count > this.#options.live) {
-      const [oldest] = this.#resting.keys();
-      if (this.#stopping.size === 0 && oldest !== undefined) this.#stop(oldest);
+      const [oldest] = this.#resting;
+      if (this.#stopping.size === 0 && oldest) {
+        const [id, { resident }] = oldest;
+        this.forget(id);
+        this.#stop(resident);
+      }
       if (this.#stopping.size === 0) return;
       await Promise.all(this.#stopping);
     }
   }
 
-  #stop(id: string): void {
-    const resting = this.#resting.get(id);
-    this.forget(id);
-    if (!resting) return;
-    const stopping = resting.resident.rest()
+  #stop(resident: Resident): void {
+    const stopping = resident.rest()
       .catch((error: unknown) => this.#options.onError(error))
       .finally(() => void this.#stopping.delete(stopping));
     this.#stopping.add(stopping);

@@ -8,7 +8,6 @@ import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from
 import { builtinSource } from "./builtin_source.ts";
 import { answerCall } from "./answer_call.ts";
 import { BoundVariables } from "./bound_variables.ts";
-import type { BuiltinSource } from "./builtins.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 import { ConversationPrograms } from "./conversation_programs.ts";
 import { EnvironmentViews } from "./environment_views.ts";
@@ -25,6 +24,7 @@ import { boundText, realmParts } from "./realm_parts.ts";
 import { restoreVariable } from "./restore_variable.ts";
 import { ScopeChanges, type ScopesNow } from "./scope_changes.ts";
 import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
+import { storedSystem } from "./stored_system.ts";
 import { VariableIndex } from "./variable_index.ts";
 
 /** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation
@@ -88,11 +88,7 @@ export class Environment {
   static async open(parts: EnvironmentParts): Promise<Environment> {
     const heads = await parts.store.variables(parts.branch.branchId);
     const environment = new Environment(parts, new VariableIndex(heads, parts.now));
-    for (const name of ["$reasoning", "$answer"]) {
-      if (!heads.some((head) => head.name === name)) continue;
-      const versions = await parts.store.variableVersions(parts.branch.branchId, name, { newest: 1 });
-      environment.#system.set(name, versions.at(-1)?.image.source ?? "");
-    }
+    for (const [name, text] of await storedSystem(parts, heads)) environment.#system.set(name, text);
     return environment;
   }
 
@@ -113,20 +109,24 @@ export class Environment {
     return this.#session.living !== null;
   }
 
-  /** Stops the child until it is needed again; nothing where a query runs. Versions are stored with their iteration,
-   * so there is nothing to save; what could not be kept is named to the model when the child is started again. */
+  /** Whether its child lives and has run a block. */
+  get used(): boolean {
+    return this.#session.used !== null;
+  }
+
+  /** Stops the child until it is needed again, unless a query runs. Versions are stored with their iteration. */
   async rest(): Promise<void> {
     if (this.#scope === null) await this.#session.stop();
   }
 
-  /** Ends a child that has run no block. `unstored`: what its last blocks did could not be stored, and is undone. */
+  /** `unstored`: what its last blocks did could not be stored, and is undone. */
   async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
     this.programs.endQuery();
     if (unstored) await this.#undo();
     this.given.end();
-    await this.#session.endQuery();
+    await this.#session.used?.endQuery().catch(() => {});
   }
 
   /** Row of the running iteration; null before the first one. */
@@ -260,7 +260,7 @@ export class Environment {
     return answerCall(call, { scope: this.#scope, stored: this.#stored, source, active: this.#active, view });
   }
 
-  readonly #builtins: BuiltinSource = builtinSource(this, {
+  readonly #builtins = builtinSource(this, {
     restoreVar: (name, version) => restoreVariable({ name, version }, this.#restoring),
     doc: (name) => this.#active?.doc(name) ?? null,
   });

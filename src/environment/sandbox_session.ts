@@ -52,6 +52,11 @@ export class SandboxSession {
     return this.#sandbox && !this.#sandbox.ended ? this.#sandbox : null;
   }
 
+  /** The child that lives and has run a block: another one would not be what it is. */
+  get used(): Sandbox | null {
+    return this.#used ? this.living : null;
+  }
+
   /** The child, started and restored. Callers at the same time share one start. Rejects with `Cancelled` once closed. */
   ready(): Promise<Sandbox> {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
@@ -157,13 +162,6 @@ export class SandboxSession {
   /** Resolves when no start is under way. */
   async settled(): Promise<void> {
     await this.#start?.child.catch(() => {});
-  }
-
-  /** Ends a child that has run no block: another one starts as quickly as this one would be of use. What the blocks of
-   * one that stays have left behind ends here. */
-  async endQuery(): Promise<void> {
-    if (!this.#used) await this.stop();
-    await this.living?.endQuery().catch(() => {});
   }
 
   /** Ends the child, also one that is still starting; the next use starts another one. */

@@ -20,9 +20,14 @@ class FakeChild {
 class FakeResident implements Resident {
   child: FakeChild | null = null;
   rested = 0;
+  ran = true;
 
   get alive(): boolean {
     return this.child !== null && !this.child.ended;
+  }
+
+  get used(): boolean {
+    return this.alive && this.ran;
   }
 
   rest(): Promise<void> {
@@ -151,6 +156,27 @@ Deno.test("LivingChildren does not take one that died at rest for one that can b
   assert.deepEqual([of(1).alive, of(2).alive, children.count], [true, true, 2], "there was room");
   await begin(3);
   assert.deepEqual([of(1).alive, children.count], [false, 2]);
+});
+
+Deno.test("LivingChildren stops one that has run no block at once, and lets nobody wait for it but a child in its place", async () => {
+  const { begin, end, children, of } = house(1);
+  await begin(0);
+  const { child } = of(0);
+  const reaped = Promise.withResolvers<void>();
+  of(0).ran = false;
+  of(0).rest = async () => {
+    of(0).child = null;
+    await reaped.promise;
+    child?.die();
+  };
+  await end(0);
+  assert.deepEqual([children.resting, children.count, children.hasRoom], [0, 1, true]);
+  const beginning = begin(1);
+  await turn();
+  assert.equal(of(1).child, null);
+  reaped.resolve();
+  await beginning;
+  assert.deepEqual([of(1).alive, children.count], [true, 1]);
 });
 
 Deno.test("LivingChildren has room for a child that may not be needed where others rest, and none where all run", async () => {

@@ -192,6 +192,7 @@ Deno.test("Environment starts no child for what outlives its query", async () =>
   await environment.beginQuery({ queryId: "q", signal, budget: () => 4, ...rest });
   assert.equal(opened, 1);
   await environment.endQuery();
+  await environment.rest();
   assert.equal(environment.alive, false);
   await assert.rejects(environment.readVariable("x", { maxBytes: 1 }), Cancelled);
   assert.deepEqual([opened, environment.alive], [1, false]);

@@ -140,34 +140,31 @@ function slowly(count: number) {
   return { children, signals, open, up: (n: number) => ups[n]?.resolve(children[n]!) };
 }
 
-Deno.test("SandboxSession endQuery() ends a child that has run no block, and keeps one that has", async () => {
-  const [idle, used, again] = [new FakeSandbox(), new FakeSandbox(), new FakeSandbox()];
-  const { session } = sessionOf([idle, used, again]);
+Deno.test("SandboxSession knows whether the child that lives has run a block", async () => {
+  const [first, second] = [new FakeSandbox(), new FakeSandbox()];
+  const { session } = sessionOf([first, second]);
+  assert.equal(session.used, null);
   await session.ready();
-  await session.endQuery();
-  assert.deepEqual([idle.closed, session.living], [1, null]);
+  assert.equal(session.used, null);
   await session.run(BLOCK);
-  await session.endQuery();
+  assert.equal(session.used, first);
+  first.ended = true;
+  assert.equal(session.used, null);
   await session.ready();
-  await session.endQuery();
-  assert.equal(session.living, used);
-  used.ended = true;
-  await session.ready();
-  await session.endQuery();
-  assert.deepEqual([again.closed, session.living], [1, null], "it has run none, whatever the one before it ran");
+  assert.deepEqual([session.living, session.used], [second, null], "whatever the one before it ran");
 });
 
-Deno.test("SandboxSession endQuery() ends a child that is still starting, and the next use starts another", async () => {
+Deno.test("SandboxSession stop() ends a child that is still starting, and the next use starts another", async () => {
   const { children: [first, second], signals, open, up } = slowly(2);
   const { session } = sessionOf([], { open });
   const ready = assert.rejects(session.ready(), SandboxGone);
-  const ending = session.endQuery();
+  const stopping = session.stop();
   assert.equal(signals[0]?.aborted, true);
   const again = session.ready();
   up(1);
   assert.equal(await again, second);
   up(0); // late, although it was given up
-  await Promise.all([ready, ending]);
+  await Promise.all([ready, stopping]);
   assert.deepEqual([first?.closed, second?.closed, session.living], [1, 0, second]);
 });
 
