@@ -2,7 +2,7 @@ import { givenAgain } from "../environment/given_again.ts";
 import type { GivenVariable } from "../environment/given_variable.ts";
 import { readGiven } from "../environment/read_given.ts";
 import type { Store } from "../persistence/store.ts";
-import type { SendOptions } from "./conversations.ts";
+import type { SendOptions } from "./send_options.ts";
 
 /** The variables that a query begins with, those of another run of it first. Throws `UsageError` for what is none. */
 export async function allGiven(

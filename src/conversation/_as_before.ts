@@ -1,5 +1,5 @@
 import type { Store } from "../persistence/store.ts";
-import type { SendOptions } from "./conversations.ts";
+import type { SendOptions } from "./send_options.ts";
 
 type Before = Pick<SendOptions, "images" | "given" | "instructions" | "responseSchema">;
 

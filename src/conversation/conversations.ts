@@ -2,19 +2,14 @@ import type { Archive } from "../domain/archive.ts";
 import { oneLine } from "../domain/clip.ts";
 import type { ListOptions } from "../domain/conversation_care.ts";
 import { BusyError, UsageError } from "../domain/errors.ts";
-import type { Image } from "../domain/image.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { NewConversation } from "../domain/new_conversation.ts";
 import type { NewFork } from "../domain/new_fork.ts";
 import type { Recording } from "../domain/recording.ts";
-import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
-import type { KeyedRequest } from "../domain/request_key.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/id.ts";
-import type { VariableImage } from "../domain/variable.ts";
-import type { GivenSource } from "../environment/given_source.ts";
 import type { GivenVariable } from "../environment/given_variable.ts";
 import type { Branch, BranchNode, Store, StoredIteration, VariableHead } from "../persistence/store.ts";
 import type { StoredQuery } from "../domain/stored_query.ts";
@@ -35,6 +30,7 @@ import { LeaseKeeper } from "./lease_keeper.ts";
 import { LiveEnvironments } from "./live_environments.ts";
 import { LivingChildren } from "./living_children.ts";
 import { Records } from "./records.ts";
+import type { SendOptions } from "./send_options.ts";
 
 /** One branch of a conversation, as channels pass it around. */
 export type Conversation = Branch;
@@ -42,28 +38,6 @@ export type BranchOfConversation = BranchNode;
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 const KEPT_ENVIRONMENTS = 256;
-
-export interface SendOptions extends KeyedRequest {
-  readonly signal: AbortSignal;
-  readonly emit: Emit;
-  /** Refuse with `BusyError` instead of waiting when a query runs in this conversation. */
-  readonly refuseWhenBusy?: boolean;
-  readonly label?: string;
-  /** Go with the request; at most 20 of 5 MB each. */
-  readonly images?: readonly Image[];
-  /** Becomes the variable `context`: the model sees its type, its size and how it begins. */
-  readonly context?: GivenSource;
-  /** Further variables by name, told of in the same way. */
-  readonly variables?: Readonly<Record<string, GivenSource>>;
-  /** What another run of the same query was given. */
-  readonly given?: readonly VariableImage[];
-  /** What the caller wants of every answer of this query; the configured ones where it is left out. */
-  readonly instructions?: string;
-  /** A JSON Schema as data: the answer must satisfy it, and is then also in `value` of the result. */
-  readonly responseSchema?: unknown;
-  /** Iterations the query may use before it asks for more; the configured number where it is left out. */
-  readonly maxIterations?: number;
-}
 
 /** The one door for channels: every live conversation of this process. Owns their environments; `closeAll` ends
  * them. The store is not closed here. */

@@ -4,7 +4,7 @@ import { compareRecordings } from "../../src/domain/compare_recordings.ts";
 import { ProviderError } from "../../src/domain/errors.ts";
 import { Playback } from "../../src/domain/playback.ts";
 import type { Recording } from "../../src/domain/recording.ts";
-import type { SendOptions } from "../../src/conversation/conversations.ts";
+import type { SendOptions } from "../../src/conversation/send_options.ts";
 import { replayProvider } from "../../src/providers/replay.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { oracleProvider } from "../helpers/oracle_provider.ts";

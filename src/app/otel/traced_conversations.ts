@@ -1,5 +1,6 @@
 import type { ConversationParts } from "../../conversation/conversation_parts.ts";
-import { Conversations, type SendOptions } from "../../conversation/conversations.ts";
+import { Conversations } from "../../conversation/conversations.ts";
+import type { SendOptions } from "../../conversation/send_options.ts";
 import type { Emit } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { QuerySpans } from "./query_spans.ts";

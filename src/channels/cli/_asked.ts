@@ -1,4 +1,4 @@
-import type { SendOptions } from "../../conversation/conversations.ts";
+import type { SendOptions } from "../../conversation/send_options.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import type { Io } from "../channel.ts";

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/file_fault.ts";
-import type { SendOptions } from "../../conversation/conversations.ts";
+import type { SendOptions } from "../../conversation/send_options.ts";
 
 /** The file of `--context`, opened when it is read. Throws `UsageError` where there is no such file. */
 export async function readContextArgument(path: string): Promise<NonNullable<SendOptions["context"]>> {

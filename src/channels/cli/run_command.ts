@@ -1,4 +1,5 @@
-import type { Conversation, SendOptions } from "../../conversation/conversations.ts";
+import type { Conversation } from "../../conversation/conversations.ts";
+import type { SendOptions } from "../../conversation/send_options.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { QueryResult } from "../../domain/query_result.ts";

@@ -1,4 +1,4 @@
-import type { SendOptions } from "../../conversation/conversations.ts";
+import type { SendOptions } from "../../conversation/send_options.ts";
 
 /** A value of a request body that becomes a variable: a text as it is, anything else as data. */
 export function givenSource(label: string, value: unknown): NonNullable<SendOptions["context"]> {

@@ -1,4 +1,4 @@
-import type { SendOptions } from "../../conversation/conversations.ts";
+import type { SendOptions } from "../../conversation/send_options.ts";
 import { readImage } from "../../domain/read_image.ts";
 import { givenSource } from "./given_source.ts";
 import type { ChatMessage } from "./openai_request.ts";

@@ -1,4 +1,4 @@
-import type { SendOptions } from "../../conversation/conversations.ts";
+import type { SendOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { Image } from "../../domain/image.ts";
 import { MAX_IMAGE_BYTES, readImage } from "../../domain/read_image.ts";

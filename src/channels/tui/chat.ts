@@ -1,4 +1,5 @@
-import type { Conversation as Branch, SendOptions } from "../../conversation/conversations.ts";
+import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import type { SendOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { Emit, QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";

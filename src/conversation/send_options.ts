@@ -1,0 +1,28 @@
+import type { Image } from "../domain/image.ts";
+import type { Emit } from "../domain/query_event.ts";
+import type { KeyedRequest } from "../domain/request_key.ts";
+import type { VariableImage } from "../domain/variable.ts";
+import type { GivenSource } from "../environment/given_source.ts";
+
+/** What comes with a request beside its text, and who hears of its query. */
+export interface SendOptions extends KeyedRequest {
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+  /** Refuse with `BusyError` instead of waiting when a query runs in this conversation. */
+  readonly refuseWhenBusy?: boolean;
+  readonly label?: string;
+  /** Go with the request; at most 20 of 5 MB each. */
+  readonly images?: readonly Image[];
+  /** Becomes the variable `context`: the model sees its type, its size and how it begins. */
+  readonly context?: GivenSource;
+  /** Further variables by name, told of in the same way. */
+  readonly variables?: Readonly<Record<string, GivenSource>>;
+  /** What another run of the same query was given. */
+  readonly given?: readonly VariableImage[];
+  /** What the caller wants of every answer of this query; the configured ones where it is left out. */
+  readonly instructions?: string;
+  /** A JSON Schema as data: the answer must satisfy it, and is then also in `value` of the result. */
+  readonly responseSchema?: unknown;
+  /** Iterations the query may use before it asks for more; the configured number where it is left out. */
+  readonly maxIterations?: number;
+}
