@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ConfigError, StoreError } from "../../src/domain/errors.ts";
+import { ConfigError, StoreError, TakenOverError } from "../../src/domain/errors.ts";
 import type { QueryReason } from "../../src/domain/query_result.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
@@ -137,7 +137,7 @@ export const ENDS: readonly StateRow[] = [
   {
     state: "any",
     event: "the process is lost",
-    next: "ended: `process_lost`, when the database is opened next",
+    next: "ended: `process_lost`, when another process looks at it",
     drive: async () => {
       await using engine = await startEngine([]);
       const { branchId } = engine.branch;
@@ -154,6 +154,22 @@ export const ENDS: readonly StateRow[] = [
       const stored = await engine.store.query(queryId);
       assert.deepEqual([stored?.running, stored?.status, stored?.reason], [false, "interrupted", "process_lost"]);
       assert.notEqual(stored?.answer, "");
+    },
+  },
+  {
+    state: "any",
+    event: "another process takes the conversation over",
+    next: "ended: `process_lost`; nothing more is stored, and the error reaches the caller",
+    drive: async () => {
+      let swept: Promise<number> | null = null;
+      await using engine: Engine = await startEngine([() => {
+        swept = engine.store.sweepLost(() => false);
+        return WORKS;
+      }, ANSWERS]);
+      await assert.rejects(engine.ask("count"), TakenOverError);
+      assert.equal(await swept, 1);
+      const [stored] = await engine.store.queries(engine.branch.branchId);
+      assert.deepEqual([stored?.running, stored?.reason], [false, "process_lost"]);
     },
   },
 ];

@@ -109,7 +109,8 @@ export const MessageBody = z.strictObject({
   responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
   maxIterations,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
-    "While a query runs: answer 409, wait for its end, or give it this message as a note",
+    "While this server runs a query in it: answer 409, wait for its end, or give it this message as a note. A query of " +
+      "another process is answered with 409",
   ),
   cancelOnDisconnect: z.boolean().default(false).describe(
     "Whether leaving the stream, or the wait for the result, cancels the query",
