@@ -61,7 +61,7 @@ const counted = { conversationId: z.string(), title: z.string(), queries: count 
 /** What the database holds. */
 export const storedOutputs = {
   "conversations list": z.array(conversation),
-  "conversations show": conversation.omit({ queries: true }).extend({
+  "conversations show": conversation.omit({ queries: true, running: true }).extend({
     branchId: z.string().describe("The branch that is shown"),
     queries: z.array(recordedQuery),
   }),
