@@ -28,7 +28,7 @@ export const KEY = "sk-test-not-to-be-shown";
 const STACK = /^\s+at .*(?::\d+|<anonymous>|native)|file:\/\/\//m;
 
 /** What every run must hold, however it went: no stack, no escape sequence, no key, no word of a defect. */
-function checkClean({ stdout, stderr }: Ran): void {
+export function checkClean({ stdout, stderr }: Pick<Ran, "stdout" | "stderr">): void {
   for (const text of [stdout, stderr]) {
     assert.doesNotMatch(text, STACK);
     assert.ok(!text.includes("\x1b"), `escape sequence in ${JSON.stringify(text)}`);
@@ -40,7 +40,8 @@ function checkClean({ stdout, stderr }: Ran): void {
 /** A program that was started and may still run. */
 export class Running {
   readonly pid: number;
-  readonly ended: Promise<Ran>;
+  /** How it ended, whatever it printed. */
+  readonly over: Promise<Ran>;
   readonly #child: Deno.ChildProcess;
   stdout = "";
   stderr = "";
@@ -48,7 +49,15 @@ export class Running {
   constructor(child: Deno.ChildProcess) {
     this.#child = child;
     this.pid = child.pid;
-    this.ended = this.#end();
+    this.over = this.#end();
+  }
+
+  /** How it ended; rejects where it printed what no run may. */
+  get ended(): Promise<Ran> {
+    return this.over.then((ran) => {
+      checkClean(ran);
+      return ran;
+    });
   }
 
   kill(signal: Deno.Signal): void {
@@ -59,7 +68,7 @@ export class Running {
   async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
     let over = false;
     const note = (): void => void (over = true);
-    void this.ended.then(note, note);
+    void this.over.then(note, note);
     const end = performance.now() + 20_000;
     while (!await holds()) {
       if (over || performance.now() > end) {
@@ -73,9 +82,7 @@ export class Running {
     const out = this.#read(this.#child.stdout, (text) => this.stdout += text);
     const err = this.#read(this.#child.stderr, (text) => this.stderr += text);
     const [{ code, signal }] = await Promise.all([this.#child.status, out, err]);
-    const ran = { code, signal, stdout: this.stdout, stderr: this.stderr };
-    checkClean(ran);
-    return ran;
+    return { code, signal, stdout: this.stdout, stderr: this.stderr };
   }
 
   async #read(stream: ReadableStream<Uint8Array>, add: (text: string) => void): Promise<void> {

@@ -182,7 +182,11 @@ class Mock implements WireMock {
       if (!response.writableFinished && !this.#stop.signal.aborted) this.#leave();
     });
     const signal = AbortSignal.any([gone.signal, this.#stop.signal]);
-    const answer = await this.#answer(request, signal);
+    const answer = await this.#answer(request, signal).catch((error) => {
+      // A client that was killed while it asked.
+      if (!request.readableAborted) throw error;
+    });
+    if (!answer) return;
     response.writeHead(answer.status, answer.headers);
     if (typeof answer.body === "string") return void response.end(answer.body);
     response.flushHeaders();

@@ -1,0 +1,27 @@
+import type { Row } from "./run_family.ts";
+import { tableOf } from "./table_of.ts";
+
+export type Way = "source" | "compiled";
+
+const TITLES: Readonly<Record<Way, string>> = { source: "From source", compiled: "Compiled" };
+
+/** docs/generated/faults.md with the table of one way of running; that of the other stays as it was. */
+export async function faultsPage(
+  { way, rows, before }: { readonly way: Way; readonly rows: readonly Row[]; readonly before: string },
+): Promise<string> {
+  const old = await Deno.readTextFile(before).catch(() => "");
+  const kept = (one: Way): string => old.split(`## ${TITLES[one]}\n`)[1]?.split("\n## ")[0]?.trim() ?? "";
+  const sections = (["source", "compiled"] as const).flatMap((one) => {
+    const text = one === way ? tableOf(rows) : kept(one);
+    return text === "" ? [] : ["", `## ${TITLES[one]}`, "", text];
+  });
+  return [
+    "# Faults",
+    "",
+    "<!-- Made by `deno task faults`. Do not edit. -->",
+    "",
+    "What came of faults that were put in. [Database](../database.md#faults) says what is tried and what the words mean.",
+    ...sections,
+    "",
+  ].join("\n");
+}

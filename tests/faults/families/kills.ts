@@ -1,0 +1,106 @@
+import { descendants } from "../../e2e/_processes.ts";
+import type { Launcher } from "../../e2e/_launcher.ts";
+import { type Kill, Player } from "../../e2e/_player.ts";
+import type { Picture } from "../../helpers/conversation_picture.ts";
+import { STEPS } from "../../helpers/kill_script.ts";
+import { saidByRun } from "./_said.ts";
+import { Expected } from "./_expected.ts";
+import type { Family } from "./family.ts";
+import { comparePictures } from "./_compare_pictures.ts";
+import { playSchedule } from "./schedules.ts";
+import { requestOf } from "./_token_model.ts";
+import type { Trial } from "./trial.ts";
+import { viewOf } from "./_witness.ts";
+import { signalTo, World } from "./_world.ts";
+
+type Attempt = (trial: Trial, launcher: Launcher) => Promise<void>;
+
+/** What is killed, by the seed in turn. */
+const KINDS: readonly Attempt[] = [
+  (trial, launcher) => script(trial, { launcher, below: false }),
+  (trial, launcher) => script(trial, { launcher, below: true }),
+  child,
+  (trial, launcher) => {
+    const turns = trial.quick ? 3 : 8;
+    return playSchedule(trial, { launcher, turns, servers: 1, commands: false, weights: { killed: 3, plain: 1 } });
+  },
+];
+
+export const kills: Family = {
+  name: "kills",
+  what: "SIGKILL at random moments: of the program, of its sandbox, of both, of a server",
+  tries: { full: 60, quick: 4 },
+  missing: () => Promise.resolve(""),
+  attempt: async (trial, launcher) => await KINDS[trial.seed % KINDS.length]?.(trial, launcher),
+};
+
+/** Pictures of the conversation that nobody killed, by the way of running. */
+const wholes = new Map<string, Promise<Picture>>();
+
+async function whole(launcher: Launcher): Promise<Picture> {
+  let picture: Picture | null = null;
+  await Player.with(launcher, async (player) => {
+    await player.play(null);
+    picture = await player.picture();
+  });
+  if (!picture) throw new Error("The conversation has no picture");
+  return picture;
+}
+
+/** A conversation of 12 iterations with everything in it that a kill may cut, killed at random steps. */
+async function script(
+  trial: Trial,
+  { launcher, below }: { readonly launcher: Launcher; readonly below: boolean },
+): Promise<void> {
+  const known = wholes.get(launcher.name) ?? whole(launcher);
+  wholes.set(launcher.name, known);
+  const expected = await known;
+  await Player.with(launcher, async (player) => {
+    for (const kill of killsOf(trial, below)) {
+      trial.note(`SIGKILL ${JSON.stringify(kill)}`);
+      if (await trial.within("vis run -c", player.play(kill))) trial.faults++;
+    }
+    await trial.within("vis run -c", player.play(null));
+    for (const { word, what } of comparePictures(expected, await player.picture())) trial.found(word, what);
+  });
+}
+
+function killsOf({ random, quick }: Trial, below: boolean): readonly Kill[] {
+  const steps = STEPS.map((_, at) => at + 1).filter(() => random.chance(quick ? 0.25 : 0.6));
+  return steps.map((step) => {
+    const at = random.pick<Kill["at"]>(["request", "half", ...Array(4).fill({ afterMs: random.below(100) })]);
+    return { step, at: step === 7 && random.chance(0.5) ? "child request" : at, below };
+  });
+}
+
+const PARTS = 10;
+
+/** The sandbox alone, while its blocks run and between them. */
+async function child(trial: Trial, launcher: Launcher): Promise<void> {
+  await using world = await World.make(trial, launcher);
+  world.model.extra = () => "await new Promise((resolve) => setTimeout(resolve, 20))";
+  const token = world.token();
+  const struck = new Set(Array.from({ length: PARTS }, (_, n) => n + 1).filter(() => trial.random.chance(0.5)));
+  const running = world.start(["run", "--json", "--max-iterations", "40", requestOf(token, PARTS)]);
+  for (const part of struck) {
+    const afterMs = trial.random.below(60);
+    const meeting = world.model.meet(token, part);
+    void meeting.asked.then(() => {
+      meeting.release();
+      setTimeout(() => {
+        const below = descendants(running.pid);
+        trial.note(`SIGKILL of ${below.length} processes below, ${afterMs} ms after the reply of part ${part}`);
+        trial.faults += below.filter(({ pid }) => signalTo(pid, "SIGKILL")).length;
+      }, afterMs);
+    });
+  }
+  const ran = await world.over(running, "vis run");
+  const said = saidByRun(ran);
+  if (said.how !== "done") return trial.found("lost", `The query did not survive: ${JSON.stringify(said)}`);
+  const { conversationId } = JSON.parse(ran.stdout);
+  const branch = new Expected(conversationId, [{ token, parts: PARTS, group: 0, answer: said.answer, kept: null }]);
+  // An iteration whose block was killed is one more.
+  const { queries, ...view } = await viewOf(conversationId, { world });
+  const exact = queries.map((query) => ({ ...query, iterations: view.log.length }));
+  for (const { word, what } of branch.compare({ ...view, queries: exact })) trial.found(word, what);
+}

@@ -1,0 +1,56 @@
+import { Random } from "./_random.ts";
+
+/** What can come of a fault, besides nothing. docs/faults.md says what each word means. */
+export const WORDS = ["lost", "half", "twice", "hung", "unclear"] as const;
+export type Word = typeof WORDS[number];
+
+export interface Finding {
+  readonly word: Word;
+  readonly what: string;
+}
+
+/** Thrown where a try cannot continue, after its finding is noted. */
+export class Stop extends Error {}
+
+/** No step takes longer, however busy the machine is. */
+const HUNG_MS = 180_000;
+
+/** One try: its seed decides everything in it, and it keeps what it did and found. */
+export class Trial {
+  readonly random: Random;
+  readonly findings: Finding[] = [];
+  /** What was done, in order. */
+  readonly trail: string[] = [];
+  /** How often a fault was put in. */
+  faults = 0;
+
+  /** A quick one is shorter. */
+  constructor(readonly seed: number, readonly quick: boolean) {
+    this.random = new Random(seed);
+  }
+
+  note(line: string): void {
+    this.trail.push(line);
+  }
+
+  found(word: Word, what: string): void {
+    this.findings.push({ word, what });
+    this.trail.push(`!! ${word}: ${what}`);
+  }
+
+  /** The result of a step, or the finding that it hung. */
+  async within<T>(what: string, step: Promise<T>, limitMs = HUNG_MS): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.found("hung", `${what} did not end in ${limitMs / 1000} s`);
+        reject(new Stop(`Hung: ${what}`));
+      }, limitMs);
+    });
+    try {
+      return await Promise.race([step, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
