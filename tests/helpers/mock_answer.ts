@@ -1,6 +1,9 @@
 import type { MockEvent, MockWire } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
+/** What is endless has an end all the same, for a client that never leaves. */
+const ENDLESS_EVENTS = 8_192;
+
 /** A response before it is sent. */
 export interface Answer {
   readonly status: number;
@@ -47,6 +50,12 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
   if (fault === "no_token") await pause(Infinity, call.signal);
   if (reply.delayMs) await pause(reply.delayMs, call.signal);
   const events = [...call.wire.events(reply, call.asked)];
+  if (fault === "endless") {
+    for (let sent = 0; sent < ENDLESS_EVENTS && !call.signal.aborted; sent++) {
+      yield* write(frame(events[1] ?? events[0]!));
+    }
+    return;
+  }
   const half = Math.ceil(events.length / 2);
   for (const [at, event] of events.entries()) {
     if (at === half) {
@@ -64,6 +73,7 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
       await pause(20, call.signal);
       throw new Error("Connection reset by the mock");
     }
+    if (fault === "no_done" && event.data === "[DONE]") await pause(Infinity, call.signal);
     if (reply.comment !== undefined) yield* write(`: ${reply.comment}\n\n`);
     yield* write(frame(event));
   }

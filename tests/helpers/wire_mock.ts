@@ -70,6 +70,10 @@ export type MockFault =
   | "no_token"
   /** Half of the text and then nothing until the client leaves. */
   | "silence"
+  /** Its first piece again and again, until the client leaves. */
+  | "endless"
+  /** The whole reply with its finish reason, and then nothing in place of `[DONE]` until the client leaves. */
+  | "no_done"
   /** Every byte in a write of its own. */
   | "bytewise";
 

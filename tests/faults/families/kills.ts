@@ -3,14 +3,12 @@ import type { Launcher } from "../../e2e/_launcher.ts";
 import { type Kill, Player } from "../../e2e/_player.ts";
 import type { Picture } from "../../helpers/conversation_picture.ts";
 import { STEPS } from "../../helpers/kill_script.ts";
-import { saidByRun } from "./_said.ts";
-import { Expected } from "./_expected.ts";
+import { checkAnswered } from "./_answered.ts";
 import type { Family } from "./family.ts";
 import { comparePictures } from "./_compare_pictures.ts";
 import { playSchedule } from "./schedules.ts";
 import { requestOf } from "./_token_model.ts";
 import type { Trial } from "./trial.ts";
-import { viewOf } from "./_witness.ts";
 import { signalTo, World } from "./_world.ts";
 
 type Attempt = (trial: Trial, launcher: Launcher) => Promise<void>;
@@ -95,12 +93,5 @@ async function child(trial: Trial, launcher: Launcher): Promise<void> {
     });
   }
   const ran = await world.over(running, "vis run");
-  const said = saidByRun(ran);
-  if (said.how !== "done") return trial.found("lost", `The query did not survive: ${JSON.stringify(said)}`);
-  const { conversationId } = JSON.parse(ran.stdout);
-  const branch = new Expected(conversationId, [{ token, parts: PARTS, group: 0, answer: said.answer, kept: null }]);
-  // An iteration whose block was killed is one more.
-  const { queries, ...view } = await viewOf(conversationId, { world });
-  const exact = queries.map((query) => ({ ...query, iterations: view.log.length }));
-  for (const { word, what } of branch.compare({ ...view, queries: exact })) trial.found(word, what);
+  await checkAnswered(world, { ran, token, parts: PARTS });
 }
