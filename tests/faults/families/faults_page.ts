@@ -20,7 +20,7 @@ export async function faultsPage(
     "",
     "<!-- Made by `deno task faults`. Do not edit. -->",
     "",
-    "What came of faults that were put in. [Database](../database.md#faults) says what is tried and what the words mean.",
+    "What came of faults that were put in. [Faults](../faults.md) has what is tried and what the words mean.",
     ...sections,
     "",
   ].join("\n");
