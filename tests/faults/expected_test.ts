@@ -27,6 +27,11 @@ const CASES: Readonly<Record<string, readonly [readonly Turn[], View, readonly s
     view([...FIRST, "t2.1-3"], [DONE, query("t2", "interrupted", 1)]),
     [],
   ],
+  "what was cancelled keeps what its last block did": [
+    CUT,
+    view([...FIRST, "t2.1-3"], [DONE, { ...query("t2", "interrupted", 0), reason: "cancelled" }]),
+    [],
+  ],
   "what was cut is not there": [CUT, view(FIRST, [DONE]), []],
   "what was cut was done after all": [CUT, view([...FIRST, "t2.1-3", "t2.2-4"], [DONE, query("t2", "done", 2)]), []],
   "turns at once, in another order": [

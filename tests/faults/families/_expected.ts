@@ -126,8 +126,10 @@ function queryFindings({ token, parts, answer }: Turn, { entries, queries }: See
   if (done > 1) return [{ word: "twice", what }];
   if (queries.some(({ running }) => running)) return [{ word: "unclear", what: `${what}, though nothing runs` }];
   if (answer !== null && done === 0) return [{ word: "unclear", what: `${token} was answered, but ${what}` }];
-  if ((done === 1) !== (entries.length === parts)) return [{ word: "half", what }];
   const ended = queries.reduce((sum, { iterations }) => sum + iterations, 0);
+  // Of a cancelled iteration is kept what its blocks had done.
+  if (queries.at(-1)?.reason === "cancelled" && entries.length === ended + 1) return [];
+  if ((done === 1) !== (entries.length === parts)) return [{ word: "half", what }];
   // The answer of a turn that was continued may be an iteration of its own.
   return ended === entries.length || queries.length > 1 ? [] : [{ word: "half", what }];
 }

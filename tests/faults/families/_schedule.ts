@@ -85,13 +85,13 @@ export class Schedule {
     this.#group++;
   }
 
-  /** Anybody who may ask now; not the server `other`. */
-  actor({ other, plain = false }: { readonly other?: Service | null; readonly plain?: boolean } = {}): Actor {
+  /** Anybody who may ask now; not the server `other`, and only where it may be `apart` a command in a namespace. */
+  actor({ other, apart = true }: { readonly other?: Service | null; readonly apart?: boolean } = {}): Actor {
     const { random } = this.world.trial;
     const servers = this.services.filter((one) => one.up && one !== other);
     if (servers.length === 0 || this.commands && random.chance(0.45)) {
       return command(this.world, {
-        apart: !plain && this.#apart && random.chance(0.25),
+        apart: apart && this.#apart && random.chance(0.25),
         newest: this.branches.length === 1 && random.chance(0.3),
         signals: this.signals,
       });

@@ -69,7 +69,8 @@ async function again(
 /** The process that works is killed: while the model thinks, or soon after its reply. */
 async function killed(schedule: Schedule, branch: Expected): Promise<void> {
   const { trial } = schedule.world;
-  const actor = schedule.actor();
+  // Nobody can see the end of a process in another namespace: its branch stays busy until its lease has run out.
+  const actor = schedule.actor({ apart: false });
   const { meeting, ongoing, ...turn } = await held(schedule, { branch, actor });
   trial.faults++;
   const afterMs = trial.random.below(3) === 0 ? null : trial.random.below(80);
@@ -87,7 +88,7 @@ async function killed(schedule: Schedule, branch: Expected): Promise<void> {
 }
 
 async function cancelled(schedule: Schedule, branch: Expected): Promise<void> {
-  const { meeting, ongoing, ...turn } = await held(schedule, { branch, actor: schedule.actor({ plain: true }) });
+  const { meeting, ongoing, ...turn } = await held(schedule, { branch, actor: schedule.actor({ apart: false }) });
   schedule.world.trial.faults++;
   await ongoing.cancel();
   const said = await ongoing.said;
@@ -109,15 +110,12 @@ async function left(schedule: Schedule, branch: Expected): Promise<void> {
   meeting.release();
   await schedule.quiet(branch, service);
   schedule.settle(branch, turn, said);
-  const log = (await viewOf(branch.id, { world: schedule.world, service })).log.filter((one) =>
-    tokenOfEntry(one) === turn.token
-  );
-  if (asked && log.length < turn.parts) {
-    trial.found("lost", `${turn.token} was left by its client, and has [${log.join(" ")}]`);
+  const { log } = await viewOf(branch.id, { world: schedule.world, service });
+  const entries = log.filter((entry) => entry.startsWith(`${turn.token}.`));
+  if (asked && entries.length < turn.parts) {
+    trial.found("lost", `${turn.token} was left by its client, and has [${entries.join(" ")}]`);
   }
 }
-
-const tokenOfEntry = (entry: string): string => entry.split(".")[0] ?? "";
 
 /** Another one asks in the same branch while a query runs: refused, or made to wait. */
 async function beside(schedule: Schedule, branch: Expected): Promise<void> {
