@@ -11,7 +11,7 @@ import { FAMILIES } from "../tests/faults/families/families.ts";
 import { faultsPage } from "../tests/faults/families/faults_page.ts";
 import { type Row, runFamily } from "../tests/faults/families/run_family.ts";
 import { tableOf } from "../tests/faults/families/table_of.ts";
-import type { Trial } from "../tests/faults/families/trial.ts";
+import type { Trial } from "../tests/faults/world/trial.ts";
 import { ROOT } from "./_project.ts";
 
 const PAGE = "docs/generated/faults.md";

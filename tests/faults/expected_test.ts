@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Expected, type SeenQuery, type Turn, type View } from "./families/_expected.ts";
+import { Expected, type SeenQuery, type Turn, type View } from "./world/expected.ts";
 
 const turn = (token: string, answer: string | null, more: Partial<Turn> = {}): Turn => ({
   ...{ token, answer, parts: 2, group: Number(token.slice(1)), kept: null },

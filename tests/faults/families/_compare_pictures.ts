@@ -1,6 +1,6 @@
 import type { Picture } from "../../helpers/conversation_picture.ts";
-import type { Finding } from "./trial.ts";
-import { shortened } from "./_world.ts";
+import type { Finding } from "../world/trial.ts";
+import { shortened } from "../world/world.ts";
 
 /** In what a conversation that was cut differs from the one that was not. */
 export function comparePictures(whole: Picture, cut: Picture): readonly Finding[] {

@@ -1,11 +1,11 @@
-import { type Actor, canBeApart, client, command, type Ongoing } from "./_actor.ts";
-import { Expected } from "./_expected.ts";
-import { type Said, saidByRun } from "./_said.ts";
-import { Service } from "./_service.ts";
-import { requestOf } from "./_token_model.ts";
-import { Stop } from "./trial.ts";
-import { viewOf } from "./_witness.ts";
-import { shortened, type World } from "./_world.ts";
+import { type Actor, canBeApart, client, command, type Ongoing } from "../world/actor.ts";
+import { Expected } from "../world/expected.ts";
+import { type Said, saidByRun } from "../world/said.ts";
+import { Service } from "../world/service.ts";
+import { requestOf } from "../world/token_model.ts";
+import { Stop } from "../world/trial.ts";
+import { viewOf } from "../world/view_of.ts";
+import { shortened, type World } from "../world/world.ts";
 
 export interface ScheduleOptions {
   readonly servers: number;

@@ -1,12 +1,12 @@
 import { descendants } from "../../e2e/_processes.ts";
-import { type Actor, client, type Ongoing } from "./_actor.ts";
-import type { Expected } from "./_expected.ts";
-import { type Said, saidByRun, shownAs } from "./_said.ts";
+import { type Actor, client, type Ongoing } from "../world/actor.ts";
+import type { Expected } from "../world/expected.ts";
+import { type Said, saidByRun, shownAs } from "../world/said.ts";
 import type { Schedule } from "./_schedule.ts";
-import type { Meeting } from "./_token_model.ts";
-import { requestOf, tokenOf } from "./_token_model.ts";
-import { viewOf } from "./_witness.ts";
-import { signal, signalTo } from "./_world.ts";
+import type { Meeting } from "../world/token_model.ts";
+import { requestOf, tokenOf } from "../world/token_model.ts";
+import { viewOf } from "../world/view_of.ts";
+import { signal, signalTo } from "../world/world.ts";
 
 /** What a turn of a schedule can be. Each leaves what it expects in its branch; the schedule compares afterwards. */
 export type TurnOf = (schedule: Schedule, branch: Expected) => Promise<void>;

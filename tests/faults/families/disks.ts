@@ -1,10 +1,10 @@
-import { checkBranch } from "./_answered.ts";
-import { Expected } from "./_expected.ts";
+import { checkBranch } from "../world/check_answered.ts";
+import { Expected } from "../world/expected.ts";
 import type { Family } from "./family.ts";
-import { type Said, saidByRun, shownAs } from "./_said.ts";
+import { type Said, saidByRun, shownAs } from "../world/said.ts";
 import { Tmpfs } from "./_tmpfs.ts";
-import { requestOf } from "./_token_model.ts";
-import { shortened, World } from "./_world.ts";
+import { requestOf } from "../world/token_model.ts";
+import { shortened, World } from "../world/world.ts";
 
 const ROOM = "size=256m,nr_inodes=100000";
 

@@ -1,5 +1,5 @@
 import type { Launcher } from "../../e2e/_launcher.ts";
-import type { Trial } from "./trial.ts";
+import type { Trial } from "../world/trial.ts";
 
 /** One kind of fault, tried again and again. */
 export interface Family {

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { client } from "./_actor.ts";
-import { checkBranch } from "./_answered.ts";
-import { Expected } from "./_expected.ts";
+import { client } from "../world/actor.ts";
+import { checkBranch } from "../world/check_answered.ts";
+import { Expected } from "../world/expected.ts";
 import type { Family } from "./family.ts";
-import { type Said, saidByRun, shownAs } from "./_said.ts";
-import { Service } from "./_service.ts";
-import { requestOf } from "./_token_model.ts";
-import { shortened, World } from "./_world.ts";
+import { type Said, saidByRun, shownAs } from "../world/said.ts";
+import { Service } from "../world/service.ts";
+import { requestOf } from "../world/token_model.ts";
+import { shortened, World } from "../world/world.ts";
 
 /** What happens to the files while a query runs; what undoes it. */
 interface Harm {
@@ -72,7 +72,7 @@ const HARMS: readonly Harm[] = [
 export const files: Family = {
   name: "files",
   what: "the database or its folder is removed, renamed or replaced while run or serve works; a bad TMPDIR",
-  tries: { full: 24, quick: 3 },
+  tries: { full: 24, quick: 2 },
   missing: () => Promise.resolve(""),
   attempt: async (trial, launcher) => {
     await using world = await World.make(trial, launcher);

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Family } from "./family.ts";
-import { saidByRun } from "./_said.ts";
-import { requestOf } from "./_token_model.ts";
-import { shortened, World } from "./_world.ts";
+import { saidByRun } from "../world/said.ts";
+import { requestOf } from "../world/token_model.ts";
+import { shortened, World } from "../world/world.ts";
 
 const FLIPS = 10;
 const QUICK_FLIPS = 2;

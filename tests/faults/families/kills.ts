@@ -3,13 +3,13 @@ import type { Launcher } from "../../e2e/_launcher.ts";
 import { type Kill, Player } from "../../e2e/_player.ts";
 import type { Picture } from "../../helpers/conversation_picture.ts";
 import { STEPS } from "../../helpers/kill_script.ts";
-import { checkAnswered } from "./_answered.ts";
+import { checkAnswered } from "../world/check_answered.ts";
 import type { Family } from "./family.ts";
 import { comparePictures } from "./_compare_pictures.ts";
 import { playSchedule } from "./schedules.ts";
-import { requestOf } from "./_token_model.ts";
-import type { Trial } from "./trial.ts";
-import { signalTo, World } from "./_world.ts";
+import { requestOf } from "../world/token_model.ts";
+import type { Trial } from "../world/trial.ts";
+import { signalTo, World } from "../world/world.ts";
 
 type Attempt = (trial: Trial, launcher: Launcher) => Promise<void>;
 
@@ -19,7 +19,7 @@ const KINDS: readonly Attempt[] = [
   (trial, launcher) => script(trial, { launcher, below: true }),
   child,
   (trial, launcher) => {
-    const turns = trial.quick ? 3 : 8;
+    const turns = trial.quick ? 2 : 8;
     return playSchedule(trial, { launcher, turns, servers: 1, commands: false, weights: { killed: 3, plain: 1 } });
   },
 ];
@@ -64,7 +64,7 @@ async function script(
 }
 
 function killsOf({ random, quick }: Trial, below: boolean): readonly Kill[] {
-  const steps = STEPS.map((_, at) => at + 1).filter(() => random.chance(quick ? 0.25 : 0.6));
+  const steps = STEPS.map((_, at) => at + 1).filter(() => random.chance(quick ? 0.15 : 0.6));
   return steps.map((step) => {
     const at = random.pick<Kill["at"]>(["request", "half", ...Array(4).fill({ afterMs: random.below(100) })]);
     return { step, at: step === 7 && random.chance(0.5) ? "child request" : at, below };

@@ -1,10 +1,10 @@
 import type { MockReply } from "../../helpers/openai_mock.ts";
-import { checkAnswered } from "./_answered.ts";
+import { checkAnswered } from "../world/check_answered.ts";
 import type { Family } from "./family.ts";
-import { saidByRun } from "./_said.ts";
-import { Service } from "./_service.ts";
-import { requestOf } from "./_token_model.ts";
-import { shortened, World } from "./_world.ts";
+import { saidByRun, shownAs } from "../world/said.ts";
+import { Service } from "../world/service.ts";
+import { requestOf } from "../world/token_model.ts";
+import { shortened, World } from "../world/world.ts";
 
 const PARTS = 30;
 const QUICK_PARTS = 6;
@@ -124,7 +124,10 @@ async function lengthEnds(world: World): Promise<void> {
   if (!shown) world.trial.found("unclear", "the model was not told that its reply met the limit of its length");
 }
 
+/** What a message about such a reply speaks of. */
+const TOO_LARGE = /large|long|limit|bytes|MB|MiB/i;
 const LARGE_CHARS = 12_000_000;
+
 const LARGE: Readonly<Record<string, () => string>> = {
   thinking: () => JSON.stringify({ thinking: "y".repeat(LARGE_CHARS) }),
   answer: () => JSON.stringify({ final: { answer: "y ".repeat(LARGE_CHARS / 2) } }),
@@ -133,22 +136,24 @@ const LARGE: Readonly<Record<string, () => string>> = {
   braces: () => '{"a":'.repeat(LARGE_CHARS / 5),
 };
 
-/** A reply as large as this ends a query of a server at most, and never the server. */
-async function largeOnServer(world: World, reply: MockReply): Promise<void> {
+/** A reply as large as these ends a query of a server at most, and never the server. */
+async function onServer(world: World, replies: Readonly<Record<string, () => MockReply>>): Promise<void> {
   const { trial, model } = world;
   const service = new Service(world, "server");
   await service.start();
   const { branchId } = await service.read("conversations", { title: "Trial" });
-  let met = false;
-  model.fault = () => met ? null : (met = true, reply);
-  const first = await trial.within("a large reply", service.send(branchId, { token: world.token(), parts: 1 }));
-  trial.note(JSON.stringify(first).slice(0, 300));
-  if (first.how === "gone") return trial.found("lost", "the server ended with a large reply");
-  if (first.how === "failed" && !/large|long|limit|bytes|MB|MiB/i.test(first.text)) {
-    trial.found("unclear", `of a reply that was too large it says "${first.text}"`);
+  for (const [what, reply] of Object.entries(replies)) {
+    let met = false;
+    model.fault = () => met ? null : (met = true, reply());
+    const first = await trial.within(what, service.send(branchId, { token: world.token(), parts: 1 }));
+    trial.note(`${what}: ${shownAs(first).slice(0, 300)}`);
+    if (first.how === "gone") return trial.found("lost", `the server ended with ${what}`);
+    if (first.how === "failed" && !TOO_LARGE.test(first.text)) {
+      trial.found("unclear", `of ${what} it says "${first.text}"`);
+    }
+    const next = await trial.within("the next query", service.send(branchId, { token: world.token(), parts: 1 }));
+    if (next.how !== "done") return trial.found("lost", `the query after ${what}: ${JSON.stringify(next)}`);
   }
-  const next = await trial.within("the next query", service.send(branchId, { token: world.token(), parts: 1 }));
-  if (next.how !== "done") trial.found("lost", `the next query: ${JSON.stringify(next)}`);
   await service.end("SIGTERM");
 }
 
@@ -164,20 +169,21 @@ async function endlessOnRun(world: World): Promise<void> {
   if (ran.code !== 1) {
     return trial.found("lost", `vis run ended with ${ran.signal ?? ran.code}: ${shortened(ran.stderr)}`);
   }
-  if (!/large|long|limit|bytes|MB|MiB/i.test(ran.stdout)) {
+  if (!TOO_LARGE.test(ran.stdout)) {
     trial.found("unclear", `of an endless reply it says ${JSON.stringify(said)}`);
   }
 }
 
 const ALONE: readonly ((world: World) => Promise<void>)[] = [
   endlessOnRun,
-  function largeReplyOnServer(world) {
-    const shape = world.trial.random.pick(Object.keys(LARGE));
-    world.trial.note(`12 MB of ${shape}`);
-    return largeOnServer(world, { text: LARGE[shape]?.() ?? "", chunk: 4_000 });
+  function largeRepliesOnServer(world) {
+    const replies = Object.entries(LARGE).map(([what, text]) => {
+      return [`12 MB of ${what}`, () => ({ text: text(), chunk: 4_000 })] as const;
+    });
+    return onServer(world, Object.fromEntries(replies));
   },
   function endlessReplyOnServer(world) {
-    return largeOnServer(world, ENDLESS);
+    return onServer(world, { "an endless reply": () => ENDLESS });
   },
   openAfterStop,
   async function silence(world) {

@@ -1,6 +1,6 @@
 import type { Launcher } from "../../e2e/_launcher.ts";
 import type { Family } from "./family.ts";
-import { Stop, Trial, type Word, WORDS } from "./trial.ts";
+import { Stop, Trial, type Word, WORDS } from "../world/trial.ts";
 
 /** What came of all tries of a family. */
 export interface Row {

@@ -1,9 +1,9 @@
 import type { Launcher } from "../../e2e/_launcher.ts";
 import type { Family } from "./family.ts";
 import { Schedule, type ScheduleOptions } from "./_schedule.ts";
-import type { Trial } from "./trial.ts";
+import type { Trial } from "../world/trial.ts";
 import { type TurnName, TURNS } from "./_turns.ts";
-import { World } from "./_world.ts";
+import { World } from "../world/world.ts";
 
 const LENGTH = 20;
 const QUICK_LENGTH = 8;

@@ -1,14 +1,14 @@
 import { descendants, survivors } from "../../e2e/_processes.ts";
 import type { Ran, Running } from "../../e2e/_user.ts";
-import { client, type Ongoing } from "./_actor.ts";
-import { Expected } from "./_expected.ts";
+import { client, type Ongoing } from "../world/actor.ts";
+import { Expected } from "../world/expected.ts";
 import type { Family } from "./family.ts";
-import { saidByRun } from "./_said.ts";
-import { Service } from "./_service.ts";
-import { requestOf } from "./_token_model.ts";
-import type { Trial } from "./trial.ts";
-import { viewOf } from "./_witness.ts";
-import { shortened, signal, signalTo, World } from "./_world.ts";
+import { saidByRun } from "../world/said.ts";
+import { Service } from "../world/service.ts";
+import { requestOf } from "../world/token_model.ts";
+import type { Trial } from "../world/trial.ts";
+import { viewOf } from "../world/view_of.ts";
+import { shortened, signal, signalTo, World } from "../world/world.ts";
 
 const PARTS = 4;
 const ENDS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -18,7 +18,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 export const signals: Family = {
   name: "signals",
   what: "SIGINT, SIGTERM and SIGHUP, once and twice, SIGSTOP and SIGCONT, of run and serve at random moments",
-  tries: { full: 60, quick: 4 },
+  tries: { full: 60, quick: 3 },
   missing: () => Promise.resolve(""),
   attempt: async (trial, launcher) => {
     await using world = await World.make(trial, launcher);

@@ -1,5 +1,5 @@
 import type { Row } from "./run_family.ts";
-import { WORDS } from "./trial.ts";
+import { WORDS } from "../world/trial.ts";
 
 const HEAD = ["family", "what is tried", "tries", "faults", ...WORDS];
 

@@ -1,8 +1,8 @@
 import type { Ran } from "../../e2e/_user.ts";
-import { Expected, type View } from "./_expected.ts";
-import { saidByRun } from "./_said.ts";
-import { viewOf } from "./_witness.ts";
-import type { World } from "./_world.ts";
+import { Expected, type View } from "./expected.ts";
+import { saidByRun } from "./said.ts";
+import { viewOf } from "./view_of.ts";
+import type { World } from "./world.ts";
 
 /** Notes in what `vis run --json` differs from one that was answered, after faults that it should survive. */
 export async function checkAnswered(

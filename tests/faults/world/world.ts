@@ -1,6 +1,6 @@
 import type { Launcher } from "../../e2e/_launcher.ts";
 import { checkClean, type Ran, type Running, type StartOptions, User } from "../../e2e/_user.ts";
-import { TokenModel } from "./_token_model.ts";
+import { TokenModel } from "./token_model.ts";
 import type { Trial } from "./trial.ts";
 
 /** A user, the model that they ask, and the programs that they started, of one try. */

@@ -1,8 +1,8 @@
 import type { Running } from "../../e2e/_user.ts";
-import { type Said, saidByRun, shownAs } from "./_said.ts";
-import type { Service } from "./_service.ts";
-import { requestOf } from "./_token_model.ts";
-import { signal, type World } from "./_world.ts";
+import { type Said, saidByRun, shownAs } from "./said.ts";
+import type { Service } from "./service.ts";
+import { requestOf } from "./token_model.ts";
+import { signal, type World } from "./world.ts";
 
 /** Somebody who asks: a command, or a client of a server. */
 export interface Actor {

@@ -1,5 +1,5 @@
 import type { Ran } from "../../e2e/_user.ts";
-import { shortened } from "./_world.ts";
+import { shortened } from "./world.ts";
 
 /** What the program says came of a request. */
 export type Said =

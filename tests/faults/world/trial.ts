@@ -1,4 +1,4 @@
-import { Random } from "./_random.ts";
+import { Random } from "./random.ts";
 
 /** What can come of a fault, besides nothing. docs/faults.md says what each word means. */
 export const WORDS = ["lost", "half", "twice", "hung", "unclear"] as const;

@@ -1,7 +1,7 @@
 import type { Running } from "../../e2e/_user.ts";
-import { type Said, saidBy } from "./_said.ts";
-import { requestOf } from "./_token_model.ts";
-import { shortened, signal, type World } from "./_world.ts";
+import { type Said, saidBy } from "./said.ts";
+import { requestOf } from "./token_model.ts";
+import { shortened, signal, type World } from "./world.ts";
 
 const TOKEN = "a-token-for-trials-only";
 

@@ -1,7 +1,7 @@
-import type { SeenQuery, View } from "./_expected.ts";
-import type { Service } from "./_service.ts";
+import type { SeenQuery, View } from "./expected.ts";
+import type { Service } from "./service.ts";
 import { Stop } from "./trial.ts";
-import { shortened, type World } from "./_world.ts";
+import { shortened, type World } from "./world.ts";
 
 /** Reads what the program shows of a branch: a server where one is given, else the commands. */
 export async function viewOf(branch: string, { world, service }: {

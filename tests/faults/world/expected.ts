@@ -1,5 +1,5 @@
 import type { Finding } from "./trial.ts";
-import { tokenOf } from "./_token_model.ts";
+import { tokenOf } from "./token_model.ts";
 
 /** What the program shows of a branch, to whoever asks. */
 export interface View {
