@@ -72,6 +72,11 @@ export class Schedule {
     return this.world.trial.random.pick(this.branches);
   }
 
+  /** Whether -c means the only branch: one without a query is none to it. */
+  get #hasOne(): boolean {
+    return this.branches.length === 1 && this.branches.some(({ turns }) => turns.some(({ answer }) => answer !== null));
+  }
+
   get signals(): "SIGINT" | "SIGTERM" {
     return this.world.trial.random.pick(["SIGINT", "SIGTERM"]);
   }
@@ -92,7 +97,7 @@ export class Schedule {
     if (servers.length === 0 || this.commands && random.chance(0.45)) {
       return command(this.world, {
         apart: apart && this.#apart && random.chance(0.25),
-        newest: this.branches.length === 1 && random.chance(0.3),
+        newest: this.#hasOne && random.chance(0.3),
         signals: this.signals,
       });
     }
