@@ -114,7 +114,7 @@ async function readOnly(world: World): Promise<void> {
   const before = world.user.mock.requests.length;
   const refused = await ask(world, { parts: 1, more: ["-c"] });
   if (refused.said.how === "done") world.trial.found("lost", "it answers, and can store nothing");
-  checkSaid(world, { ...refused, words: /read-only/i });
+  checkSaid(world, { ...refused, words: /read-only|reading only/i });
   if (world.user.mock.requests.length > before) {
     world.trial.found("unclear", "it asked the model, and can store nothing");
   }
