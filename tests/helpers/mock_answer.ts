@@ -73,7 +73,7 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
       await pause(20, call.signal);
       throw new Error("Connection reset by the mock");
     }
-    if (fault === "no_done" && event.data === "[DONE]") await pause(Infinity, call.signal);
+    if (fault === "stays_open" && event.data === "[DONE]") await pause(Infinity, call.signal);
     if (reply.comment !== undefined) yield* write(`: ${reply.comment}\n\n`);
     yield* write(frame(event));
   }

@@ -72,8 +72,8 @@ export type MockFault =
   | "silence"
   /** Its first piece again and again, until the client leaves. */
   | "endless"
-  /** The whole reply with its finish reason, and then nothing in place of `[DONE]` until the client leaves. */
-  | "no_done"
+  /** The end of the reply is said, but nothing marks the end of the stream, and the connection stays open. */
+  | "stays_open"
   /** Every byte in a write of its own. */
   | "bytewise";
 
@@ -189,8 +189,9 @@ class Mock implements WireMock {
     const answer = await this.#answer(request, signal).catch((error) => {
       // A client that was killed while it asked.
       if (!request.readableAborted) throw error;
+      return null;
     });
-    if (!answer) return;
+    if (answer === null) return void response.destroy();
     response.writeHead(answer.status, answer.headers);
     if (typeof answer.body === "string") return void response.end(answer.body);
     response.flushHeaders();

@@ -102,7 +102,7 @@ const ENDLESS: MockReply = { text: "a word ".repeat(9_000), chunk: 63_000, fault
 async function openAfterStop(world: World): Promise<void> {
   const token = world.token();
   world.model.fault = (_token, part) => {
-    return { text: world.model.reply(token, { part, parts: 2 }), fault: "no_done", usage: null };
+    return { text: world.model.reply(token, { part, parts: 2 }), fault: "stays_open", usage: null };
   };
   const running = world.start(["run", "--json", requestOf(token, 2)]);
   await world.trial.within("a reply that was whole, on an open connection,", running.over, SOON_MS);
