@@ -4,7 +4,8 @@ import { readGiven } from "../environment/read_given.ts";
 import type { Store } from "../persistence/store.ts";
 import type { SendOptions } from "./send_options.ts";
 
-/** The variables that a query begins with, those of another run of it first. Throws `UsageError` for what is none. */
+/** The variables that a query begins with, those of another run of it first. Throws `UsageError` for what cannot be
+ * read. */
 export async function allGiven(
   { given = [], context, variables }: Pick<SendOptions, "given" | "context" | "variables">,
   store: Store,

@@ -231,7 +231,7 @@ export class Conversations {
     this.#running.set(branchId, { steering, cancel });
     this.#leases.begin(branchId, cancel);
     try {
-      const environment = await this.#environmentFor(queryId, { branch, given, anew: options.retryOf !== undefined });
+      const environment = await this.#environmentFor(queryId, { branch, given, reopen: options.retryOf !== undefined });
       try {
         const parts = { ...this.#parts, settings, environment, steering };
         return await runQuery(request, parts, { ...options, signal, begun: queryId });
@@ -249,16 +249,16 @@ export class Conversations {
   /** For a query that is stored as running: from now on no other process changes the branch. */
   async #environmentFor(
     queryId: string,
-    { branch, given, anew }: {
+    { branch, given, reopen }: {
       readonly branch: Branch;
       readonly given: readonly GivenVariable[];
-      readonly anew: boolean;
+      readonly reopen: boolean;
     },
   ): Promise<Environment> {
     let environment: Environment | null = null;
     try {
       const after = await this.#store.runBefore(queryId);
-      environment = await this.#live.use(branch, { run: queryId, after, anew });
+      environment = await this.#live.use(branch, { run: queryId, after, reopen });
       if (given.length > 0) await environment.give(given);
       return environment;
     } catch (error) {

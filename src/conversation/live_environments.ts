@@ -23,8 +23,8 @@ export interface WantedFor {
   readonly run: string;
   /** The run that was the newest one of the branch before; null for none. */
   readonly after: string | null;
-  /** Whether the run begins with what was there before an older one. */
-  readonly anew: boolean;
+  /** Whether the run begins with what was there before an older run, which it replaces. */
+  readonly reopen: boolean;
 }
 
 interface Entry<E extends LiveEnvironment> {
@@ -60,10 +60,10 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
 
   /** The environment of a branch, whose lock the caller has, for a run that is stored as running: as it was left by the
    * run before, or opened again where that run was of another process. */
-  async use(branch: B, { run, after, anew }: WantedFor): Promise<E> {
+  async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
     const entry = this.#entryOf(branch.branchId);
     const { opened } = entry;
-    const isCurrent = opened !== null && opened.sound && after !== null && entry.run === after && !anew;
+    const isCurrent = opened !== null && opened.sound && after !== null && entry.run === after && !reopen;
     entry.run = run;
     if (isCurrent) return opened;
     entry.opened = null;

@@ -59,7 +59,7 @@ export async function renewLeases(
 }
 
 /** Whether a process that holds leases lives. What nobody here can look at lives while it says so: its newest heartbeat
- * counts, for all of its leases. A heartbeat of the future is none, since the clock was set back after it. */
+ * counts, for all of its leases. A heartbeat of the future does not count either: the clock was set back after it. */
 export async function isAliveNow(
   db: Database,
   { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },

@@ -23,10 +23,10 @@ interface Ended {
   readonly started: number;
 }
 
-/** The end of one query: stored, then told. */
+/** The end of one query: stored, then announced. */
 export class QueryEnding {
   readonly #query: Ended;
-  #told = false;
+  #sent = false;
 
   constructor(query: Ended) {
     this.#query = query;
@@ -50,7 +50,7 @@ export class QueryEnding {
     }
     const { status, iterations, ms } = result;
     log.info("query_ended", { queryId, status, reason, iterations, ms });
-    this.#tell(reason === "answered" ? "final" : status === "interrupted" ? "cancelled" : "failed", result);
+    this.#send(reason === "answered" ? "final" : status === "interrupted" ? "cancelled" : "failed", result);
     return result;
   }
 
@@ -58,12 +58,12 @@ export class QueryEnding {
     const { parts: { log }, queryId, state } = this.#query;
     state.final = null;
     log.warn("query_taken_over", { queryId });
-    this.#tell("failed", { ...compose("process_lost", this.#query), answer: message });
+    this.#send("failed", { ...compose("process_lost", this.#query), answer: message });
   }
 
-  #tell(type: "final" | "failed" | "cancelled", result: QueryResult): void {
-    if (this.#told) return;
-    this.#told = true;
+  #send(type: "final" | "failed" | "cancelled", result: QueryResult): void {
+    if (this.#sent) return;
+    this.#sent = true;
     const { emitter } = this.#query;
     emitter.iteration = null;
     emitter.send({ type, result });

@@ -85,7 +85,7 @@ export const storeFenceCases: readonly StoreCase[] = [
       assert.equal(await store.states.get({ namespace: "n", branchId: null }, { key: "k" }), null);
       assert.equal((await store.query(queryId))?.reason, "process_lost");
       await store.endQuery(next, queryEnd());
-      assert.equal((await store.query(next))?.status, "done", "the one that took over goes on");
+      assert.equal((await store.query(next))?.status, "done", "the one that took over continues");
     },
   },
   {

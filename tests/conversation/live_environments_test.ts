@@ -33,7 +33,7 @@ function rig({ kept = 3, open = (branchId: string) => Promise.resolve(new Fake(b
       const number = (runs.get(branchId) ?? 0) + 1;
       runs.set(branchId, number);
       const after = number === 1 ? null : `${number - 1}`;
-      return await live.use({ branchId }, { run: `${number}`, after, anew: false, ...wanted });
+      return await live.use({ branchId }, { run: `${number}`, after, reopen: false, ...wanted });
     });
   };
   return { live, made, gone, use };
@@ -101,7 +101,7 @@ Deno.test("LiveEnvironments opens one again after a run of another process, for 
   const cases: readonly (readonly [string, Partial<WantedFor>])[] = [
     ["another process", { after: "theirs" }],
     ["no run before it", { after: null }],
-    ["an older state", { anew: true }],
+    ["an older state", { reopen: true }],
   ];
   for (const [why, wanted] of cases) {
     const before = made.at(-1);

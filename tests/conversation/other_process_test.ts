@@ -64,7 +64,7 @@ Deno.test(
     assert.equal(opened, 1);
     assert.equal((await all.ask(other, "3")).answer, "a+b+c");
     assert.equal((await all.ask(one, "4")).answer, "a+b+c+d");
-    assert.match(one.context(2), /a\+b\+c/, "the model is told of the query of the other process");
+    assert.match(one.context(2), /a\+b\+c/, "the model sees the query of the other process");
     assert.equal((await all.ask(one, "5")).answer, "a+b+c+d+e");
     assert.equal(opened, 2);
     const versions = await one.store.variableVersions(one.branch.branchId, "list");

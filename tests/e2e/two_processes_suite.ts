@@ -212,8 +212,8 @@ export function twoProcessesSuite(launcher: Launcher): void {
     });
   });
 
-  /** `shell` starts the first process; what it says of itself in its lease is `told`. */
-  const takenOver = async ({ shell, told }: { readonly shell: string; readonly told: string }): Promise<void> => {
+  /** `shell` starts the first process; `space` is what its lease has then (SQL). */
+  const takenOver = async ({ shell, space }: { readonly shell: string; readonly space: string }): Promise<void> => {
     await withRig(launcher, async ({ user, model, versions }) => {
       const stopped = user.start(["run", "say slowly a"], { shell });
       await stopped.until("second call", () => model.asked.length === 2);
@@ -223,7 +223,7 @@ export function twoProcessesSuite(launcher: Launcher): void {
       const early = await user.run(["run", "-c", "say b"]);
       assert.equal(early.code, 1, early.stderr);
       assert.match(early.stderr, /^vis: Conversation is busy: /m);
-      silence(user, told);
+      silence(user, space);
       const next = await user.run(["run", "-c", "say b"]);
       assert.equal(next.code, 0, next.stderr);
       const before = await pictureOf(user);
@@ -242,13 +242,13 @@ export function twoProcessesSuite(launcher: Launcher): void {
   launched(
     launcher,
     "a process that was stopped writes nothing once another one took over",
-    () => takenOver({ shell: 'exec "$@"', told: "'another'" }),
+    () => takenOver({ shell: 'exec "$@"', space: "'another'" }),
   );
   const missing = launcher.missing || (NAMESPACES ? "" : "no namespaces of processes can be made");
   launched(
     { ...launcher, missing },
     "a process of another namespace is not looked for by its number, and writes nothing once another one took over",
-    () => takenOver({ shell: 'exec unshare --pid --fork --kill-child --mount-proc "$@"', told: "space" }),
+    () => takenOver({ shell: 'exec unshare --pid --fork --kill-child --mount-proc "$@"', space: "space" }),
   );
 }
 

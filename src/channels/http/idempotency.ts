@@ -7,7 +7,8 @@ import { Problem } from "./problem.ts";
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** What a request began; null where a running query was told. The run itself is not held: a key is kept for a day. */
+/** What a request began; null where a running query took the message. The run itself is not held: a key is kept for
+ * a day. */
 export type Sent = { readonly queryId: string } | null;
 
 interface Known {
