@@ -34,3 +34,5 @@ CREATE INDEX idx_sub_call_iteration ON sub_call (iteration_id);
 
 -- Where the number of a process means something: the boot of its kernel and its namespace of processes.
 ALTER TABLE lease ADD COLUMN space TEXT NOT NULL DEFAULT '';
+-- Which of the sessions of its process has the branch: each has environments of its own.
+ALTER TABLE lease ADD COLUMN session INTEGER NOT NULL DEFAULT 0;

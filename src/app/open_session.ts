@@ -20,7 +20,7 @@ import { commandWall } from "./command_wall.ts";
 import { extensionSource, type ShippedParts } from "./extension_source.ts";
 import { mcpSettings } from "./mcp_settings.ts";
 import type { Telemetry } from "./otel/telemetry.ts";
-import { isAlive, thisProcess } from "./process_owner.ts";
+import { isAlive, ownSession } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 import { shellParts } from "./shell_parts.ts";
 import { webSettings } from "./web_settings.ts";
@@ -35,7 +35,7 @@ export interface SessionParts extends ShippedParts {
 
 /** Builds everything one channel needs, in order, and closes it in reverse. */
 export async function openSession(request: OpenRequest, { env, telemetry, ...given }: SessionParts): Promise<Session> {
-  const { locked } = request;
+  const { locked, extensionHome } = request;
   const settings = await readSettings(request, env);
   const parts = locked ? (await import("./lock_parts.ts")).lockParts(given, locked) : given;
   await checkLeftOut(request.noExtension ?? [], { settings, parts });
@@ -47,36 +47,36 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
     const shell = shellParts(webSettings(await mcpSettings(settings, request.mcpServers)), parts);
-    const wanted = { ...shell.settings, extensionHome: request.extensionHome };
-    const extensions = await extensionSource(wanted, shell.parts, {
+    const extensions = await extensionSource({ ...shell.settings, extensionHome }, shell.parts, {
       paths: (request.extension ?? []).map((path) => resolve(path)),
       project: !locked,
     });
-    const room = { spares, readOnly: locked?.writable === false };
+    const own = ownSession();
+    const where = { ...settings, spares, readOnly: locked?.writable === false };
     const conversations = await conversationsOf(telemetry, {
       store,
       registry: extensions.source,
       router,
       log: createLog("conversation"),
-      openSandbox: (options) => startSandbox({ ...options, environment: env }, { ...settings, ...room }),
+      openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
       ...(locked ? {} : { spawn: commandWall(settings, env) }),
       now: Date.now,
-      owner: thisProcess(),
+      owner: own.owner,
       children: { live, idleMs: settings.config.sandbox.idleMs },
       settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
     });
-    const { provider, model } = router.current();
     return {
       conversations,
       workspace: settings.workspace,
-      provider: provider.name,
-      model,
+      provider: router.current().provider.name,
+      model: router.current().model,
       database: settings.database,
       swept,
       notes: [...router.notes, ...extensions.notes],
       close: async () => {
         await Promise.all([conversations.closeAll(), spares?.close()]);
         await store?.close();
+        own.close();
       },
     };
   } catch (error) {

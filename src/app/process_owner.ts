@@ -27,10 +27,17 @@ function ownSpace(): string {
 
 class Self {
   #known: ProcessOwner | null = null;
+  #last = 0;
+  readonly sessions = new Set<number>();
 
   get owner(): ProcessOwner {
     const { pid } = Deno;
-    return this.#known ??= { host: hostname(), space: ownSpace(), pid, started: statusOf(pid).started };
+    return this.#known ??= { host: hostname(), space: ownSpace(), pid, started: statusOf(pid).started, session: 0 };
+  }
+
+  begin(): number {
+    this.sessions.add(++this.#last);
+    return this.#last;
   }
 }
 
@@ -41,10 +48,21 @@ export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
+/** A part of this process that works on conversations of its own. Closed, it counts as gone: what it could not end may be
+ * taken over. */
+export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
+  const session = SELF.begin();
+  return { owner: { ...SELF.owner, session }, close: () => void SELF.sessions.delete(session) };
+}
+
 /** Whether the process still runs, null where this one cannot know: that of another machine, of another boot of this one
  * or of another namespace. One that ended and was not waited for by its parent does not. */
 export function isAlive(owner: ProcessOwner): boolean | null {
-  if (owner.space !== thisProcess().space) return null;
+  const self = thisProcess();
+  if (owner.space !== self.space) return null;
+  if (owner.pid === self.pid && owner.started === self.started && owner.session > 0) {
+    return SELF.sessions.has(owner.session);
+  }
   const { state, started } = statusOf(owner.pid);
   if (state === "Z" || state === "X") return false;
   if (started !== "" && owner.started !== "") return started === owner.started;

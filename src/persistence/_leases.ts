@@ -10,6 +10,8 @@ export type IsAlive = (owner: ProcessOwner) => boolean | null;
 /** Four heartbeats of a process that nobody here can look at. */
 const STALE_MS = 120_000;
 
+const OWNER = ["host", "space", "pid", "started", "session"] as const;
+
 /** Takes a branch for a process, in the transaction that begins a query. Throws `BusyError` while another living process
  * has it. `endLeft` is called before with the owner of what was left running on it: a process that is gone, or this one,
  * which could not store the end. */
@@ -33,8 +35,8 @@ export async function takeLease(
     await endLeft({ owner: known, gone });
     await dropLease(tx, branchId);
   }
-  const { host, space, pid, started } = owner;
-  const held = { conversationStateId: branchId, host, space, pid, started };
+  const { host, space, pid, started, session } = owner;
+  const held = { conversationStateId: branchId, host, space, pid, started, session };
   await insertRow(tx, "lease", { ...held, acquiredAt: now, heartbeatAt: now });
 }
 
@@ -51,10 +53,10 @@ export async function renewLeases(
   db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
 ): Promise<readonly string[]> {
-  const { host, space, pid, started } = owner;
+  const { host, space, pid, started, session } = owner;
   const held = await db.updateTable("lease").set({ heartbeatAt: now })
     .where("host", "=", host).where("space", "=", space).where("pid", "=", pid).where("started", "=", started)
-    .returning("conversationStateId as branchId").execute();
+    .where("session", "=", session).returning("conversationStateId as branchId").execute();
   return held.map(({ branchId }) => branchId);
 }
 
@@ -74,15 +76,14 @@ export async function isAliveNow(
 }
 
 export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
-  return one.pid === other.pid && one.started === other.started && one.space === other.space && one.host === other.host;
+  return OWNER.every((key) => one[key] === other[key]);
 }
 
 /** The process that has a branch. */
 async function holderOf(db: Database, branchId: string): Promise<ProcessOwner | undefined> {
   const [row] = await compiledRows(db, {
     name: "holder of a branch",
-    build: () =>
-      db.selectFrom("lease").select(["host", "space", "pid", "started"]).where("conversationStateId", "=", branchId),
+    build: () => db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId),
     parameters: [branchId],
   });
   return row;

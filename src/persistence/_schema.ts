@@ -37,6 +37,7 @@ export interface Schema {
     space: Generated<string>;
     pid: number;
     started: string;
+    session: Generated<number>;
     acquiredAt: number;
     heartbeatAt: number;
   };

@@ -65,15 +65,15 @@ async function running(db: Database): Promise<Running[]> {
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
     .leftJoin("lease as l", "l.conversationStateId", "q.conversationStateId")
     .select(["s.id", "s.createdAt", "s.metadata", "q.conversationStateId as branchId", "c.depth"])
-    .select(["l.host", "l.space", "l.pid", "l.started"])
+    .select(["l.host", "l.space", "l.pid", "l.started", "l.session"])
     .where("s.status", "=", "running").execute();
   const content = new Content(db);
   await content.load(rows.map((row) => row.metadata));
   return rows.sort((a, b) => (b.depth ?? 0) - (a.depth ?? 0)).map((row) => {
-    const { id, branchId, createdAt, metadata, host, space, pid, started } = row;
+    const { id, branchId, createdAt, metadata, host, space, pid, started, session } = row;
     const facts = fromJson<QueryMetadata>(content.text(metadata ?? "{}"));
-    const isHeld = host !== null && space !== null && pid !== null && started !== null;
-    return { queryId: id, branchId, createdAt, owner: isHeld ? { host, space, pid, started } : null, facts };
+    const isHeld = host !== null && space !== null && pid !== null && started !== null && session !== null;
+    return { queryId: id, branchId, createdAt, owner: isHeld ? { host, space, pid, started, session } : null, facts };
   });
 }
 

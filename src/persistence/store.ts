@@ -38,7 +38,7 @@ export interface BranchNode extends Branch {
   readonly queries: number;
 }
 
-/** The process that runs a query, so that another one can tell whether it still exists. */
+/** The process that runs a query, or a part of it, so that another one can tell whether it still exists. */
 export interface ProcessOwner {
   readonly host: string;
   /** Where `pid` means something: hosts may share a name, and containers one host. */
@@ -46,6 +46,8 @@ export interface ProcessOwner {
   readonly pid: number;
   /** Start time of the process in clock ticks since boot ("" where unknown): pids are used again. */
   readonly started: string;
+  /** Which part of the process it is, each with environments of its own; 0 for the process itself. */
+  readonly session: number;
 }
 
 export interface NewQuery extends KeyedRequest {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runPermitted } from "../helpers/run_permitted.ts";
-import { isAlive, thisProcess } from "../../src/app/process_owner.ts";
+import { isAlive, ownSession, thisProcess } from "../../src/app/process_owner.ts";
 
 const LINUX = Deno.build.os === "linux";
 
@@ -13,6 +13,17 @@ async function idle(): Promise<Deno.ChildProcess> {
 Deno.test("isAlive() this process is, and it says so the same way every time", () => {
   assert.deepEqual(thisProcess(), thisProcess());
   assert.equal(thisProcess().pid, Deno.pid);
+  assert.equal(isAlive(thisProcess()), true);
+});
+
+Deno.test("ownSession() is another one each time, alive until it is closed", () => {
+  const [one, other] = [ownSession(), ownSession()];
+  assert.equal(new Set([0, one.owner.session, other.owner.session]).size, 3);
+  assert.deepEqual({ ...one.owner, session: 0 }, thisProcess());
+  one.close();
+  assert.deepEqual([one, other].map(({ owner }) => isAlive(owner)), [false, true]);
+  other.close();
+  assert.equal(isAlive(other.owner), false);
   assert.equal(isAlive(thisProcess()), true);
 });
 
@@ -41,7 +52,7 @@ Deno.test({
   fn: async () => {
     const module = import.meta.resolve("../../src/app/process_owner.ts");
     const script =
-      `import { isAlive, thisProcess } from "${module}"; console.log(isAlive(thisProcess()), thisProcess().started);`;
+      `import { isAlive, ownSession, thisProcess } from "${module}"; console.log(isAlive(thisProcess()), thisProcess().started);`;
     const { stdout, stderr } = await runPermitted(script);
     assert.match(stdout, /^true \d+\n$/, stderr);
   },

@@ -14,7 +14,7 @@ import {
 } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 
-const OTHER = { host: "here", space: "another", pid: 4711, started: "99" };
+const OTHER = { host: "here", space: "another", pid: 4711, started: "99", session: 0 };
 const SILENCE_MS = 120_001;
 
 /** A query with an ended and a running iteration and a child query, all of a process that fell silent. */

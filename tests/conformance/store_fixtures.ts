@@ -5,7 +5,7 @@ import type { Branch, IterationEnd, NewIteration, NewQuery, Store, StoredBlock }
 import type { QueryEnd } from "../../src/domain/stored_query.ts";
 
 export const USAGE: Usage = { input: 100, output: 20, cached: 40, reasoning: 5, calls: 1 };
-export const OWNER = { host: "here", space: "boot 1", pid: 4711, started: "99" };
+export const OWNER = { host: "here", space: "boot 1", pid: 4711, started: "99", session: 0 };
 
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);

@@ -3,7 +3,7 @@ import { BusyError } from "../../src/domain/errors.ts";
 import { begun, iterate, newQuery, OWNER, queryEnd } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 
-const OTHER = { host: "elsewhere", space: "boot 2", pid: 12, started: "7" };
+const OTHER = { host: "elsewhere", space: "boot 2", pid: 12, started: "7", session: 0 };
 
 /** Two minutes without a sign of life, and one more moment. */
 const SILENCE_MS = 120_001;
@@ -107,6 +107,19 @@ export const storeLeaseCases: readonly StoreCase[] = [
       await assert.rejects(store.beginQuery(newQuery(branchId, "x", { owner: OTHER })), BusyError);
       clock.now += SILENCE_MS;
       assert.equal(await store.sweepLost(() => null), 2);
+    },
+  },
+  {
+    name: "a session of a process does not take a branch from another session of it",
+    async run(store) {
+      const { branchId } = await store.createConversation({ title: "t", channel: "c", workspace: "/w" });
+      const queryId = await store.beginQuery(newQuery(branchId, "mine", { owner: { ...OWNER, session: 1 } }));
+      const other = newQuery(branchId, "x", { owner: { ...OWNER, session: 2 } });
+      await assert.rejects(store.beginQuery(other), BusyError);
+      assert.deepEqual(await store.renewLeases({ ...OWNER, session: 2 }), []);
+      assert.equal((await store.query(queryId))?.running, true);
+      await store.beginQuery(newQuery(branchId, "y", { owner: { ...OWNER, session: 1 } }));
+      assert.equal((await store.query(queryId))?.reason, "process_lost", "its own, which it could not end");
     },
   },
 ];

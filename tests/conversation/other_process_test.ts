@@ -33,7 +33,7 @@ class Processes {
 
   async engine(replies: readonly ScriptedReply[], options: EngineOptions = {}): Promise<Engine> {
     const store = options.store ?? await this.store();
-    const owner = { host: "here", space: "a boot", pid: ++this.#count, started: "1" };
+    const owner = { host: "here", space: "a boot", pid: ++this.#count, started: "1", session: 0 };
     const engine = await startEngine(replies, { owner, now: () => this.clock.now, ...options, store });
     this.#branch ??= engine.branch;
     return engine;

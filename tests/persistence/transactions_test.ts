@@ -173,7 +173,9 @@ Deno.test("conversations of one moment are stored as each would be alone, search
     await Promise.all(branches.map(async ({ queryId, branchId }, n) => {
       const id = await store.beginIteration(newIteration(queryId, 0, { blocks: ["x"] }));
       await assert.rejects(
-        store.beginQuery(newQuery(branchId, "second", { owner: { host: "h", space: "s", pid: 1, started: "" } })),
+        store.beginQuery(
+          newQuery(branchId, "second", { owner: { host: "h", space: "s", pid: 1, started: "", session: 0 } }),
+        ),
       );
       await store.endIteration(id, iterationEnd([block(`pear${n}()`, { saved: [image("v")] })]));
       await store.endQuery(queryId, queryEnd({ answer: `plum${n}` }));

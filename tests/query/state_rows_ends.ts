@@ -148,7 +148,7 @@ export const ENDS: readonly StateRow[] = [
         model: "m",
         promptEnrichment: "",
         runLabel: null,
-        owner: { host: "elsewhere", space: "s", pid: 1, started: "" },
+        owner: { host: "elsewhere", space: "s", pid: 1, started: "", session: 0 },
       });
       assert.equal(await engine.store.sweepLost(() => false), 1);
       const stored = await engine.store.query(queryId);

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { thisProcess } from "../../../src/app/process_owner.ts";
 import { replayPlace, type ReplayPlaceParts } from "../../../src/app/replay/replay_place.ts";
@@ -260,7 +259,7 @@ Deno.test(
     const owners = {
       "vis-replay-dead": GONE,
       "vis-replay-alive": thisProcess(),
-      "vis-replay-elsewhere": { ...GONE, host: `${hostname()}-other` },
+      "vis-replay-elsewhere": { ...GONE, space: "another machine" },
       "vis-other": GONE,
     };
     for (const [name, owner] of Object.entries(owners)) {

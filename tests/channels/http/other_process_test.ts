@@ -24,7 +24,7 @@ class Servers {
   async start(pid: number, replies: readonly ScriptedReply[], options: { at?: number } = {}) {
     this.#alive.add(pid);
     const store = this.#counted(pid, await openStore({ path: this.#path, isAlive: ({ pid }) => this.#alive.has(pid) }));
-    const owner = { host: "here", space: "a boot", pid, started: "1" };
+    const owner = { host: "here", space: "a boot", pid, started: "1", session: 0 };
     const gate = gated(replies, { at: options.at ?? -1 });
     const rig = await startRig([], { engine: { store, owner, provider: gate.provider } });
     return { rig, go: gate.open, crash: () => void this.#alive.delete(pid) };
