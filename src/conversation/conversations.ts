@@ -236,7 +236,7 @@ export class Conversations {
         const parts = { ...this.#parts, settings, environment, steering };
         return await runQuery(request, parts, { ...options, signal, begun: queryId });
       } finally {
-        await this.#children.rest(branchId, environment);
+        this.#children.rest(branchId, environment);
       }
     } finally {
       this.#leases.end(branchId);

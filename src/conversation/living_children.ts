@@ -29,7 +29,10 @@ interface Resting {
  * first, and by time. One with a running query is never stopped. */
 export class LivingChildren {
   readonly #options: LivingChildrenOptions;
-  #count = 0;
+  /** Those that are starting, living and ending. */
+  #children = 0;
+  /** Those that are to be started as soon as there is room. */
+  #waiting = 0;
   /** Least recently used first. */
   readonly #resting = new Map<string, Resting>();
   readonly #stopping = new Set<Promise<void>>();
@@ -38,9 +41,9 @@ export class LivingChildren {
     this.#options = options;
   }
 
-  /** Children that are starting, living and ending. */
+  /** Children that are waited for, starting, living and ending. */
   get count(): number {
-    return this.#count;
+    return this.#children + this.#waiting;
   }
 
   /** Conversations whose child waits for their next query. */
@@ -50,16 +53,18 @@ export class LivingChildren {
 
   /** Whether one more is within the limit, once those are stopped that run no query. */
   get hasRoom(): boolean {
-    const alive = this.#resting.values().filter(({ resident }) => resident.alive);
-    return this.#count - Array.from(alive).length - this.#stopping.size < this.#options.live;
+    const alive = Array.from(this.#resting.values()).filter(({ resident }) => resident.alive);
+    return this.count - alive.length - this.#stopping.size < this.#options.live;
   }
 
   /** Opens a child as soon as there is room for it, or nothing left that could be stopped. */
   async start<C extends { readonly gone: Promise<unknown> }>(open: () => Promise<C>): Promise<C> {
-    this.#count++;
-    const left = (): void => void this.#count--;
+    this.#waiting++;
+    await this.#shrink(this.#options.live - 1);
+    this.#waiting--;
+    this.#children++;
+    const left = (): void => void this.#children--;
     try {
-      await this.#makeRoom();
       const child = await open();
       void child.gone.then(left, left);
       return child;
@@ -69,9 +74,9 @@ export class LivingChildren {
     }
   }
 
-  /** A query has ended. Its child waits for the next one where it has run a block, and is stopped otherwise: whoever asks
-   * next need not wait for that. */
-  async rest(id: string, resident: Resident): Promise<void> {
+  /** A query has ended. Its child waits for the next one where it has run a block, and is stopped otherwise. Nobody waits
+   * for what is stopped but a child that needs the place. */
+  rest(id: string, resident: Resident): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);
     const cancel = (this.#options.after ?? afterRealTime)(this.#options.idleMs, () => {
@@ -79,7 +84,7 @@ export class LivingChildren {
       this.#stop(resident);
     });
     this.#resting.set(id, { resident, cancel });
-    await this.#makeRoom();
+    void this.#shrink(this.#options.live);
   }
 
   /** A query begins, or somebody else closes it. */
@@ -88,16 +93,22 @@ export class LivingChildren {
     this.#resting.delete(id);
   }
 
-  async #makeRoom(): Promise<void> {
-    while (this.#count > this.#options.live) {
-      const [oldest] = this.#resting;
-      if (this.#stopping.size === 0 && oldest) {
-        const [id, { resident }] = oldest;
-        this.forget(id);
-        this.#stop(resident);
-      }
+  /** Resolves when there are no more than `most` children, or all of them belong to queries. */
+  async #shrink(most: number): Promise<void> {
+    while (this.#children > most) {
+      this.#stopSurplus();
       if (this.#stopping.size === 0) return;
-      await Promise.all(this.#stopping);
+      await Promise.race(this.#stopping);
+    }
+  }
+
+  /** What is being stopped may be gone already: where nothing is, one has to go in any case. */
+  #stopSurplus(): void {
+    const surplus = this.count - this.#options.live - this.#stopping.size;
+    const needed = this.#stopping.size === 0 ? Math.max(1, surplus) : surplus;
+    for (const [id, { resident }] of Array.from(this.#resting).slice(0, Math.max(0, needed))) {
+      this.forget(id);
+      this.#stop(resident);
     }
   }
 

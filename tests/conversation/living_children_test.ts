@@ -80,7 +80,10 @@ function house(live: number) {
     children.forget(String(n));
     if (!of(n).alive) of(n).child = await children.start(() => Promise.resolve(new FakeChild()));
   };
-  const end = (n: number): Promise<void> => children.rest(String(n), of(n));
+  const end = async (n: number): Promise<void> => {
+    children.rest(String(n), of(n));
+    await turn();
+  };
   const query = async (n: number): Promise<void> => {
     await begin(n);
     await end(n);
@@ -126,6 +129,29 @@ Deno.test("LivingChildren starts none before the one that makes room for it has 
   reaped.resolve();
   await beginning;
   assert.deepEqual([of(1).alive, of(2).alive, children.count], [true, true, 2], "both of them run a query");
+});
+
+Deno.test("LivingChildren lets one start as soon as there is room for it, however many wait", async () => {
+  const { begin, query, children, of } = house(3);
+  const reaped = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  for (const n of [0, 1, 2]) await query(n);
+  for (const n of [0, 1, 2]) {
+    const { child } = of(n);
+    of(n).rest = async () => {
+      of(n).child = null;
+      await reaped[n]?.promise;
+      child?.die();
+    };
+  }
+  const beginning = Promise.all([begin(3), begin(4)]);
+  await turn();
+  assert.deepEqual([of(0).alive, of(1).alive, of(2).alive], [false, false, true], "one is stopped for each of them");
+  reaped[1]?.resolve();
+  await turn();
+  assert.equal([of(3), of(4)].filter(({ alive }) => alive).length, 1);
+  reaped[0]?.resolve();
+  await beginning;
+  assert.deepEqual([of(3).alive, of(4).alive, of(2).alive, children.count], [true, true, true, 3]);
 });
 
 Deno.test("LivingChildren counts those that are starting, and no longer one that does not come up or dies", async () => {
@@ -232,7 +258,8 @@ Deno.test("LivingChildren knows no more conversations than children may live, ho
   for (let n = 0; n < 100; n++) {
     const resident = new FakeResident();
     resident.child = await children.start(() => Promise.resolve(new FakeChild()));
-    await children.rest(`c${n}`, resident);
+    children.rest(`c${n}`, resident);
+    await turn();
     assert.ok(children.resting <= 2 && children.count <= 2, `${children.count} after ${n}`);
   }
   await clock.advance(1000);
