@@ -1,5 +1,5 @@
 import { messageOf } from "../domain/message_of.ts";
-import { access, constants, stat, statfs } from "node:fs/promises";
+import { access, constants, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { folderFault } from "./folder_fault.ts";
 
@@ -14,10 +14,12 @@ export interface ReadinessParts {
   /** Starts a sandbox with the walls that are required, and ends it. Rejects where that does not work. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
+  /** What happened to the files of the open database, "" where they are as they were. */
+  readonly fileFault: () => string;
   /** Bytes that are free where a file is; others in tests. */
   readonly freeBytes?: (path: string) => Promise<number>;
-  /** Which file is at a path, where it may be written; others in tests. */
-  readonly fileAt?: (path: string) => Promise<string>;
+  /** Rejects where a file cannot be written; others in tests. */
+  readonly tryWrite?: (path: string) => Promise<void>;
 }
 
 /** What a query needs, by name: what is wrong with it, "" where nothing is. */
@@ -26,9 +28,8 @@ export type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file
 /** Whether this machine can run queries now. A sandbox is tried at most once in five minutes while it works, and once in
  * five seconds while it does not; many who ask at once wait for the same one. */
 export function readiness(
-  { database, trySandbox, now, freeBytes = freeAt, fileAt = writableAt }: ReadinessParts,
+  { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,
 ): Readiness {
-  const opened = database === ":memory:" ? null : fileAt(database).catch(() => "");
   let last: { readonly at: number; readonly fault: Promise<string>; good: boolean } | null = null;
   const sandbox = (): Promise<string> => {
     if (last && now() - last.at < (last.good ? GOOD_MS : BAD_MS)) return last.fault;
@@ -49,16 +50,10 @@ export function readiness(
       return messageOf(error);
     }
   };
-  // An open database goes on without its file: all that is stored would be gone at the next start.
   const file = async (): Promise<string> => {
-    if (opened === null) return "";
-    try {
-      return await fileAt(database) === await opened ? "" : "The file of the database was replaced: restart";
-    } catch (error) {
-      return codeOf(error) === "ENOENT"
-        ? "The file of the database was removed: put it back and restart"
-        : `The file of the database cannot be written: ${codeOf(error)}`;
-    }
+    const fault = fileFault();
+    if (fault !== "" || database === ":memory:") return fault;
+    return await tryWrite(database).then(() => "", (error) => `it cannot be written: ${codeOf(error)}`);
   };
   return async () => {
     const [ofSandbox, ofDisk, ofFile] = await Promise.all([sandbox(), disk(), file()]);
@@ -70,14 +65,12 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : messageOf(error);
 }
 
-async function writableAt(path: string): Promise<string> {
-  const { dev, ino } = await stat(path);
+async function tryWriting(path: string): Promise<void> {
   await access(path, constants.W_OK);
   // Which says nothing to root, and nothing of a disk that became one for reading. The file itself must not be opened:
   // closing it would take away the locks that the database has on it.
   const fault = folderFault(dirname(path));
   if (fault !== "") throw new Error(fault);
-  return `${dev} ${ino}`;
 }
 
 async function freeAt(path: string): Promise<number> {

@@ -51,7 +51,12 @@ export async function serve(
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
       log: createLog("http"),
       ...(telemetry ? { within: telemetry.within } : {}),
-      ready: readiness({ database: settings.database, trySandbox: () => tryWalls(settings), now: Date.now }),
+      ready: readiness({
+        database: settings.database,
+        trySandbox: () => tryWalls(settings),
+        fileFault: () => conversations.records.fileFault(),
+        now: Date.now,
+      }),
       now: Date.now,
       hosts: config.hosts,
       proxies: config.proxies,

@@ -45,6 +45,11 @@ export class Records {
     return this.#store.states;
   }
 
+  /** What happened to the files of the database since they were opened; "" where what is written reaches them. */
+  fileFault(): string {
+    return this.#store.fileFault();
+  }
+
   /** A moment of a conversation, as `findPoint` reads it. */
   async point(id: string, at: string | null = null): Promise<FoundPoint> {
     const { findPoint } = await import("./find_point.ts");

@@ -20,6 +20,7 @@ const CUT: readonly QueryReason[] = [
   "limit_tokens",
   "limit_time",
   "configuration",
+  "unstored",
   "defect",
 ];
 

@@ -38,7 +38,7 @@ export class ProviderError extends Error {
   }
 }
 
-export type StoreErrorKind = "busy" | "full" | "readonly" | "corrupt" | "newer" | "unavailable";
+export type StoreErrorKind = "busy" | "full" | "readonly" | "moved" | "corrupt" | "newer" | "unavailable";
 
 /** The database cannot be used; `message` names the path and the mend. */
 export class StoreError extends Error {

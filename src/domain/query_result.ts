@@ -16,6 +16,7 @@ export const QUERY_REASONS = [
   "configuration",
   "cancelled",
   "process_lost",
+  "unstored",
   "defect",
 ] as const;
 export type QueryReason = typeof QUERY_REASONS[number];
@@ -52,6 +53,7 @@ const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
   limit_time: "error",
   provider: "error",
   configuration: "error",
+  unstored: "error",
   defect: "error",
   cancelled: "interrupted",
   process_lost: "interrupted",

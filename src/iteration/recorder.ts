@@ -13,7 +13,7 @@ export class Recorder {
   readonly #input: IterationInput;
   readonly #asked: Asked;
   readonly #messages: readonly ModelMessage[];
-  #id: string | null = null;
+  #begun: Promise<string> | null = null;
 
   constructor(
     frame: IterationFrame,
@@ -29,7 +29,14 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  async begin(blocks: readonly ReplyBlock[]): Promise<void> {
+  /** Rejects where there can be no row; so does `end` then. */
+  begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
+    this.#begun = this.#begin(blocks);
+    this.#begun.catch(() => {});
+    return this.#begun;
+  }
+
+  async #begin(blocks: readonly ReplyBlock[]): Promise<string> {
     const { environment } = this.#frame;
     const { usage, costUsd } = this.#input.totals(0);
     const row = {
@@ -38,8 +45,9 @@ export class Recorder {
       blocks: blocks.map(({ expr }) => expr),
       spent: { usage, costUsd },
     };
-    this.#id = await environment.store.beginIteration(row);
-    environment.iterationBegun(this.#id);
+    const id = await environment.store.beginIteration(row);
+    environment.iterationBegun(id);
+    return id;
   }
 
   /** Before any block runs: blocks may read `$reasoning`. */
@@ -59,7 +67,7 @@ export class Recorder {
       readonly after?: Promise<unknown>;
     },
   ): Promise<void> {
-    if (this.#id === null) throw new Error("Cannot end an iteration that was not begun");
+    if (this.#begun === null) throw new Error("Cannot end an iteration that was not begun");
     const { environment } = this.#frame;
     const answer = final?.answer ?? null;
     if (answer !== null) environment.bindSystem("$answer", answer);
@@ -81,9 +89,10 @@ export class Recorder {
       },
     };
     if (after) await after;
-    await environment.store.endIteration(this.#id, end);
+    const id = await this.#begun;
+    await environment.store.endIteration(id, end);
     done();
-    this.#logFailed(this.#id, executed);
+    this.#logFailed(id, executed);
   }
 
   #logFailed(iterationId: string, { blocks }: Executed): void {

@@ -118,14 +118,14 @@ async function runBlocks(
 ): Promise<Executed> {
   recorder.bindThinking();
   if (blocks.length === 0) {
-    await recorder.begin(blocks);
+    await recorder.begin(blocks).catch(() => {}); // an answer needs no row: its caller gets it with what is wrong
     return NOTHING;
   }
   const unstored = new AbortController();
   const signal = AbortSignal.any([frame.signal, unstored.signal]);
   // In a turn of its own: by then the first block has been sent.
   const stored = nextTurn().then(() => {
-    return recorder.begin(blocks).then(() => {});
+    return recorder.begin(blocks);
   });
   stored.catch(() => unstored.abort());
   const executed = await executeBlocks({ ...frame, signal }, { blocks, iteration, stored });

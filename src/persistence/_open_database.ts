@@ -2,10 +2,18 @@ import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
 import { prepareDatabaseFile, protectDatabaseFile } from "./_database_file.ts";
 import { checkedVersion, migrate } from "./_migrate.ts";
+import { OpenFiles } from "./_open_files.ts";
+
+export interface OpenDatabase {
+  readonly db: DatabaseSync;
+  /** Null in memory. */
+  readonly files: OpenFiles | null;
+}
 
 /** One connection to a database of ours with the newest schema, made where there is none. */
-export async function openDatabase(path: string, now: () => number): Promise<DatabaseSync> {
+export async function openDatabase(path: string, now: () => number): Promise<OpenDatabase> {
   if (path !== ":memory:") await prepareDatabaseFile(path);
+  const files = path === ":memory:" ? null : new OpenFiles(path);
   // The short timeout is for the moments without a transaction; a writer waits in the driver, off the event loop.
   const db = new DatabaseSync(path, { timeout: 50 });
   try {
@@ -18,7 +26,8 @@ export async function openDatabase(path: string, now: () => number): Promise<Dat
     db.exec("PRAGMA synchronous = NORMAL");
     db.exec("PRAGMA foreign_keys = ON");
     await migrate(db, migrations, { path, now });
-    return db;
+    files?.opened();
+    return { db, files };
   } catch (error) {
     db.close();
     throw error;

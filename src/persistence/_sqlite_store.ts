@@ -20,6 +20,7 @@ import { ExtensionStates } from "./_extension_states.ts";
 import { readIterations } from "./_iteration_reader.ts";
 import { Iterations } from "./_iterations.ts";
 import { largePieces, putLarge } from "./_large_text.ts";
+import type { OpenFiles } from "./_open_files.ts";
 import { writeLogEntries } from "./_log_entry.ts";
 import { readLogs } from "./_log_reader.ts";
 import type { IsAlive } from "./_leases.ts";
@@ -40,6 +41,7 @@ export class SqliteStore implements store.Store {
   readonly location: string;
   readonly states: ExtensionStates;
   readonly #now: () => number;
+  readonly #files: OpenFiles | null;
   readonly #db: Database;
   readonly #conversations: Conversations;
   readonly #queries: Queries;
@@ -50,8 +52,9 @@ export class SqliteStore implements store.Store {
 
   constructor(
     db: DatabaseSync,
-    { location, now, busyMs, isAlive }: {
+    { location, files = null, now, busyMs, isAlive }: {
       readonly location: string;
+      readonly files?: OpenFiles | null;
       readonly now: () => number;
       readonly busyMs: number;
       readonly isAlive: IsAlive;
@@ -59,7 +62,8 @@ export class SqliteStore implements store.Store {
   ) {
     this.location = location;
     this.#now = now;
-    this.#db = new Database(new SqliteConnection(db), { busyMs });
+    this.#files = files;
+    this.#db = new Database(new SqliteConnection(db), { busyMs, committed: () => files?.check() });
     this.#conversations = new Conversations(this.#db, now);
     this.#queries = new Queries(this.#db, { now, isAlive });
     this.#iterations = new Iterations(this.#db, now);
@@ -277,6 +281,10 @@ export class SqliteStore implements store.Store {
 
   check(): Promise<readonly string[]> {
     return quickCheck(this.#db, this.location);
+  }
+
+  fileFault(): string {
+    return this.#files?.fault() ?? "";
   }
 
   async log(...entries: readonly LogEntry[]): Promise<void> {

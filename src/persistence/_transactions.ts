@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { StoreError } from "../domain/errors.ts";
 import { isBusy } from "./_is_busy.ts";
 import type { SqliteConnection } from "./_sqlite_connection.ts";
 import { Turns } from "./_turns.ts";
@@ -7,6 +8,8 @@ import { Turns } from "./_turns.ts";
 export interface TransactionsOptions {
   /** How long a writer waits for the lock of the database while another process has it. */
   readonly busyMs: number;
+  /** Called after each commit: what it throws is what its writers get. */
+  readonly committed?: () => void;
 }
 
 /** Writers whose work is committed together: each is told that it is stored when all of it is. */
@@ -27,14 +30,16 @@ const READS = /^\s*(select|with)\b/i;
 export class Transactions {
   readonly #connection: SqliteConnection;
   readonly #busyMs: number;
+  readonly #committed: () => void;
   readonly #turns = new Turns();
   #group: Group | null = null;
   /** Whether the last group had more than one writer. */
   #crowded = false;
 
-  constructor(connection: SqliteConnection, { busyMs }: TransactionsOptions) {
+  constructor(connection: SqliteConnection, { busyMs, committed = () => {} }: TransactionsOptions) {
     this.#connection = connection;
     this.#busyMs = busyMs;
+    this.#committed = committed;
   }
 
   async write<T>(work: () => Promise<T>): Promise<T> {
@@ -51,7 +56,7 @@ export class Transactions {
       await group.stored.promise;
       return result;
     } catch (error) {
-      if (group.writers === 1) throw error;
+      if (group.writers === 1 || isMoved(error)) throw error;
     }
     // The commit failed, or the work of another one ended the transaction of all: what is wrong may be that one's alone.
     return await this.writeAlone(work);
@@ -64,6 +69,7 @@ export class Transactions {
       try {
         const result = await work();
         this.#connection.command("commit");
+        this.#committed();
         return result;
       } catch (error) {
         this.#rollback();
@@ -181,6 +187,7 @@ export class Transactions {
     this.#crowded = group.writers > 1;
     try {
       this.#connection.command("commit");
+      this.#committed();
       group.stored.resolve();
     } catch (error) {
       this.#rollback();
@@ -191,4 +198,9 @@ export class Transactions {
   #rollback(): void {
     if (this.#connection.inTransaction) this.#connection.command("rollback");
   }
+}
+
+/** Writing it once more would not help. */
+function isMoved(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === "moved";
 }

@@ -25,7 +25,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   for (;;) {
     signal?.throwIfAborted();
     try {
-      return new SqliteStore(await openDatabase(path, now), { location: path, now, busyMs, isAlive });
+      const { db, files } = await openDatabase(path, now);
+      return new SqliteStore(db, { location: path, files, now, busyMs, isAlive });
     } catch (error) {
       if (!isBusy(error) || performance.now() - start > busyMs) throw toStoreError(error, path);
     }

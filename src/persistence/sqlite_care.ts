@@ -41,7 +41,7 @@ export class SqliteCare implements care.DatabaseCare {
   prune({ before, dryRun }: { readonly before: number; readonly dryRun: boolean }): Promise<care.PruneReport> {
     return this.#guard(async () => {
       (await openExisting(this.location, "prune")).db.close();
-      const db = await openDatabase(this.location, this.#now);
+      const { db } = await openDatabase(this.location, this.#now);
       const options = { before, now: this.#now(), dryRun, busyMs: BUSY_MS };
       const pruned = await pruneRows(db, options).finally(() => db.close());
       const collected = dryRun

@@ -284,6 +284,8 @@ export interface Store extends ConversationCare, RequestKeys {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Quick structural check of the file: problems in words, empty when none. */
   check(): Promise<readonly string[]>;
+  /** What happened to its files since they were opened, and what to do; "" where what is written reaches them. */
+  fileFault(): string;
   /** Adds to the log table, in one transaction; never rejects. */
   log(...entries: readonly LogEntry[]): Promise<void>;
   logs(filter: LogFilter): Promise<readonly LogRow[]>;

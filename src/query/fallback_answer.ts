@@ -57,6 +57,8 @@ function headline(
       return `Cancelled after ${done}; what was done is kept.`;
     case "process_lost":
       return `Interrupted: the process that ran it ended after ${done}; what was done is kept.`;
+    case "unstored":
+      return `The answer could not be stored after ${done}.`;
     case "defect":
       return `The query ended because of a defect in Vis after ${done}; what was done is kept.`;
   }

@@ -1,5 +1,5 @@
 import type { Emitter } from "../domain/emitter.ts";
-import { TakenOverError } from "../domain/errors.ts";
+import { StoreError, TakenOverError } from "../domain/errors.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query_result.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { Deadline } from "./deadline.ts";
@@ -32,26 +32,36 @@ export class QueryEnding {
     this.#query = query;
   }
 
-  /** `before` is what has to be stored first. Rejects where that or the end cannot be stored; whoever follows the query
-   * hears of it where that is because another process took over. */
+  /** `before` is what has to be stored first. Rejects where that or the end cannot be stored and there is no answer;
+   * whoever follows the query hears of it where that is because another process took over. */
   async end(why: QueryReason, before = Promise.resolve()): Promise<QueryResult> {
-    const { deadline, parts: { store, log }, queryId, subcalls, title } = this.#query;
+    const { deadline, parts: { log }, queryId, subcalls, title } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
     await Promise.all([subcalls.close(), title?.end()]);
-    const result = compose(reason, this.#query);
-    const { value: _inAnswer, ...stored } = result;
+    const result = await this.#stored(compose(reason, this.#query), before);
+    const { status, iterations, ms } = result;
+    log.info("query_ended", { queryId, status, reason: result.reason, iterations, ms });
+    this.#send(result.reason === "answered" ? "final" : status === "interrupted" ? "cancelled" : "failed", result);
+    return result;
+  }
+
+  /** Stores how the query ended. An answer was paid for: where it cannot be stored its caller gets it all the same, with
+   * why as the last note. */
+  async #stored(result: QueryResult, before: Promise<void>): Promise<QueryResult> {
+    const { parts: { store }, queryId, state } = this.#query;
+    const { value: _inAnswer, ...end } = result;
     try {
-      // With an answer, the last iteration is being written: both in one commit.
-      if (reason !== "answered") await before;
-      await Promise.all([before, store.endQuery(queryId, stored)]);
+      // With an answer, the last iteration is being written: both in one commit, where it has not failed already.
+      await (result.reason === "answered" ? Promise.race([before, null]) : before);
+      await Promise.all([before, store.endQuery(queryId, end)]);
+      return result;
     } catch (error) {
       if (error instanceof TakenOverError) this.#takenOver(error);
-      throw error;
+      if (state.final === null || !(error instanceof StoreError)) throw error;
+      const unstored = { status: statusOf("unstored"), reason: "unstored" } as const;
+      await store.endQuery(queryId, { ...end, ...unstored }).catch(() => {}); // perhaps that much can be stored
+      return { ...result, ...unstored, notes: [...result.notes, error.message] };
     }
-    const { status, iterations, ms } = result;
-    log.info("query_ended", { queryId, status, reason, iterations, ms });
-    this.#send(reason === "answered" ? "final" : status === "interrupted" ? "cancelled" : "failed", result);
-    return result;
   }
 
   #takenOver({ message }: TakenOverError): void {

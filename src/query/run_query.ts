@@ -61,16 +61,21 @@ async function runWithin(
 ): Promise<QueryResult> {
   const run = await begin(request, { parts, options });
   const { emitter, extras, ledger, queryId, router, state, subcalls, started } = run;
+  let unstored = false;
   const title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
   const ending = new QueryEnding({ ...run, parts, deadline, title });
-  let unstored = false;
+  const ended = async (...how: Parameters<QueryEnding["end"]>): Promise<QueryResult> => {
+    const result = await ending.end(...how);
+    unstored = result.reason === "unstored";
+    return result;
+  };
   try {
     const facts = { ledger, subcalls, state, queryId, emitter, begun: started, signal: options.signal, extras };
     const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
     const loop = new QueryLoop(prepared);
-    return await ending.end(await loop.run(), loop.stored);
+    return await ended(await loop.run(), loop.stored);
   } catch (error) {
-    if (error instanceof Cancelled) return await ending.end("cancelled");
+    if (error instanceof Cancelled) return await ended("cancelled");
     unstored = !(error instanceof ConfigError);
     if (unstored) state.final = null;
     if (error instanceof ConfigError) state.failed(error.message, { call: false });

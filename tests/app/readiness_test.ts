@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { readiness } from "../../src/app/readiness.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import { withDatabase } from "../helpers/with_database.ts";
 
 function rig() {
-  const state = { at: 0, tries: 0, fault: "", free: 1e12, file: "1 7" };
+  const state = { at: 0, tries: 0, fault: "", free: 1e12 };
   const check = readiness({
     database: "/data/vis.db",
     now: () => state.at,
     freeBytes: (path) => path === "/data" ? Promise.resolve(state.free) : Promise.reject(new Error(path)),
-    fileAt: () => Promise.resolve(state.file),
+    fileFault: () => "",
+    tryWrite: () => Promise.resolve(),
     trySandbox: () => {
       state.tries++;
       return state.fault === "" ? Promise.resolve() : Promise.reject(new Error(state.fault));
@@ -40,35 +43,33 @@ Deno.test("readiness() says what is wrong, and looks again soon", async () => {
 
 Deno.test("readiness() asks nothing of the disk for a database in memory, and names a folder that is gone", async () => {
   const trySandbox = () => Promise.resolve();
-  const memory = readiness({ database: ":memory:", now: () => 0, trySandbox });
+  const fileFault = (): string => "";
+  const memory = readiness({ database: ":memory:", now: () => 0, trySandbox, fileFault });
   assert.equal((await memory()).disk, "");
-  const gone = readiness({ database: "/does/not/exist/vis.db", now: () => 0, trySandbox });
+  const gone = readiness({ database: "/does/not/exist/vis.db", now: () => 0, trySandbox, fileFault });
   assert.match((await gone()).disk, /ENOENT/);
 });
 
-Deno.test("readiness() says that the file of an open database was removed, replaced, or is one that nobody may write", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "vis-ready-" });
-  try {
-    const database = `${folder}/vis.db`;
+Deno.test("readiness() says what happened to the file of the open database, and that nobody may write it", async () => {
+  const rest = { now: () => 0, trySandbox: () => Promise.resolve() };
+  await withDatabase(async (database) => {
+    const store = await openStore({ path: database });
+    const check = readiness({ database, fileFault: () => store.fileFault(), ...rest });
+    assert.equal((await check()).file, "");
+    await Deno.rename(database, `${database}.away`);
+    assert.match((await check()).file, /^it was removed or renamed/);
     await Deno.writeTextFile(database, "");
-    const check = readiness({ database, now: () => 0, trySandbox: () => Promise.resolve() });
+    assert.match((await check()).file, /^another file took its place/);
+    await Deno.rename(`${database}.away`, database);
     assert.equal((await check()).file, "");
-    await Deno.writeTextFile(database, "more"); // the same file
-    assert.equal((await check()).file, "");
-    await Deno.writeTextFile(`${folder}/other.db`, "");
-    await Deno.rename(`${folder}/other.db`, database);
-    assert.match((await check()).file, /replaced/);
-    await Deno.remove(database);
-    assert.match((await check()).file, /removed/);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+    await store.close();
+  });
+  const fileFault = (): string => "";
   if (Deno.build.os === "linux") {
     const database = "/sys/module/kernel/parameters/panic"; // nothing can be made beside it, not even by root
-    const check = readiness({ database, now: () => 0, trySandbox: () => Promise.resolve() });
-    assert.match((await check()).file, /cannot be written: /);
+    assert.match((await readiness({ database, fileFault, ...rest })()).file, /cannot be written: /);
   }
-  const fileAt = () => Promise.reject(Object.assign(new Error("x"), { code: "EROFS" }));
-  const closed = readiness({ database: "/data/vis.db", now: () => 0, trySandbox: () => Promise.resolve(), fileAt });
-  assert.equal((await closed()).file, "The file of the database cannot be written: EROFS");
+  const tryWrite = () => Promise.reject(Object.assign(new Error("x"), { code: "EROFS" }));
+  const closed = readiness({ database: "/data/vis.db", fileFault, tryWrite, ...rest });
+  assert.equal((await closed()).file, "it cannot be written: EROFS");
 });

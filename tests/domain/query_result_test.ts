@@ -14,6 +14,7 @@ Deno.test("statusOf() an answer is done, what a user or a kill stopped is interr
     provider: "error",
     configuration: "error",
     answer_schema: "error",
+    unstored: "error",
     defect: "error",
   };
   for (const [reason, status] of Object.entries(expected)) assert.equal(statusOf(reason as QueryReason), status);

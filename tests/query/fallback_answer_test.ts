@@ -11,6 +11,7 @@ const REASONS = {
   limit_time: /time limit[\s\S]*budget\.wallMs/,
   provider: /third/,
   configuration: /third/,
+  unstored: /could not be stored/,
   defect: /defect/,
   cancelled: /Cancelled after 3 iterations/,
   process_lost: /process/,

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { ConfigError, StoreError, TakenOverError } from "../../src/domain/errors.ts";
 import type { QueryReason } from "../../src/domain/query_result.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { withDatabase } from "../helpers/with_database.ts";
 import { ANSWERS, ended, play, type StateRow, WORKS } from "./_play.ts";
 
 /** A query that throws: the error reaches the caller, and the stored query is over all the same. */
@@ -133,6 +135,23 @@ export const ENDS: readonly StateRow[] = [
         await throws({ openSandbox: () => Promise.reject(error) }, { error: /today|full/, reason: "defect" });
       }
     },
+  },
+  {
+    state: "any",
+    event: "the accepted final cannot be stored",
+    next: "ended: `unstored`; the answer reaches the caller, with why it is not stored as its last note",
+    drive: () =>
+      withDatabase(async (path) => {
+        const store = await openStore({ path });
+        await using engine = await startEngine([ANSWERS], { store });
+        const signal = new AbortController().signal;
+        const emit = ({ type }: { readonly type: string }): void => {
+          if (type === "usage") Deno.renameSync(path, `${path}.away`);
+        };
+        const result = await engine.conversations.send(engine.branch, "count", { signal, emit });
+        ended(result, "unstored", /^It is done: 1$/);
+        assert.match(result.notes.at(-1) ?? "", /^Cannot use database .*: it was removed or renamed while/);
+      }),
   },
   {
     state: "any",

@@ -10,6 +10,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { BusyError, UsageError } from "../../domain/errors.ts";
 import type { QueryReason, QueryResult } from "../../domain/query_result.ts";
+import { shownAnswer } from "../../domain/shown_answer.ts";
 import { promptOf } from "./prompt_of.ts";
 import { type Entry, Sessions, UNTITLED } from "./sessions.ts";
 import { updateOf } from "./update_of.ts";
@@ -69,7 +70,7 @@ export function acpAgent(sessions: Sessions, { version }: { readonly version: st
         const send = tell(client, sessionId);
         const result = await run(entry, { given: promptOf(prompt), send, signal });
         const stopReason = STOPS[result.reason];
-        if (stopReason === undefined) throw RequestError.internalError({ reason: result.reason }, result.answer);
+        if (stopReason === undefined) throw RequestError.internalError({ reason: result.reason }, shownAnswer(result));
         return { stopReason };
       }));
 }

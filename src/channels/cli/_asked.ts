@@ -38,7 +38,8 @@ export async function asked({ io, flags, schema, begin, traceOf }: Asked): Promi
     const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
     const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};
     print({ ...result, ...traced }, { io, flags, isAnswer });
-    if (!isAnswer) io.stderr(`vis: ${terminalText(result.answer)}\n`);
+    const failure = isAnswer ? result.reason === "unstored" && result.notes.at(-1) : result.answer;
+    if (failure) io.stderr(`vis: ${terminalText(failure)}\n`);
     if (!flags.quiet) progress.line(summary(result));
     return exitCodeOf(result);
   } finally {
@@ -82,5 +83,6 @@ function summary(result: QueryResult): string {
   if (costUsd === null) parts.push("price unknown");
   else if (costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
   if (status !== "done") parts.unshift(`${status}: ${reason}`);
-  return `${parts.join(" · ")}${result.notes.length > 0 ? `\n${result.notes.join("\n")}` : ""}`;
+  const notes = reason === "unstored" ? result.notes.slice(0, -1) : result.notes;
+  return [parts.join(" · "), ...notes].join("\n");
 }

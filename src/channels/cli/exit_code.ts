@@ -9,9 +9,10 @@ import {
 } from "../../domain/errors.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 
-/** 0 answer; 1 the query failed or ran out; 2 usage; 3 configuration or no provider; 130 cancelled. */
+/** 0 answer; 1 the query failed or ran out; 2 usage; 3 configuration, no provider or the database; 130 cancelled. */
 export function exitCodeOf(result: QueryResult): number {
   if (result.status === "done") return 0;
+  if (result.reason === "unstored") return 3;
   return result.reason === "cancelled" ? 130 : 1;
 }
 

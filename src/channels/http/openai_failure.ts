@@ -1,8 +1,10 @@
 import type { QueryReason, QueryResult } from "../../domain/query_result.ts";
+import { shownAnswer } from "../../domain/shown_answer.ts";
 import { Problem } from "./problem.ts";
 
-/** Where the answer only says what went wrong. */
+/** Where the answer only says what went wrong, or is not stored. */
 const FAILED: readonly QueryReason[] = [
+  "unstored",
   "provider",
   "configuration",
   "defect",
@@ -11,10 +13,11 @@ const FAILED: readonly QueryReason[] = [
   "cancelled",
 ];
 
-/** The problem that a query without an answer is for a client, or null. */
-export function openAiFailure({ reason, answer }: Pick<QueryResult, "reason" | "answer">): Problem | null {
+/** The problem that a query without an answer, or with one that is not stored, is for a client; null otherwise. */
+export function openAiFailure(result: Pick<QueryResult, "reason" | "answer" | "notes">): Problem | null {
+  const { reason } = result;
   if (!FAILED.includes(reason)) return null;
-  return new Problem(answer, {
+  return new Problem(shownAnswer(result), {
     kind: reason === "provider" || reason === "answer_schema" ? "provider" : "unavailable",
   });
 }

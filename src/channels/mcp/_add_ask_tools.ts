@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
+import { shownAnswer } from "../../domain/shown_answer.ts";
 import { findConversation, type McpParts, told } from "./_tool_parts.ts";
 
 const HINTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const;
@@ -73,7 +74,7 @@ async function answered(request: string, { parts, branch, given, context }: Aske
     ...(maxIterations === undefined ? {} : { maxIterations }),
     ...(schema === undefined ? {} : { responseSchema: schema }),
   });
-  return { ...told(facts(result), result.answer), isError: result.status !== "done" };
+  return { ...told(facts(result), shownAnswer(result)), isError: result.status !== "done" };
 }
 
 function facts({ status, reason, answer, value, conversationId, queryId, iterations, usage, costUsd }: QueryResult) {

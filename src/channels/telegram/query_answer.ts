@@ -13,10 +13,7 @@ import { userLabel } from "./user_label.ts";
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 
-type Answer = Pick<
-  QueryResult,
-  "status" | "reason" | "answer" | "answerType" | "iterations" | "ms" | "usage" | "costUsd"
->;
+type Answer = Omit<QueryResult, "confidence" | "value">;
 
 export interface QueryAnswerOptions {
   readonly branch: Conversation;

@@ -1,4 +1,5 @@
 import type { QueryResult } from "../../domain/query_result.ts";
+import { shownAnswer } from "../../domain/shown_answer.ts";
 import { footer } from "./footer.ts";
 import { renderMarkdown } from "./render_markdown.ts";
 import { RichText } from "./rich_text.ts";
@@ -6,11 +7,11 @@ import { visibleText } from "../../domain/visible_text.ts";
 
 /** What a query came to, as a chat reads it. */
 export function resultText(
-  result: Pick<QueryResult, "status" | "reason" | "answer" | "answerType" | "iterations" | "ms" | "usage" | "costUsd">,
+  result: Omit<QueryResult, "queryId" | "conversationId" | "confidence" | "value">,
   { model }: { readonly model: string },
 ): RichText {
   if (result.reason === "cancelled") return new RichText().add("⏹ Cancelled");
-  const { answer } = result;
+  const answer = shownAnswer(result);
   const text = result.answerType === "markdown" ? renderMarkdown(answer) : plain(answer);
   const whole = new RichText();
   if (result.status !== "done") whole.add("⚠️ ");

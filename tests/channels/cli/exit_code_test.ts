@@ -29,6 +29,7 @@ Deno.test("exitCodeOf() and hasAnswer() for every reason", () => {
     limit_time: [1, true],
     provider: [1, false],
     configuration: [1, false],
+    unstored: [3, true],
     defect: [1, false],
     process_lost: [1, false],
     cancelled: [130, false],

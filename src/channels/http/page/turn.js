@@ -18,6 +18,7 @@ const WHY = {
   limit_time: "at the limit of time",
   provider: "failed: the model did not answer",
   configuration: "failed: not set up",
+  unstored: "not stored",
   defect: "failed: a defect",
   cancelled: "cancelled",
   process_lost: "broke off with its process",
@@ -119,7 +120,7 @@ export class Turn {
   }
 
   #end(result) {
-    const { status, reason, answer, answerType, iterations } = result;
+    const { status, reason, answer, answerType, iterations, notes } = result;
     this.node.classList.remove("running");
     this.#count = iterations;
     this.#steps.clear();
@@ -132,6 +133,7 @@ export class Turn {
     const isMarkdown = answerType === "markdown" || /^(#{1,6} |```|[-*] |\d+\. |\|)/m.test(answer);
     if (isMarkdown && answer.length <= MARKDOWN_CHARS) this.#answer.replaceChildren(markdown(answer));
     else this.#answer.replaceChildren(longText(element("p", { class: "plain" }), answer));
+    if (reason === "unstored") this.#answer.append(element("p", { class: "reason", text: notes.at(-1) }));
     this.#foot.replaceChildren(element("span", { text: factsOf(result) }), ...this.#buttons(good, result));
   }
 
