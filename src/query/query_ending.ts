@@ -58,9 +58,10 @@ export class QueryEnding {
     } catch (error) {
       if (error instanceof TakenOverError) this.#takenOver(error);
       if (state.final === null || !(error instanceof StoreError)) throw error;
-      const unstored = { status: statusOf("unstored"), reason: "unstored" } as const;
+      const reason = "unstored";
+      const unstored = { reason, status: statusOf(reason), notes: [...result.notes, error.message] } as const;
       await store.endQuery(queryId, { ...end, ...unstored }).catch(() => {}); // perhaps that much can be stored
-      return { ...result, ...unstored, notes: [...result.notes, error.message] };
+      return { ...result, ...unstored };
     }
   }
 

@@ -10,6 +10,7 @@ import { givenSuite } from "./given_suite.ts";
 import { killSuite } from "./kill_suite.ts";
 import type { Launcher } from "./_launcher.ts";
 import { modulesSuite } from "./modules_suite.ts";
+import { movedSuite } from "./moved_suite.ts";
 import { outputsSuite } from "./outputs_suite.ts";
 import { protocolsSuite } from "./protocols_suite.ts";
 import { providersSuite } from "./providers_suite.ts";
@@ -29,6 +30,7 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   endSuite,
   killSuite,
   fullDiskSuite,
+  movedSuite,
   commandsSuite,
   codingSuite,
   badInputSuite,

@@ -86,6 +86,24 @@ export function screenSuite(launcher: Launcher): void {
     assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
   });
 
+  launched(launcher, "vis on a terminal says that its database is gone, with the answer", async () => {
+    await using user: User = await User.make(launcher, {
+      handler: ({ index }) => {
+        if (index === 0) Deno.renameSync(user.database, `${user.database}.away`);
+        return final("It is here");
+      },
+    });
+    const pty = new Pty(user, []);
+    await pty.until("mock-1");
+    pty.type("Where is it?\r");
+    const screen = await pty.until(/unstored · 1 iteration/);
+    assert.match(screen, /It is here[^]*Cannot use database[^]*it was removed or renamed/);
+    pty.type("And now?\r");
+    await pty.until((text) => text.split("Cannot use database").length > 2);
+    pty.type("\x03\x03");
+    assert.equal((await pty.ended).code, 0);
+  });
+
   launched(launcher, "vis on a terminal goes to the shell at Ctrl-Z and comes back with what was typed", async () => {
     await using user = await User.make(launcher);
     const pty = new Pty(user, []);

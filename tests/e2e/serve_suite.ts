@@ -4,24 +4,8 @@ import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { Launcher } from "./_launcher.ts";
 import { descendants, survivors } from "./_processes.ts";
 import { launched } from "./_together.ts";
-import { type Running, User } from "./_user.ts";
-
-/** The URL that stands on the first line of stdout. */
-async function urlOf(running: Running): Promise<string> {
-  await running.until("URL", () => running.stdout.includes("\n"));
-  const [line = ""] = running.stdout.split("\n");
-  assert.match(line, /^http:\/\/127\.0\.0\.1:\d+\/$/);
-  return line;
-}
-
-function client(url: string, token: string) {
-  return async (path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-    await fetch(new URL(path, url), {
-      method: body === undefined ? "GET" : "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-}
+import { client, urlOf } from "./_server.ts";
+import { User } from "./_user.ts";
 
 /** `vis serve` as an operator and its clients see it. */
 export function serveSuite(launcher: Launcher): void {

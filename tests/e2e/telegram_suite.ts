@@ -96,6 +96,22 @@ export function telegramSuite(launcher: Launcher): void {
     assert.ok(!new TextDecoder("latin1").decode(stored).includes(TOKEN.split(":")[1] ?? ""), "token in the database");
   });
 
+  launched(launcher, "vis telegram says that an answer is not stored when its database is gone, and ends", async () => {
+    await using chat = await Chat.open(launcher);
+    const { database } = chat.user;
+    chat.onModel = () => Deno.renameSync(database, `${database}.away`);
+    const bot = chat.start();
+    chat.api.say("say word1");
+    const { code, stderr } = await bot.ended;
+    assert.equal(code, 3, stderr);
+    assert.match(stderr, /^vis: Cannot use database .*: it was removed or renamed/m);
+    chat.onModel = null;
+    Deno.renameSync(`${database}.away`, database);
+    const isTold = (text: string): boolean => /^⚠️ You said word1\n\nCannot use database .* was removed/.test(text);
+    await chat.start().until("answer", () => chat.api.messages.some(({ texts }) => isTold(texts.at(-1) ?? "")));
+    assert.equal(chat.asked.get("word1"), 1, "what was paid for is not asked again");
+  });
+
   launched(launcher, "vis telegram: a kill at any step loses no message and answers none twice", async () => {
     await using chat = await Chat.open(launcher);
     let n = 10;
