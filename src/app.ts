@@ -67,10 +67,12 @@ function careServices(extensions: Extensions): Care {
       return new AppProviderAdmin(await readSettings(request, environment()));
     },
     databaseCare: async (request) => {
-      const [{ SqliteCare }, { readSettings }] = await Promise.all([
+      const [{ SqliteCare }, { readSettings }, { PROCESS_LIMITS }] = await Promise.all([
         import("./persistence/sqlite_care.ts"),
         import("./app/settings.ts"),
+        import("./app/process_limits.ts"),
       ]);
+      PROCESS_LIMITS.hold();
       return new SqliteCare({ path: (await readSettings(request, environment())).database });
     },
     extensionAdmin: async (request) => {

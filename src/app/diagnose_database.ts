@@ -8,7 +8,7 @@ import type { Settings } from "./settings.ts";
 const MENDS: Readonly<Record<StoreErrorKind, string>> = {
   busy: "Another process holds it: try again when that is done",
   full: "Make room on the disk; vis db prune and vis db vacuum give some back",
-  readonly: "Mend the owner and rights of the file and its folder, or name another one: --db, VIS_DB",
+  readonly: "Make the file and its folder writable, or name another one: --db, VIS_DB",
   moved: "Leave the file and its log where they are while it is in use, and try again",
   corrupt: "Keep a copy of the file, then vis db restore PATH brings a backup back; or name another one: --db, VIS_DB",
   newer: "Use the newer Vis, or name another database: --db, VIS_DB",

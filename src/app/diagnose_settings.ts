@@ -64,9 +64,11 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
     return { name, state: "ok", found: home, mend: "" };
   } catch (error) {
     const why = fileFault(error);
-    const mend = why === "the disk is full"
+    const mend = why.startsWith("the disk is full")
       ? "Make room on it"
-      : "Mend its owner and rights, or set VIS_HOME to another";
+      : why === "the disk is for reading only"
+      ? "Mount it for writing, or set VIS_HOME to another"
+      : "Fix its owner and permissions, or set VIS_HOME to another";
     return { name, state: "fail", found: `${home} cannot be written: ${why}`, mend };
   } finally {
     await Deno.remove(probe).catch(() => {});

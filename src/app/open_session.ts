@@ -12,6 +12,7 @@ import { openSandbox } from "../sandbox/host.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "../sandbox/sandbox.ts";
 import { missingWalls } from "../sandbox/missing_walls.ts";
 import { SparePool } from "../sandbox/spare_pool.ts";
+import { tryWorkFolder } from "../sandbox/try_work_folder.ts";
 import { buildRouter } from "./build_router.ts";
 import { openLoggedStore } from "./open_logged_store.ts";
 import { childLimits } from "./child_limits.ts";
@@ -20,6 +21,7 @@ import { commandWall } from "./command_wall.ts";
 import { extensionSource, type ShippedParts } from "./extension_source.ts";
 import { mcpSettings } from "./mcp_settings.ts";
 import type { Telemetry } from "./otel/telemetry.ts";
+import { PROCESS_LIMITS } from "./process_limits.ts";
 import { isAlive, ownSession } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
 import { shellParts } from "./shell_parts.ts";
@@ -35,6 +37,7 @@ export interface SessionParts extends ShippedParts {
 
 /** Builds everything one channel needs, in order, and closes it in reverse. */
 export async function openSession(request: OpenRequest, { env, telemetry, ...given }: SessionParts): Promise<Session> {
+  PROCESS_LIMITS.hold();
   const { locked, extensionHome } = request;
   const settings = await readSettings(request, env);
   const parts = locked ? (await import("./lock_parts.ts")).lockParts(given, locked) : given;
@@ -59,6 +62,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
       router,
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
+      trySandbox: tryWorkFolder,
       ...(locked ? {} : { spawn: commandWall(settings, env) }),
       now: Date.now,
       owner: own.owner,

@@ -4,6 +4,7 @@ import type { BackupReport } from "../domain/database_care.ts";
 import { UsageError } from "../domain/errors.ts";
 import { copyDatabase } from "./_copy_database.ts";
 import { openExisting } from "./_existing_database.ts";
+import { systemError } from "./_store_error.ts";
 
 /** `DatabaseCare.backup`. The target appears when it is whole. */
 export async function backupDatabase(path: string, target: string): Promise<BackupReport> {
@@ -17,6 +18,9 @@ export async function backupDatabase(path: string, target: string): Promise<Back
     const bytes = await copyDatabase(db, partial);
     await appear(partial, goal);
     return { path: goal, bytes, schemaVersion: version, ms: performance.now() - start };
+  } catch (error) {
+    // What the system stands in the way with, it does where the copy is written.
+    throw (error instanceof Error && systemError(error, goal)) || error;
   } finally {
     db.close();
   }

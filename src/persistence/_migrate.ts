@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../domain/errors.ts";
 import { copyDatabase } from "./_copy_database.ts";
 import { isBusy } from "./_is_busy.ts";
+import { systemError } from "./_store_error.ts";
 
 export interface MigrationFile {
   readonly version: number;
@@ -33,9 +34,9 @@ export async function migrate(
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
       if (error instanceof StoreError || isBusy(error)) throw error;
-      throw new StoreError(
+      throw (error instanceof Error && systemError(error, path)) || new StoreError(
         `Cannot bring database ${path} to schema V${file.version}: ${file.name} failed and nothing was changed, ` +
-          "go on with the version of Vis that you had and report this",
+          "keep using the version of Vis that you had, and report this",
         "unavailable",
         { cause: error },
       );

@@ -1,14 +1,52 @@
 import { BusyError, StoreError, type StoreErrorKind, UsageError } from "../domain/errors.ts";
 import { isBusy } from "./_is_busy.ts";
+import { systemFault } from "./_system_fault.ts";
 
-/** What went wrong and what mends it, by the first pattern that fits the text of an SQLite or system error. */
-const RULES: readonly (readonly [RegExp, StoreErrorKind, string])[] = [
-  [/disk is full|ENOSPC|EDQUOT|no space left/i, "full", "the disk is full, make room and try again"],
+type Rule = readonly [pattern: RegExp, kind: StoreErrorKind, words: string];
+
+/** What the system stands in the way with, and what to do about it, by its code or SQLite's words for it. */
+const SYSTEM: readonly Rule[] = [
   [
-    /readonly database|EROFS|read-only file system/i,
-    "readonly",
-    "it is read-only, make the file and its folder writable or give another file with --db",
+    /disk is full|ENOSPC|EDQUOT|no space left/i,
+    "full",
+    "the disk is full, or has no inodes left (df -h and df -i show which), make room and try again",
   ],
+  [/EFBIG|file too large/i, "full", "a file would exceed the limit on its size (ulimit -f), raise it and try again"],
+  [
+    /EROFS|read-only file system/i,
+    "readonly",
+    "its disk is mounted for reading only, mount it for writing or give another file with --db",
+  ],
+  [
+    /EMFILE|ENFILE|too many open files/i,
+    "unavailable",
+    "too many files are open (ulimit -n), raise the limit and try again",
+  ],
+  [
+    /EACCES|EPERM|permission denied|access to .* denied|NotCapable|access permission/i,
+    "unavailable",
+    "access is denied, change the permissions of the file and its folder or give another file with --db",
+  ],
+];
+
+const READONLY: Rule = [
+  /readonly database/,
+  "readonly",
+  "it is read-only, make the file and its folder writable or give another file with --db",
+];
+
+/** Where SQLite knows no more than that it did not work: what to say if the system stands in the way with nothing. */
+const VAGUE: readonly Rule[] = [
+  READONLY,
+  [/unable to open/, "unavailable", "it cannot be opened, give another file with --db"],
+  [
+    /disk I\/O error|EIO/,
+    "unavailable",
+    "the disk failed to read or write, check it and the limit on the size of files (ulimit -f), and try again",
+  ],
+];
+
+const RULES: readonly Rule[] = [
   [/is not a database/, "corrupt", "the file is not a database, give another file with --db"],
   [
     // The SyntaxError is that of JSON in a metadata cell.
@@ -16,32 +54,52 @@ const RULES: readonly (readonly [RegExp, StoreErrorKind, string])[] = [
     "corrupt",
     "the file is damaged, put a copy of it in its place or give another file with --db",
   ],
-  [
-    /EACCES|EPERM|permission denied|access to .* denied|NotCapable|access permission/i,
-    "unavailable",
-    "access is denied, change the permissions of the file and its folder or give another file with --db",
-  ],
   [/EISDIR|is a directory/i, "unavailable", "it is a folder, give the path of a file with --db"],
   [/ENOTDIR|EEXIST|not a directory/i, "unavailable", "a part of its path is not a folder, give another file with --db"],
   [/constraint failed/, "unavailable", "a row would break a rule of the schema"],
   [/not open|already been destroyed/, "unavailable", "it was closed"],
-  [/unable to open/, "unavailable", "it cannot be opened, give another file with --db"],
-  [/disk I\/O error|EIO/, "unavailable", "the disk failed to read or write, check it and try again"],
 ];
 
 /** What they say may repeat what a user gave. */
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** The error as `StoreError` with path and mend, or unchanged when the database did not cause it. */
+/** The error as `StoreError` with path and what to do, or unchanged when the database did not cause it. */
 export function toStoreError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
-  const say = (kind: StoreErrorKind, mend: string): StoreError =>
-    new StoreError(`Cannot use database ${location}: ${mend}`, kind, { cause: error });
+  const say = sayer(error, location);
   if (isBusy(error)) return say("busy", "another process is writing to it, try again when that has finished");
-  const code = "code" in error ? String(error.code) : "";
-  const text = `${code} ${error.name} ${error.message}`;
-  const rule = RULES.find(([pattern]) => pattern.test(text));
+  const system = systemError(error, location);
+  if (system) return system;
+  const rule = find(RULES, textOf(error));
   if (rule) return say(rule[1], rule[2]);
+  const code = codeOf(error);
   if (code === "ERR_SQLITE_ERROR") return say("unavailable", "it refused an operation, the log has the reason");
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "it cannot be opened, give another file with --db") : error;
+}
+
+/** The error as `StoreError` where the system stands in the way: a disk, a limit, rights. Null for all else. */
+export function systemError(error: Error, location: string): StoreError | null {
+  const text = textOf(error);
+  const vague = find(VAGUE, text);
+  const fault = vague && location !== ":memory:" ? systemFault(location) : "";
+  const found = find(SYSTEM, fault || text);
+  const rule = vague === READONLY && found?.[1] !== "readonly" ? vague : found ?? vague;
+  return rule ? sayer(error, location)(rule[1], rule[2]) : null;
+}
+
+function sayer(cause: Error, location: string) {
+  return (kind: StoreErrorKind, words: string): StoreError =>
+    new StoreError(`Cannot use database ${location}: ${words}`, kind, { cause });
+}
+
+function find(rules: readonly Rule[], text: string): Rule | null {
+  return rules.find(([pattern]) => pattern.test(text)) ?? null;
+}
+
+function textOf(error: Error): string {
+  return `${codeOf(error)} ${error.name} ${error.message}`;
+}
+
+function codeOf(error: Error): string {
+  return "code" in error ? String(error.code) : "";
 }

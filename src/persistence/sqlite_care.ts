@@ -23,7 +23,7 @@ export class SqliteCare implements care.DatabaseCare {
   }
 
   backup(target: string): Promise<care.BackupReport> {
-    return this.#guard(() => backupDatabase(this.location, target), target);
+    return this.#guard(() => backupDatabase(this.location, target));
   }
 
   restore(source: string): Promise<care.RestoreReport> {
@@ -55,11 +55,11 @@ export class SqliteCare implements care.DatabaseCare {
     return this.#guard(() => vacuumDatabase(this.location));
   }
 
-  async #guard<T>(work: () => Promise<T>, location = this.location): Promise<T> {
+  async #guard<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw toStoreError(error, location);
+      throw toStoreError(error, this.location);
     }
   }
 }

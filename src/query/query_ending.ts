@@ -18,7 +18,8 @@ interface Ended {
   readonly ledger: Ledger;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
-  readonly title: TitleCall | null;
+  /** That of the title, once it has begun. */
+  readonly title: () => TitleCall | null;
   readonly deadline: Deadline;
   readonly started: number;
 }
@@ -37,7 +38,7 @@ export class QueryEnding {
   async end(why: QueryReason, before = Promise.resolve()): Promise<QueryResult> {
     const { deadline, parts: { log }, queryId, subcalls, title } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
-    await Promise.all([subcalls.close(), title?.end()]);
+    await Promise.all([subcalls.close(), title()?.end()]);
     const result = await this.#stored(compose(reason, this.#query), before);
     const { status, iterations, ms } = result;
     log.info("query_ended", { queryId, status, reason: result.reason, iterations, ms });

@@ -35,6 +35,8 @@ export interface QuerySettings {
 export interface QueryParts extends Pick<EnvironmentParts, "registry" | "openSandbox" | "spawn"> {
   readonly environment: Environment;
   readonly store: Store;
+  /** Throws `ConfigError` where no sandbox could be started. */
+  readonly trySandbox?: () => void;
   readonly router: ModelCalls;
   readonly log: Log;
   readonly owner: ProcessOwner;

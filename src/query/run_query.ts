@@ -61,15 +61,17 @@ async function runWithin(
 ): Promise<QueryResult> {
   const run = await begin(request, { parts, options });
   const { emitter, extras, ledger, queryId, router, state, subcalls, started } = run;
+  let title: TitleCall | null = null;
   let unstored = false;
-  const title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
-  const ending = new QueryEnding({ ...run, parts, deadline, title });
+  const ending = new QueryEnding({ ...run, parts, deadline, title: () => title });
   const ended = async (...how: Parameters<QueryEnding["end"]>): Promise<QueryResult> => {
     const result = await ending.end(...how);
     unstored = result.reason === "unstored";
     return result;
   };
   try {
+    if (!parts.environment.alive) parts.trySandbox?.(); // before a model is asked
+    title = await TitleCall.begin(request, { parts, queryId, ledger, signal: options.signal });
     const facts = { ledger, subcalls, state, queryId, emitter, begun: started, signal: options.signal, extras };
     const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
     const loop = new QueryLoop(prepared);

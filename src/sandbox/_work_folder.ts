@@ -1,15 +1,35 @@
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import process from "node:process";
+import { ConfigError } from "../domain/errors.ts";
+import { fileFault } from "../domain/file_fault.ts";
 
 const NAME = /^vis-sandbox-(\d+)-/;
 /** A folder of a process that is just starting must not be taken for a leftover. */
 const LEFTOVER_MS = 60_000;
 
-/** An empty folder for one child, readable by its owner only. `root` is the temporary folder unless a test says other. */
-export function makeWorkFolder(root: string = tmpdir()): string {
+/** An empty folder for one child, readable by its owner only. `root` is the temporary folder unless a test says other.
+ * Throws `ConfigError` where none can be made. */
+export function makeWorkFolder(root: string = temporaryFolder()): string {
   sweep(root);
-  return Deno.makeTempDirSync({ dir: root, prefix: `vis-sandbox-${Deno.pid}-` });
+  return newWorkFolder(root);
+}
+
+/** The same without looking for what others left behind. */
+export function newWorkFolder(root: string = temporaryFolder()): string {
+  try {
+    return Deno.makeTempDirSync({ dir: root, prefix: `vis-sandbox-${Deno.pid}-` });
+  } catch (error) {
+    throw new ConfigError(
+      `Cannot make a folder for the sandbox in ${root}: ${fileFault(error)}; set TMPDIR to a folder that Vis may write`,
+      { cause: error },
+    );
+  }
+}
+
+/** A relative TMPDIR counts from where the program runs. */
+function temporaryFolder(): string {
+  return resolve(tmpdir());
 }
 
 /** Removes a folder; one that is gone already, or cannot go, is not the caller's concern. */

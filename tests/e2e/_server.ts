@@ -9,9 +9,11 @@ export async function urlOf(running: Running): Promise<string> {
   return line;
 }
 
+type Ask = (path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+
 /** Asks a server: GET, or POST where there is a body. */
-export function client(url: string, token: string) {
-  return async (path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+export function client(url: string, token: string): Ask {
+  return async (path, body, headers = {}) =>
     await fetch(new URL(path, url), {
       method: body === undefined ? "GET" : "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },

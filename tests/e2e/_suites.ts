@@ -9,6 +9,7 @@ import { fullDiskSuite } from "./full_disk_suite.ts";
 import { givenSuite } from "./given_suite.ts";
 import { killSuite } from "./kill_suite.ts";
 import type { Launcher } from "./_launcher.ts";
+import { machineSuite } from "./machine_suite.ts";
 import { modulesSuite } from "./modules_suite.ts";
 import { movedSuite } from "./moved_suite.ts";
 import { outputsSuite } from "./outputs_suite.ts";
@@ -31,6 +32,7 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   killSuite,
   fullDiskSuite,
   movedSuite,
+  machineSuite,
   commandsSuite,
   codingSuite,
   badInputSuite,

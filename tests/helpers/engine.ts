@@ -37,6 +37,7 @@ export interface EngineOptions {
   /** The process that the engine says it is: this one by default. */
   readonly owner?: ProcessOwner;
   readonly openSandbox?: typeof openSandbox;
+  readonly trySandbox?: () => void;
   /** A wall around programs; `env.spawn` is absent without. */
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly limits?: Partial<SandboxLimits>;
@@ -76,6 +77,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     router: new Router({ routes: [route, ...options.routes ?? []] }),
     log,
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
+    ...(options.trySandbox ? { trySandbox: options.trySandbox } : {}),
     ...(options.spawn ? { spawn: options.spawn } : {}),
     now: options.now ?? Date.now,
     owner: options.owner ?? thisProcess(),

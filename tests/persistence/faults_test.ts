@@ -41,7 +41,8 @@ Deno.test("a full disk fails one step, which can be repeated when there is room"
     await assert.rejects(store.endIteration(id, iterationEnd([large(7)])), {
       name: "StoreError",
       kind: "full",
-      message: `Cannot use database ${path}: the disk is full, make room and try again`,
+      message: `Cannot use database ${path}: the disk is full, or has no inodes left (df -h and df -i show which), ` +
+        "make room and try again",
     });
     assert.deepEqual((await store.liveImages(branchId)).map(({ name }) => name), ["a"]);
     assert.equal((await store.iterations(queryId)).at(-1)?.status, "running");
@@ -78,7 +79,10 @@ Deno.test("a full disk fails a backup and leaves no half of one", { ignore: Deno
     const args = ["-c", LIMITED, Deno.execPath(), BACKUP, path, join(folder, "copy.db")];
     const { success, stderr } = await new Deno.Command("sh", { args }).output();
     assert.equal(success, false);
-    assert.match(new TextDecoder().decode(stderr), /StoreError: Cannot use database .*copy\.db: the disk/);
+    assert.match(
+      new TextDecoder().decode(stderr),
+      /StoreError: Cannot use database .*copy\.db: a file would exceed the limit on its size/,
+    );
     assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith("copy")), []);
     assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ConfigError, ProviderError } from "../../src/domain/errors.ts";
 import { startEngine } from "../helpers/engine.ts";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 
 Deno.test("runQuery() answers from a variable that a block made", async () => {
   await using engine = await startEngine([
@@ -241,6 +241,22 @@ Deno.test("runQuery() ends with reason configuration when a required wall does n
     "configuration",
     "Cannot run blocks: kernel",
   ]);
+});
+
+Deno.test("runQuery() asks no model where it is known that no sandbox can be started, and one that lives is enough", async () => {
+  let fault = "Cannot make a folder";
+  const trySandbox = (): void => {
+    if (fault !== "") throw new ConfigError(fault);
+  };
+  await using engine = await startEngine([replyJson("const a = 1"), final("1"), final("2")], { trySandbox });
+  await assert.rejects(engine.ask("one"), { name: "ConfigError", message: "Cannot make a folder" });
+  assert.equal(engine.provider.requests.length, 0);
+  const [query] = await engine.store.queries(engine.branch.branchId);
+  assert.deepEqual([query?.running, query?.reason], [false, "configuration"]);
+  fault = "";
+  assert.equal((await engine.ask("one")).answer, "1");
+  fault = "Cannot make a folder";
+  assert.equal((await engine.ask("two")).answer, "2");
 });
 
 Deno.test("runQuery() needs no sandbox for an answer that can only be itself", async () => {

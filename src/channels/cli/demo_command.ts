@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import pc from "picocolors";
 import type { Conversation } from "../../conversation/conversations.ts";
+import { ConfigError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/file_fault.ts";
 import type { Io, Services, Session } from "../channel.ts";
 import { demoTable } from "./demo_table.ts";
 import { makeWorkspace } from "./demo_workspace.ts";
@@ -34,7 +36,11 @@ export async function demoCommand(context: DemoContext): Promise<number> {
 }
 
 async function firstPart({ services, io }: DemoContext): Promise<number> {
-  const folder = await Deno.makeTempDir({ prefix: "vis-demo-" });
+  const folder = await Deno.makeTempDir({ prefix: "vis-demo-" }).catch((error: unknown) => {
+    throw new ConfigError(
+      `Cannot make a folder for the demo: ${fileFault(error)}; set TMPDIR to one that Vis may write`,
+    );
+  });
   await Deno.mkdir(join(folder, "workspace"));
   await makeWorkspace(join(folder, "workspace"));
   io.stdout(`vis demo: policies play the model's part, everything else is real.\nWorkspace: ${folder}/workspace\n`);
