@@ -3,6 +3,7 @@ import { DenoIo } from "./app/deno_io.ts";
 import type { SessionParts } from "./app/open_session.ts";
 import { respawn } from "./app/respawn.ts";
 import type { Services, VersionFacts } from "./channels/channel.ts";
+import { messageOf } from "./domain/message_of.ts";
 
 type Extensions = Omit<SessionParts, "env">;
 
@@ -50,7 +51,10 @@ function services(extensions: Extensions, io: DenoIo): Services {
       return await doctor(request, { env: environment(), ...extensions });
     },
     ...careServices(extensions),
-    respawn,
+    respawn: async (args, env) => {
+      await io.drained(); // what stands before its output comes before it
+      return await respawn(args, env);
+    },
   };
 }
 
@@ -102,7 +106,19 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
   }
   const { runCli } = await import("./channels/cli/cli.ts");
   const code = await runCli(services(extensions, io), io).catch((error: unknown) => defect(error, { io, env }));
-  Deno.exit(io.exitCode(code));
+  Deno.exit(io.exitCode(await written(code, io)));
+}
+
+/** The exit code once everything is written. */
+async function written(code: number, io: DenoIo): Promise<number> {
+  try {
+    await io.drained();
+    return code;
+  } catch (error) {
+    io.stderr(`vis: ${messageOf(error)}\n`);
+    await io.drained().catch(() => {});
+    return 1;
+  }
 }
 
 /** The compiled program as its own sandbox child. Its stderr is read by the main process, which wants a sentence. */

@@ -1,15 +1,22 @@
+import { fstatSync } from "node:fs";
 import type { Io } from "../channels/channel.ts";
 import { OutputError, UsageError } from "../domain/errors.ts";
 import { fileFault } from "../domain/file_fault.ts";
+import { OutputQueue } from "./output_queue.ts";
+import { PROCESS_LIMITS } from "./process_limits.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
 /** What a shell reports for a program that ended because nobody read its output. */
 const PIPE_EXIT = 141;
+const CANCELLED_EXIT = 130;
+const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM", "SIGHUP"];
+const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
-type Target = "stdout" | "stderr";
+type Target = keyof typeof DESCRIPTORS;
 
 /** The process's own terminal or pipes. Once the reader of stdout has left (`vis run … | head`), what runs is
- * interrupted as by Ctrl-C and nothing more is written; without a reader of stderr the work goes on. */
+ * interrupted as by Ctrl-C and nothing more is written; without a reader of stderr the work continues. Text for a
+ * terminal is written at once, all other in the background: before the process ends, `drained` must have resolved. */
 export class DenoIo implements Io {
   readonly args: readonly string[];
   readonly stdinIsTerminal = Deno.stdin.isTerminal();
@@ -18,8 +25,11 @@ export class DenoIo implements Io {
   readonly stdoutColor: boolean;
   readonly stderrColor: boolean;
   readonly #encoder = new TextEncoder();
+  /** Null for a terminal. */
+  readonly #queues: Readonly<Record<Target, OutputQueue<Target> | null>>;
   readonly #gone = new Set<Target>();
   readonly #handlers = new Set<() => void>();
+  #fault: OutputError | null = null;
 
   /** `dumb`: the terminal cannot take a line away again, so that nothing may stand on it for a moment only. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
@@ -27,6 +37,7 @@ export class DenoIo implements Io {
     this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
     this.stdoutColor = !options.noColor && this.stdoutIsTerminal;
     this.stderrColor = !options.noColor && this.stderrIsTerminal;
+    this.#queues = this.#openQueues();
   }
 
   readonly stdout = (text: string): void => this.#write("stdout", text);
@@ -68,19 +79,32 @@ export class DenoIo implements Io {
     return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });
   }
 
+  /** Throws `ConfigError` where a limit of the process is too low. */
   onInterrupt(run: () => void): () => void {
-    const signals: readonly Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM"];
+    const { ignoresHangup } = PROCESS_LIMITS.hold();
     let times = 0;
-    const handler = (): void => {
-      if (++times > 1) Deno.exit(130); // the second one does not wait for anything
-      run();
-    };
-    for (const signal of signals) Deno.addSignalListener(signal, handler);
+    const listeners = SIGNALS.filter((signal) => signal !== "SIGHUP" || !ignoresHangup).map((signal) => {
+      const listener = (): void => {
+        if (times++ === 0) run();
+        // The second one waits for nothing; but a terminal that is gone tells it more than once.
+        else if (signal !== "SIGHUP") Deno.exit(CANCELLED_EXIT);
+      };
+      return [signal, listener] as const;
+    });
+    for (const [signal, listener] of listeners) Deno.addSignalListener(signal, listener);
     this.#handlers.add(run);
     return () => {
       this.#handlers.delete(run);
-      for (const signal of signals) Deno.removeSignalListener(signal, handler);
+      for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
     };
+  }
+
+  /** Resolves when all is written, or its reader has left. Rejects with `OutputError` where something could not be
+   * written to stdout. */
+  async drained(): Promise<void> {
+    const { stdout, stderr } = this.#queues;
+    while (stdout?.busy || stderr?.busy) await Promise.all([stdout?.busy, stderr?.busy]);
+    if (this.#fault) throw this.#fault;
   }
 
   /** The process's exit code, where the program would end with `code`. */
@@ -88,22 +112,47 @@ export class DenoIo implements Io {
     return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
   }
 
+  #openQueues(): Readonly<Record<Target, OutputQueue<Target> | null>> {
+    const queue = (): OutputQueue<Target> =>
+      new OutputQueue({
+        write: (target, bytes) => Deno[target].write(bytes),
+        failed: (target, error) => this.#leave(target, error),
+      });
+    const stdout = this.stdoutIsTerminal ? null : queue();
+    if (Deno.stderr.isTerminal()) return { stdout, stderr: null };
+    return { stdout, stderr: stdout !== null && isOneFile() ? stdout : queue() };
+  }
+
   #write(target: Target, text: string): void {
     if (this.#gone.has(target)) return;
+    const queue = this.#queues[target];
+    if (queue) return queue.add(target, text);
     const bytes = this.#encoder.encode(text);
     try {
       for (let at = 0; at < bytes.length;) at += Deno[target].writeSync(bytes.subarray(at));
     } catch (error) {
-      this.#gone.add(target);
-      if (!(error instanceof Deno.errors.BrokenPipe)) {
-        if (target === "stderr") return;
-        throw new OutputError(`Cannot write to stdout: ${fileFault(error)}`);
-      }
-      if (target === "stderr") return;
-      if (this.#handlers.size === 0) Deno.exit(PIPE_EXIT);
-      for (const run of this.#handlers) run();
+      this.#leave(target, error);
     }
   }
+
+  /** Nobody reads there any more, or it takes no more. */
+  #leave(target: Target, error: unknown): void {
+    if (this.#gone.has(target)) return;
+    this.#gone.add(target);
+    if (target === "stderr") return;
+    // A terminal that is gone fails in its own way.
+    if (!this.stdoutIsTerminal && !(error instanceof Deno.errors.BrokenPipe)) {
+      this.#fault = new OutputError(`Cannot write to stdout: ${fileFault(error)}`);
+      return;
+    }
+    for (const run of this.#handlers) run();
+  }
+}
+
+/** Whether stdout and stderr are the same pipe or file (`2>&1`): what is written to both then keeps its order. */
+function isOneFile(): boolean {
+  const [out, err] = [fstatSync(DESCRIPTORS.stdout), fstatSync(DESCRIPTORS.stderr)];
+  return out.dev === err.dev && out.ino === err.ino;
 }
 
 function textOf(decode: () => string): string {

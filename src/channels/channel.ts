@@ -271,7 +271,8 @@ export interface Io {
   /** Asks on the terminal for a line that is not shown while it is typed. Rejects with `UsageError` where there is no
    * terminal, and with `Cancelled` at Ctrl-C. */
   askSecret(question: string): Promise<string>;
-  /** Calls `run` at Ctrl-C, at SIGTERM and when nobody reads stdout any more, until the returned function is called. A
-   * second signal ends the process. */
+  /** Calls `run` at Ctrl-C, at SIGTERM, at SIGHUP and when nobody reads stdout any more, until the returned function is
+   * called. A second signal, other than SIGHUP, ends the process. Throws `ConfigError` where a limit of the process is too
+   * low. */
   onInterrupt(run: () => void): () => void;
 }

@@ -48,7 +48,7 @@ export class Conversations {
   readonly #parts: ConversationParts;
   readonly #live: LiveEnvironments<Environment, Branch>;
   /** Of the running queries, by branch. */
-  readonly #running = new Map<string, { readonly steering: Steering; cancel(): void }>();
+  readonly #running = new Map<string, { readonly steering: Steering; readonly ended: Promise<void>; cancel(): void }>();
   readonly #children: LivingChildren;
   readonly #leases: LeaseKeeper;
 
@@ -228,7 +228,8 @@ export class Conversations {
     const cancelling = new AbortController();
     const signal = AbortSignal.any([options.signal, cancelling.signal]);
     const cancel = (): void => cancelling.abort();
-    this.#running.set(branchId, { steering, cancel });
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    this.#running.set(branchId, { steering, ended, cancel });
     this.#leases.begin(branchId, cancel);
     try {
       const environment = await this.#environmentFor(queryId, { branch, given, reopen: options.retryOf !== undefined });
@@ -243,6 +244,7 @@ export class Conversations {
       this.#running.delete(branchId);
       steering.end();
       this.#live.trim();
+      resolve();
     }
   }
 
@@ -268,11 +270,16 @@ export class Conversations {
     }
   }
 
+  /** A query that runs is cancelled, and its end stored, before its environment is closed. */
   async close(branchId: string): Promise<void> {
+    const running = this.#running.get(branchId);
+    running?.cancel();
+    await running?.ended;
     await this.#live.close(branchId);
   }
 
   async closeAll(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((branchId) => this.close(branchId)));
     await this.#live.closeAll();
   }
 }

@@ -122,6 +122,16 @@ Deno.test("Conversations.close() in the middle of a query ends it, and nothing s
   assert.equal(iterations.some(({ status }) => status === "running"), false);
 });
 
+Deno.test("Conversations.closeAll() cancels what runs, and resolves when that is stored", async () => {
+  await using engine = await startEngine([replyJson("await new Promise(() => {})")]);
+  const running = engine.ask("x");
+  await until(() => engine.events.some(({ type }) => type === "block_started"));
+  await engine.conversations.closeAll();
+  const [query] = await engine.store.queries(engine.branch.branchId);
+  assert.deepEqual([query?.running, query?.reason], [false, "cancelled"]);
+  assert.equal((await running).reason, "cancelled");
+});
+
 Deno.test("Conversations.cancel() ends the running query only, and the one that waits behind it is answered", async () => {
   await using engine = await startEngine([
     replyJson("await new Promise(() => {})"),

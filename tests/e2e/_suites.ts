@@ -20,6 +20,7 @@ import { repliesSuite } from "./replies_suite.ts";
 import { runSuite } from "./run_suite.ts";
 import { screenSuite } from "./screen_suite.ts";
 import { serveSuite } from "./serve_suite.ts";
+import { signalsSuite } from "./signals_suite.ts";
 import { telegramSuite } from "./telegram_suite.ts";
 import { twoProcessesSuite } from "./two_processes_suite.ts";
 
@@ -29,6 +30,7 @@ export const suites: readonly ((launcher: Launcher) => void)[] = [
   repliesSuite,
   continueSuite,
   endSuite,
+  signalsSuite,
   killSuite,
   fullDiskSuite,
   movedSuite,

@@ -1,27 +1,12 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
 import type { MockOptions } from "../helpers/openai_mock.ts";
 import { checkEvents } from "./_events.ts";
 import type { Launcher } from "./_launcher.ts";
-import { descendants, type Seen, survivors } from "./_processes.ts";
+import { ENDLESS, inBlock } from "./_endless.ts";
+import { descendants, survivors } from "./_processes.ts";
 import { launched, together } from "./_together.ts";
-import { type Running, User } from "./_user.ts";
-
-/** A block that shows that it runs, and then runs for ever. */
-const ENDLESS = 'const begun = await fs.writeFile("mark", "x")\nawait new Promise(() => {})';
-
-async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
-}
-
-/** Waits until the endless block runs; the processes below the program. */
-async function inBlock(user: User, running: Running): Promise<readonly Seen[]> {
-  await running.until("block that runs", () => exists(join(user.workspace, "mark")));
-  const seen = descendants(running.pid);
-  assert.ok(seen.length > 0, "the sandbox is a child process");
-  return seen;
-}
+import { User } from "./_user.ts";
 
 /** Folders of sandboxes that were left behind. The runtime of an executable keeps a cache beside them. */
 async function leftFolders(user: User): Promise<readonly string[]> {
@@ -86,6 +71,7 @@ export function endSuite(launcher: Launcher): void {
     await together(t, {
       "SIGINT in a block": stops("SIGINT"),
       "SIGTERM in a block": stops("SIGTERM"),
+      "SIGHUP in a block": stops("SIGHUP"),
       "SIGINT while the model thinks": withUser(async (user) => {
         const running = user.start(["run", "--output", "jsonl", "x"]);
         await running.until("request", () => user.mock.requests.length === 1);

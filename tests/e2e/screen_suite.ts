@@ -86,6 +86,19 @@ export function screenSuite(launcher: Launcher): void {
     assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
   });
 
+  launched(launcher, "vis run stores what ran when its terminal is gone", async () => {
+    await using user = await User.make(launcher, { reply: [ENDLESS] });
+    const pty = new Pty(user, ["run", "x"]);
+    await pty.until("running block 1");
+    const pid = await pty.pid();
+    const below = descendants(pid);
+    const itself = descendants(Deno.pid).filter((one) => one.pid === pid);
+    pty.cut();
+    await pty.ended;
+    assert.deepEqual(await survivors([...itself, ...below]), []);
+    assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
+  });
+
   launched(launcher, "vis on a terminal says that its database is gone, with the answer", async () => {
     await using user: User = await User.make(launcher, {
       handler: ({ index }) => {

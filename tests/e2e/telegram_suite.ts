@@ -35,17 +35,17 @@ class Chat implements AsyncDisposable {
   /** How often the model was asked about each word. */
   readonly asked = new Map<string, number>();
   /** What happens at the next request to the model. */
-  onModel: (() => void) | null = null;
+  onModel: (() => void | Promise<void>) | null = null;
   bot: Running | null = null;
 
   constructor(readonly user: User) {}
 
   static async open(launcher: Launcher): Promise<Chat> {
     let chat: Chat | null = null;
-    const handler = (asked: { readonly body: unknown }): MockReply => {
+    const handler = async (asked: { readonly body: unknown }): Promise<MockReply> => {
       const word = JSON.stringify(asked.body).match(/word\d+/g)?.sort().at(-1) ?? "";
       chat?.asked.set(word, (chat.asked.get(word) ?? 0) + 1);
-      chat?.onModel?.();
+      await chat?.onModel?.();
       return { text: replyJson([], { final: `You said ${word}` }) };
     };
     chat = new Chat(await User.make(launcher, { handler }));
@@ -94,6 +94,29 @@ export function telegramSuite(launcher: Launcher): void {
     assert.ok(!stderr.includes(TOKEN));
     const stored = await Deno.readFile(chat.user.database);
     assert.ok(!new TextDecoder("latin1").decode(stored).includes(TOKEN.split(":")[1] ?? ""), "token in the database");
+  });
+
+  launched(launcher, "vis telegram stores what runs at SIGHUP as at SIGTERM, and begins it again", async (t) => {
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+      await t.step(signal, async () => {
+        await using chat = await Chat.open(launcher);
+        const asked = Promise.withResolvers<void>();
+        const hold = Promise.withResolvers<void>();
+        chat.onModel = () => {
+          chat.onModel = null;
+          asked.resolve();
+          return hold.promise;
+        };
+        const bot = chat.start();
+        chat.api.say("say word1");
+        await asked.promise;
+        bot.kill(signal);
+        const { code, stderr } = await bot.ended;
+        assert.equal(code, 0, stderr);
+        hold.resolve();
+        await chat.start().until("answer", () => chat.answers("word1") === 1);
+      });
+    }
   });
 
   launched(launcher, "vis telegram says that an answer is not stored when its database is gone, and ends", async () => {

@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { descendants, type Seen } from "./_processes.ts";
+import type { Running, User } from "./_user.ts";
+
+/** A block that shows that it runs, and then runs for ever. */
+export const ENDLESS = 'const begun = await fs.writeFile("mark", "x")\nawait new Promise(() => {})';
+
+/** Waits until the endless block runs; the processes below the program. */
+export async function inBlock(user: User, running: Running): Promise<readonly Seen[]> {
+  const mark = join(user.workspace, "mark");
+  await running.until("block that runs", () => Deno.stat(mark).then(() => true, () => false));
+  const seen = descendants(running.pid);
+  assert.ok(seen.length > 0, "the sandbox is a child process");
+  return seen;
+}
