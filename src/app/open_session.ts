@@ -38,7 +38,7 @@ export interface SessionParts extends ShippedParts {
 /** Builds everything one channel needs, in order, and closes it in reverse. */
 export async function openSession(request: OpenRequest, { env, telemetry, ...given }: SessionParts): Promise<Session> {
   PROCESS_LIMITS.hold();
-  const { locked, extensionHome } = request;
+  const { locked } = request;
   const settings = await readSettings(request, env);
   const parts = locked ? (await import("./lock_parts.ts")).lockParts(given, locked) : given;
   await checkLeftOut(request.noExtension ?? [], { settings, parts });
@@ -49,11 +49,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
     const router = await routerFor(request, { settings, telemetry });
     store = await openLoggedStore({ path: settings.database, isAlive });
     const swept = await store.sweepLost(isAlive);
-    const shell = shellParts(webSettings(await mcpSettings(settings, request.mcpServers)), parts);
-    const extensions = await extensionSource({ ...shell.settings, extensionHome }, shell.parts, {
-      paths: (request.extension ?? []).map((path) => resolve(path)),
-      project: !locked,
-    });
+    const extensions = await extensionsOf(request, { settings, parts });
     const own = ownSession();
     const where = { ...settings, spares, readOnly: locked?.writable === false };
     const conversations = await conversationsOf(telemetry, {
@@ -87,6 +83,15 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
     await Promise.all([spares?.close(), store?.close()]);
     throw error;
   }
+}
+
+async function extensionsOf(
+  { locked, extensionHome, extension = [], mcpServers }: OpenRequest,
+  given: { readonly settings: Settings; readonly parts: ShippedParts },
+): ReturnType<typeof extensionSource> {
+  const { settings, parts } = shellParts(webSettings(await mcpSettings(given.settings, mcpServers)), given.parts);
+  const paths = extension.map((path) => resolve(path));
+  return await extensionSource({ ...settings, extensionHome }, parts, { paths, project: !locked });
 }
 
 /** What traces needs is loaded where they are wanted alone. */
