@@ -32,6 +32,7 @@ import { search } from "./_search.ts";
 import { readSentMessages } from "./_sent_messages.ts";
 import { SqliteConnection } from "./_sqlite_connection.ts";
 import { toStoreError } from "./_store_error.ts";
+import type { StoreOptions } from "./_store_options.ts";
 import { setTitle, suggestTitle } from "./_titles.ts";
 import { Variables } from "./_variables.ts";
 import type * as store from "./store.ts";
@@ -50,16 +51,7 @@ export class SqliteStore implements store.Store {
   readonly #children: Children;
   readonly #care: CareOfConversations;
 
-  constructor(
-    db: DatabaseSync,
-    { location, files = null, now, busyMs, isAlive }: {
-      readonly location: string;
-      readonly files?: OpenFiles | null;
-      readonly now: () => number;
-      readonly busyMs: number;
-      readonly isAlive: IsAlive;
-    },
-  ) {
+  constructor(db: DatabaseSync, { location, files = null, now, busyMs, isAlive }: StoreOptions) {
     this.location = location;
     this.#now = now;
     this.#files = files;
