@@ -223,7 +223,6 @@ export class Conversations {
     const settings = { ...this.#parts.settings, ...(budget && { budget }), ...(instructions && { instructions }) };
     const given = await allGiven(options, this.#store);
     const queryId = await storeQuery(request, { ...this.#parts, settings }, { ...options, branchId });
-    this.#children.forget(branchId);
     const steering = new Steering();
     const cancelling = new AbortController();
     const signal = AbortSignal.any([options.signal, cancelling.signal]);
@@ -233,6 +232,7 @@ export class Conversations {
     this.#leases.begin(branchId, cancel);
     try {
       const environment = await this.#environmentFor(queryId, { branch, given, reopen: options.retryOf !== undefined });
+      this.#children.forget(branchId);
       try {
         const parts = { ...this.#parts, settings, environment, steering };
         return await runQuery(request, parts, { ...options, signal, begun: queryId });
@@ -257,14 +257,12 @@ export class Conversations {
       readonly reopen: boolean;
     },
   ): Promise<Environment> {
-    let environment: Environment | null = null;
     try {
       const after = await this.#store.runBefore(queryId);
-      environment = await this.#live.use(branch, { run: queryId, after, reopen });
+      const environment = await this.#live.use(branch, { run: queryId, after, reopen });
       if (given.length > 0) await environment.give(given);
       return environment;
     } catch (error) {
-      if (environment) await this.#children.rest(branch.branchId, environment);
       await endUnrun(this.#store, queryId).catch(() => {});
       throw error;
     }

@@ -180,3 +180,17 @@ Deno.test("children that live, whatever queries do: never more than sandbox.live
   await engine.conversations.closeAll();
   assert.ok(!children.some(({ pid }) => isAlive(pid)));
 });
+
+Deno.test("a child whose conversation cannot begin its next query is still one that can be stopped", async () => {
+  const starts = new Starts();
+  await using engine = await enginesOf(starts, [COMPUTE, COMPUTE], { children: { live: 1 } });
+  await engine.ask("1");
+  const { store } = engine;
+  const runBefore = store.runBefore.bind(store);
+  store.runBefore = () => Promise.reject(new Error("no store"));
+  await assert.rejects(engine.ask("2"), /no store/);
+  store.runBefore = runBefore;
+  assert.equal(starts.living, 1);
+  assert.equal(await ask(engine, await conversation(engine, "other")), "It is seven");
+  assert.deepEqual([starts.asked, starts.living], [2, 1]);
+});

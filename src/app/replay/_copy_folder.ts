@@ -5,6 +5,7 @@ import { removeTree } from "./_remove_tree.ts";
 
 const PREFIX = "vis-replay-", OWNER = "owner.json";
 const RANDOM = 10, LONGEST_NAME = 200;
+const DAY_MS = 86_400_000;
 
 /** A new folder (real path) for a copy in another one, which names this process as its owner; its path has `length` characters, where that is not
  * too short or too long. Copies whose process is no more are removed first. */
@@ -34,8 +35,11 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
+/** What another machine, boot or namespace has made is taken for abandoned after a day. */
 async function isAbandoned(path: string): Promise<boolean> {
   if ((await Deno.lstat(path)).uid !== Deno.uid()) return false;
-  const owner: ProcessOwner = JSON.parse(await Deno.readTextFile(join(path, OWNER)));
-  return isAlive(owner) === false;
+  const file = join(path, OWNER);
+  const owner: ProcessOwner = JSON.parse(await Deno.readTextFile(file));
+  const made = (await Deno.stat(file)).mtime?.getTime() ?? Infinity;
+  return !(isAlive(owner) ?? Date.now() - made < DAY_MS);
 }

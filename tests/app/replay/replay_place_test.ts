@@ -8,6 +8,7 @@ import { withFolder } from "../../helpers/with_folder.ts";
 
 const UNIX = Deno.build.os !== "windows";
 const GONE = { ...thisProcess(), pid: 1 << 22, started: "1" };
+const ELSEWHERE = { ...GONE, space: "another" };
 
 interface Rig {
   readonly workspace: string;
@@ -266,6 +267,8 @@ Deno.test(
       await write(join(temporary, name, "owner.json"), JSON.stringify(owner));
     }
     await Deno.mkdir(join(temporary, "vis-replay-unknown"));
+    const old = new Date(Date.now() - 25 * 3_600_000);
+    await Deno.utime(join(temporary, "vis-replay-long-ago/owner.json"), old, old);
     const { close } = await place();
     await close();
     assert.deepEqual(await left(), ["vis-other", "vis-replay-alive", "vis-replay-elsewhere", "vis-replay-unknown"]);
