@@ -260,7 +260,8 @@ Deno.test(
     const owners = {
       "vis-replay-dead": GONE,
       "vis-replay-alive": thisProcess(),
-      "vis-replay-elsewhere": { ...GONE, space: "another machine" },
+      "vis-replay-elsewhere": ELSEWHERE,
+      "vis-replay-long-ago": ELSEWHERE,
       "vis-other": GONE,
     };
     for (const [name, owner] of Object.entries(owners)) {
