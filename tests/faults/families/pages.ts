@@ -2,7 +2,13 @@ import type { Family } from "./family.ts";
 
 /** What tests/faults/flip_tries.ts offers. */
 interface FlipTries {
-  flipTries(options: { readonly count: number; readonly seed: number; readonly folder: string }): Promise<{
+  flipTries(options: {
+    readonly count: number;
+    readonly seed: number;
+    readonly folder: string;
+    /** After each flip so many of all reads, others each time. */
+    readonly reads: number;
+  }): Promise<{
     readonly tries: number;
     /** Of tries with a value that was not stored. */
     readonly wrong: number;
@@ -13,8 +19,6 @@ interface FlipTries {
 }
 
 const MODULE = new URL("../flip_tries.ts", import.meta.url);
-const FLIPS = 50;
-const QUICK_FLIPS = 5;
 
 /** Bits of every kind of page, read by the store in this process: from source, whatever the other families run. */
 export const pages: Family = {
@@ -26,8 +30,8 @@ export const pages: Family = {
     const { flipTries }: FlipTries = await import(MODULE.href);
     const folder = await Deno.makeTempDir({ prefix: "vis-flips-" });
     try {
-      const count = trial.quick ? QUICK_FLIPS : FLIPS;
-      const { tries, wrong, unclear, examples } = await flipTries({ count, seed: trial.seed, folder });
+      const size = trial.quick ? { count: 5, reads: 40 } : { count: 50, reads: Infinity };
+      const { tries, wrong, unclear, examples } = await flipTries({ ...size, seed: trial.seed, folder });
       trial.faults += tries;
       for (const example of examples) trial.note(example);
       if (wrong > 0) trial.found("lost", `${wrong} of ${tries} flips gave another value than was stored`);
