@@ -43,7 +43,9 @@ export class World implements AsyncDisposable {
     try {
       checkClean(text);
     } catch {
-      this.trial.found("unclear", `${what} printed a stack or "a defect": ${shortened(text.stderr + text.stdout)}`);
+      const all = text.stderr + text.stdout;
+      const [part = all] = /.*(a defect|^\s+at ).*/m.exec(all) ?? [];
+      this.trial.found("unclear", `${what} printed a stack or "a defect": ${shortened(part)}`);
     }
   }
 
