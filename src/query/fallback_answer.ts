@@ -58,7 +58,7 @@ function headline(
     case "process_lost":
       return `Interrupted: the process that ran it ended after ${done}; what was done is kept.`;
     case "unstored":
-      return `The answer could not be stored after ${done}.`;
+      return `No answer: the database could not be used after ${done}; what was stored until then is kept.`;
     case "defect":
       return `The query ended because of a defect in Vis after ${done}; what was done is kept.`;
   }

@@ -36,14 +36,17 @@ export class QueryEnding {
   /** `before` is what has to be stored first. Rejects where that or the end cannot be stored and there is no answer;
    * whoever follows the query hears of it where that is because another process took over. */
   async end(why: QueryReason, before = Promise.resolve()): Promise<QueryResult> {
-    const { deadline, parts: { log }, queryId, subcalls, title } = this.#query;
+    const { deadline, subcalls, title } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
     await Promise.all([subcalls.close(), title()?.end()]);
-    const result = await this.#stored(compose(reason, this.#query), before);
-    const { status, iterations, ms } = result;
-    log.info("query_ended", { queryId, status, reason: result.reason, iterations, ms });
-    this.#send(result.reason === "answered" ? "final" : status === "interrupted" ? "cancelled" : "failed", result);
-    return result;
+    return this.#announce(await this.#stored(compose(reason, this.#query), before));
+  }
+
+  /** The database failed before there was an answer: whoever follows the query hears of it. */
+  async fail(error: StoreError): Promise<void> {
+    const { subcalls, title } = this.#query;
+    await Promise.all([subcalls.close(), title()?.end()]);
+    this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
   /** Stores how the query ended. An answer was paid for: where it cannot be stored its caller gets it all the same, with
@@ -59,11 +62,17 @@ export class QueryEnding {
     } catch (error) {
       if (error instanceof TakenOverError) this.#takenOver(error);
       if (state.final === null || !(error instanceof StoreError)) throw error;
-      const reason = "unstored";
-      const unstored = { reason, status: statusOf(reason), notes: [...result.notes, error.message] } as const;
-      await store.endQuery(queryId, { ...end, ...unstored }).catch(() => {}); // perhaps that much can be stored
-      return { ...result, ...unstored };
+      return await this.#unstored(result, error);
     }
+  }
+
+  async #unstored(result: QueryResult, { message }: StoreError): Promise<QueryResult> {
+    const { parts: { store }, queryId } = this.#query;
+    const reason = "unstored";
+    const unstored: QueryResult = { ...result, reason, status: statusOf(reason), notes: [...result.notes, message] };
+    const { value: _inAnswer, ...end } = unstored;
+    await store.endQuery(queryId, end).catch(() => {}); // perhaps that much can be stored
+    return unstored;
   }
 
   #takenOver({ message }: TakenOverError): void {
@@ -71,6 +80,14 @@ export class QueryEnding {
     state.final = null;
     log.warn("query_taken_over", { queryId });
     this.#send("failed", { ...compose("process_lost", this.#query), answer: message });
+  }
+
+  #announce(result: QueryResult): QueryResult {
+    const { parts: { log }, queryId } = this.#query;
+    const { status, reason, iterations, ms } = result;
+    log.info("query_ended", { queryId, status, reason, iterations, ms });
+    this.#send(reason === "answered" ? "final" : status === "interrupted" ? "cancelled" : "failed", result);
+    return result;
   }
 
   #send(type: "final" | "failed" | "cancelled", result: QueryResult): void {

@@ -81,7 +81,8 @@ async function runWithin(
     unstored = !(error instanceof ConfigError);
     if (unstored) state.final = null;
     if (error instanceof ConfigError) state.failed(error.message, { call: false });
-    await ending.end(error instanceof ConfigError ? "configuration" : "defect").catch(() => {});
+    if (error instanceof StoreError) await ending.fail(error);
+    else await ending.end(error instanceof ConfigError ? "configuration" : "defect").catch(() => {});
     if (!FORESEEN.some((kind) => error instanceof kind)) {
       parts.log.error("query_defect", { queryId, stack: error instanceof Error ? error.stack : String(error) });
     }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
+import { checkEvents } from "./_events.ts";
 import type { Launcher } from "./_launcher.ts";
 import { launched, together } from "./_together.ts";
 import { User } from "./_user.ts";
@@ -75,16 +76,30 @@ export function movedSuite(launcher: Launcher): void {
         assert.match(stderr, /^vis: Cannot use database .*: it was removed or renamed/m);
         assert.deepEqual(await Array.fromAsync(Deno.readDir(user.workspace)), []);
       },
+      "as events, before there is an answer": async () => {
+        const [change = () => {}] = CHANGES["the file is renamed"] ?? [];
+        await using user = await changing(launcher, { change, reply: replyJson("const n = 6", { final: "{{n}}" }) });
+        const { code, stdout, stderr } = await user.run(["run", "--output", "jsonl", "x"]);
+        assert.equal(code, 3);
+        assert.match(stderr, /^vis: Cannot use database .*: it was removed or renamed/m);
+        const last = checkEvents(stdout).at(-1);
+        assert.ok(last?.type === "failed" && last.result.reason === "unstored", stdout);
+        assert.match(last.result.notes.at(-1) ?? "", /: it was removed or renamed/);
+        Deno.renameSync(`${user.database}.away`, user.database);
+        const shown = await user.run(["conversations", "show", last.result.conversationId.slice(0, 13)]);
+        assert.match(shown.stdout, /the database could not be used/);
+      },
     });
   });
 
   launched(launcher, "vis serve reports nothing as stored while its database is away, and stores again", async () => {
     let change: (database: string) => void = () => {};
+    let reply = final("Here I am");
     await using user: User = await User.make(launcher, {
       handler: () => {
         change(user.database);
         change = () => {};
-        return final("Here I am");
+        return reply;
       },
     });
     const token = "an-operators-own-token";
@@ -111,6 +126,13 @@ export function movedSuite(launcher: Launcher): void {
     assert.deepEqual([errors.length, errors[0].path], [1, "file"]);
     assert.match(errors[0].message, /^it was removed or renamed while it was in use/);
 
+    Deno.renameSync(`${user.database}.away`, user.database);
+    reply = replyJson("const n = 6", { final: "{{n}}" });
+    change = (database) => Deno.renameSync(database, `${database}.away`);
+    const path = `/api/v1/conversations/${conversationId}/messages`;
+    const events = await (await ask(path, { request: "x" }, { accept: "text/event-stream" })).text();
+    assert.match(events, /event: failed\ndata: .*"reason":"unstored".*it was removed or renamed/);
+    reply = final("Here I am");
     Deno.renameSync(`${user.database}.away`, user.database);
     assert.equal((await ask("/readyz")).status, 200);
     assert.equal((await (await send()).json()).status, "done");

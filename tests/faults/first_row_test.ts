@@ -68,7 +68,7 @@ Deno.test("a disk that is full when the row is to be stored ends the query with 
     await assert.rejects(engine.ask("write"), (error) => error === FULL);
     assert.deepEqual(await files(workspace), []);
     const [query] = await store.queries(engine.branch.branchId);
-    assert.deepEqual([query?.running, query?.reason, query?.usage.calls], [false, "defect", 1]);
+    assert.deepEqual([query?.running, query?.reason, query?.usage.calls], [false, "unstored", 1]);
     assert.deepEqual(await store.iterations(query?.queryId ?? ""), []);
     assert.deepEqual((await store.variables(engine.branch.branchId)).map(({ name }) => name), []);
     full = false;

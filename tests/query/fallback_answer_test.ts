@@ -11,7 +11,7 @@ const REASONS = {
   limit_time: /time limit[\s\S]*budget\.wallMs/,
   provider: /third/,
   configuration: /third/,
-  unstored: /could not be stored/,
+  unstored: /database could not be used after 3 iterations/,
   defect: /defect/,
   cancelled: /Cancelled after 3 iterations/,
   process_lost: /process/,
