@@ -136,6 +136,8 @@ export function compileArguments(folder: string, { output = "dist/vis", target }
     // the executable can compute: another user of the machine could leave code there for this one to run.
     "--no-code-cache",
     "--unstable-worker-options",
+    // The signal of a request says that its client has gone, and not that it was answered.
+    "--unstable-no-legacy-abort",
     ...PERMISSIONS,
     `--v8-flags=${flags.join(",")}`,
     ...(target ? ["--target", target] : []),

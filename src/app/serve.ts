@@ -4,6 +4,7 @@ import { usedTokens } from "../channels/http/used_tokens.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtensionFacts } from "../domain/extension_report.ts";
 import { createLog } from "../logging/log.ts";
+import { connectionTable } from "./connection_table.ts";
 import { AppExtensionAdmin } from "./extension_admin.ts";
 import { lockParts } from "./lock_parts.ts";
 import { wantedTelemetry } from "./otel/wanted_telemetry.ts";
@@ -61,6 +62,7 @@ export async function serve(
       hosts: config.hosts,
       proxies: config.proxies,
       limits: limitsOf(config),
+      connectionTable: connectionTable(),
       hooks: bot?.hooks ?? {},
     }, { host, port: request.port ?? config.port });
     return {

@@ -13,14 +13,21 @@ class ProcFiles {
 
   /** The begin of a file; throws Error where there is none. */
   read(path: string): string {
-    const libc = this.#library();
-    const descriptor = libc.open(path);
-    if (descriptor < 0) throw new Error(`Cannot read ${path}: errno ${libc.errno()}`);
-    try {
-      return libc.readStart(descriptor, MAX_BYTES);
-    } finally {
-      libc.closeDescriptor(descriptor);
-    }
+    return this.#opened(path, (libc, descriptor) => libc.readStart(descriptor, MAX_BYTES));
+  }
+
+  /** All of a file, piece by piece: a table that changes meanwhile may have rows left out or twice. */
+  readWhole(path: string): string {
+    return this.#opened(path, (libc, descriptor) => {
+      const decoder = new TextDecoder();
+      let text = "";
+      for (let offset = 0;;) {
+        const bytes = libc.readAt(descriptor, { maxBytes: MAX_BYTES, offset });
+        if (bytes.length === 0) return text + decoder.decode();
+        text += decoder.decode(bytes, { stream: true });
+        offset += bytes.length;
+      }
+    });
   }
 
   /** Where a link leads; throws Error where there is none. */
@@ -69,6 +76,17 @@ class ProcFiles {
     return found;
   }
 
+  #opened(path: string, read: (libc: Libc, descriptor: number) => string): string {
+    const libc = this.#library();
+    const descriptor = libc.open(path);
+    if (descriptor < 0) throw new Error(`Cannot read ${path}: errno ${libc.errno()}`);
+    try {
+      return read(libc, descriptor);
+    } finally {
+      libc.closeDescriptor(descriptor);
+    }
+  }
+
   #library(): Libc {
     return this.#libc ??= new Libc();
   }
@@ -85,4 +103,4 @@ function numberAt(bytes: Uint8Array, at: number): number | null {
   return number;
 }
 
-export const PROC: Pick<ProcFiles, "read" | "link" | "write" | "tasks" | "processes"> = new ProcFiles();
+export const PROC: Pick<ProcFiles, "read" | "readWhole" | "link" | "write" | "tasks" | "processes"> = new ProcFiles();

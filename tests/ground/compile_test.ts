@@ -10,7 +10,9 @@ const RUN = ["run", "-A", "scripts/compile.ts"];
 
 Deno.test("compileArguments() bakes in permissions, flags and the folder", () => {
   const args = compileArguments("/b", { output: "/out/vis", target: "aarch64-apple-darwin" });
-  for (const flag of [...PERMISSIONS, "--no-prompt", "--no-npm", "--unstable-worker-options"]) {
+  for (
+    const flag of [...PERMISSIONS, "--no-prompt", "--no-npm", "--unstable-worker-options", "--unstable-no-legacy-abort"]
+  ) {
     assert.ok(args.includes(flag), flag);
   }
   assert.ok(

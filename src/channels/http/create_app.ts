@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { newId } from "../../domain/id.ts";
+import type { Leaving } from "./client_leaving.ts";
 import { conditional } from "./conditional.ts";
 import { conversationRoutes } from "./conversation_routes.ts";
 import { Door } from "./door.ts";
@@ -40,6 +41,7 @@ export interface Connection {
   /** The other end. */
   readonly remote: string;
   readonly routed: (route: string) => void;
+  readonly leaving: Leaving;
 }
 
 interface Env {
@@ -126,7 +128,8 @@ function add(app: Hono<Env>, { route, parts }: { readonly route: Route; readonly
     c.env.routed(route.path);
     const caller = c.get("caller");
     if (caller !== ANYONE) requireScope(scopeOf(route), caller);
-    const facts = { params: c.req.param(), requestId: c.get("requestId"), caller, limits: parts.limits };
+    const { leaving } = c.env;
+    const facts = { params: c.req.param(), requestId: c.get("requestId"), caller, leaving, limits: parts.limits };
     const response = await route.handle(await readCall(c.req.raw, { route, ...facts }));
     return route.method === "get" ? await conditional(response, c.req.raw.headers) : response;
   });

@@ -34,6 +34,9 @@ export interface HttpParts {
   /** Addresses of reverse proxies, which say in X-Forwarded-For whom they ask for. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
+  /** The system's table of TCP connections, as /proc/net/tcp has it, where the runtime does not tell of all clients that
+   * leave; null and left out where it does. */
+  readonly connectionTable?: (() => Promise<string>) | null;
   /** Paths at which somebody else answers POST requests, which carry what they are known by themselves: no token is
    * asked for. Whoever answers bounds what it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;

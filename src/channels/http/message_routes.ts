@@ -8,6 +8,7 @@ import type { StoredQuery } from "../../domain/stored_query.ts";
 import type { z } from "zod";
 import { QueryResultSchema } from "../schemas/query_result_schema.ts";
 import { callerLabel } from "./caller_label.ts";
+import type { Leaving } from "./client_leaving.ts";
 import { eventStream, runTexts } from "./event_stream.ts";
 import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
@@ -73,7 +74,7 @@ function send({ parts, runs }: RouteParts, once: Idempotency): Route {
       });
       if (sent === null) return jsonResponse({ steered: true }, { status: 202 });
       const { cancelOnDisconnect } = call.body;
-      return await answer(sent.queryId, { call, parts, runs, cancelOnDisconnect });
+      return await answer(sent.queryId, { call, parts, runs, ...(cancelOnDisconnect ? { cancelOnDisconnect } : {}) });
     },
   });
 }
@@ -107,9 +108,10 @@ async function resume(
 
 /** Null where the running query was told. */
 async function begin(
-  { body, caller }: Pick<Call<Message>, "body" | "caller">,
+  call: Pick<Call<Message>, "body" | "caller" | "headers" | "leaving">,
   { parts, runs, conversation, requestKey }: RouteParts & KeyedRequest & { readonly conversation: Conversation },
 ): Promise<Sent> {
+  const { body, caller } = call;
   const { conversations } = parts;
   const given = optionsOf(body);
   await conversations.check(given);
@@ -117,9 +119,19 @@ async function begin(
   const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
   const { queryId } = await runs.begin(
     (options) => conversations.send(conversation, body.request, { ...options, ...more }),
-    { conversationId: conversation.conversationId, caller },
+    {
+      conversationId: conversation.conversationId,
+      caller,
+      leaving: body.cancelOnDisconnect === false ? null : leavingOf(call),
+    },
   );
   return { queryId };
+}
+
+/** What ends the query of a client that waits for its result alone. With a key it may ask again for what came of it, and
+ * a stream can be followed from where it was left. */
+function leavingOf({ headers, leaving }: Pick<Call, "headers" | "leaving">): Leaving | null {
+  return headers.has("idempotency-key") || wantsEvents(headers) ? null : leaving;
 }
 
 function optionsOf(
@@ -212,7 +224,7 @@ function retry({ parts, runs }: RouteParts, once: Idempotency): Route {
         const label = callerLabel("http", call.caller);
         const begun = await runs.begin(
           (options) => conversations.retry(queryId, { ...options, ...more, requestKey, label }),
-          { conversationId: conversation.conversationId, caller: call.caller },
+          { conversationId: conversation.conversationId, caller: call.caller, leaving: leavingOf(call) },
         );
         return { queryId: begun.queryId };
       };

@@ -48,7 +48,7 @@ function chatCompletions({ parts, runs }: RouteParts): Route {
     method: "post",
     path: "/v1/chat/completions",
     operation: "openaiChatCompletion",
-    summary: "One query as a chat completion; leaving its stream cancels it",
+    summary: "One query as a chat completion; leaving the call cancels it",
     tag: "openai",
     headers: { "X-Vis-Conversation": "The conversation to go on with; a new one where it is left out" },
     body: ChatCompletionBody,
@@ -68,7 +68,7 @@ function chatCompletions({ parts, runs }: RouteParts): Route {
       const label = callerLabel("openai", call.caller);
       const { run, queryId } = await runs.begin(
         (options) => conversations.send(conversation, request, { ...options, ...given, label, refuseWhenBusy: true }),
-        { conversationId: conversation.conversationId, caller: call.caller },
+        { conversationId: conversation.conversationId, caller: call.caller, leaving: call.leaving },
       );
       const facts = { queryId, model: body.model, at: parts.now() };
       const headers = { [CONVERSATION_HEADER]: conversation.branchId };

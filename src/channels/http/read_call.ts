@@ -8,7 +8,7 @@ import type { Call, Route } from "./route.ts";
 /** A request as its route's handler gets it. Throws `Problem` for one that its schemas refuse. */
 export async function readCall(
   request: Request,
-  { route, limits, ...facts }: Pick<Call, "params" | "requestId" | "caller"> & {
+  { route, limits, ...facts }: Pick<Call, "params" | "requestId" | "caller" | "leaving"> & {
     readonly route: Pick<Route, "body" | "query">;
     readonly limits: HttpLimits;
   },

@@ -31,7 +31,7 @@ function create({ parts, runs }: RouteParts): Route {
     method: "post",
     path: "/v1/responses",
     operation: "openaiCreateResponse",
-    summary: "One query as a response; leaving its stream cancels it",
+    summary: "One query as a response; leaving the call cancels it",
     tag: "openai",
     headers: { "X-Vis-Conversation": "The conversation to go on with; a new one where it is left out" },
     body: ResponseBody,
@@ -49,7 +49,7 @@ function create({ parts, runs }: RouteParts): Route {
       const more = { ...given, label: callerLabel("openai", caller), refuseWhenBusy: true };
       const { run, queryId } = await runs.begin(
         (options) => conversations.send(conversation, request, { ...options, ...more }),
-        { conversationId: conversation.conversationId, caller },
+        { conversationId: conversation.conversationId, caller, leaving: call.leaving },
       );
       const facts = { ...factsOf(body), queryId, conversationId: conversation.branchId, model, at: parts.now() };
       const headers = { [CONVERSATION_HEADER]: conversation.branchId };

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Leaving } from "./client_leaving.ts";
 import type { Scope, TokenGrant } from "./token_grant.ts";
 
 export type Method = "get" | "post" | "patch" | "delete";
@@ -14,6 +15,8 @@ export interface Call<B = unknown, Q = unknown> {
   readonly requestId: string;
   /** Whose token came with it. */
   readonly caller: TokenGrant;
+  /** Tells when the client has gone before the response. */
+  readonly leaving: Leaving;
 }
 
 /** One answer as OpenAPI describes it. */

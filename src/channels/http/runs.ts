@@ -1,3 +1,4 @@
+import type { Leaving } from "./client_leaving.ts";
 import type { Emit } from "../../domain/query_event.ts";
 import { Run } from "./run.ts";
 import { Problem } from "./problem.ts";
@@ -40,11 +41,15 @@ export class Runs {
     this.#quotas.check(caller);
   }
 
-  /** Begins a run, on the caller's account, and waits for its first event. Rejects as `Conversations.send` where nothing
-   * was begun, and with `Problem` (429) where the caller's quota is used up. */
+  /** Begins a run, on the caller's account, and waits for its first event; `leaving` cancels it. Rejects as
+   * `Conversations.send` where nothing was begun, and with `Problem` (429) where the caller's quota is used up. */
   async begin(
     send: ConstructorParameters<typeof Run>[1],
-    { conversationId, caller }: { readonly conversationId: string; readonly caller: TokenGrant },
+    { conversationId, caller, leaving = null }: {
+      readonly conversationId: string;
+      readonly caller: TokenGrant;
+      readonly leaving?: Leaving | null;
+    },
   ): Promise<{ readonly run: Run; readonly queryId: string }> {
     this.check(caller);
     const lease = this.#quotas.begin(caller);
@@ -52,7 +57,11 @@ export class Runs {
       return send({ signal, emit: (event) => [this.#onEvent, emit].forEach((tell) => tell(event)) });
     });
     this.#running.add(run);
-    const gone = (): void => void this.#running.delete(run);
+    const stay = leaving?.(() => run.cancel());
+    const gone = (): void => {
+      stay?.();
+      this.#running.delete(run);
+    };
     const { queryId } = await run.started.catch((error: unknown) => {
       gone();
       lease.undo();
@@ -62,6 +71,7 @@ export class Runs {
       gone();
       lease.end(result);
     });
+    for (const before of this.#byQuery.values()) before.rest();
     this.#byQuery.set(queryId, run);
     this.#forget();
     return { run, queryId };

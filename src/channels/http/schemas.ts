@@ -112,8 +112,8 @@ export const MessageBody = z.strictObject({
     "While this server runs a query in it: answer 409, wait for its end, or give it this message as a note. A query of " +
       "another process is answered with 409",
   ),
-  cancelOnDisconnect: z.boolean().default(false).describe(
-    "Whether leaving the stream, or the wait for the result, cancels the query",
+  cancelOnDisconnect: z.boolean().optional().describe(
+    "Whether leaving the call cancels its query; where it is left out, leaving the wait for a result does, unless the call has an Idempotency-Key, and leaving a stream does not",
   ),
 });
 

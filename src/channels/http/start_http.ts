@@ -1,4 +1,5 @@
 import { isLoopback } from "../../domain/is_loopback.ts";
+import { clientLeaving } from "./client_leaving.ts";
 import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { EVENT_STREAM_TYPE } from "./event_stream.ts";
@@ -32,12 +33,17 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     answer: async (request, { completed, remoteAddr }) => {
       const done = completed.catch(() => {}).then(() => void open.delete(done));
       open.add(done);
-      const response = await within(request, (routed) => answer(request, { remote: remoteAddr.hostname, routed }));
+      const { hostname: remote, port: client } = remoteAddr;
+      const response = await within(
+        request,
+        (routed) => answer(request, { remote, routed, leaving: leaving(request, client) }),
+      );
       if (response.headers.get("content-type") === EVENT_STREAM_TYPE) void done.then(metrics.stream());
       return response;
     },
   });
   const { port } = listener;
+  const leaving = clientLeaving(port, parts);
   for (const name of namesOf(at.host, port, parts.hosts)) hosts.add(name);
   const shown = at.host.includes(":") ? `[${at.host}]` : at.host;
   return {

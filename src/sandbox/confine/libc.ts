@@ -55,10 +55,22 @@ export class Libc {
   }
 
   readStart(descriptor: number, maxBytes: number): string {
+    return new TextDecoder().decode(this.readAt(descriptor, { maxBytes, offset: 0 }));
+  }
+
+  /** What one call gives from there on; nothing at the end. */
+  readAt(
+    descriptor: number,
+    { maxBytes, offset }: { readonly maxBytes: number; readonly offset: number },
+  ): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(maxBytes);
-    const into = this.address(bytes);
-    const got = this.syscall(this.#calls.pread64, [BigInt.asUintN(64, BigInt(descriptor)), into, BigInt(maxBytes), 0n]);
-    return new TextDecoder().decode(bytes.subarray(0, Math.max(got, 0)));
+    const from = [
+      BigInt.asUintN(64, BigInt(descriptor)),
+      this.address(bytes),
+      BigInt(maxBytes),
+      BigInt(offset),
+    ] as const;
+    return bytes.subarray(0, Math.max(this.syscall(this.#calls.pread64, [...from]), 0));
   }
 
   closeDescriptor(descriptor: number): void {

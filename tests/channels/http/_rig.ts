@@ -1,3 +1,4 @@
+import { connectionTable } from "../../../src/app/connection_table.ts";
 import type { HttpLimits, HttpParts } from "../../../src/channels/http/http_parts.ts";
 import { oneToken } from "../../../src/channels/http/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
@@ -82,6 +83,7 @@ export async function startRig(
     proxies: options.proxies ?? [],
     ...(options.ready ? { ready: options.ready } : {}),
     limits: { ...LIMITS, ...options.limits },
+    connectionTable: connectionTable(),
   }, { host: "127.0.0.1", port: 0 });
   const closed = { done: false };
   const close = async (): Promise<void> => {

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import type { Client } from "@modelcontextprotocol/client";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withClient } from "./_connected.ts";
 
 const textOf = (result: { readonly content?: unknown }) => (result.content as { readonly text: string }[])[0]?.text;
+
+const ASK = { name: "ask", arguments: { request: "x" } };
 
 Deno.test("mcpServer() says who it is and what its tools take, read and give", () =>
   withClient([], async (client) => {
@@ -71,22 +74,34 @@ Deno.test("continue tells of iterations where the client asked for progress", ()
     assert.deepEqual(heard, [[1, "Iteration 1: executed"], [2, "Iteration 2: final"]]);
   }));
 
-Deno.test("a call that the client cancels ends its query", () =>
-  withClient([replyJson("await new Promise(() => {})")], async (client, engine) => {
+/** Ends of a call before its result. */
+const LEAVING: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
+  "that the client cancels": async (client) => {
     const controller = new AbortController();
-    const call = client.callTool({ name: "ask", arguments: { request: "x" } }, { signal: controller.signal });
-    const rejected = assert.rejects(call);
-    while (engine.provider.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    controller.abort();
-    await rejected;
-    const [newest] = await engine.conversations.list({ limit: 1 });
-    assert.ok(newest);
-    let reason: string | undefined;
-    while (reason !== "cancelled") {
-      [reason] = (await engine.conversations.queries(newest)).map((query) => query.reason ?? "running");
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }));
+    const call = client.callTool(ASK, { signal: controller.signal });
+    setTimeout(() => controller.abort(), 20);
+    await call;
+  },
+  "that takes the client too long": (client) => client.callTool(ASK, { timeout: 20 }),
+  "whose connection is closed": async (client) => {
+    const call = client.callTool(ASK);
+    setTimeout(() => void client.close(), 20);
+    await call;
+  },
+};
+
+for (const [how, leave] of Object.entries(LEAVING)) {
+  Deno.test(`a call ${how} ends its query`, () =>
+    withClient([replyJson("await new Promise(() => {})")], async (client, engine) => {
+      await assert.rejects(leave(client));
+      let reason: string | undefined;
+      while (reason !== "cancelled") {
+        const [newest] = await engine.conversations.list({ limit: 1 });
+        [reason] = (newest ? await engine.conversations.queries(newest) : []).map((query) => query.reason ?? "running");
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }));
+}
 
 Deno.test("what cannot be done is an error of the call that says what is wrong", () =>
   withClient([], async (client, { branch }) => {

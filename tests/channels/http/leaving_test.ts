@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { final } from "../../helpers/scripted_provider.ts";
+import { openAiClient } from "./_openai_client.ts";
+import { type Rig, startRig } from "./_rig.ts";
+
+const endless = { text: final("never"), delayMs: 60_000 };
+const user = { role: "user" as const, content: "x" };
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
+
+/** The reasons for which all queries ended, once none runs. */
+async function ended({ engine: { store } }: Rig): Promise<readonly string[]> {
+  for (;;) {
+    const found = await store.listConversations({ limit: 10 });
+    const queries = (await Promise.all(found.map(({ branchId }) => store.queries(branchId)))).flat();
+    if (queries.every(({ running }) => !running)) return queries.map(({ reason }) => reason);
+    await pause();
+  }
+}
+
+/** A client that waits for a result and leaves as soon as the model is asked. */
+async function leave(
+  rig: Rig,
+  path: string,
+  { body = {}, headers = {} }: { readonly body?: object; readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<void> {
+  const gone = new AbortController();
+  const { requests } = rig.engine.provider;
+  const before = requests.length;
+  const asked = rig.ask(path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    signal: gone.signal,
+  });
+  while (requests.length === before) await pause();
+  gone.abort();
+  await assert.rejects(asked.then((response) => response.text()), { name: "AbortError" });
+}
+
+Deno.test("messages: a client that leaves the wait for a result cancels its query", async () => {
+  await using rig = await startRig([endless, endless]);
+  const id = await rig.conversation();
+  await leave(rig, messages(id), { body: { request: "x" } });
+  assert.deepEqual(await ended(rig), ["cancelled"]);
+  const [{ queryId }] = (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
+  await leave(rig, `/api/v1/conversations/${id}/retry`, { body: { queryId } });
+  assert.deepEqual([...new Set(await ended(rig))], ["cancelled"]);
+});
+
+Deno.test("messages: with an idempotency key the query goes on, and the next call has its outcome", async () => {
+  await using rig = await startRig([{ text: final("went on"), delayMs: 100 }]);
+  const id = await rig.conversation();
+  const headers = { "idempotency-key": "k1" };
+  await leave(rig, messages(id), { body: { request: "x" }, headers });
+  const again = await (await rig.post(messages(id), { request: "x" }, headers)).json();
+  assert.deepEqual([again.reason, again.answer], ["answered", "went on"]);
+  assert.equal(rig.engine.provider.requests.length, 1);
+});
+
+Deno.test("messages: a client may say that its query goes on without it", async () => {
+  await using rig = await startRig([{ text: final("went on"), delayMs: 100 }]);
+  await leave(rig, messages(await rig.conversation()), { body: { request: "x", cancelOnDisconnect: false } });
+  assert.deepEqual(await ended(rig), ["answered"]);
+});
+
+Deno.test("messages: a client that leaves while it waits for another's query begins none", async () => {
+  await using rig = await startRig([endless]);
+  const id = await rig.conversation();
+  void rig.post(messages(id), { request: "first", cancelOnDisconnect: false }).catch(() => {});
+  while (rig.engine.provider.requests.length === 0) await pause();
+  const gone = new AbortController();
+  const waiting = rig.ask(messages(id), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ request: "second", whenBusy: "wait" }),
+    signal: gone.signal,
+  });
+  setTimeout(() => gone.abort(), 50);
+  await assert.rejects(waiting, { name: "AbortError" });
+  const answered = () =>
+    rig.logged.filter(({ event, data }) => event === "request" && Object(data).path === messages(id)).length;
+  while (answered() === 0) await pause();
+  assert.equal(rig.engine.provider.requests.length, 1);
+});
+
+Deno.test("openai client: a call that times out leaves no query running, however often it is tried again", async () => {
+  const calls: Readonly<Record<string, (rig: Rig) => Promise<unknown>>> = {
+    completions: (rig) =>
+      openAiClient(rig).chat.completions.create({ model: "vis", messages: [user] }, { timeout: 100, maxRetries: 1 }),
+    responses: (rig) => openAiClient(rig).responses.create({ input: "x" }, { timeout: 100, maxRetries: 1 }),
+  };
+  await Promise.all(
+    Object.values(calls).map(async (call) => {
+      await using rig = await startRig([endless, endless]);
+      await assert.rejects(call(rig), { name: /Timeout|Error/ });
+      assert.deepEqual(await ended(rig), ["cancelled", "cancelled"]);
+    }),
+  );
+});
+
+Deno.test("openai client: a call that is aborted cancels its query", async () => {
+  await using rig = await startRig([endless]);
+  const gone = new AbortController();
+  const asked = openAiClient(rig).chat.completions.create({ model: "vis", messages: [user] }, { signal: gone.signal });
+  while (rig.engine.provider.requests.length === 0) await pause();
+  gone.abort();
+  await assert.rejects(asked);
+  assert.deepEqual(await ended(rig), ["cancelled"]);
+});
+
+Deno.test("a call that is answered is not taken for one that was left", async () => {
+  await using rig = await startRig([final("one"), final("two")]);
+  const id = await rig.conversation();
+  assert.equal((await (await rig.post(messages(id), { request: "x" })).json()).reason, "answered");
+  const done = await openAiClient(rig).chat.completions.create({ model: "vis", messages: [user] });
+  assert.equal(done.choices[0]?.message.content, "two");
+  assert.deepEqual(await ended(rig), ["answered", "answered"]);
+});
