@@ -3,6 +3,10 @@ import type { QueryResult } from "../../domain/query_result.ts";
 
 /** Events of a running query that a client may still ask for. */
 const KEPT_EVENTS = 1000;
+/** Characters of their texts: those of the largest reply with its blocks. */
+const KEPT_CHARS = 8_000_000;
+/** And once it has ended; what is older is read from rows. */
+const KEPT_AFTER_CHARS = 200_000;
 
 export interface NumberedEvent {
   /** 1-based and without gaps; counts the events of child queries too. */
@@ -17,6 +21,7 @@ export class Run {
   readonly #controller = new AbortController();
   readonly #started = Promise.withResolvers<QueryEvent>();
   #count = 0;
+  #chars = 0;
   #over = false;
   #change = Promise.withResolvers<void>();
   /** Settles as `Conversations.send` does. */
@@ -58,6 +63,11 @@ export class Run {
     this.#controller.abort();
   }
 
+  /** Keeps less of what has ended: there are many such runs. */
+  rest(): void {
+    if (this.#over) this.#trim(KEPT_AFTER_CHARS);
+  }
+
   /** The event after this number, as soon as there is one: a later one where it is not kept any more; null at the end. */
   async next(after: number): Promise<NumberedEvent | null> {
     for (;;) {
@@ -70,9 +80,17 @@ export class Run {
 
   #add(event: QueryEvent): void {
     this.#kept.push({ number: ++this.#count, event });
-    if (this.#kept.length > KEPT_EVENTS) this.#kept.shift();
+    this.#chars += charsOf(event);
+    this.#trim(KEPT_CHARS);
     if (this.#count === 1) this.#started.resolve(event);
     this.#wake();
+  }
+
+  #trim(chars: number): void {
+    while (this.#kept.length > 1 && (this.#kept.length > KEPT_EVENTS || this.#chars > chars)) {
+      const gone = this.#kept.shift();
+      if (gone) this.#chars -= charsOf(gone.event);
+    }
   }
 
   #end(): void {
@@ -84,4 +102,10 @@ export class Run {
     this.#change.resolve();
     this.#change = Promise.withResolvers();
   }
+}
+
+/** Only of texts that a model writes: the others are small. */
+function charsOf(event: QueryEvent): number {
+  if ("delta" in event) return event.delta.length;
+  return "code" in event ? event.code.length : 0;
 }
