@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
+import { createLog } from "../logging/log.ts";
 import { Credentials } from "../providers/credentials.ts";
 import type { LocalAddress } from "../providers/discover.ts";
 import { type Route, Router } from "../providers/router.ts";
@@ -26,7 +27,8 @@ export async function buildRouter(
     return new Router({ routes: [{ provider, model: config.model ?? provider.defaultModel }] });
   }
   const credentials = credentialsOf(settings);
-  return await routerOf(await chooseProviders({ settings, credentials, addresses: options.addresses }), wrap);
+  const choice = await chooseProviders({ settings, credentials, addresses: options.addresses });
+  return await routerOf(choice, { wrap, patienceMs: config.retry.patienceMs });
 }
 
 /** The keys that `vis auth login` keeps. */
@@ -34,7 +36,10 @@ export function credentialsOf({ home }: Pick<Settings, "home">): Credentials {
   return new Credentials(home === null ? null : join(home, "auth.json"));
 }
 
-async function routerOf({ providers, model, notes }: Choice, wrap: Wrap): Promise<Router> {
+async function routerOf(
+  { providers, model, notes }: Choice,
+  { wrap, patienceMs }: { readonly wrap: Wrap; readonly patienceMs: number },
+): Promise<Router> {
   const routes: Route[] = [];
   const said: string[] = [...notes];
   const limits: Record<string, NonNullable<ResolvedProvider["rateLimit"]>> = {};
@@ -52,7 +57,7 @@ async function routerOf({ providers, model, notes }: Choice, wrap: Wrap): Promis
     for (const name of names) routes.push(routeOf(name, { provider: wrapped, resolved }));
     if (resolved.rateLimit) limits[resolved.name] = resolved.rateLimit;
   }
-  return new Router({ routes, limits, notes: said });
+  return new Router({ routes, limits, notes: said, patienceMs, log: createLog("provider") });
 }
 
 function routeOf(

@@ -8,6 +8,9 @@ export const DEFAULT_CONFIG: Config = {
   "providers": [],
   "localServers": true,
   "baseUrl": null,
+  "retry": {
+    "patienceMs": 300000,
+  },
   "budget": {
     "iterations": 4,
     "ceiling": null,

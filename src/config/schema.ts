@@ -19,6 +19,11 @@ export const ConfigSchema = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
     "Base URL of an OpenAI-compatible server, with its /v1",
   ),
+  retry: z.strictObject({
+    patienceMs: z.number().int().min(0).default(300_000).describe(
+      "How long a model call is tried again while its providers are out of order, in milliseconds; 0 for three tries only",
+    ),
+  }).prefault({}),
   budget: z.strictObject({
     iterations: positive.default(4).describe("Iterations a query may use before it must ask for more"),
     ceiling: positive.nullable().default(null).describe("Most iterations a query may reach; null for no limit"),

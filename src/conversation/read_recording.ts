@@ -4,6 +4,7 @@ import type { Branch, Store, StoredIteration } from "../persistence/store.ts";
 import type { StoredQuery } from "../domain/stored_query.ts";
 import { valueOf } from "../environment/history.ts";
 import { parseReply } from "../prompt/parse_reply.ts";
+import { ReplyStream } from "../prompt/stream_reply.ts";
 
 /** A conversation with everything that its queries did, child queries below the iterations that ran them. */
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {
@@ -63,13 +64,14 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
   const calls = await store.subCalls(iterationId);
   const children: RecordedQuery[] = [];
   for (const child of await store.childQueries(iterationId)) children.push(await readQuery(store, child));
-  const { outcome, notes, budget, pendingBlocks } = metadata;
+  const { outcome, notes, budget, pendingBlocks, ending } = metadata;
   const pending = iteration.blocks.length === 0 && Array.isArray(pendingBlocks) ? pendingBlocks.length : 0;
   return {
     ...{ iterationId, status, thinking, response, error },
     number: position + 1,
     outcome: typeof outcome === "string" ? outcome : "",
-    nativeReasoning: besideReply(thinking, response),
+    nativeReasoning: ending === "broken" ? besidePart(thinking, response) : besideReply(thinking, response),
+    ...(ending === "cut" || ending === "broken" ? { ending } : {}),
     notes: [
       ...(Array.isArray(notes) ? notes.map(String) : []),
       ...(pending > 0 ? [`${pending} blocks were not finished`] : []),
@@ -86,4 +88,9 @@ function besideReply(thinking: string, response: string): string {
   if (thinking === "" || response === "") return thinking;
   const parsed = parseReply(response);
   return parsed.ok && parsed.reply.thinking === thinking ? "" : thinking;
+}
+
+/** The same for a part of a reply, which is read as it came. */
+function besidePart(thinking: string, response: string): string {
+  return new ReplyStream().push(response).thinking === thinking ? "" : thinking;
 }

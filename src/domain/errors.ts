@@ -10,7 +10,7 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-export type ProviderErrorKind = "auth" | "rate" | "context" | "refused" | "network" | "server" | "stall";
+export type ProviderErrorKind = "auth" | "rate" | "context" | "refused" | "reply" | "network" | "server" | "stall";
 
 /** A model call failed. `message` holds no key and no header. */
 export class ProviderError extends Error {

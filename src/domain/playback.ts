@@ -3,7 +3,15 @@ import type { RecordedIteration, RecordedQuery, Recording } from "./recording.ts
 
 /** What a recorded model call gave: a reply, or the error in its place. */
 export type PlayedReply =
-  | { readonly kind: "reply"; readonly text: string; readonly reasoning: string }
+  | {
+    readonly kind: "reply";
+    readonly text: string;
+    readonly reasoning: string;
+    /** The length limit of the model cut it. */
+    readonly cut?: true;
+    /** The error with which it broke off. */
+    readonly broken?: string;
+  }
   /** `fatal`: the query ended on it. */
   | { readonly kind: "error"; readonly message: string; readonly fatal: boolean };
 
@@ -54,9 +62,12 @@ export class Playback {
     this.#tracks.push({ text: query.text, replies: this.#repliesOf(query) });
     for (const { calls, children } of query.iterations) {
       for (const { prompt, reply, error } of calls) {
-        const played: PlayedReply = reply === null
-          ? { kind: "error", message: error ?? "", fatal: false }
-          : { kind: "reply", text: this.#paths.toPlayed(reply), reasoning: "" };
+        const played: PlayedReply = reply === null ? { kind: "error", message: error ?? "", fatal: false } : {
+          kind: "reply",
+          text: this.#paths.toPlayed(reply),
+          reasoning: "",
+          ...(error === null ? {} : { cut: true }),
+        };
         this.#calls.set(prompt, [...this.#calls.get(prompt) ?? [], played]);
       }
       for (const child of children) this.#collect(child);
@@ -69,9 +80,16 @@ export class Playback {
     );
   }
 
-  #replyOf({ response, nativeReasoning, error }: RecordedIteration, fatal: boolean): PlayedReply {
-    if (response === "") return { kind: "error", message: error ?? "No reply came", fatal };
-    return { kind: "reply", text: this.#paths.toPlayed(response), reasoning: nativeReasoning };
+  #replyOf({ response, nativeReasoning, error, ending }: RecordedIteration, fatal: boolean): PlayedReply {
+    const message = error ?? "No reply came";
+    if (response === "" && ending === undefined) return { kind: "error", message, fatal };
+    return {
+      kind: "reply",
+      text: this.#paths.toPlayed(response),
+      reasoning: nativeReasoning,
+      ...(ending === "cut" ? { cut: true } : {}),
+      ...(ending === "broken" ? { broken: message } : {}),
+    };
   }
 }
 

@@ -14,6 +14,14 @@ export type QueryEventBody =
   | { readonly type: "block_finished"; readonly block: number; readonly result: BlockResult }
   | { readonly type: "host_call" } & HostCall
   | { readonly type: "nudge"; readonly lines: readonly string[] }
+  | {
+    /** The model could not be reached or its reply broke off; nothing of it was shown, and it is asked again. */
+    readonly type: "retrying";
+    readonly reason: string;
+    readonly waitMs: number;
+    /** The number of the try after the pause, 1-based. */
+    readonly attempt: number;
+  }
   | { readonly type: "usage"; readonly usage: Usage }
   | {
     readonly type: "iteration_finished";

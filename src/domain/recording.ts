@@ -7,7 +7,7 @@ import type { Usage } from "./usage.ts";
 /** A plain model call that a block made. */
 export interface RecordedCall {
   readonly prompt: string;
-  /** Null where it failed. */
+  /** Null where it failed. With an error, the length limit of the model cut it. */
   readonly reply: string | null;
   readonly error: string | null;
 }
@@ -31,6 +31,8 @@ export interface RecordedIteration {
   readonly nativeReasoning: string;
   /** The raw reply, "" where none came. */
   readonly response: string;
+  /** Where the reply is a part of one: cut by the length limit of the model, or broken off. */
+  readonly ending?: "cut" | "broken";
   readonly error: string | null;
   readonly notes: readonly string[];
   /** Iterations that the query might use when this one began, null where that is not recorded. */

@@ -1,25 +1,32 @@
 import { Cancelled, ProviderError } from "../domain/errors.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { QueryEventBody } from "../domain/query_event.ts";
-import type { ParsedReply } from "../prompt/reply.ts";
-import { ReplyStream } from "../prompt/stream_reply.ts";
+import type { ParsedReply, Reply } from "../prompt/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
+import type { RouterReply } from "../providers/router.ts";
 import { NO_USAGE, type Usage } from "../domain/usage.ts";
-import type { IterationFrame, IterationInput } from "./iteration.ts";
+import type { Fault, IterationFrame, IterationInput } from "./iteration.ts";
+import { ReplyProgress } from "./_reply_progress.ts";
 
 /** What one model call gave, however it went. */
 export interface Asked {
-  /** The raw reply, null where none arrived. */
+  /** The raw reply, or what came of it before it broke off; null where nothing arrived. */
   readonly text: string | null;
-  readonly parsed: ParsedReply;
+  readonly parsed: { readonly ok: true; readonly reply: Reply } | {
+    readonly ok: false;
+    readonly reason: string;
+    readonly fault: Fault;
+  };
   readonly thinking: string;
+  /** It ended at the longest reply that the model writes. */
+  readonly cut: boolean;
   readonly usage: Usage;
   readonly costUsd: number | null;
   readonly provider: string;
   readonly model: string;
   readonly traces: readonly ModelTrace[];
   readonly ms: number;
-  /** The call failed in a way that asking again cannot mend. */
+  /** The call failed in a way that asking again cannot help. */
   readonly fatal: boolean;
 }
 
@@ -36,49 +43,77 @@ export async function askModel(
   const begun = performance.now();
   // The reader of replies and its schema library load while the model thinks, not before it is asked.
   const loading = setTimeout(() => void import("../prompt/parse_reply.ts"), AFTER_REQUEST_MS);
-  const current = frame.router.current();
   const traces: ModelTrace[] = [];
-  const stream = new ReplyStream();
   const emitter = new LateEmitter(frame.emitter, told);
-  const events = forwardTo(emitter, stream);
-  const base = () => ({ traces, ms: performance.now() - begun, provider: current.provider.name, model: current.model });
+  const progress = new ReplyProgress((event) => emitter.send(event));
+  let shown = false;
+  const facts = () => ({ traces, ms: performance.now() - begun });
   try {
     const answer = await frame.router.ask({ messages, reasoning, prefer }, {
       signal: frame.signal,
-      onEvent: events.on,
-      onAttempt: (attempt) => traces.push({ ...attempt, repairs: [] }),
+      onEvent: (event) => shown = progress.take(event) || shown,
+      onAttempt: (attempt) => {
+        traces.push({ ...attempt, repairs: [] });
+        if (!attempt.ok && !shown) progress.again();
+      },
+      onPause: (pause) => emitter.send({ type: "retrying", ...pause }),
     });
     clearTimeout(loading);
     const { parseReply } = await import("../prompt/parse_reply.ts");
     const parsed = parseReply(answer.text);
     const said = parsed.ok ? parsed.reply.thinking : "";
-    if (!events.thought() && said !== "" && !events.streamed()) emitter.send({ type: "thinking", delta: said });
+    if (!progress.thought && said !== "") emitter.send({ type: "thinking", delta: said });
     const last = traces.at(-1);
     if (last && parsed.ok) traces[traces.length - 1] = { ...last, repairs: parsed.reply.repairs };
-    return {
-      ...base(),
-      text: answer.text,
-      parsed,
-      thinking: answer.reasoning || said,
-      usage: answer.usage,
-      costUsd: answer.costUsd,
-      provider: answer.provider,
-      model: answer.model,
-      fatal: false,
-    };
+    return { ...facts(), ...servedBy(answer, parsed), thinking: answer.reasoning || said, fatal: false };
   } catch (error) {
     if (frame.signal.aborted) throw new Cancelled("Query cancelled");
     if (!(error instanceof ProviderError)) throw error;
-    const parsed = { ok: false, reason: error.message } as const;
-    const common = { parsed, text: null, thinking: "", usage: NO_USAGE, costUsd: null };
-    return { ...base(), ...common, fatal: isInfrastructure(error) };
+    const { provider, model } = traces.at(-1) ?? currentOf(frame);
+    return { ...facts(), ...failedWith(error, { progress, brokeOff: shown && error.retryable }), provider, model };
   }
 }
 
+/** What is left of a call that gave no whole reply. */
+function failedWith(
+  error: ProviderError,
+  { progress, brokeOff }: { readonly progress: ReplyProgress; readonly brokeOff: boolean },
+): Omit<Asked, "traces" | "ms" | "provider" | "model"> {
+  return {
+    text: progress.text || null,
+    parsed: { ok: false, reason: error.message, fault: brokeOff ? "broken" : "call" },
+    thinking: progress.thinking,
+    cut: false,
+    usage: NO_USAGE,
+    costUsd: null,
+    fatal: !brokeOff && isInfrastructure(error),
+  };
+}
+
+function servedBy(
+  { text, usage, costUsd, provider, model, finish }: RouterReply,
+  parsed: ParsedReply,
+): Pick<Asked, "text" | "parsed" | "cut" | "usage" | "costUsd" | "provider" | "model"> {
+  const cut = finish === "length";
+  const reply = cut && !parsed.ok
+    ? {
+      ...parsed,
+      fault: "cut" as const,
+      reason: `The length limit of the model ${model} cut the reply. ${parsed.reason}`,
+    }
+    : parsed;
+  return { text, parsed: reply, cut, usage, costUsd, provider, model };
+}
+
+function currentOf({ router }: IterationFrame): Pick<Asked, "provider" | "model"> {
+  const { provider, model } = router.current();
+  return { provider: provider.name, model };
+}
+
 /** Another call cannot help: the router has tried what there was to try. A request that was refused for what it says
- * (400, 422, a content filter, too long) is fed back, since the next one differs. */
+ * (400, 422, a content filter, too long) and a reply that was too long are fed back, since the next one differs. */
 function isInfrastructure(error: ProviderError): boolean {
-  if (error.kind === "refused" || error.kind === "context") return false;
+  if (error.kind === "refused" || error.kind === "context" || error.kind === "reply") return false;
   return error.status !== 400 && error.status !== 422;
 }
 
@@ -102,27 +137,4 @@ class LateEmitter {
     this.#held = null;
     for (const event of held) this.#emitter.send(event);
   }
-}
-
-function forwardTo(emitter: LateEmitter, stream: ReplyStream) {
-  let native = false;
-  let streamed = false;
-  return {
-    /** Native reasoning arrived, which wins over the reply's own thinking. */
-    thought: () => native,
-    streamed: () => streamed,
-    on: (event: { readonly type: string; readonly delta?: string }): void => {
-      if (event.delta === undefined) return;
-      if (event.type === "reasoning") {
-        native = true;
-        return emitter.send({ type: "thinking", delta: event.delta });
-      }
-      const found = stream.push(event.delta);
-      if (found.thinking && !native) {
-        streamed = true;
-        emitter.send({ type: "thinking", delta: found.thinking });
-      }
-      for (const { block, delta } of found.code) emitter.send({ type: "code", block, delta });
-    },
-  };
 }

@@ -5,7 +5,7 @@ import type { Usage } from "../domain/usage.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Log } from "../logging/log.ts";
 import type { ContextParts, JournalEntry } from "../prompt/context_parts.ts";
-import type { Reply } from "../prompt/reply.ts";
+import type { Reply, ReplyFault } from "../prompt/reply.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { ModelPreference, Router } from "../providers/router.ts";
@@ -72,7 +72,13 @@ export interface AcceptedFinal {
   readonly value?: JsonValue;
 }
 
+/** Why a reply came to nothing: what is wrong with it, that it had neither code nor final, that it broke off after a part
+ * of it was shown, or that the call gave none. */
+export type Fault = ReplyFault | "idle" | "broken" | "call";
+
 interface Common {
+  /** The model that was asked. */
+  readonly model: string;
   readonly thinking: string;
   readonly entries: readonly JournalEntry[];
   readonly repairs: readonly string[];
@@ -84,15 +90,16 @@ interface Common {
 /** How an iteration ended; `query/` decides what follows. */
 export type IterationResult =
   | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
-  | (Common & { readonly kind: "executed" | "empty" })
+  | (Common & { readonly kind: "executed" })
+  | (Common & { readonly kind: "empty"; readonly fault: Fault })
   | (Common & { readonly kind: "refused"; readonly reason: string })
   | (Common & {
     readonly kind: "failed";
     readonly reason: string;
-    /** Asking again cannot mend it. */
+    /** Asking again cannot help. */
     readonly fatal: boolean;
-    /** The call gave no reply at all. */
-    readonly call: boolean;
+    /** Null where every block failed. */
+    readonly fault: Fault | null;
     /** Why the final that came with failed blocks was refused, null where there was none. */
     readonly refused: string | null;
   })

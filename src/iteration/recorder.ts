@@ -103,9 +103,9 @@ export class Recorder {
     }
   }
 
-  /** A reply that could not be read, or none at all. */
+  /** A reply that could not be read or broke off, or none at all. */
   async fail(reason: string): Promise<void> {
-    if (this.#asked.text !== null) {
+    if (this.#asked.text !== null || this.#asked.thinking !== "") {
       this.bindThinking();
       await this.begin([]);
       const executed = { entries: [], blocks: [], notes: [] };
@@ -122,7 +122,8 @@ export class Recorder {
   }
 
   #row() {
-    const { provider, model, thinking, traces, ms } = this.#asked;
+    const { provider, model, thinking, traces, ms, parsed, cut } = this.#asked;
+    const ending = cut ? "cut" : !parsed.ok && parsed.fault === "broken" ? "broken" : null;
     const sent = this.#messages.map(({ role, text }) => ({ role, content: text }));
     const requestBytes = this.#messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     return {
@@ -142,6 +143,7 @@ export class Recorder {
         costUsd: this.#asked.costUsd,
         budget: this.#input.context.budget,
         last: this.#input.last,
+        ...(ending === null ? {} : { ending }),
       },
     };
   }

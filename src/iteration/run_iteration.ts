@@ -5,12 +5,16 @@ import { callMessages } from "../prompt/call_messages.ts";
 import type { Reply } from "../prompt/reply.ts";
 import { type Asked, askModel } from "./ask_model.ts";
 import { executeBlocks, type Executed } from "./execute_blocks.ts";
-import type { Iterated, IterationFrame, IterationInput, IterationResult } from "./iteration.ts";
+import type { Fault, Iterated, IterationFrame, IterationInput, IterationResult } from "./iteration.ts";
 import { Recorder } from "./recorder.ts";
 import { type Settled, settleFinal } from "./settle_final.ts";
 
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
+const CUT = "The length limit of the model cut the reply";
+const CUT_NOTE =
+  "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
+  "shorter: fewer blocks, and answer(value) for a long answer";
 
 /** One model round trip: assemble, ask, execute, record. What it did is being stored when it returns. Throws only
  * `ConfigError`, `StoreError` and defects, those of `input.after` as well. */
@@ -33,10 +37,10 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const recorder = new Recorder(frame, { input, asked, messages });
   const ended = asked.parsed.ok
     ? await act(frame, { input, asked, reply: asked.parsed.reply, recorder })
-    : await giveUp(asked, { reason: asked.parsed.reason, recorder });
+    : await giveUp(asked, { ...asked.parsed, recorder });
   const { result } = ended;
   if (result.kind === "cancelled") return ended;
-  const reason = result.kind === "failed" || result.kind === "refused" ? result.reason : null;
+  const reason = "reason" in result ? result.reason : asked.cut ? CUT : null;
   const ms = performance.now() - begun;
   const stored = ended.stored.then(() => {
     frame.emitter.send({ type: "iteration_finished", outcome: outcomeOf(result.kind), reason, ms });
@@ -52,17 +56,17 @@ function announce({ emitter }: IterationFrame, { position, context: { nudges } }
 /** No usable reply: a failed iteration whose reason reaches the model in its next call. */
 async function giveUp(
   asked: Asked,
-  { reason, recorder }: { readonly reason: string; readonly recorder: Recorder },
+  { reason, fault, recorder }: { readonly reason: string; readonly fault: Fault; readonly recorder: Recorder },
 ): Promise<Iterated> {
   await recorder.fail(reason);
-  const { thinking, fatal } = asked;
-  const call = asked.text === null;
+  const { thinking, fatal, model } = asked;
   const result: IterationResult = {
     kind: "failed",
     reason,
     fatal,
-    call,
+    fault,
     refused: null,
+    model,
     thinking,
     entries: [],
     repairs: [],
@@ -82,19 +86,20 @@ async function act(
   },
 ): Promise<Iterated> {
   const blocks = input.last ? [] : reply.code;
-  const executed = await runBlocks(frame, { blocks, iteration: input.position + 1, recorder });
-  const { thinking } = asked;
+  const ran = await runBlocks(frame, { blocks, iteration: input.position + 1, recorder });
+  const executed = asked.cut ? { ...ran, notes: [...ran.notes, CUT_NOTE] } : ran;
   if (frame.signal.aborted) {
     await recorder.end({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", final: null });
     return { result: { kind: "cancelled" }, stored: Promise.resolve() };
   }
-  const settled = await settleFinal(frame, {
+  const judged = await settleFinal(frame, {
     offered: input.offered(),
     final: reply.final,
     executed,
     refusedBefore: input.refusedBefore,
   });
-  const result = conclude({ settled, executed, reply, thinking });
+  const settled = asked.cut ? cutAnswer(judged) : judged;
+  const result = conclude(asked, { settled, executed, reply });
   const stored = recorder.end({
     status: result.kind === "failed" ? "error" : "done",
     outcome: outcomeOf(result.kind),
@@ -140,25 +145,39 @@ async function requestSent(): Promise<void> {
 }
 
 function conclude(
-  { settled, executed, reply, thinking }: {
+  asked: Asked,
+  { settled, executed, reply }: {
     readonly settled: Settled | null;
     readonly executed: Executed;
     readonly reply: Reply;
-    readonly thinking: string;
   },
 ): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { entries } = executed;
-  const common = { thinking, entries, repairs: reply.repairs, next: reply.next, told: executed.notes };
+  const common = {
+    model: asked.model,
+    thinking: asked.thinking,
+    entries,
+    repairs: reply.repairs,
+    next: reply.next,
+    told: executed.notes,
+  };
   if (settled?.kind === "accepted") return { ...common, kind: "final", final: settled.final };
   const failed = entries.find(({ result }) => !result.ok);
   if (failed && entries.every(({ result }) => !result.ok)) {
     const { error, outcome } = failed.result;
     const reason = `every block failed: ${error ? `${error.name}: ${error.message}` : outcome}`;
     const refused = settled?.kind === "refused" ? settled.reason : null;
-    return { ...common, kind: "failed", reason, fatal: false, call: false, refused };
+    return { ...common, kind: "failed", reason, fatal: false, fault: null, refused };
   }
   if (settled?.kind === "refused") return { ...common, kind: "refused", reason: settled.reason };
-  return { ...common, kind: entries.length > 0 ? "executed" : "empty" };
+  if (entries.length > 0) return { ...common, kind: "executed" };
+  return { ...common, kind: "empty", fault: asked.cut ? "cut" : "idle" };
+}
+
+function cutAnswer(settled: Settled | null): Settled | null {
+  if (settled?.kind !== "accepted") return settled;
+  const note = `${CUT} that gave this answer: check that it is whole`;
+  return { ...settled, final: { ...settled.final, notes: [...settled.final.notes, note] } };
 }
 
 function outcomeOf(kind: Exclude<IterationResult["kind"], "cancelled">): IterationOutcome {

@@ -3,7 +3,7 @@ import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { type Fence, findFences, isCode } from "./_code_fences.ts";
 import { type MendedJson, readJson } from "./_mend_json.ts";
 import { isNoOp, normaliseReply } from "./_normalise_reply.ts";
-import type { ParsedReply, Reply } from "./reply.ts";
+import type { ParsedReply, Reply, ReplyFault } from "./reply.ts";
 import { takeThinking } from "./_think_parts.ts";
 
 const SHAPE = 'Expected one JSON object: {"thinking": "…", "code": [{"expr": "…", "timeMs": 3000}]} to work, ' +
@@ -29,21 +29,21 @@ export function parseReply(text: string): ParsedReply {
   const { thinking, body: told } = takeThinking(text.replace(/^\ufeff/, ""));
   const body = plainQuotes(told);
   if (body.trim() === "") {
-    return failure(
-      thinking === "" ? "The reply was empty" : "The reply held thinking only and nothing to run or to answer",
-    );
+    return thinking === ""
+      ? failure("empty", "The reply was empty")
+      : failure("thinking", "The reply held thinking only and nothing to run or to answer");
   }
   const inner = thinking === "" ? undefined : parsed(body);
   const fences = findFences(body);
   const found = (inner === undefined ? null : normaliseReply(inner)) ?? fromObjects(body, fences);
-  if (found && "reason" in found) return failure(found.reason);
+  if (found && "reason" in found) return failure("cut", found.reason);
   const reply = found ?? fromFences(body, fences);
   if (reply) return { ok: true, reply: reply.thinking === "" ? { ...reply, thinking } : reply };
-  return failure(whyUnreadable(body, fences));
+  return unreadable(body, fences);
 }
 
-function failure(reason: string): ParsedReply {
-  return { ok: false, reason: `${reason}. ${SHAPE}` };
+function failure(fault: ReplyFault, reason: string): ParsedReply {
+  return { ok: false, reason: `${reason}. ${SHAPE}`, fault };
 }
 
 /** Python's long strings as JSON's. No JSON has three quotes in a row. */
@@ -63,9 +63,9 @@ function fromStrict(value: unknown): ParsedReply {
     return { ok: true, reply: { thinking: "", code: [], next, final: null, repairs: [] } };
   }
   const keys = typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
-  if (TOOL_CALL.test(keys.map((key) => `"${key}":`).join())) return failure(NO_TOOLS);
+  if (TOOL_CALL.test(keys.map((key) => `"${key}":`).join())) return failure("tools", NO_TOOLS);
   const has = keys.length > 0 ? `: it has ${oneLine(keys.slice(0, 10).join(", "), 120)}` : "";
-  return failure(`The JSON has none of the fields thinking, code, next and final${has}`);
+  return failure("json", `The JSON has none of the fields thinking, code, next and final${has}`);
 }
 
 const NO_TOOLS = "The reply imitates a tool call, but there are no tools: write TypeScript in code";
@@ -184,13 +184,15 @@ function blocksOf(code: readonly Fence[]): Reply["code"] {
     .map((expr) => ({ expr, timeMs: null }));
 }
 
-function whyUnreadable(body: string, fences: readonly Fence[]): string {
-  if (fences.some((fence) => !fence.closed && isCode(fence))) return "The reply was cut off inside a code fence";
-  if (TOOL_CALL.test(body)) return NO_TOOLS;
+function unreadable(body: string, fences: readonly Fence[]): ParsedReply {
+  if (fences.some((fence) => !fence.closed && isCode(fence))) {
+    return failure("cut", "The reply was cut off inside a code fence");
+  }
+  if (TOOL_CALL.test(body)) return failure("tools", NO_TOOLS);
   const start = body.search(START);
   const begins = `it begins "${oneLine(body, 80)}"`;
-  if (start === -1) return `The reply holds no JSON object and no code: ${begins}`;
-  return `The JSON object in the reply cannot be read: ${syntaxError(body.slice(start))}`;
+  if (start === -1) return failure("text", `The reply holds no JSON object and no code: ${begins}`);
+  return failure("json", `The JSON object in the reply cannot be read: ${syntaxError(body.slice(start))}`);
 }
 
 function syntaxError(text: string): string {

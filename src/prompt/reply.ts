@@ -27,7 +27,11 @@ export interface Reply {
   readonly repairs: readonly string[];
 }
 
+/** What is wrong with a reply that cannot be read: nothing at all, thinking alone, imitated tool calls, plain text, JSON of
+ * another shape, or a part only. */
+export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
+
 /** `ok: false` carries the exact reason and the expected shape, fit for the next context. */
 export type ParsedReply =
   | { readonly ok: true; readonly reply: Reply }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly reason: string; readonly fault: ReplyFault };

@@ -1,16 +1,22 @@
 import { ProviderError } from "../domain/errors.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
+import type { Log } from "../logging/log.ts";
 import type { ModelMessage } from "./provider.ts";
 import type { AskOptions, Route, RouterReply, RouterRequest } from "./router.ts";
 import { costOf } from "./usage_cost.ts";
 import { type Patience, watchedStream } from "./_watched_stream.ts";
+
+export interface CallPatience extends Patience {
+  readonly log: Pick<Log, "warn">;
+}
 
 /** The attempts at one request with one route. */
 export class Call {
   readonly #request: RouterRequest;
   readonly #route: Route;
   readonly #options: AskOptions;
-  #emitted = false;
+  #heard = false;
+  #shown = false;
   #ms = 0;
 
   constructor(request: RouterRequest, route: Route, options: AskOptions) {
@@ -19,32 +25,34 @@ export class Call {
     this.#options = options;
   }
 
-  /** True once something reached the caller. */
-  get emitted(): boolean {
-    return this.#emitted;
+  /** True once a part of a reply came. */
+  get heard(): boolean {
+    return this.#heard;
   }
 
-  /** Reports success, cancellation and defects itself; a `ProviderError` is returned for the caller to report. */
-  async run(patience: Patience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
+  /** True once the caller has shown something of a reply. */
+  get shown(): boolean {
+    return this.#shown;
+  }
+
+  /** Throws `Cancelled` and defects. */
+  async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const start = patience.clock.now();
     try {
       const reply = await this.#read(patience);
       this.#ms = patience.clock.now() - start;
-      this.#trace({ ok: true, status: null, error: null, usage: reply.usage }, null);
+      this.#trace({ ok: true, status: null, error: null, usage: reply.usage });
       return reply;
     } catch (error) {
       this.#ms = patience.clock.now() - start;
-      if (error instanceof ProviderError) return error;
-      this.#trace({ ok: false, status: null, error: String(error), usage: null }, null);
-      throw error;
+      const known = error instanceof ProviderError ? error : null;
+      this.#trace({ ok: false, status: known?.status ?? null, error: known?.message ?? String(error), usage: null });
+      if (known === null) throw error;
+      return known;
     }
   }
 
-  report(error: ProviderError, waitMs: number | null): void {
-    this.#trace({ ok: false, status: error.status, error: error.message, usage: null }, waitMs);
-  }
-
-  async #read(patience: Patience): Promise<Omit<RouterReply, "attempts">> {
+  async #read(patience: CallPatience): Promise<Omit<RouterReply, "attempts">> {
     const { provider, model } = this.#route;
     const { signal } = this.#options;
     const text: string[] = [];
@@ -55,13 +63,14 @@ export class Call {
       if (event.type === "end") {
         const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
         const costUsd = costOf(event.usage, price);
-        const { usage, finish } = event;
+        const { usage, finish, oddities } = event;
+        if (oddities) patience.log.warn("usage_left_out", { provider: provider.name, model, counts: oddities });
         const served = { model: event.model, provider: provider.name };
         return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish };
       }
       (event.type === "text" ? text : reasoning).push(event.delta);
-      this.#emitted = true;
-      this.#options.onEvent?.(event);
+      this.#heard = true;
+      if (this.#options.onEvent?.(event)) this.#shown = true;
     }
     throw new ProviderError(`Cannot get a reply from ${provider.name}: it ended before its end`, {
       kind: "server",
@@ -79,9 +88,9 @@ export class Call {
     return [{ role: "user", text, ...(images.length > 0 ? { images } : {}) }];
   }
 
-  #trace(outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage">, waitMs: number | null): void {
+  #trace(outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage">): void {
     const { provider, model } = this.#route;
     const trace = { provider: provider.name, model, ...outcome, ms: Math.round(this.#ms), repairs: [] };
-    this.#options.onAttempt?.(trace, { waitMs });
+    this.#options.onAttempt?.(trace);
   }
 }

@@ -9,6 +9,7 @@ export class Gate {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
+  #reached = false;
 
   constructor(
     name: string,
@@ -24,6 +25,18 @@ export class Gate {
     return this.#breaker.allows;
   }
 
+  /** False until the service has answered anything: before that its address may be wrong, and waiting in vain. */
+  get reached(): boolean {
+    return this.#reached;
+  }
+
+  /** Whether the service may be well again later, as after an outage or too many requests. */
+  mayPass({ kind, retryable, status }: ProviderError): boolean {
+    if (!this.#reached || !retryable) return false;
+    // What it answers in place of a reply, with success, is no outage.
+    return kind !== "server" || (status !== null && (status >= 500 || status === 408));
+  }
+
   /** Milliseconds until the rate window has room. */
   waitMs(tokens: number): number {
     return this.#window.waitMs(tokens);
@@ -35,12 +48,20 @@ export class Gate {
     return this.#window.take(tokens);
   }
 
-  /** What came of the attempt: null for one that was cancelled or found a defect. */
-  leave(ticket: Ticket, outcome: { readonly usage: Usage } | ProviderError | null): void {
+  /** What came of the attempt: null for one that was cancelled or found a defect. `heard` where a part of a reply came. */
+  leave(
+    ticket: Ticket,
+    outcome: { readonly usage: Usage } | ProviderError | null,
+    { heard }: { readonly heard: boolean },
+  ): void {
+    const answered = outcome instanceof ProviderError ? outcome.status !== null : outcome !== null;
+    if (answered || heard) this.#reached = true;
     if (outcome === null) return this.#breaker.left();
     if (outcome instanceof ProviderError) {
       ticket.tokens = 0;
-      if (isFailure(outcome)) this.#breaker.failed();
+      // Where a reply breaks off, its service has worked so far.
+      if (heard) this.#breaker.left();
+      else if (isFailure(outcome)) this.#breaker.failed();
       else this.#breaker.succeeded();
       return;
     }
@@ -61,7 +82,7 @@ export class Gate {
   full(waitMs: number): ProviderError {
     return new ProviderError(
       `Cannot ask ${this.#name}: the configured rate limit leaves no room for ${Math.ceil(waitMs / 1000)} s`,
-      { kind: "rate", retryable: true, retryAfterMs: waitMs },
+      { kind: "rate", retryable: false, retryAfterMs: waitMs },
     );
   }
 }

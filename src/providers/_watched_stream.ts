@@ -9,10 +9,13 @@ export interface Patience {
   readonly firstTokenMs: number;
   /** Between two events after that. */
   readonly silenceMs: number;
+  /** For the whole reply, however steadily it comes. */
+  readonly replyMs: number;
 }
 
-/** One stream of a provider that ends as soon as the caller cancels (`Cancelled`) or the service keeps silent for too
- * long (`ProviderError`, stall), even where the provider does not react to its signal. */
+/** One stream of a provider that ends as soon as the caller cancels (`Cancelled`), the service keeps silent for too long
+ * (`ProviderError`, stall) or its reply does not end (`ProviderError`, reply), even where the provider does not react to
+ * its signal. */
 export async function* watchedStream(
   provider: Provider,
   request: ModelRequest,
@@ -42,14 +45,17 @@ class Watch {
   readonly #abort = new AbortController();
   readonly #over: Promise<never>;
   #fail: (error: Error) => void = () => {};
+  readonly #begun: number;
   #since: number;
   #started = false;
+  /** Ends the sleep of the guard. */
+  #alarm = new AbortController();
 
   constructor(provider: string, caller: AbortSignal, patience: Patience) {
     this.#provider = provider;
     this.#caller = caller;
     this.#patience = patience;
-    this.#since = patience.clock.now();
+    this.#begun = this.#since = patience.clock.now();
     this.#over = new Promise((_, reject) => this.#fail = reject);
     this.#over.catch(() => {});
     caller.addEventListener("abort", this.#cancel, { once: true });
@@ -74,33 +80,40 @@ class Watch {
 
   heard(event: ModelEvent): void {
     this.#since = this.#patience.clock.now();
-    if (event.type !== "end") this.#started = true;
+    if (event.type === "end" || this.#started) return;
+    this.#started = true;
+    // The guard sleeps until the limit for a first word, which is another one.
+    const alarm = this.#alarm;
+    this.#alarm = new AbortController();
+    alarm.abort(ENDED);
   }
 
   stop(): void {
     this.#caller.removeEventListener("abort", this.#cancel);
     this.#abort.abort(ENDED);
+    this.#alarm.abort(ENDED);
   }
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
   /** One timer at a time, however many events come. */
   async #guard(): Promise<void> {
-    const { clock } = this.#patience;
-    try {
-      while (!this.signal.aborted) {
-        const left = this.#since + this.#limitMs - clock.now();
-        if (left <= 0) return this.#end(this.#stalled());
-        await clock.sleep(left, this.signal);
-      }
-    } catch (error) {
-      if (!(error instanceof Cancelled)) throw error;
+    const { clock, replyMs } = this.#patience;
+    while (!this.signal.aborted) {
+      const silent = this.#since + this.#limitMs - clock.now();
+      const whole = this.#begun + replyMs - clock.now();
+      if (silent <= 0) return this.#end(this.#stalled());
+      if (whole <= 0) return this.#end(this.#endless());
+      await clock.sleep(Math.min(silent, whole), this.#alarm.signal).catch((error: unknown) => {
+        if (!(error instanceof Cancelled)) throw error;
+      });
     }
   }
 
   #end(error: Error): void {
     this.#fail(error);
     this.#abort.abort();
+    this.#alarm.abort(ENDED);
   }
 
   #stalled(): ProviderError {
@@ -109,6 +122,15 @@ class Watch {
     return new ProviderError(
       `Cannot get a reply from ${this.#provider}: ${what} for ${seconds} s; try again or choose another model`,
       { kind: "stall", retryable: true },
+    );
+  }
+
+  #endless(): ProviderError {
+    const minutes = Math.round(this.#patience.replyMs / 60_000);
+    return new ProviderError(
+      `Cannot use the reply of ${this.#provider}: it did not end within ${minutes} min; ` +
+        `the reply must be shorter, or another model chosen`,
+      { kind: "reply", retryable: false },
     );
   }
 }

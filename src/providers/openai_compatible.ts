@@ -14,6 +14,8 @@ export interface OpenAiCompatibleOptions {
   readonly capabilities?: Partial<Capabilities>;
   /** In place of VIS_API_KEY, VIS_BASE_URL and VIS_MODEL. */
   readonly advice?: Partial<Advice>;
+  /** As in `ProviderOptions`. */
+  readonly graceMs?: number;
   /** For dates in `retry-after`. */
   readonly now?: () => number;
 }
@@ -21,7 +23,7 @@ export interface OpenAiCompatibleOptions {
 /** Any server that speaks OpenAI's chat completions, with settings from variables. Throws `ConfigError` for an address
  * or key that cannot be used. */
 export function openAiCompatible(options: OpenAiCompatibleOptions): Provider {
-  const { name, baseUrl, apiKey, defaultModel, headers, now } = options;
+  const { name, baseUrl, apiKey, defaultModel, headers, graceMs, now } = options;
   const capabilities = { ...UNKNOWN_MODEL, ...options.capabilities };
   const provider = new WireProvider(openAiChat(baseUrl), {
     name,
@@ -31,6 +33,7 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): Provider {
     capabilities: () => capabilities,
     advice: { key: "VIS_API_KEY", baseUrl: "VIS_BASE_URL", model: "VIS_MODEL", ...options.advice },
     ...(headers ? { headers } : {}),
+    ...(graceMs === undefined ? {} : { graceMs }),
     ...(now ? { now } : {}),
   });
   provider.checkKey(apiKey);

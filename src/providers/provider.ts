@@ -23,7 +23,15 @@ export interface ModelRequest {
 export type ModelEvent =
   | { readonly type: "text"; readonly delta: string }
   | { readonly type: "reasoning"; readonly delta: string }
-  | { readonly type: "end"; readonly usage: Usage; readonly model: string; readonly finish: string };
+  | {
+    readonly type: "end";
+    readonly usage: Usage;
+    readonly model: string;
+    /** "stop"; "length" where the reply was cut at the longest that the model writes; others as services say them. */
+    readonly finish: string;
+    /** Counts of the service that no call can have, which `usage` leaves out; for the log. */
+    readonly oddities?: readonly string[];
+  };
 
 /** US dollars per million tokens. */
 export interface Price {

@@ -20,6 +20,9 @@ export interface ProviderOptions {
   readonly capabilities?: (model: string) => Capabilities;
   /** Words made from `name` where it is left out. */
   readonly advice?: Advice;
+  /** How long a connection may stay open after the reply has said why it ends, for the counts that may follow; 5 s where
+   * it is left out. */
+  readonly graceMs?: number;
   /** For dates in `retry-after`; the real time where it is left out. */
   readonly now?: () => number;
 }

@@ -33,7 +33,8 @@ async function* play({ messages, model, signal }: ModelRequest, playback: Playba
     // The loop that reads may have other work between two pieces, as with a real stream.
     await Promise.resolve();
   }
-  yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: "stop" };
+  if (reply.broken !== undefined) throw new ProviderError(reply.broken, { kind: "network", retryable: true });
+  yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: reply.cut ? "length" : "stop" };
 }
 
 function textOf(reply: PlayedReply | null): Extract<PlayedReply, { readonly kind: "reply" }> {

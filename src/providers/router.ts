@@ -1,13 +1,14 @@
-import { backoffMs } from "../domain/backoff_ms.ts";
 import { ProviderError } from "../domain/errors.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { Usage } from "../domain/usage.ts";
+import type { Log } from "../logging/log.ts";
 import type { BreakerLimits } from "./_breaker.ts";
-import { Call } from "./_call.ts";
+import { Call, type CallPatience } from "./_call.ts";
 import { type Clock, REAL_CLOCK } from "./_clock.ts";
 import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
 import { Gate } from "./_gate.ts";
 import type { RateLimit, Ticket } from "./_rate_window.ts";
+import { Retries } from "./_retries.ts";
 import type { Capabilities, ModelEvent, ModelMessage, Provider, ReasoningLevel } from "./provider.ts";
 
 export type ModelPreference = "cost" | "speed" | "intelligence";
@@ -28,14 +29,19 @@ export interface RouterOptions {
   /** What a user should know about how the routes came to be. */
   readonly notes?: readonly string[];
   readonly clock?: Clock;
+  readonly log?: Pick<Log, "warn">;
   /** 0 up to 1, for jitter. */
   readonly random?: () => number;
   /** Calls of one route before the next one is asked (default 3). */
   readonly attempts?: number;
-  /** Default 120 s. */
+  /** How long a request is tried again after all routes failed with what may pass (default 5 min). */
+  readonly patienceMs?: number;
+  /** Until the first text or reasoning (default 120 s). */
   readonly firstTokenMs?: number;
-  /** Default 60 s. */
+  /** Between two pieces after that (default 60 s). */
   readonly silenceMs?: number;
+  /** For a whole reply (default 60 min). */
+  readonly replyMs?: number;
   /** Default 5 failures in a row, 60 s. */
   readonly breaker?: BreakerLimits;
 }
@@ -51,10 +57,21 @@ export interface RouterRequest {
 
 export interface AskOptions {
   readonly signal: AbortSignal;
-  /** Text and reasoning as they arrive. */
-  readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => void;
-  /** After each attempt; `waitMs` is the pause before the same route is asked again, null where it is not. */
-  readonly onAttempt?: (trace: ModelTrace, next: { readonly waitMs: number | null }) => void;
+  /** Text and reasoning as they arrive; true where some of it was shown to a user. Then the reply is not asked for again
+   * when it breaks off: what was seen cannot be taken back. */
+  readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
+  /** After each attempt. */
+  readonly onAttempt?: (trace: ModelTrace) => void;
+  /** Before each pause. */
+  readonly onPause?: (pause: Pause) => void;
+}
+
+/** Why the next attempt is not made at once. */
+export interface Pause {
+  readonly reason: string;
+  readonly waitMs: number;
+  /** The number of the attempt after it, 1-based. */
+  readonly attempt: number;
 }
 
 export interface RouterReply {
@@ -77,9 +94,27 @@ interface Way {
   readonly ticket: Ticket;
 }
 
-const BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 30_000;
-const LONGEST_RETRY_AFTER_MS = 60_000;
+/** One request on its way through the routes. */
+interface Asking {
+  readonly request: RouterRequest;
+  readonly options: AskOptions;
+  readonly tokens: number;
+  readonly attempts: ModelTrace[];
+  readonly retries: Retries;
+}
+
+type Served = Omit<RouterReply, "attempts">;
+
+/** What came of asking each route in its turn. */
+type Round = { readonly reply: Served } | {
+  readonly error: ProviderError;
+  /** Whether a route was asked at all. */
+  readonly asked: boolean;
+  /** Routes whose failure may pass. */
+  readonly passing: readonly { readonly route: Route; readonly error: ProviderError }[];
+};
+
+const NO_LOG: Pick<Log, "warn"> = { warn: () => {} };
 const LONGEST_RATE_WAIT_MS = 120_000;
 
 /** Asks the first route that answers: each provider behind a breaker and a rate window of its own. */
@@ -89,7 +124,8 @@ export class Router {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #attempts: number;
-  readonly #patience: { readonly clock: Clock; readonly firstTokenMs: number; readonly silenceMs: number };
+  readonly #patience: CallPatience;
+  readonly #patienceMs: number;
   readonly #notes: readonly string[];
 
   constructor(options: RouterOptions) {
@@ -99,8 +135,9 @@ export class Router {
     this.#clock = options.clock ?? REAL_CLOCK;
     this.#random = options.random ?? Math.random;
     this.#attempts = options.attempts ?? 3;
-    const { firstTokenMs = 120_000, silenceMs = 60_000 } = options;
-    this.#patience = { clock: this.#clock, firstTokenMs, silenceMs };
+    const { firstTokenMs = 120_000, silenceMs = 60_000, replyMs = 3_600_000, log = NO_LOG } = options;
+    this.#patience = { clock: this.#clock, firstTokenMs, silenceMs, replyMs, log };
+    this.#patienceMs = options.patienceMs ?? 300_000;
     this.#notes = options.notes ?? [];
     const breaker = options.breaker ?? { failures: 5, openMs: 60_000 };
     for (const { provider: { name } } of this.#routes) {
@@ -125,28 +162,66 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** One reply. A call that fails before its first event is retried, then the next route is asked; after its first
-   * event it is not, since channels have shown a part of it. Throws the last `ProviderError`, or `Cancelled`. */
+  /** One reply. A call that fails before anything of it was shown is tried again, then the next route is asked; when all
+   * have failed with what may pass, all of them again after growing pauses, as long as patience lasts. Throws the last
+   * `ProviderError`, or `Cancelled`. */
   async ask(request: RouterRequest, options: AskOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
-    const onAttempt: AskOptions["onAttempt"] = (trace, next) => {
+    const onAttempt = (trace: ModelTrace): void => {
       attempts.push(trace);
-      options.onAttempt?.(trace, next);
+      options.onAttempt?.(trace);
     };
     const tokens = estimateTokens(request.messages);
-    const left = [...fittingRoutes(this.#named(request.model), { ...request, prefer: request.prefer ?? null, tokens })];
-    let last: ProviderError | null = null;
-    while (left.length > 0) {
-      const way = await this.#enter(left, { tokens, signal: options.signal });
-      if (way instanceof ProviderError) throw last ?? way;
-      left.splice(left.indexOf(way.route), 1);
-      const call = new Call(request, way.route, { ...options, onAttempt });
-      const outcome = await this.#askRoute(call, { ...way, tokens, signal: options.signal });
-      if (!(outcome instanceof ProviderError)) return { ...outcome, attempts };
-      last = outcome;
-      if (call.emitted) break;
+    const retries = new Retries({ clock: this.#clock, random: this.#random, patienceMs: this.#patienceMs });
+    const asking = { request, options: { ...options, onAttempt }, tokens, attempts, retries };
+    let routes = fittingRoutes(this.#named(request.model), { ...request, prefer: request.prefer ?? null, tokens });
+    let known: ProviderError | null = null;
+    for (let tries = this.#attempts;; tries = 1) {
+      const round = await this.#round(routes, { asking, tries });
+      if ("reply" in round) return { ...round.reply, attempts };
+      const { passing } = round;
+      // That nothing could be asked says less than what came of the last call.
+      known = round.asked ? round.error : known ?? round.error;
+      const waitMs = retries.patientMs(passing.map(({ error }) => error));
+      if (waitMs === null) throw known;
+      await this.#pause(waitMs, { reason: known.message, asking });
+      routes = passing.map(({ route }) => route);
     }
-    throw last;
+  }
+
+  /** Asks one route after the other until one answers. */
+  async #round(
+    routes: readonly Route[],
+    { asking, tries }: { readonly asking: Asking; readonly tries: number },
+  ): Promise<Round> {
+    const left = [...routes];
+    const passing: { route: Route; error: ProviderError }[] = [];
+    for (let last: ProviderError | null = null;;) {
+      const way = await this.#enter(left, asking);
+      if (way instanceof ProviderError) {
+        const later = way.retryable ? left.filter((route) => this.#gate(route).reached) : [];
+        passing.push(...later.map((route) => ({ route, error: way })));
+        return { error: last ?? way, asked: last !== null, passing };
+      }
+      left.splice(left.indexOf(way.route), 1);
+      const call = new Call(asking.request, way.route, asking.options);
+      const outcome = await this.#askRoute(call, { ...way, asking, tries });
+      if (!(outcome instanceof ProviderError)) return { reply: outcome };
+      last = outcome;
+      if (call.shown) return { error: outcome, asked: true, passing: [] };
+      const { route, gate } = way;
+      if (gate.mayPass(outcome)) passing.push({ route, error: gate.open ? outcome : gate.refusal() });
+      if (left.length === 0) return { error: outcome, asked: true, passing };
+    }
+  }
+
+  async #pause(
+    waitMs: number,
+    { reason, asking }: { readonly reason: string; readonly asking: Asking },
+  ): Promise<void> {
+    const { options, attempts } = asking;
+    options.onPause?.({ reason, waitMs, attempt: attempts.length + 1 });
+    await this.#clock.sleep(waitMs, options.signal);
   }
 
   #named(model: string | null | undefined): readonly Route[] {
@@ -165,10 +240,8 @@ export class Router {
 
   /** A place at the first route with room; where every rate window is full, at the one that has room first, after the
    * wait. Nothing is awaited between finding a place and taking it: many callers ask at once. */
-  async #enter(
-    left: readonly Route[],
-    { tokens, signal }: { readonly tokens: number; readonly signal: AbortSignal },
-  ): Promise<Way | ProviderError> {
+  async #enter(left: readonly Route[], asking: Asking): Promise<Way | ProviderError> {
+    const { tokens } = asking;
     for (;;) {
       const open = left.filter((route) => this.#gate(route).open);
       const waits = open.map((route) => this.#gate(route).waitMs(tokens));
@@ -179,48 +252,37 @@ export class Router {
       const route = open[waits.indexOf(soonest)] ?? first;
       const gate = this.#gate(route);
       if (soonest === 0) return { route, gate, ticket: gate.enter(tokens) };
-      if (soonest > LONGEST_RATE_WAIT_MS) return gate.full(soonest);
-      await this.#clock.sleep(soonest, signal);
+      const full = gate.full(soonest);
+      if (soonest > LONGEST_RATE_WAIT_MS) return full;
+      await this.#pause(soonest, { reason: full.message, asking });
     }
   }
 
   async #askRoute(
     call: Call,
-    { route, gate, ticket, tokens, signal }: Way & { readonly tokens: number; readonly signal: AbortSignal },
-  ): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
+    { route, gate, ticket, asking, tries }: Way & { readonly asking: Asking; readonly tries: number },
+  ): Promise<Served | ProviderError> {
     let place = ticket;
     for (let attempt = 1;; attempt++) {
       const outcome = await this.#attempt(call, { gate, ticket: place });
       if (!(outcome instanceof ProviderError)) return outcome;
-      const again = !call.emitted && attempt < this.#attempts && gate.open;
-      const waitMs = again ? this.#wait(outcome, attempt) : null;
-      call.report(outcome, waitMs);
+      const again = !call.shown && attempt < tries && gate.open;
+      const waitMs = again ? asking.retries.quickMs(outcome, attempt) : null;
       if (waitMs === null) return outcome;
-      await this.#clock.sleep(waitMs, signal);
-      const next = await this.#enter([route], { tokens, signal });
+      await this.#pause(waitMs, { reason: outcome.message, asking });
+      const next = await this.#enter([route], asking);
       if (next instanceof ProviderError) return outcome;
       place = next.ticket;
     }
   }
 
-  async #attempt(
-    call: Call,
-    { gate, ticket }: Pick<Way, "gate" | "ticket">,
-  ): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
-    let outcome: Omit<RouterReply, "attempts"> | ProviderError | null = null;
+  async #attempt(call: Call, { gate, ticket }: Pick<Way, "gate" | "ticket">): Promise<Served | ProviderError> {
+    let outcome: Served | ProviderError | null = null;
     try {
       outcome = await call.run(this.#patience);
       return outcome;
     } finally {
-      gate.leave(ticket, outcome);
+      gate.leave(ticket, outcome, call);
     }
-  }
-
-  /** Milliseconds before the next attempt, null where there should be none. */
-  #wait(error: ProviderError, attempt: number): number | null {
-    if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return null;
-    const jittered = backoffMs(attempt, { firstMs: BACKOFF_MS, mostMs: LONGEST_BACKOFF_MS, random: this.#random });
-    // Many clients are told the same moment: the jitter spreads them after it.
-    return error.retryAfterMs === null ? jittered : error.retryAfterMs + jittered * 0.2;
   }
 }

@@ -1,5 +1,7 @@
 import { clip } from "../domain/clip.ts";
 import type { QueryReason } from "../domain/query_result.ts";
+import type { Fault } from "../iteration/iteration.ts";
+import type { Unusable } from "./faults.ts";
 
 /** The answer of a query that has none of its own: what ended it, how far it came, what to do. Never empty. */
 export function fallbackAnswer(facts: {
@@ -10,22 +12,40 @@ export function fallbackAnswer(facts: {
   readonly errors: readonly string[];
   /** Why the newest answer did not satisfy the schema that it must, null where it was not refused for that. */
   readonly refused?: string | null;
+  readonly unusable?: Unusable | null;
 }): string {
   const { reason, iterations, budget, thinking, errors } = facts;
   const lines = [
-    headline(reason, { iterations, budget, error: (reason === "answer_schema" ? facts.refused : errors.at(-1)) ?? "" }),
+    headline(reason, {
+      iterations,
+      budget,
+      error: (reason === "answer_schema" ? facts.refused : errors.at(-1)) ?? "",
+      unusable: facts.unusable ?? null,
+    }),
   ];
-  if (thinking) lines.push(`Last reasoning: ${clip(thinking, 800)}`);
+  if (thinking && reason !== "unusable_replies") lines.push(`Last reasoning: ${clip(thinking, 800)}`);
   if (reason === "error_budget") lines.push(...errors.slice(-3).map((error) => `Error: ${clip(error, 300)}`));
   const advice = ADVICE[reason];
   if (advice) lines.push(advice);
   return lines.join("\n");
 }
 
+/** What a model did in place of a reply that can be used. */
+const INSTEAD: Readonly<Record<Exclude<Fault, "broken" | "call">, string>> = {
+  empty: "with nothing at all",
+  thinking: "with thoughts alone",
+  idle: "without code to run and without a final answer",
+  tools: "with calls of tools, which it was not given",
+  text: "with plain text, not in the form that it was asked for",
+  json: "with JSON that has not the form that it was asked for",
+  cut: "with a part of a reply",
+};
+
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   max_iterations: "Ask again with more iterations (--max-iterations), or for a smaller step; all variables are kept.",
   answer_schema: "Ask again with more iterations (--max-iterations), or with a simpler schema; all variables are kept.",
   error_budget: "Ask in another way, or for a smaller step; all variables are kept.",
+  unusable_replies: "Choose another model (--model NAME; vis models lists them); all variables are kept.",
   limit_cost: "Raise budget.costUsd (--max-cost), or ask for a smaller step; all variables are kept.",
   limit_tokens: "Raise budget.tokens, or ask for a smaller step; all variables are kept.",
   limit_time: "Raise budget.wallMs (--timeout), or ask for a smaller step; all variables are kept.",
@@ -33,7 +53,12 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
 
 function headline(
   reason: Exclude<QueryReason, "answered">,
-  { iterations, budget, error }: { readonly iterations: number; readonly budget: number; readonly error: string },
+  { iterations, budget, error, unusable }: {
+    readonly iterations: number;
+    readonly budget: number;
+    readonly error: string;
+    readonly unusable: Unusable | null;
+  },
 ): string {
   const done = `${iterations} iteration${iterations === 1 ? "" : "s"}`;
   switch (reason) {
@@ -43,6 +68,8 @@ function headline(
       return `No answer: too many errors in a row after ${done}.`;
     case "answer_schema":
       return `No answer that satisfies the schema after ${done}. ${clip(error, 1000)}`;
+    case "unusable_replies":
+      return unusable === null ? "The model gave no reply that can be used." : said(unusable);
     case "limit_cost":
       return `No answer: the cost limit was reached after ${done}.`;
     case "limit_tokens":
@@ -62,4 +89,9 @@ function headline(
     case "defect":
       return `The query ended because of a defect in Vis after ${done}; what was done is kept.`;
   }
+}
+
+function said({ model, count, fault }: Unusable): string {
+  const instead = fault === null || fault === "broken" || fault === "call" ? null : INSTEAD[fault];
+  return `The model ${model} replied ${count} times in a row ${instead ?? "without anything that can be used"}.`;
 }

@@ -119,6 +119,7 @@ function compose(
     thinking: state.thinking,
     errors: state.errors,
     refused: extras.answerSchema?.refused ?? null,
+    unusable: state.faults.unusable,
   }));
   return {
     status: statusOf(reason),

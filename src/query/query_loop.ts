@@ -108,18 +108,20 @@ export class QueryLoop {
     if (result.kind === "cancelled") return "cancelled";
     const shown = state.used + 1;
     this.#remember(result, shown);
+    if (!("fault" in result) || result.fault === null) state.faults.clear();
     switch (result.kind) {
       case "final":
         state.used++;
         this.#accept(result.final);
         return "answered";
       case "failed": {
-        const hopeless = state.failed(result.reason, { call: result.call });
+        state.failed(result.reason);
         if (result.entries.length === 0) {
           state.notes.push(`The last call gave no usable reply: ${clip(result.reason, 1500)}`);
         }
         if (result.refused) this.#refuse(result.refused);
-        return result.fatal || hopeless ? "provider" : null;
+        if (result.fatal) return "provider";
+        return result.fault === null ? null : state.faults.add(result.fault, { ...result, text: result.reason });
       }
       case "refused":
         state.used++;
@@ -134,7 +136,7 @@ export class QueryLoop {
       case "empty":
         state.used++;
         state.notes.push("The last reply had neither code nor final: send blocks to run, or the final answer");
-        return null;
+        return state.faults.add(result.fault, { ...result, text: "" });
     }
   }
 
@@ -188,7 +190,7 @@ export class QueryLoop {
     if (result.kind === "cancelled") return "cancelled";
     this.#remember(result, state.used + 1);
     if (result.kind === "final") this.#accept({ ...result.final, confidence: "low" });
-    else if (result.kind === "failed") state.failed(result.reason, { call: result.call });
+    else if (result.kind === "failed") state.failed(result.reason);
     return reason;
   }
 }

@@ -1,18 +1,16 @@
 import type { AcceptedFinal, OfferedAnswer } from "../iteration/iteration.ts";
 import type { JournalEntry } from "../prompt/context_parts.ts";
 import type { Reply } from "../prompt/reply.ts";
+import { Faults } from "./faults.ts";
 
 export const MAX_CONSECUTIVE_ERRORS = 5;
 export const MAX_RESTARTS = 3;
-const SAME_CALL_ERRORS = 3;
 
 /** Everything that one query counts and carries from one iteration to the next. */
 export class QueryState {
   readonly #ceiling: number | null;
   #budget: number;
   #offered: OfferedAnswer | null = null;
-  #lastCallError: string | null = null;
-  #sameCallError = 0;
   /** Row of the next iteration, 0-based. */
   position = 0;
   /** Iterations that used up budget. */
@@ -21,6 +19,7 @@ export class QueryState {
   restarts = 0;
   /** First error texts since the last restart, for its hint. */
   readonly errors: string[] = [];
+  readonly faults = new Faults();
   refused: string | null = null;
   thinking = "";
   journal: { readonly entries: readonly JournalEntry[]; readonly iteration: number } | null = null;
@@ -60,14 +59,10 @@ export class QueryState {
     this.#offered = null;
   }
 
-  /** One more error; `text` is kept for the hint of a restart. True when the same call error came three times in a
-   * row: feeding it back does not help. */
-  failed(text: string, { call }: { readonly call: boolean }): boolean {
+  /** One more error; `text` is kept for the hint of a restart. */
+  failed(text: string): void {
     this.consecutiveErrors++;
-    this.#sameCallError = call && text === this.#lastCallError ? this.#sameCallError + 1 : 1;
-    this.#lastCallError = call ? text : null;
     if (this.errors.length < 3) this.errors.push(text);
-    return call && this.#sameCallError >= SAME_CALL_ERRORS;
   }
 
   restart(): void {

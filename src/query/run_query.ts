@@ -80,7 +80,7 @@ async function runWithin(
     if (error instanceof Cancelled) return await ended("cancelled");
     unstored = !(error instanceof ConfigError);
     if (unstored) state.final = null;
-    if (error instanceof ConfigError) state.failed(error.message, { call: false });
+    if (error instanceof ConfigError) state.failed(error.message);
     if (error instanceof StoreError) await ending.fail(error);
     else await ending.end(error instanceof ConfigError ? "configuration" : "defect").catch(() => {});
     if (!FORESEEN.some((kind) => error instanceof kind)) {
@@ -119,6 +119,7 @@ async function begin(
     calls,
     ledger,
     signal,
+    onPause: (pause) => emitter.send({ type: "retrying", ...pause }),
     runChild: (task, child) => childQuery(task, child, below),
   });
   const state = new QueryState(settings.budget, settings.ceiling);

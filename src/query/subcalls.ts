@@ -4,7 +4,7 @@ import type { SubcallOptions, Subcalls as Door } from "../environment/query_scop
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import type { RouterReply } from "../providers/router.ts";
+import type { AskOptions, RouterReply } from "../providers/router.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Store } from "../persistence/store.ts";
 import type { Ledger } from "./ledger.ts";
@@ -16,6 +16,8 @@ export interface SubcallParts {
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
   readonly signal: AbortSignal;
+  /** Before a call is tried again. */
+  readonly onPause: NonNullable<AskOptions["onPause"]>;
   /** Runs a child query to its end. */
   readonly runChild: (task: string, options: ChildOptions & { readonly signal: AbortSignal }) => Promise<ChildResult>;
 }
@@ -79,28 +81,38 @@ export class Subcalls implements Door {
     const begun = performance.now();
     const { capabilities } = calls.current();
     const messages = messagesOf(prompt, { system: options.system, alternating: capabilities.alternatingRoles });
+    let reply: RouterReply;
     try {
-      const reply = await calls.ask({ messages, reasoning: "balanced", model: options.model ?? null }, { signal });
-      await this.#record(prompt, { reply, ms: performance.now() - begun });
-      return textOf(reply);
+      const { onPause } = this.#parts;
+      reply = await calls.ask({ messages, reasoning: "balanced", model: options.model ?? null }, { signal, onPause });
     } catch (error) {
       if (error instanceof Cancelled || signal.aborted) throw new Cancelled("Query cancelled");
       const message = error instanceof Error ? error.message : String(error);
       await this.#record(prompt, { error: message, ms: performance.now() - begun });
       throw new HostCallError(message, { namespace: "vis", symbol: "ask" }, { cause: error });
     }
+    const cut = reply.finish === "length" ? cutText(reply) : null;
+    await this.#record(prompt, { reply, error: cut, ms: performance.now() - begun });
+    // A part that looks like the whole would be taken for the answer.
+    if (cut !== null) {
+      const hint = "ask for less at once, or for a shorter answer";
+      throw new HostCallError(cut, { namespace: "vis", symbol: "ask", hint });
+    }
+    return textOf(reply);
   }
 
   async #record(
     prompt: string,
-    outcome: { readonly ms: number } & ({ readonly reply: RouterReply } | { readonly error: string }),
+    outcome:
+      & { readonly ms: number }
+      & ({ readonly reply: RouterReply; readonly error: string | null } | { readonly error: string }),
   ): Promise<void> {
     const { environment, store, calls } = this.#parts;
     const iterationId = environment.iterationId;
     if (iterationId === null) return;
     const { provider, model } = calls.current();
     const { ms } = outcome;
-    if ("error" in outcome) {
+    if (!("reply" in outcome)) {
       const none = { usage: NO_USAGE, costUsd: null, reply: null };
       return await store.recordSubCall({
         iterationId,
@@ -112,8 +124,8 @@ export class Subcalls implements Door {
         ms,
       });
     }
-    const { reply } = outcome;
-    await store.recordSubCall({ ...reply, iterationId, prompt, reply: reply.text, error: null, ms });
+    const { reply, error } = outcome;
+    await store.recordSubCall({ ...reply, iterationId, prompt, reply: reply.text, error, ms });
   }
 }
 
@@ -124,6 +136,10 @@ function messagesOf(
   if (!system) return [{ role: "user", text: prompt }];
   if (alternating) return [{ role: "user", text: `${system}\n\n${prompt}` }];
   return [{ role: "system", text: system }, { role: "user", text: prompt }];
+}
+
+function cutText({ model, text }: RouterReply): string {
+  return `Cannot use the reply: the length limit of the model ${model} cut it after ${text.length} characters`;
 }
 
 /** What a model thought aloud is no part of its answer. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Cancelled, ProviderError } from "../../src/domain/errors.ts";
 import type { ModelEvent, Provider } from "../../src/providers/provider.ts";
-import type { MockReply } from "../helpers/wire_mock.ts";
+import type { MockCounts, MockReply } from "../helpers/wire_mock.ts";
 import { collect, endOf, request, textOf } from "./provider_calls.ts";
 import { type Failing, LONG } from "./provider_failures.ts";
 
@@ -171,6 +171,33 @@ function bytesSuite(test: Test, { marksEnd }: WireFacts): void {
     const { usage } = endOf(await collect(provider));
     assert.deepEqual(usage, { input: 0, output: 0, cached: 0, reasoning: 0, calls: 1 });
   });
+  const absurd: readonly MockCounts[] = [
+    { input: -5, output: 12.5 },
+    { input: 1e300, output: -1, cached: -7, reasoning: -3 },
+    { input: "7" as unknown as number, output: "many" as unknown as number },
+  ];
+  for (const counts of absurd) {
+    test(
+      `leaves out counts that no call has: ${Object.values(counts)}`,
+      { text: "yes", counts },
+      async ({ provider }) => {
+        const { usage, oddities = [] } = endOf(await collect(provider));
+        // What one service says before its reply, it has written already.
+        assert.ok(usage.output <= 1);
+        assert.deepEqual({ ...usage, output: 0 }, { input: 0, output: 0, cached: 0, reasoning: 0, calls: 1 });
+        assert.ok(oddities.some((text) => text.startsWith("input: ")), oddities.join());
+      },
+    );
+  }
+  for (const fault of ["stays_open", "cut_at_end"] as const) {
+    const reply = { text: LONG, fault, counts } as const;
+    test(`takes a reply that is over although its stream is not: ${fault}`, reply, async ({ provider, left }) => {
+      const events = await collect(provider);
+      assert.deepEqual([textOf(events, "text"), endOf(events).finish], [LONG, "stop"]);
+      assert.equal(endOf(events).usage.output, 50);
+      if (fault === "stays_open") await left(1);
+    });
+  }
   test("puts characters together that arrive byte by byte", { text: LONG, fault: "bytewise" }, async ({ provider }) => {
     assert.equal(textOf(await collect(provider), "text"), LONG);
   });

@@ -15,6 +15,7 @@ Deno.test("statusOf() an answer is done, what a user or a kill stopped is interr
     configuration: "error",
     answer_schema: "error",
     unstored: "error",
+    unusable_replies: "error",
     defect: "error",
   };
   for (const [reason, status] of Object.entries(expected)) assert.equal(statusOf(reason as QueryReason), status);

@@ -21,6 +21,7 @@ export const anthropicWire: MockWire = {
   whole,
   failure,
   errorEvent: (error) => ({ event: "error", data: failure(Number(error.code), error) }),
+  isMark: ({ event }) => event === "message_stop",
   ping: { event: "ping", data: { type: "ping" } },
 };
 
@@ -90,7 +91,7 @@ function usageOf(reply: MockReply, asked: MockRequest): Readonly<Record<string, 
   if (reply.usage) return reply.usage;
   const { input, output, cached = 0, cacheWrite = 0, reasoning } = countsOf(reply, asked);
   return {
-    input_tokens: input - cached - cacheWrite,
+    input_tokens: cached + cacheWrite === 0 ? input : input - cached - cacheWrite,
     cache_creation_input_tokens: cacheWrite,
     cache_read_input_tokens: cached,
     output_tokens: output,

@@ -9,7 +9,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch, ProcessOwner, Store } from "../../src/persistence/store.ts";
 import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { type Route, Router } from "../../src/providers/router.ts";
+import { type Route, Router, type RouterOptions } from "../../src/providers/router.ts";
 import type { QuerySettings } from "../../src/query/query_parts.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
@@ -32,6 +32,7 @@ export interface EngineOptions {
   /** Besides the root. */
   readonly routes?: readonly Route[];
   readonly scripted?: ScriptedOptions;
+  readonly router?: Partial<RouterOptions>;
   readonly now?: () => number;
   readonly workspace?: string;
   /** The process that the engine says it is: this one by default. */
@@ -74,7 +75,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
   const conversations = new Conversations({
     store,
     registry,
-    router: new Router({ routes: [route, ...options.routes ?? []] }),
+    router: new Router({ routes: [route, ...options.routes ?? []], ...options.router }),
     log,
     openSandbox: (wanted) => open({ ...wanted, limits: { ...LIMITS, ...options.limits } }),
     ...(options.trySandbox ? { trySandbox: options.trySandbox } : {}),

@@ -27,6 +27,7 @@ export const googleWire: MockWire = {
   whole: (reply, asked) => [...events({ ...reply, chunk: 1_000_000 }, asked)].map(({ data }) => data),
   failure,
   errorEvent: (error) => ({ data: failure(Number(error.code), error) }),
+  isMark: () => false,
   ping: { data: { responseId: "r1" } },
 };
 

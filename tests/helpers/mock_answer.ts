@@ -2,7 +2,7 @@ import type { MockEvent, MockWire } from "./mock_wire.ts";
 import type { MockReply, MockRequest } from "./wire_mock.ts";
 
 /** What is endless has an end all the same, for a client that never leaves. */
-const ENDLESS_EVENTS = 8_192;
+const ENDLESS_PIECES = 8_192;
 
 /** A response before it is sent. */
 export interface Answer {
@@ -17,11 +17,17 @@ interface Call {
   readonly wire: MockWire;
 }
 
-/** What a reply is on the wire. Waits as long as the reply's faults want; `signal` says that the client is gone. */
-export async function answerOf(reply: MockReply, call: Call): Promise<Answer> {
+/** What a reply is on the wire, null where the connection is to be closed. Waits as long as the reply's faults want;
+ * `signal` says that the client is gone. */
+export async function answerOf(reply: MockReply, call: Call): Promise<Answer | null> {
   const { fault } = reply;
+  if (fault === "no_answer") return null;
   if (fault === "no_headers") await pause(Infinity, call.signal);
   const events = { "content-type": "text/event-stream", ...reply.headers };
+  if (fault === "endless_body") {
+    const body = endless(`{"error": {"message": "`, PIECE);
+    return { status: reply.status ?? 200, headers: { "content-type": "application/json" }, body };
+  }
   if (reply.status !== undefined && reply.body === undefined) {
     const error = reply.error ?? { message: `Mock failure ${reply.status}` };
     return json(reply.status, call.wire.failure(reply.status, error), reply.headers);
@@ -49,19 +55,23 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
   yield* write(": stream\n\n");
   if (fault === "no_token") await pause(Infinity, call.signal);
   if (reply.delayMs) await pause(reply.delayMs, call.signal);
-  const events = [...call.wire.events(reply, call.asked)];
-  if (fault === "endless") {
-    for (let sent = 0; sent < ENDLESS_EVENTS && !call.signal.aborted; sent++) {
-      yield* write(frame(events[1] ?? events[0]!));
-    }
-    return;
-  }
+  const atEnd = fault === "stays_open" || fault === "cut_at_end";
+  const events = [...call.wire.events(reply, call.asked)].filter((event) => !atEnd || !call.wire.isMark(event));
   const half = Math.ceil(events.length / 2);
+  // Where a reply has text or reasoning, this is a piece of it.
+  const repeated = Math.floor(events.length * 0.3);
   for (const [at, event] of events.entries()) {
+    if (fault === "endless" && at === repeated) yield* endless("", frame(event));
     if (at === half) {
       if (fault === "silence") await pause(Infinity, call.signal);
       if (fault === "ends_early") return;
       if (fault === "garbage_chunk") yield* write(`data: {"type": "response.output_text.delta", "delt\n\n`);
+      if (fault === "endless_line") yield* endless("data: ", PIECE);
+      if (fault === "endless_event") yield* endless("", `data: ${PIECE}\n`);
+      if (fault === "endless_comments") yield* endless("", `: ${PIECE}\n\n`);
+      if (fault === "endless_pings") {
+        yield* endless("", `: ${PIECE.slice(0, 2000)}\n${frame(call.wire.ping)}`.repeat(30));
+      }
       if (fault === "ping") yield* write(frame(call.wire.ping));
       if (fault === "error_chunk") {
         yield* write(frame(call.wire.errorEvent(reply.error ?? { message: "Overloaded", code: 503 })));
@@ -73,12 +83,24 @@ async function* play(reply: MockReply, call: Call): AsyncGenerator<Uint8Array> {
       await pause(20, call.signal);
       throw new Error("Connection reset by the mock");
     }
-    if (fault === "stays_open" && event.data === "[DONE]") await pause(Infinity, call.signal);
     if (reply.comment !== undefined) yield* write(`: ${reply.comment}\n\n`);
     yield* write(frame(event));
   }
   if (reply.endsAfterMs) await pause(reply.endsAfterMs, call.signal);
-  if (reply.holdsOpen) await pause(Infinity, call.signal);
+  if (fault === "cut_at_end") {
+    await pause(20, call.signal);
+    throw new Error("Connection reset by the mock");
+  }
+  if (reply.holdsOpen || fault === "stays_open") await pause(Infinity, call.signal);
+}
+
+const PIECE = "x".repeat(65_536);
+
+async function* endless(begin: string, more: string): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  yield encoder.encode(begin);
+  const bytes = encoder.encode(more);
+  for (let sent = 0; sent < ENDLESS_PIECES; sent++) yield await Promise.resolve(bytes);
 }
 
 function frame({ event, data }: MockEvent): string {

@@ -22,6 +22,8 @@ export interface MockWire {
   failure(status: number, error: Readonly<Record<string, unknown>>): object;
   /** What an error is in the middle of a stream. */
   errorEvent(error: Readonly<Record<string, unknown>>): MockEvent;
+  /** Whether an event says that nothing follows, after another one that said why the reply ends. */
+  isMark(event: MockEvent): boolean;
   /** What keeps a connection busy, or a note that clients have to pass over. */
   readonly ping: MockEvent;
 }

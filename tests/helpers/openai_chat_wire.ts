@@ -19,6 +19,7 @@ export const openAiChatWire: MockWire = {
   whole,
   failure: (_status, error) => ({ error: { type: null, code: null, ...error } }),
   errorEvent: (error) => ({ data: { error } }),
+  isMark: ({ data }) => data === "[DONE]",
   ping: { data: { type: "ping" } },
 };
 

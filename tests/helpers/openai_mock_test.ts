@@ -29,7 +29,7 @@ Deno.test("startOpenAiMock() computes replies and says when its queue is empty",
     const body = { model: "m", messages: [{ role: "user", content: "hi" }] };
     await (await post(mock.baseUrl, body)).body?.cancel();
     const empty = await post(mock.baseUrl, body);
-    assert.equal(empty.status, 500);
+    assert.equal(empty.status, 410);
     assert.match(await empty.text(), /no scripted reply left/);
     const reply = await (await post(computing.baseUrl, body)).json();
     assert.equal(reply.choices[0].message.content, "0 hi");

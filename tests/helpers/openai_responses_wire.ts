@@ -19,6 +19,7 @@ export const openAiResponsesWire: MockWire = {
     event: "error",
     data: { type: "error", sequence_number: 7, message: error.message, code: String(error.code), param: null },
   }),
+  isMark: () => false,
   ping: { event: "keepalive", data: { type: "keepalive", sequence_number: 6 } },
 };
 

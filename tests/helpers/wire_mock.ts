@@ -66,14 +66,26 @@ export type MockFault =
   | "not_streamed"
   /** Nothing, not even headers, until the client leaves. */
   | "no_headers"
+  /** The connection is closed without an answer. */
+  | "no_answer"
   /** Headers and then nothing until the client leaves. */
   | "no_token"
   /** Half of the text and then nothing until the client leaves. */
   | "silence"
-  /** Its first piece again and again, until the client leaves. */
-  | "endless"
   /** The end of the reply is said, but nothing marks the end of the stream, and the connection stays open. */
   | "stays_open"
+  /** The same, but the connection is reset. */
+  | "cut_at_end"
+  /** The middle event again and again. */
+  | "endless"
+  /** Half of the text, then a line without an end. */
+  | "endless_line"
+  /** Half of the text, then an event without an end. */
+  | "endless_event"
+  | "endless_comments"
+  | "endless_pings"
+  /** JSON without an end where a stream was asked for, or where the status is an error. */
+  | "endless_body"
   /** Every byte in a write of its own. */
   | "bytewise";
 
@@ -97,7 +109,7 @@ export interface MockRequest {
 export type MockHandler = (request: MockRequest) => string | MockReply | Promise<string | MockReply>;
 
 export interface MockOptions {
-  /** One reply for all requests, or a queue; an empty queue answers 500 and says so. */
+  /** One reply for all requests, or a queue; an empty queue answers 410 and says so. */
   readonly reply?: string | MockReply | readonly (string | MockReply)[];
   readonly handler?: MockHandler;
   readonly models?: readonly string[];
@@ -196,7 +208,10 @@ class Mock implements WireMock {
     if (typeof answer.body === "string") return void response.end(answer.body);
     response.flushHeaders();
     try {
-      for await (const bytes of answer.body) await new Promise((resolve) => response.write(bytes, resolve));
+      for await (const bytes of answer.body) {
+        if (gone.signal.aborted) return;
+        await new Promise((resolve) => response.write(bytes, resolve));
+      }
       response.end();
       this.#options.onReplied?.();
     } catch {
@@ -204,7 +219,7 @@ class Mock implements WireMock {
     }
   }
 
-  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
+  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<Answer | null> {
     const path = request.url ?? "/";
     const { pathname } = new URL(path, "http://mock");
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
@@ -230,7 +245,8 @@ class Mock implements WireMock {
     if (this.#options.handler) return this.#options.handler(asked);
     const { reply } = this.#options;
     if (this.#queue === null && reply !== undefined && !isList(reply)) return reply;
-    return this.#queue?.shift() ?? { status: 500, error: { message: "The mock has no scripted reply left" } };
+    // No status that is tried again.
+    return this.#queue?.shift() ?? { status: 410, error: { message: "The mock has no scripted reply left" } };
   }
 
   #leave(): void {

@@ -4,7 +4,7 @@ import type { Image } from "../../src/domain/image.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../src/providers/provider.ts";
 import { Router } from "../../src/providers/router.ts";
 import { collect, endOf, request, textOf } from "../conformance/provider_calls.ts";
-import { failures, LONG } from "../conformance/provider_failures.ts";
+import { failures, LARGE_REPLIES, LONG } from "../conformance/provider_failures.ts";
 import { providerSuite } from "../conformance/provider_suite.ts";
 import { startWireMock } from "../helpers/wire_mock.ts";
 import { KEY, PROTOCOLS, provide, WIRES, withMock } from "../helpers/wire_rig.ts";
@@ -13,11 +13,11 @@ for (const protocol of PROTOCOLS) {
   const { wire, marksEnd, words } = WIRES[protocol];
   providerSuite({
     name: `createProvider(${protocol})`,
-    wire: { marksEnd, failures: failures(words) },
+    wire: { marksEnd, failures: [...failures(words), ...LARGE_REPLIES] },
     start: async (reply) => {
       const mock = await startWireMock(wire, { reply, key: KEY });
       return {
-        provider: await provide(protocol, { baseUrl: mock.baseUrl }),
+        provider: await provide(protocol, { baseUrl: mock.baseUrl, graceMs: 500 }),
         connections: () => mock.connections,
         asked: () => mock.requests.map(({ texts }) => texts),
         left: (count) => mock.waitForLeft(count),
@@ -171,6 +171,7 @@ for (const protocol of PROTOCOLS) {
         const router = new Router({
           routes,
           attempts: 1,
+          patienceMs: 0,
           firstTokenMs: fault === "silence" ? 5000 : 60,
           silenceMs: 30,
         });

@@ -18,7 +18,7 @@ providerSuite({
   start: async (reply) => {
     const mock = await startOpenAiMock({ reply, key: KEY });
     return {
-      provider: provide({ baseUrl: mock.baseUrl }),
+      provider: provide({ baseUrl: mock.baseUrl, graceMs: 500 }),
       connections: () => mock.connections,
       asked: () => mock.requests.map(({ texts }) => texts),
       left: (count) => mock.waitForLeft(count),

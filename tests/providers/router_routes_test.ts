@@ -173,7 +173,11 @@ Deno.test("Router.ask() gives a model without a system role one message with the
 
 Deno.test("Router.ask() does not ask others after a part was shown, however many routes there are", async () => {
   const other = named("other");
-  const { ask } = rig([named("a", [{ text: "half", failAfter: failing("network") }]), other], { attempts: 3 });
-  await assert.rejects(ask(), { kind: "network" });
+  const { router } = rig([named("a", [{ text: "half", failAfter: failing("network") }]), other], { attempts: 3 });
+  const asked = router.ask({ messages: [{ role: "user", text: "Hello" }], reasoning: "balanced" }, {
+    signal: new AbortController().signal,
+    onEvent: () => true,
+  });
+  await assert.rejects(asked, { kind: "network" });
   assert.equal(other.requests.length, 0);
 });

@@ -6,6 +6,7 @@ const REASONS = {
   max_iterations: /budget of 4 iterations/,
   error_budget: /errors in a row after 3 iterations[\s\S]*Error: third/,
   answer_schema: /schema/,
+  unusable_replies: /--model/,
   limit_cost: /cost limit[\s\S]*budget\.costUsd/,
   limit_tokens: /token limit[\s\S]*budget\.tokens/,
   limit_time: /time limit[\s\S]*budget\.wallMs/,
@@ -22,7 +23,27 @@ Deno.test("fallbackAnswer() says for each reason what ended the query and what t
   for (const [reason, says] of Object.entries(REASONS)) {
     const text = fallbackAnswer({ ...facts, reason: reason as keyof typeof REASONS });
     assert.match(text, says);
-    assert.match(text, /Last reasoning: Half is done\./);
+    assert.equal(text.includes("Last reasoning: Half is done."), reason !== "unusable_replies");
+  }
+});
+
+Deno.test("fallbackAnswer() says in a sentence what a model does whose replies cannot be used", () => {
+  const faults = {
+    empty: /nothing at all/,
+    thinking: /thoughts alone/,
+    idle: /without code to run/,
+    tools: /calls of tools/,
+    text: /plain text/,
+    json: /JSON/,
+    cut: /part of a reply/,
+  } as const;
+  const facts = { reason: "unusable_replies", iterations: 3, budget: 4, thinking: "", errors: [] } as const;
+  for (const fault of [...Object.keys(faults), null] as (keyof typeof faults | null)[]) {
+    const [sentence = "", advice = ""] = fallbackAnswer({ ...facts, unusable: { model: "m-1", count: 3, fault } })
+      .split("\n");
+    assert.match(sentence, /^The model m-1 replied 3 times in a row .*\.$/);
+    assert.match(sentence, fault === null ? /anything that can be used/ : faults[fault]);
+    assert.match(advice, /--model/);
   }
 });
 

@@ -2,6 +2,7 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { BlockResult } from "../../domain/block_result.ts";
 import { clip, oneLine } from "../../domain/clip.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
+import { retryLine } from "../../domain/retry_line.ts";
 
 const RESULT_CHARS = 8_000;
 
@@ -10,6 +11,11 @@ export function updateOf(event: QueryEvent): SessionUpdate | null {
   switch (event.type) {
     case "thinking":
       return { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: event.delta } };
+    case "retrying":
+      return {
+        sessionUpdate: "agent_thought_chunk",
+        content: { type: "text", text: `\n(${oneLine(retryLine(event), 300)})\n` },
+      };
     case "answer_delta":
       return event.parentQueryId === undefined
         ? { sessionUpdate: "agent_message_chunk", content: { type: "text", text: event.delta } }

@@ -23,6 +23,7 @@ export function hasAnswer({ reason }: QueryResult): boolean {
 
 const WITHOUT_ANSWER: readonly QueryResult["reason"][] = [
   "answer_schema",
+  "unusable_replies",
   "provider",
   "configuration",
   "cancelled",

@@ -1,6 +1,7 @@
 import pc from "picocolors";
 import type { BlockResult } from "../../domain/block_result.ts";
 import { oneLine } from "../../domain/clip.ts";
+import { retryLine } from "../../domain/retry_line.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { Io } from "../channel.ts";
 import { diffLines } from "./diff_lines.ts";
@@ -48,6 +49,8 @@ export class Progress {
         return event.phase === "start" ? this.#status(`${at}${event.name}…`) : undefined;
       case "nudge":
         return;
+      case "retrying":
+        return this.#retrying(at, event);
       case "usage":
         return;
       case "iteration_finished":
@@ -76,7 +79,15 @@ export class Progress {
       return this.painted(`    ${this.#color.dim(`↳ ${task} (${iterations})`)} ${mark} ${text}`);
     }
     const more = this.#children.size > 1 ? ` (+${this.#children.size - 1})` : "";
+    if (event.type === "retrying") return this.#retrying(`↳ [${event.iteration ?? 0}] `, event);
     if (event.type !== "usage") this.#status(`↳ [${event.iteration ?? 0}] ${task}${more}…`);
+  }
+
+  /** On a terminal it stands until something comes; elsewhere it is a line, or a long wait would look like the end. */
+  #retrying(at: string, event: Extract<QueryEvent, { type: "retrying" }>): void {
+    const text = `${at}${retryLine(event)}`;
+    if (this.#io.stderrIsTerminal) return this.#live.show(text);
+    this.painted(this.#color.dim(oneLine(terminalText(text), 220)));
   }
 
   #waiting(): void {
@@ -153,7 +164,7 @@ export class Progress {
     else if (event.outcome === "refused") this.#unused(at, `answer refused: ${event.reason ?? ""}`);
     else if (event.outcome === "empty") {
       this.painted(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
-    }
+    } else if (event.reason !== null) this.#unused(at, event.reason);
     if (event.outcome !== "final") this.#waiting();
   }
 

@@ -34,6 +34,11 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     diffs: z.array(z.string()).optional().describe("How files were changed: a unified diff each"),
   }),
   event("nudge", { lines: z.array(z.string()) }),
+  event("retrying", {
+    reason: z.string().describe("Why the model gave no reply"),
+    waitMs: z.number().describe("Until it is asked again"),
+    attempt: z.number().int().describe("The number of that try, 1-based"),
+  }),
   event("usage", { usage: UsageSchema }),
   event("iteration_finished", {
     outcome: z.enum(["executed", "empty", "failed", "refused", "final"]),

@@ -36,6 +36,7 @@ const RESUME_HEADER = {
 };
 
 type Message = z.infer<typeof schema.MessageBody>;
+type Asking = Pick<Call<Message>, "body" | "caller" | "headers" | "leaving">;
 
 /** Asking: send a message, run a query again, follow a query. */
 export function messageRoutes(given: RouteParts): readonly Route[] {
@@ -93,7 +94,7 @@ function onceFor(
 
 /** Runs the rest of a query that was interrupted: the same request again, with what it has stored. */
 async function resume(
-  call: Pick<Call<Message>, "body" | "caller">,
+  call: Asking,
   { parts, runs, sent, key }: RouteParts & { readonly sent: Sent; readonly key: RequestKey },
 ): Promise<Sent> {
   const { conversations } = parts;
@@ -108,7 +109,7 @@ async function resume(
 
 /** Null where the running query was told. */
 async function begin(
-  call: Pick<Call<Message>, "body" | "caller" | "headers" | "leaving">,
+  call: Asking,
   { parts, runs, conversation, requestKey }: RouteParts & KeyedRequest & { readonly conversation: Conversation },
 ): Promise<Sent> {
   const { body, caller } = call;

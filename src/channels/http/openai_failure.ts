@@ -9,15 +9,18 @@ const FAILED: readonly QueryReason[] = [
   "configuration",
   "defect",
   "answer_schema",
+  "unusable_replies",
   "process_lost",
   "cancelled",
 ];
+
+const OF_THE_MODEL: readonly QueryReason[] = ["provider", "answer_schema", "unusable_replies"];
 
 /** The problem that a query without an answer, or with one that is not stored, is for a client; null otherwise. */
 export function openAiFailure(result: Pick<QueryResult, "reason" | "answer" | "notes">): Problem | null {
   const { reason } = result;
   if (!FAILED.includes(reason)) return null;
   return new Problem(shownAnswer(result), {
-    kind: reason === "provider" || reason === "answer_schema" ? "provider" : "unavailable",
+    kind: OF_THE_MODEL.includes(reason) ? "provider" : "unavailable",
   });
 }

@@ -1,5 +1,6 @@
 import { oneLine } from "../../domain/clip.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
+import { retryLine } from "../../domain/retry_line.ts";
 import { visibleText } from "../../domain/visible_text.ts";
 
 const SHOWN_CHARS = 3_000;
@@ -30,10 +31,13 @@ export class ProgressView {
       this.#thinking = "";
       this.#answer = "";
     }
-    if (event.type === "thinking") this.#thinking = (this.#thinking + event.delta).slice(0, SHOWN_CHARS);
-    else if (event.type === "answer_delta") this.#answer += event.delta;
+    if (event.type === "thinking") {
+      this.#thinking = (this.#thinking + event.delta).slice(0, SHOWN_CHARS);
+      this.#doing = "";
+    } else if (event.type === "answer_delta") this.#answer += event.delta;
     else if (event.type === "block_started") this.#doing = firstLine(event.code);
     else if (event.type === "host_call" && event.phase === "start") this.#doing = `${event.name}()`;
+    else if (event.type === "retrying") this.#doing = oneLine(visibleText(retryLine(event)), 300);
     else if (event.type === "iteration_finished") this.#doing = "";
   }
 

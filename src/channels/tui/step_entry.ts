@@ -70,11 +70,12 @@ export class StepEntry extends DrawnEntry {
 
   #end(width: number, { theme }: Shown): readonly string[] {
     const { outcome, reason, blocks } = this.step;
-    if (outcome === "refused" || (outcome === "failed" && blocks.length === 0)) {
+    if (outcome === "refused" || (outcome === "failed" && blocks.every(({ result }) => result === null))) {
       const what = outcome === "failed" ? "no usable reply" : "answer refused";
       return wrapped(`${what}: ${oneLine(reason ?? "", 400)}`, width).map(theme.warn);
     }
-    return outcome === "empty" ? [theme.dim("an empty reply")] : [];
+    const cut = outcome === "executed" && reason !== null ? wrapped(oneLine(reason, 400), width).map(theme.warn) : [];
+    return outcome === "empty" ? [theme.dim("an empty reply"), ...cut] : cut;
   }
 }
 

@@ -2,6 +2,8 @@ import type { Conversations } from "../../conversation/conversations.ts";
 import { oneLine } from "../../domain/clip.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
+import { retryLine } from "../../domain/retry_line.ts";
+import { visibleText } from "../../domain/visible_text.ts";
 import { AnswerEntry } from "./answer_entry.ts";
 import { boundedResult } from "./bounded_result.ts";
 import { endLine } from "./end_line.ts";
@@ -82,6 +84,9 @@ export class Turn {
           block.calling = event.phase === "start" ? event.name : "";
           block.diffs.push(...event.diffs ?? []);
         });
+      case "retrying":
+        this.phase = oneLine(visibleText(retryLine(event)), 200);
+        return;
       case "iteration_finished":
         this.phase = "waiting for the model";
         this.#change(

@@ -6,7 +6,9 @@ import { sse } from "./sse.ts";
 import type { Fields, Wire, WireCall } from "./wire.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
-const MAX_JSON_BYTES = 32 * 1024 * 1024;
+const MAX_JSON_BYTES = 16 * 1024 * 1024;
+/** A stream takes some hundred bytes for each token, and services send pings of their own. */
+const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 
 export interface Asked {
@@ -86,7 +88,7 @@ export class Exchange {
     const response = await this.#fetch(this.#endpoint.url(path, query), init);
     const { status } = response;
     if (!response.ok) {
-      const text = await this.#text(response, MAX_ERROR_BYTES).catch(() => "");
+      const text = await this.#start(response, MAX_ERROR_BYTES).catch(() => "");
       throw this.#refused({ ...said(text), status, headers: response.headers });
     }
     if (response.body === null) throw this.#failures.empty(status);
@@ -124,9 +126,8 @@ export class Exchange {
   }
 
   async #json(response: Response): Promise<unknown> {
-    const text = await this.#text(response, MAX_JSON_BYTES).catch(() => {
-      throw this.#failures.cut();
-    });
+    const text = await this.#start(response, MAX_JSON_BYTES);
+    if (this.#bytes > MAX_JSON_BYTES) throw this.#failures.tooLong(moreThan(MAX_JSON_BYTES));
     if (text.trim() === "") throw this.#failures.empty(response.status);
     try {
       return JSON.parse(text);
@@ -137,13 +138,13 @@ export class Exchange {
     }
   }
 
-  /** At most about `maxBytes` of a body; what came so far once the call was aborted. */
-  async #text(response: Response, maxBytes: number): Promise<string> {
+  /** A body up to about `maxBytes`; what came so far once the call was aborted. */
+  async #start(response: Response, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
     for await (const chunk of this.#read(response)) {
       text += decoder.decode(chunk, { stream: true });
-      if (this.#bytes >= maxBytes) break;
+      if (this.#bytes > maxBytes) break;
     }
     return text + decoder.decode();
   }
@@ -163,7 +164,9 @@ export class Exchange {
         if (said.length > 0) yield said;
       }
     } catch (error) {
-      throw error instanceof RangeError ? this.#failures.unreadable(error.message) : error;
+      throw error instanceof RangeError
+        ? this.#failures.tooLong("one event of it has more than 16 million characters")
+        : error;
     }
   }
 
@@ -188,6 +191,7 @@ export class Exchange {
         });
         if (done) return;
         this.#bytes += value.byteLength;
+        if (this.#bytes > MAX_STREAM_BYTES) throw this.#failures.tooLong(moreThan(MAX_STREAM_BYTES));
         if (this.#head.length < 400) this.#head += new TextDecoder().decode(value.subarray(0, 400));
         yield value;
       }
@@ -196,6 +200,10 @@ export class Exchange {
       stop();
     }
   }
+}
+
+function moreThan(bytes: number): string {
+  return `it is larger than ${bytes / 1024 / 1024} MiB`;
 }
 
 function isJson(response: Response): boolean {

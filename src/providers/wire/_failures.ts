@@ -105,6 +105,13 @@ export class Failures {
     );
   }
 
+  /** The reply is larger than any that could be used; `why` says in what way. */
+  tooLong(why: string): ProviderError {
+    const message = `Cannot use the reply of ${this.#endpoint.base}: ${why}, so it was ended there; ` +
+      `the reply must be shorter, or another model chosen`;
+    return new ProviderError(message, { kind: "reply", retryable: false });
+  }
+
   empty(status: number | null): ProviderError {
     return new ProviderError(
       `Cannot read the reply of ${this.#endpoint.base}: it was empty; check ${this.#advice.baseUrl} or try again`,

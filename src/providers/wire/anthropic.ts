@@ -119,10 +119,9 @@ function readStop(delta: Fields, reply: Reply): void {
 function readUsage(usage: unknown, reply: Reply): void {
   const counts = record(usage);
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = counts;
-  const input = [plain, read, written].reduce((sum: number, count) => sum + (typeof count === "number" ? count : 0), 0);
   reply.count({
     // The event at the end may count the output alone.
-    input: typeof plain === "number" ? input : undefined,
+    input: plain === undefined || plain === null ? undefined : [plain, read, written],
     output: counts.output_tokens,
     cached: read,
     cacheWrite: written || undefined,

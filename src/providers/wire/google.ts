@@ -107,10 +107,9 @@ function readFinish({ finishReason: reason, finishMessage: message }: Fields, re
 function readUsage(usage: unknown, reply: Reply): void {
   const counts = record(usage);
   const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;
-  const output = [candidates, thoughts].filter((count) => typeof count === "number");
   reply.count({
     input: counts.promptTokenCount,
-    output: output.length === 0 ? undefined : output.reduce((sum, count) => sum + count, 0),
+    output: [candidates, thoughts],
     cached: counts.cachedContentTokenCount,
     reasoning: thoughts,
   });

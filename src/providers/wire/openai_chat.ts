@@ -93,12 +93,15 @@ function readContent(content: unknown, reply: Reply): void {
   }
 }
 
+/** How services that speak as OpenAI does say that the longest reply was reached. */
+const LENGTH = new Set(["length", "max_tokens", "model_length"]);
+
 function readFinish(finish: string, reply: Reply): void {
   if (finish === "content_filter" || finish === "sensitive") return reply.decline("");
   if (finish === "error" || finish === "network_error") {
     return reply.fail({ error: { message: "The model ended with an error", code: 502 } });
   }
-  reply.end(finish);
+  reply.end(LENGTH.has(finish) ? "length" : finish);
 }
 
 function readUsage(usage: unknown, reply: Reply): boolean {

@@ -2,6 +2,11 @@ import type { Usage } from "../../domain/usage.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import type { ModelEvent } from "../provider.ts";
 
+/** Characters of text and reasoning together; the longest replies of models have a tenth of it. */
+const MAX_CHARS = 4_000_000;
+/** Tokens of one call; no model reads or writes so many. */
+const MAX_TOKENS = 100_000_000;
+
 /** What came of one reply so far, in no service's words. A wire writes it, the provider reads it. */
 export class Reply {
   #model: string;
@@ -10,6 +15,11 @@ export class Reply {
   #finish: string | null = null;
   #isWhole = false;
   #isDeclined = false;
+  /** More came after a reason for the end: this service gives one too early. */
+  #wentOn = false;
+  #chars = 0;
+  /** By the name of the count. */
+  readonly #oddities = new Map<string, string>();
   #failure: unknown = null;
   #tail = "";
   /** The first half of a character whose second half comes with the next piece. */
@@ -32,6 +42,21 @@ export class Reply {
   /** Why it ended; null while it did not. */
   get finish(): string | null {
     return this.#finish;
+  }
+
+  /** It has said why it ended, and nothing of it followed: what may still come is counts, or nothing at all. */
+  get isOver(): boolean {
+    return this.#finish !== null && !this.#wentOn;
+  }
+
+  /** It is longer than any reply that could be used. */
+  get isTooLong(): boolean {
+    return this.#chars > MAX_CHARS;
+  }
+
+  /** Counts that no call can have, which were left out. */
+  get oddities(): readonly string[] {
+    return [...this.#oddities].map(([name, value]) => `${name}: ${value}`);
   }
 
   /** The stream said that nothing follows. */
@@ -98,11 +123,21 @@ export class Reply {
     this.#finish ??= "content-filter";
   }
 
-  /** Counts replace those that came before; what is no number changes nothing. */
+  /** Counts replace those that came before, and a list of them is summed up; what a service does not say is null or
+   * undefined. A count that no call can have changes nothing. */
   count(counts: { readonly [K in keyof Usage]?: unknown }): void {
-    const read = Object.entries(counts).filter(([, value]) => typeof value === "number" && Number.isFinite(value));
-    const usage: Usage = { ...this.#usage, ...Object.fromEntries(read) };
+    const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
+    const usage: Usage = { ...this.#usage, ...Object.fromEntries(read.filter(([, count]) => count !== null)) };
     this.#usage = { ...usage, cached: Math.min(usage.cached, usage.input) };
+  }
+
+  /** Null for nothing that was said, or nothing that can be. */
+  #tokens(name: string, value: unknown): number | null {
+    const said = (Array.isArray(value) ? value : [value]).filter((count) => count !== undefined && count !== null);
+    if (said.length === 0) return null;
+    if (said.every(isCount)) return said.reduce((sum, count) => sum + count, 0);
+    this.#oddities.set(name, String(said.find((count) => !isCount(count))).slice(0, 40));
+    return null;
   }
 
   end(finish: string): void {
@@ -119,9 +154,18 @@ export class Reply {
 
   #joined(kind: "text" | "reasoning", delta: unknown): string {
     if (typeof delta !== "string" || delta === "") return "";
+    this.#chars += delta.length;
+    if (this.isTooLong) return "";
+    if (this.#finish !== null) this.#wentOn = true;
     const text = this.#half[kind] + delta;
     const isHalf = /[\ud800-\udbff]$/.test(text);
     this.#half[kind] = isHalf ? text.slice(-1) : "";
     return isHalf ? text.slice(0, -1) : text;
   }
+}
+
+/** Strings, fractions, negative and absurd numbers come from broken services: adding them up would make limits and costs
+ * wrong. */
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_TOKENS;
 }

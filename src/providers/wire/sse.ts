@@ -1,21 +1,24 @@
-/** Longer events are no model's: the reader gives up rather than fill the memory. */
-const MAX_EVENT = 64 * 1024 * 1024;
+/** Characters of one event. The largest holds a whole reply once more, with its characters escaped. */
+const MAX_EVENT = 16_000_000;
 
 /** The `data` of the events of a stream of server-sent events (WHATWG HTML, 9.2.6), those that came together in one list,
  * however its bytes and its line ends (LF, CR LF, CR) are cut. Comments, names and ids are passed over. Throws
- * `RangeError` for an endless event. */
+ * `RangeError` for an event, or a line, that is larger than any model's. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();
   let data: string[] = [];
+  let length = 0;
   const take = (some: Iterable<string>): readonly string[] => {
     const events: string[] = [];
     for (const line of some) {
       if (line === "") {
         if (data.length > 0) events.push(data.join("\n"));
         data = [];
+        length = 0;
       } else if (line === "data") data.push("");
       else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
+      length = checked(length + line.length);
     }
     return events;
   };
@@ -26,6 +29,11 @@ export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<rea
   // Some servers forget the empty line after the last event.
   const events = take([...lines.rest(decoder.decode()), ""]);
   if (events.length > 0) yield events;
+}
+
+function checked(length: number): number {
+  if (length > MAX_EVENT) throw new RangeError(`Cannot read an event of more than ${MAX_EVENT} characters`);
+  return length;
 }
 
 /** Text that arrives in pieces, cut into lines. */
@@ -46,7 +54,7 @@ class Lines {
     if (from === text.length) return;
     this.#open.push(text.slice(from));
     this.#length += text.length - from;
-    if (this.#length > MAX_EVENT) throw new RangeError(`Cannot read an event of more than ${MAX_EVENT} characters`);
+    checked(this.#length);
   }
 
   *rest(text: string): Generator<string> {

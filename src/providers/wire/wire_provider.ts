@@ -12,6 +12,7 @@ import type { Wire, WireCall } from "./wire.ts";
 
 /** For the end of a reply's bytes after the last event, so that the connection can serve the next call. */
 const LAST_BYTES_MS = 50;
+const GRACE_MS = 5_000;
 /** Pages of a list of models. */
 const MAX_PAGES = 20;
 
@@ -97,13 +98,14 @@ export class WireProvider implements Provider {
   async *#reply(request: ModelRequest, facts: CallFacts): AsyncGenerator<ModelEvent> {
     const { exchange, events } = await this.#open(request, facts);
     const reply = new Reply(request.model);
+    const grace = new Grace(this.#options.graceMs ?? GRACE_MS);
     let heard = 0;
     try {
       while (!reply.isWhole) {
-        const { done, value } = await events.next();
-        if (done) break;
+        const some = await (reply.isOver ? grace.next(events) : events.next());
+        if (some.done) break;
         try {
-          for (const event of value) {
+          for (const event of some.value) {
             heard++;
             this.#read(exchange.event(event), { reply, exchange, failures: facts.failures });
             if (reply.isWhole) break;
@@ -115,11 +117,13 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
+      grace.end();
       // Not awaited: it would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures: facts.failures, heard });
-    yield { type: "end", usage: reply.usage, model: reply.model, finish: reply.finish ?? "stop" };
+    const { usage, model, finish, oddities } = reply;
+    yield { type: "end", usage, model, finish: finish ?? "stop", ...(oddities.length > 0 ? { oddities } : {}) };
   }
 
   /** Sends the request, again without what the service refused to know. */
@@ -164,6 +168,7 @@ export class WireProvider implements Provider {
     // Gateways send pings and notes of their own between the events: what is not understood is passed over.
     if (this.#wire.read(event, reply)) reply.note();
     if (reply.failure !== null) throw exchange.refused(reply.failure);
+    if (reply.isTooLong) throw failures.tooLong("it has more than 4 million characters");
   }
 
   #checkEnd(reply: Reply, at: { exchange: Exchange; failures: Failures; heard: number }): void {
@@ -221,6 +226,32 @@ interface CallFacts {
 interface Opened {
   readonly exchange: Exchange;
   readonly events: AsyncGenerator<readonly unknown[]>;
+}
+
+/** The time that a stream still gets once its reply is over. */
+class Grace {
+  readonly #ms: number;
+  readonly #over = Promise.withResolvers<{ readonly done: true }>();
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /** The next events, or the end of the stream: a connection that breaks or stays silent takes nothing from a reply that
+   * is over. */
+  async next(events: Opened["events"]): Promise<IteratorResult<readonly unknown[]> | { readonly done: true }> {
+    this.#timer ??= setTimeout(() => this.#over.resolve({ done: true }), this.#ms);
+    const next = events.next().catch((error: unknown) => {
+      if (error instanceof ProviderError && error.kind === "network") return { done: true } as const;
+      throw error;
+    });
+    return await Promise.race([next, this.#over.promise]);
+  }
+
+  end(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
 }
 
 async function drained(events: Opened["events"]): Promise<void> {

@@ -24,6 +24,7 @@ Deno.test("exitCodeOf() and hasAnswer() for every reason", () => {
     max_iterations: [1, true],
     error_budget: [1, true],
     answer_schema: [1, false],
+    unusable_replies: [1, false],
     limit_cost: [1, true],
     limit_tokens: [1, true],
     limit_time: [1, true],

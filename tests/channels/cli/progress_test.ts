@@ -175,3 +175,28 @@ Deno.test("Progress shows how a call changed files, where somebody looks on", ()
   new Progress(pipe, { verbose: false }).show(call);
   assert.equal(pipe.err, "");
 });
+
+Deno.test("Progress tells before a model is asked again: a live line on a terminal, else a line of its own", () => {
+  const again = event({ type: "retrying", reason: "Cannot reach\u001b[31m it", waitMs: 8_200, attempt: 3 });
+  const plain = fakeIo();
+  new Progress(plain, { verbose: false }).show(again);
+  assert.match(plain.err, /^\[1\] retrying in 8 s \(try 3\): Cannot reach.* it\n$/);
+  const terminal = fakeIo({ stderrIsTerminal: true });
+  const progress = new Progress(terminal, { verbose: false });
+  progress.show(again);
+  assert.match(terminal.err, /\[1\] retrying in 8 s \(try 3\): Cannot reach[^\n]* it$/);
+  progress.clear();
+  const child = fakeIo();
+  const above = new Progress(child, { verbose: false });
+  above.show({ ...event({ type: "started", conversationId: "c", request: "task", model: "m" }), parentQueryId: "p" });
+  above.show({ ...again, parentQueryId: "p" });
+  assert.match(child.err, /^↳ \[1\] retrying in 8 s/);
+});
+
+Deno.test("Progress says that the length limit cut a reply whose blocks ran", () => {
+  const io = fakeIo();
+  const progress = new Progress(io, { verbose: false });
+  progress.show(event({ type: "block_started", block: 0, code: "1" }));
+  progress.show(event({ type: "iteration_finished", outcome: "executed", reason: "The length limit cut it", ms: 1 }));
+  assert.match(io.err, /\[1\] The length limit cut it\n$/);
+});

@@ -9,7 +9,15 @@ type Described = z.infer<typeof QueryEventSchema>;
 /** Does not compile where one of them is not described, or is no event. */
 const TYPES: Readonly<Record<QueryEvent["type"] & Described["type"], true>> & Record<QueryEvent["type"], true> = {
   ...{ started: true, thinking: true, code: true, block_started: true, block_finished: true, host_call: true },
-  ...{ nudge: true, usage: true, iteration_finished: true, answer_delta: true, final: true, failed: true },
+  ...{
+    nudge: true,
+    retrying: true,
+    usage: true,
+    iteration_finished: true,
+    answer_delta: true,
+    final: true,
+    failed: true,
+  },
   cancelled: true,
 };
 

@@ -14,7 +14,7 @@ async function ended({ engine: { store } }: Rig): Promise<readonly string[]> {
   for (;;) {
     const found = await store.listConversations({ limit: 10 });
     const queries = (await Promise.all(found.map(({ branchId }) => store.queries(branchId)))).flat();
-    if (queries.every(({ running }) => !running)) return queries.map(({ reason }) => reason);
+    if (queries.every(({ running }) => !running)) return queries.map(({ reason }) => reason ?? "running");
     await pause();
   }
 }

@@ -86,3 +86,22 @@ Deno.test("queries inside a query stand in the iteration that asked them", async
     assert.ok(!text(transcript).includes("not shown"));
   });
 });
+
+Deno.test("a call that is tried again, and a reply that broke off after its code was shown, are told", async () => {
+  await withTurn(({ turn, transcript, emitter }) => {
+    emitter.iteration = 1;
+    emitter.send({ type: "retrying", reason: "Cannot reach\u001b[31m it", waitMs: 8_200, attempt: 3 });
+    assert.match(turn.phase, /^retrying in 8 s \(try 3\): Cannot reach/);
+    // deno-lint-ignore no-control-regex
+    assert.doesNotMatch(turn.phase, /\u001b/);
+    emitter.send({ type: "code", block: 0, delta: "const a" });
+    assert.equal(turn.phase, "writing block 1");
+    const reason = "the connection ended in the middle";
+    emitter.send({ type: "iteration_finished", outcome: "failed", reason, ms: 1 });
+    assert.match(text(transcript), /│ const a\n +no usable reply: the connection ended in the middle/);
+    emitter.iteration = 2;
+    emitter.send({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "none", ms: 1 }) });
+    emitter.send({ type: "iteration_finished", outcome: "executed", reason: "The length limit cut it", ms: 1 });
+    assert.match(text(transcript), /The length limit cut it/);
+  });
+});

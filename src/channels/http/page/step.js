@@ -7,6 +7,7 @@ export class Step {
   #line = element("span", { class: "line" });
   #blocks = new Map();
   #thinking = null;
+  #waits = false;
   #children = new Map();
 
   /** `inspect` and `fork` are given the number. */
@@ -41,6 +42,9 @@ export class Step {
   }
 
   show(event) {
+    if (event.type === "retrying") return this.#retrying(event);
+    if (this.#waits) this.#line.textContent = "";
+    this.#waits = false;
     if (event.type === "thinking") return streamText(this.#text("thinking"), event.delta);
     if (event.type === "code") return streamText(this.#block(event.block).code, event.delta);
     if (event.type === "block_started") return this.#whole(event.block, event.code);
@@ -89,6 +93,12 @@ export class Step {
     block.result?.remove();
     block.result = resultNode(result);
     block.node.after(block.result);
+  }
+
+  #retrying({ waitMs, attempt, reason }) {
+    this.#waits = true;
+    const wait = Math.max(1, Math.round(waitMs / 1000));
+    this.#line.textContent = clean(`retrying in ${wait} s (try ${attempt}): ${reason}`);
   }
 
   #call({ name, phase }) {

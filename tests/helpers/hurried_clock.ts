@@ -1,0 +1,32 @@
+import { Cancelled } from "../../src/domain/errors.ts";
+import type { RouterOptions } from "../../src/providers/router.ts";
+
+const NEVER_MS = 1e12;
+
+/** Time for a router over real connections: its pauses pass at once, its limits for the wire are never reached. */
+export class HurriedClock {
+  #now = 1_000_000;
+  /** What a router is made with. */
+  readonly options: Partial<RouterOptions> = {
+    clock: this,
+    firstTokenMs: NEVER_MS,
+    silenceMs: NEVER_MS,
+    replyMs: NEVER_MS,
+  };
+
+  now = (): number => this.#now;
+
+  sleep = (ms: number, signal: AbortSignal): Promise<void> => {
+    return new Promise((resolve, reject) => {
+      const stop = () => reject(new Cancelled("Cancelled"));
+      if (signal.aborted) return stop();
+      signal.addEventListener("abort", stop, { once: true });
+      if (ms > NEVER_MS / 2) return;
+      this.#now += ms;
+      setTimeout(() => {
+        signal.removeEventListener("abort", stop);
+        resolve();
+      });
+    });
+  };
+}
