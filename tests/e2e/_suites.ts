@@ -21,6 +21,7 @@ import { runSuite } from "./run_suite.ts";
 import { screenSuite } from "./screen_suite.ts";
 import { serveSuite } from "./serve_suite.ts";
 import { signalsSuite } from "./signals_suite.ts";
+import { streamsSuite } from "./streams_suite.ts";
 import { telegramSuite } from "./telegram_suite.ts";
 import { twoProcessesSuite } from "./two_processes_suite.ts";
 
@@ -28,6 +29,7 @@ import { twoProcessesSuite } from "./two_processes_suite.ts";
 export const suites: readonly ((launcher: Launcher) => void)[] = [
   runSuite,
   repliesSuite,
+  streamsSuite,
   continueSuite,
   endSuite,
   signalsSuite,
