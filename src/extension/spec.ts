@@ -13,11 +13,12 @@ export type ChildResult = keys.ChildResult;
 
 export interface NudgeContext {
   readonly environment: EnvironmentView;
-  /** 0-based. */
+  /** 0-based: how many iterations of the budget are used. */
   readonly iteration: number;
   readonly currentMaxIterations: number;
-  /** Null in the first iteration and after a call that failed. */
+  /** The blocks that ran last; null before any has run and after a restart. */
   readonly prevExpressions: readonly PrevExpression[] | null;
+  /** The iteration of `prevExpressions`, 0-based; -1 where that is null. */
   readonly prevIteration: number;
   readonly userVarCount: number;
 }

@@ -55,7 +55,7 @@ export interface NewQuery extends KeyedRequest {
   readonly text: string;
   readonly provider: string;
   readonly model: string;
-  /** Handover and caller instructions of this run. */
+  /** The instructions of the caller for this run. */
   readonly promptEnrichment: string;
   readonly runLabel: string | null;
   readonly owner: ProcessOwner;

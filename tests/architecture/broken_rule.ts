@@ -20,7 +20,7 @@ function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/** "npm:@ai-sdk/x@1.2/y" is "@ai-sdk/x", "node:fs/promises" is "node:fs"; undefined for a file. */
+/** "npm:@hono/x@1.2/y" is "@hono/x", "node:fs/promises" is "node:fs"; undefined for a file. */
 export function packageOf(to: string): string | undefined {
   if (to.startsWith("node:")) return to.split("/")[0];
   return /^npm:\/?((?:@[^/@]+\/)?[^/@]+)/.exec(to)?.[1];

@@ -77,7 +77,6 @@ export const OWNERS: Readonly<Record<string, string>> = {
   "@earendil-works/pi-tui": "src/channels/tui/",
   "@modelcontextprotocol/server": "src/channels/mcp/",
   "@agentclientprotocol/": "src/channels/acp/",
-  "@ai-sdk/": "src/providers/",
   "acorn": "src/sandbox/child/",
   "sucrase": "src/sandbox/child/",
   "mustache": "src/sandbox/child/",
