@@ -30,6 +30,9 @@ export class DenoIo implements Io {
   readonly #gone = new Set<Target>();
   readonly #handlers = new Set<() => void>();
   #fault: OutputError | null = null;
+  #listening = false;
+  #draining = false;
+  #signals = 0;
 
   /** `dumb`: the terminal cannot take a line away again, so that nothing may stand on it for a moment only. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
@@ -81,28 +84,16 @@ export class DenoIo implements Io {
 
   /** Throws `ConfigError` where a limit of the process is too low. */
   onInterrupt(run: () => void): () => void {
-    const { ignoresHangup } = PROCESS_LIMITS.hold();
-    let times = 0;
-    const listeners = SIGNALS.filter((signal) => signal !== "SIGHUP" || !ignoresHangup).map((signal) => {
-      const listener = (): void => {
-        if (times++ === 0) run();
-        // The second one waits for nothing; but a terminal that is gone tells it more than once.
-        else if (signal !== "SIGHUP") Deno.exit(CANCELLED_EXIT);
-      };
-      return [signal, listener] as const;
-    });
-    for (const [signal, listener] of listeners) Deno.addSignalListener(signal, listener);
+    this.#listen();
     this.#handlers.add(run);
-    return () => {
-      this.#handlers.delete(run);
-      for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
-    };
+    return () => void this.#handlers.delete(run);
   }
 
   /** Resolves when all is written, or its reader has left. Rejects with `OutputError` where something could not be
    * written to stdout. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
+    this.#draining = true;
     while (stdout?.busy || stderr?.busy) await Promise.all([stdout?.busy, stderr?.busy]);
     if (this.#fault) throw this.#fault;
   }
@@ -110,6 +101,28 @@ export class DenoIo implements Io {
   /** The process's exit code, where the program would end with `code`. */
   exitCode(code: number): number {
     return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
+  }
+
+  /** Listens until the program ends: a signal that comes right after a query must not cut what is still being closed. */
+  #listen(): void {
+    if (this.#listening) return;
+    const { ignoresHangup } = PROCESS_LIMITS.hold();
+    this.#listening = true;
+    for (const signal of SIGNALS.filter((signal) => signal !== "SIGHUP" || !ignoresHangup)) {
+      Deno.addSignalListener(signal, () => this.#signalled(signal));
+    }
+  }
+
+  #signalled(signal: Deno.Signal): void {
+    const isFirst = this.#signals++ === 0;
+    // While draining, everything is done, and only a reader who does not read is waited for. Otherwise the second signal
+    // waits for nothing; but a terminal that is closed may send SIGHUP more than once.
+    if (this.#draining || (!isFirst && signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
+    if (isFirst) this.#interrupt();
+  }
+
+  #interrupt(): void {
+    for (const run of this.#handlers) run();
   }
 
   #openQueues(): Readonly<Record<Target, OutputQueue<Target> | null>> {
@@ -145,7 +158,7 @@ export class DenoIo implements Io {
       this.#fault = new OutputError(`Cannot write to stdout: ${fileFault(error)}`);
       return;
     }
-    for (const run of this.#handlers) run();
+    this.#interrupt();
   }
 }
 

@@ -272,7 +272,7 @@ export interface Io {
    * terminal, and with `Cancelled` at Ctrl-C. */
   askSecret(question: string): Promise<string>;
   /** Calls `run` at Ctrl-C, at SIGTERM, at SIGHUP and when nobody reads stdout any more, until the returned function is
-   * called. A second signal, other than SIGHUP, ends the process. Throws `ConfigError` where a limit of the process is too
-   * low. */
+   * called. From the first call of this method on, one signal does not end the process, so that what ran can be closed;
+   * a second one, other than SIGHUP, does. Throws `ConfigError` where a limit of the process is too low. */
   onInterrupt(run: () => void): () => void;
 }

@@ -32,11 +32,15 @@ export class Listener {
     }
   }
 
-  /** Ends every connection; answers on connections that were there when one could not be taken may go on. */
-  async close(): Promise<void> {
+  /** Ends every connection; answers on connections that were there when one could not be taken may continue. Without
+   * `late` at once; with it, what was answered but not yet sent is sent first, until `late` resolves. */
+  async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
-    this.#now?.abort.abort();
-    await this.#now?.server.finished.catch(() => {});
+    if (this.#now === null) return;
+    const { server, abort } = this.#now;
+    if (late === null) abort.abort();
+    const ended = late === null ? [server.finished] : [server.shutdown(), late];
+    await Promise.race(ended).catch(() => {});
   }
 
   #listen(port: number): number {

@@ -50,9 +50,13 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     url: `http://${shown}:${port}/`,
     close: async () => {
       await runs.close(parts.limits.shutdownMs);
-      // Still listening, so that whoever asks is told; `shutdown` would hold a client that does not read for ever.
-      await Promise.race([Promise.all(open), new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS))]);
-      await listener.close();
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, LAST_BYTES_MS);
+      // Still listening, so that whoever asks gets an answer.
+      await Promise.race([Promise.all(open), late]);
+      // A request whose response is complete may have bytes that are not sent yet.
+      await listener.close(open.size === 0 ? late : null);
+      clearTimeout(timer);
     },
   };
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { connect, type Socket } from "node:net";
 import { Listener } from "../../../src/channels/http/listener.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
+import { held } from "./_raw.ts";
 
 const answer = () => new Response("here");
 const failed = (why: string) => assert.fail(why);
@@ -27,6 +28,30 @@ Deno.test("Listener takes a free port, and says which address it cannot have", a
   );
   await listener.close();
   await assert.rejects(fetch(`http://127.0.0.1:${port}/`));
+});
+
+Deno.test("Listener close() sends what was answered until its time is over, and nothing more without a time", async () => {
+  const size = 8 << 20; // more than the buffers of both ends hold
+  const readAfterClose = async (late: Promise<void> | null): Promise<number> => {
+    const completed = Promise.withResolvers<void>();
+    const listener = new Listener({
+      ...{ host: "127.0.0.1", port: 0, failed },
+      answer: (_request, info) => {
+        void info.completed.finally(completed.resolve);
+        return new Response("x".repeat(size));
+      },
+    });
+    const socket = await held(`http://127.0.0.1:${listener.port}/`, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await completed.promise;
+    const closed = listener.close(late);
+    const ended = Promise.withResolvers<void>();
+    let got = 0;
+    socket.on("data", (bytes) => void (got += bytes.length)).on("close", () => ended.resolve()).resume();
+    await Promise.all([closed, ended.promise]);
+    return got;
+  };
+  assert.ok(await readAfterClose(new Promise(() => {})) > size);
+  assert.ok(await readAfterClose(null) < size);
 });
 
 Deno.test({

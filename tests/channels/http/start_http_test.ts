@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { oneToken } from "../../../src/channels/http/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
 import { final } from "../../helpers/scripted_provider.ts";
+import { held } from "./_raw.ts";
 import { allEvents, LIMITS, NO_QUOTA, SSE, sseEvents, startRig, TOKEN } from "./_rig.ts";
 
 /** The model thinks until it is cancelled. */
@@ -23,6 +24,26 @@ Deno.test("startHttp() close() lets a query that ends in time end as it would", 
   const events = allEvents(await rig.post(`/api/v1/conversations/${id}/messages`, { request: "x" }, SSE));
   await rig.close();
   assert.equal((await events).at(-1)?.event, "final");
+});
+
+Deno.test("startHttp() close() sends all of an answer to a client without a stream that reads it only now", async () => {
+  const answer = "x".repeat(8 << 20); // more than the buffers of both ends hold
+  await using rig = await startRig([final(answer)]);
+  const body = JSON.stringify({ request: "x" });
+  const socket = await held(
+    rig.url,
+    `POST /api/v1/conversations/${await rig.conversation()}/messages HTTP/1.1\r\nHost: ${new URL(rig.url).host}\r\n` +
+      `Authorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  const ended = Promise.withResolvers<void>();
+  const got: string[] = [];
+  socket.once("readable", () => {
+    void rig.close();
+    socket.on("data", (bytes) => void got.push(bytes.toString("latin1"))).on("close", () => ended.resolve()).resume();
+  });
+  await ended.promise;
+  const [, json = ""] = got.join("").split("\r\n\r\n");
+  assert.equal(JSON.parse(json).answer, answer);
 });
 
 Deno.test("startHttp() refuses new queries and is not ready while it ends", async () => {
