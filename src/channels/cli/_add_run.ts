@@ -82,7 +82,8 @@ Examples:
   vis run "Say hello" --model anthropic/claude-sonnet-4-5 --output json
 
 Ctrl-C cancels; what was done is kept. Without a provider: vis auth login.
-Exit codes: 0 answer, 1 failed or ran out, 2 usage, 3 settings, 130 cancelled.
+Exit codes: 0 answer, 1 failed or ran out, 2 usage, 3 settings or the database,
+130 cancelled, 141 nobody reads the output.
 Environment:
   VIS_MODEL, VIS_PROVIDER      what to ask where no flag says it
   VIS_BASE_URL, VIS_API_KEY    any OpenAI-compatible server, and its key

@@ -6,7 +6,11 @@ export const MANUAL_FACTS: Readonly<Record<"exits" | "variables" | "files", read
     { term: "0", about: "an answer; what was asked for is done" },
     { term: "1", about: "the query failed or ran out; a check found a fault; nothing was found" },
     { term: "2", about: "a flag, an argument or an input cannot be used" },
-    { term: "3", about: "a setting is missing or wrong, there is no provider, or the database cannot be used" },
+    {
+      term: "3",
+      about:
+        "a setting is missing or wrong, there is no provider, the database cannot be used, or an answer not stored",
+    },
     { term: "130", about: "cancelled" },
     { term: "141", about: "nobody reads the output any more" },
   ],
