@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { isAliveOwner, thisOwner } from "./owner.ts";
+import { Kernel } from "./kernel.ts";
 import { isSameState, type Snapshot, type State, stateOf } from "./snapshot.ts";
 
 /** One change of files, as it is kept. */
@@ -14,8 +14,6 @@ export interface Checkpoint {
   readonly conversationId: string;
   readonly queryId: string | null;
   readonly iterationId: string | null;
-  /** The process that makes it, while it is not done. */
-  readonly owner: string;
   readonly items: readonly { readonly path: string; readonly before: State; readonly after: State }[];
   /** Files that exist only while it is not done. */
   readonly temporary: readonly string[];
@@ -36,11 +34,15 @@ const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
 /** What files were before each change, in a folder of their own per workspace. A change is first kept as not done,
- * then made, then kept as done: after a kill in between, whoever looks next puts back what it had changed. */
+ * then made, then kept as done: after a kill in between, whoever looks next puts back what it had changed. While it is
+ * made its file is locked: the kernel ends the lock with the process, and sees it from every container that shares the
+ * folder, where a process id misleads. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
   readonly #limits: Limits;
+  /** Of changes that are not done. */
+  readonly #locked = new Map<string, Deno.FsFile>();
   #added = 0;
   #last = 0;
 
@@ -64,7 +66,7 @@ export class Checkpoints {
     const now = new Date();
     if (await Deno.utime(path, now, now).then(() => true, () => false)) return state;
     await Deno.mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
-    await writeWhole(path, snapshot.bytes);
+    (await writeWhole(path, snapshot.bytes)).close();
     return state;
   }
 
@@ -78,19 +80,22 @@ export class Checkpoints {
   }
 
   /** Keeps a change that is about to be made. */
-  async begin(checkpoint: Omit<Checkpoint, "owner">): Promise<void> {
+  async begin(checkpoint: Checkpoint): Promise<void> {
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await writeWhole(this.#pending(checkpoint.id), encode({ ...checkpoint, owner: thisOwner() }));
+    const file = await writeWhole(this.#pending(checkpoint.id), encode(checkpoint));
+    this.#locked.set(checkpoint.id, file);
   }
 
   async done(id: string): Promise<void> {
     await Deno.rename(this.#pending(id), join(this.#folder, `${id}.json`));
+    this.#unlock(id);
     await this.#pruneSometimes();
   }
 
   /** Forgets a change that was not made. */
   async drop(id: string): Promise<void> {
     await Deno.remove(this.#pending(id)).catch(() => {});
+    this.#unlock(id);
   }
 
   /** Changes that were made, oldest first. */
@@ -103,8 +108,9 @@ export class Checkpoints {
   /** Changes that a process that is no more left half made, newest first. */
   async abandoned(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending")).sort().reverse();
-    const found = await Promise.all(names.map((name) => read(join(this.#folder, name))));
-    return found.filter((one) => one !== null).filter(({ owner }) => !isAliveOwner(owner));
+    const left = names.filter((name) => !this.#isBeingMade(name));
+    const found = await Promise.all(left.map((name) => read(join(this.#folder, name))));
+    return found.filter((one) => one !== null);
   }
 
   /** Forgets what is too old or too much, oldest first, here and in workspaces that are no longer used. */
@@ -153,6 +159,21 @@ export class Checkpoints {
     }
   }
 
+  /** Where the system tells nothing of locks, a young change is taken for one. */
+  #isBeingMade(name: string): boolean {
+    const path = join(this.#folder, name);
+    try {
+      return Kernel.shared()?.isLocked(path) ?? Date.now() - (Deno.statSync(path).mtime?.getTime() ?? 0) < YOUNG_MS;
+    } catch {
+      return true; // it is gone, or somebody else's
+    }
+  }
+
+  #unlock(id: string): void {
+    this.#locked.get(id)?.close();
+    this.#locked.delete(id);
+  }
+
   #object(hash: string): string {
     return join(this.#folder, "objects", hash);
   }
@@ -174,11 +195,19 @@ async function read(path: string): Promise<Checkpoint | null> {
   }
 }
 
-/** Whole or not at all, and readable by the user alone. */
-async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+/** Whole or not at all, readable by the user alone, and locked until the file is closed. */
+async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<Deno.FsFile> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
-  await Deno.writeFile(temporary, bytes, { createNew: true, mode: 0o600 });
-  await Deno.rename(temporary, path);
+  const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
+  try {
+    await file.lock(true).catch(() => {}); // the file system has no locks
+    for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
+    await Deno.rename(temporary, path);
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
 }
 
 async function namesIn(folder: string): Promise<string[]> {

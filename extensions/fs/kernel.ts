@@ -18,6 +18,7 @@ const CALLS = {
     read: 0,
     write: 1,
     close: 3,
+    flock: 73,
     fchmod: 91,
     fchown: 93,
     getdents64: 217,
@@ -33,6 +34,7 @@ const CALLS = {
     read: 63,
     write: 64,
     close: 57,
+    flock: 32,
     fchmod: 52,
     fchown: 55,
     getdents64: 61,
@@ -59,6 +61,7 @@ const STATX_BYTES = 256;
 const BENEATH = 0x02n | 0x04n | 0x08n;
 const HOW_BYTES = 24;
 const EINTR = 4, EAGAIN = 11;
+const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
 
 const ERRORS: Readonly<Record<number, new (message: string) => Error>> = {
@@ -198,6 +201,16 @@ export class Kernel {
   /** False where that is not allowed. */
   setOwner(descriptor: number, { uid, gid }: { readonly uid: number; readonly gid: number }): boolean {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
+  }
+
+  /** Whether somebody has locked a file; its path is one from outside. */
+  isLocked(path: string): boolean {
+    const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
+    try {
+      return this.#symbols.numbers(this.#calls.flock, file, LOCK_EX_NB, 0) !== 0;
+    } finally {
+      this.close(file);
+    }
   }
 
   async sync(descriptor: number): Promise<void> {

@@ -14,7 +14,7 @@ import { readReady } from "./_ready.ts";
 import { refusedRun } from "./_refused_run.ts";
 import { Requests } from "./_requests.ts";
 import { readRunReport } from "./_run_report.ts";
-import { removeWorkFolder } from "./_work_folder.ts";
+import type { WorkFolder } from "./_work_folder.ts";
 import { imageParts } from "./child/image_parts.ts";
 import type { Setup } from "./child/setup.ts";
 import { encode } from "./codec.ts";
@@ -32,14 +32,14 @@ export interface ConfinedSandboxOptions {
   readonly setup: Setup;
   readonly program: ChildProgram;
   /** Empty, and owned by this object from now on. */
-  readonly folder: string;
+  readonly folder: WorkFolder;
 }
 
 /** One child and everything that the main process asks of it. */
 export class ConfinedSandbox implements Sandbox {
   #options: SandboxOptions;
   readonly #setup: Setup;
-  readonly #folder: string;
+  readonly #folder: WorkFolder;
   readonly #link: ChildLink;
   #desk: CallDesk;
   readonly #requests: Requests;
@@ -61,7 +61,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#desk = this.#newDesk();
     this.#link = new ChildLink({
       program,
-      cwd: folder,
+      cwd: folder.path,
       onFrame: (frame) => this.#receive(frame),
       mayRead: () => this.#desk.room(),
       onEnd: (exit) => this.#onEnd(exit),
@@ -290,7 +290,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#heartbeat?.stop();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#desk.close();
-    removeWorkFolder(this.#folder);
+    this.#folder.remove();
     this.#requests.end(exit.why);
     this.#ready.reject(new SandboxGone(exit.why));
     this.#ready.promise.catch(() => {});

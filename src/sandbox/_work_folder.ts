@@ -1,29 +1,49 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import process from "node:process";
 import { ConfigError } from "../domain/errors.ts";
 import { fileFault } from "../domain/file_fault.ts";
+import { Libc } from "./confine/libc.ts";
 
-const NAME = /^vis-sandbox-(\d+)-/;
-/** A folder of a process that is just starting must not be taken for a leftover. */
+const PREFIX = "vis-sandbox-";
+/** A folder that is just being made is not locked yet. */
 const LEFTOVER_MS = 60_000;
+const FLOCK = { x86_64: 73, aarch64: 32 }[Deno.build.arch];
+const LOCK_EX_NB = 0b110n;
 
-/** An empty folder for one child, readable by its owner only. `root` is the temporary folder unless a test says other.
- * Throws `ConfigError` where none can be made. */
-export function makeWorkFolder(root: string = temporaryFolder()): string {
-  sweep(root);
-  return newWorkFolder(root);
-}
+/** An empty folder for one child, readable by its owner only. It is locked while this process lives: the kernel ends the
+ * lock with the process, and sees it from every container that shares the folder, where a process id misleads. */
+export class WorkFolder {
+  readonly path: string;
+  readonly #lock: Deno.FsFile | null;
 
-/** The same without looking for what others left behind. */
-export function newWorkFolder(root: string = temporaryFolder()): string {
-  try {
-    return Deno.makeTempDirSync({ dir: root, prefix: `vis-sandbox-${Deno.pid}-` });
-  } catch (error) {
-    throw new ConfigError(
-      `Cannot make a folder for the sandbox in ${root}: ${fileFault(error)}; set TMPDIR to a folder that Vis may write`,
-      { cause: error },
-    );
+  /** `root` is the temporary folder unless a test says otherwise. Throws `ConfigError` where no folder can be made. */
+  constructor(root: string = temporaryFolder()) {
+    try {
+      this.path = Deno.makeTempDirSync({ dir: root, prefix: PREFIX });
+    } catch (error) {
+      throw new ConfigError(
+        `Cannot make a folder for the sandbox in ${root}: ${
+          fileFault(error)
+        }; set TMPDIR to a folder that Vis may write`,
+        { cause: error },
+      );
+    }
+    this.#lock = locked(this.path);
+  }
+
+  /** Removes what processes left behind that were killed before they could. */
+  static sweep(root: string = temporaryFolder()): void {
+    try {
+      for (const { name, isDirectory } of Deno.readDirSync(root)) {
+        const path = join(root, name);
+        if (isDirectory && name.startsWith(PREFIX) && isLeftover(path)) remove(path);
+      }
+    } catch { /* a folder that cannot be listed has nothing of ours that we could remove */ }
+  }
+
+  remove(): void {
+    remove(this.path);
+    this.#lock?.close();
   }
 }
 
@@ -32,40 +52,42 @@ function temporaryFolder(): string {
   return resolve(tmpdir());
 }
 
-/** Removes a folder; one that is gone already, or cannot go, is not the caller's concern. */
-export function removeWorkFolder(folder: string): void {
+/** Null where the system has no such locks: what is left there nobody sweeps. */
+function locked(path: string): Deno.FsFile | null {
   try {
-    Deno.removeSync(folder, { recursive: true });
+    const folder = Deno.openSync(path);
+    folder.lockSync(true);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+
+/** One that is gone already, or cannot go, is not the caller's concern. */
+function remove(path: string): void {
+  try {
+    Deno.removeSync(path, { recursive: true });
   } catch { /* nothing waits for it; the next start sweeps it */ }
 }
 
-/** Folders whose main process was killed before it could remove them. */
-function sweep(root: string): void {
+function isLeftover(path: string): boolean {
   try {
-    for (const { name, isDirectory } of Deno.readDirSync(root)) {
-      const pid = Number(NAME.exec(name)?.[1]);
-      if (isDirectory && pid > 0 && pid !== Deno.pid && isLeftover(join(root, name), pid)) {
-        removeWorkFolder(join(root, name));
-      }
-    }
-  } catch { /* a folder that cannot be listed has nothing of ours that we could remove */ }
-}
-
-function isLeftover(folder: string, pid: number): boolean {
-  try {
-    const { mtime, uid } = Deno.lstatSync(folder);
-    const old = mtime !== null && Date.now() - mtime.getTime() > LEFTOVER_MS;
-    return old && uid === Deno.uid() && !isAlive(pid);
+    const { mtime, uid } = Deno.lstatSync(path);
+    const isOld = mtime !== null && Date.now() - mtime.getTime() > LEFTOVER_MS;
+    return isOld && uid === Deno.uid() && !isLocked(path);
   } catch {
     return false;
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Throws where this cannot be asked. */
+function isLocked(path: string): boolean {
+  const libc = new Libc();
+  const folder = libc.open(path);
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+    return folder < 0 || libc.syscall(FLOCK, [BigInt(folder), LOCK_EX_NB]) !== 0;
+  } finally {
+    if (folder >= 0) libc.closeDescriptor(folder);
+    libc.close();
   }
 }

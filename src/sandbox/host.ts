@@ -1,6 +1,6 @@
 import { ConfinedSandbox, type ConfinedSandboxOptions } from "./_confined_sandbox.ts";
 import { StartSlots } from "./_start_slots.ts";
-import { makeWorkFolder, removeWorkFolder } from "./_work_folder.ts";
+import { WorkFolder } from "./_work_folder.ts";
 import { ALL_WALLS, type Setup, type WallSwitches } from "./child/setup.ts";
 import { type ChildProgram, childProgram, launched } from "./program.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
@@ -45,7 +45,8 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
     };
     const own = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions, access });
     const program = launched(own, launcher);
-    const folder = makeWorkFolder(test.folderRoot);
+    WorkFolder.sweep(test.folderRoot);
+    const folder = new WorkFolder(test.folderRoot);
     const sandbox = spawned({ sandbox: options, setup, program, folder });
     await sandbox.start();
     return sandbox;
@@ -57,7 +58,7 @@ function spawned(options: ConfinedSandboxOptions): ConfinedSandbox {
   try {
     return new ConfinedSandbox(options);
   } catch (error) {
-    removeWorkFolder(options.folder);
+    options.folder.remove();
     throw error;
   }
 }

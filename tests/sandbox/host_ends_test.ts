@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { SandboxGone } from "../../src/domain/errors.ts";
+import { otherProcess } from "../helpers/other_process.ts";
 import { isAlive, testSandbox, until } from "../helpers/sandbox.ts";
+import { withFolder } from "../helpers/with_folder.ts";
 
 const linux = Deno.build.os === "linux";
 
@@ -173,23 +175,29 @@ Deno.test("close() reaps the child and removes its folder, twice as well", async
   }
 });
 
-Deno.test("a start sweeps the folders of main processes that are dead, and no others", async () => {
-  const root = Deno.makeTempDirSync();
-  try {
-    const dead = new Deno.Command("true").spawn();
-    await dead.status;
+Deno.test("a start sweeps the folders of main processes that have ended, and no others", async () => {
+  await withFolder(async (root) => {
     const old = new Date(Date.now() - 3_600_000);
-    const folders = [`vis-sandbox-${dead.pid}-old`, `vis-sandbox-${dead.pid}-new`, "vis-sandbox-1-alive", "other"];
+    const folders = ["vis-sandbox-1-old", "vis-sandbox-new", "other"];
     for (const name of folders) {
       Deno.mkdirSync(join(root, name));
       if (!name.endsWith("new")) Deno.utimeSync(join(root, name), old, old);
     }
-    await using _box = await testSandbox({ test: { folderRoot: root } });
-    const left = [...Deno.readDirSync(root)].map(({ name }) => name).filter((name) => folders.includes(name));
-    assert.deepEqual(left.sort(), folders.slice(1).sort());
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
+    const module = import.meta.resolve("../../src/sandbox/_work_folder.ts");
+    const { end } = await otherProcess(`
+      import { WorkFolder } from ${JSON.stringify(module)};
+      const { path } = globalThis.made = new WorkFolder(${JSON.stringify(root)});
+      Deno.utimeSync(path, ${old.getTime() / 1000}, ${old.getTime() / 1000})`);
+    const names = () => Array.from(Deno.readDirSync(root), ({ name }) => name).sort();
+    const [living = ""] = names().filter((name) => !folders.includes(name));
+    const left = async () => {
+      await using _box = await testSandbox({ test: { folderRoot: root } });
+      return names().filter((name) => name === living || folders.includes(name));
+    };
+    assert.deepEqual(await left(), ["other", living, "vis-sandbox-new"].sort());
+    await end();
+    assert.deepEqual(await left(), ["other", "vis-sandbox-new"]);
+  });
 });
 
 Deno.test("aborting the sandbox's own signal ends it", async () => {

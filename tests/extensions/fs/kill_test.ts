@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
+import { otherProcess } from "../../helpers/other_process.ts";
 import { Workspace } from "./_workspace.ts";
 
 const FILES = { "a.txt": "a\n", "b.txt": "b\n", "src/c.txt": "c\n", "src/deep/d.txt": "d\n" };
@@ -62,28 +63,21 @@ for (const change of ["edit", "patch", "move", "remove", "undo"]) {
   });
 }
 
-Deno.test("what a process that lives is about to change is not put back by another one", async () => {
+Deno.test("what a process that lives is about to change is put back by another one only once it has ended", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a\n" });
-  const places = new FsPlaces();
-  const { checkpoints } = await places.of({ workspace: workspace.root, home: workspace.home, conversationId: "c" });
-  assert.ok(checkpoints);
-  const before = await checkpoints.keep({
-    kind: "file",
-    bytes: new TextEncoder().encode("old\n"),
-    mode: null,
-    owner: null,
-  });
-  const after = await checkpoints.keep({
-    kind: "file",
-    bytes: new TextEncoder().encode("a\n"),
-    mode: null,
-    owner: null,
-  });
-  const source = { conversationId: "c", queryId: null, iterationId: null };
-  const items = [{ path: "a.txt", before, after }];
-  await checkpoints.begin({ ...source, id: checkpoints.newId(), at: 1, change: "edit", of: [], items, temporary: [] });
-  await new FsPlaces().of({ workspace: workspace.root, home: workspace.home, conversationId: "c" });
+  const at = { workspace: workspace.root, home: workspace.home, conversationId: "c" };
+  const { end } = await otherProcess(`
+    import { FsPlaces } from ${JSON.stringify(import.meta.resolve("../../../extensions/fs/fs_places.ts"))};
+    const { checkpoints } = globalThis.context = await new FsPlaces().of(${JSON.stringify(at)});
+    const stateOf = (text) => checkpoints.keep({ kind: "file", bytes: new TextEncoder().encode(text), mode: null, owner: null });
+    const items = [{ path: "a.txt", before: await stateOf("old\\n"), after: await stateOf("a\\n") }];
+    const source = { conversationId: "c", queryId: null, iterationId: null };
+    await checkpoints.begin({ ...source, id: checkpoints.newId(), at: 1, change: "edit", of: [], items, temporary: [] })`);
+  await new FsPlaces().of(at);
   assert.equal(await workspace.text("a.txt"), "a\n");
+  await end();
+  await new FsPlaces().of(at);
+  assert.equal(await workspace.text("a.txt"), "old\n");
 });
 
 Deno.test("a change that fails half way is put back at once, folders that it made included", async () => {

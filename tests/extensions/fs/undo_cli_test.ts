@@ -13,7 +13,6 @@ const checkpoint = (id: string, more: Partial<Checkpoint> = {}): Checkpoint => (
   conversationId: "c1",
   queryId: "q1",
   iterationId: "i1",
-  owner: "",
   items: [],
   temporary: [],
   ...more,

@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { ROOT } from "../../scripts/_project.ts";
+
+const NAMESPACE = ["unshare", "--pid", "--fork"];
+const [UNSHARE = "", ...FLAGS] = NAMESPACE;
+const usable = await new Deno.Command(UNSHARE, { args: [...FLAGS, "true"], stdout: "null", stderr: "null" }).output()
+  .then(({ success }) => success, () => false);
+
+/** Runs `code` in a process of its own, where the system allows it in another namespace of processes: there it is number
+ * 1. Resolves once the code has run; the process then does nothing, until `end` ends it without another step of its own. */
+export async function otherProcess(code: string): Promise<{ end(): Promise<void> }> {
+  const script = `${code}; console.log("ready"); for await (const _ of Deno.stdin.readable); Deno.exit(0)`;
+  const deno = [Deno.execPath(), "eval", "--quiet", "--no-lock", "--no-check", "--ext=ts"];
+  const [program = "", ...args] = [...(usable ? NAMESPACE : []), ...deno, "--config", join(ROOT, "deno.json"), script];
+  const child = new Deno.Command(program, { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
+  const reader = child.stdout.getReader();
+  const { value } = await reader.read();
+  if (!new TextDecoder().decode(value).startsWith("ready")) throw new Error("The other process did not get ready");
+  return {
+    end: async () => {
+      await reader.cancel();
+      await child.stdin.close();
+      await child.status;
+    },
+  };
+}
