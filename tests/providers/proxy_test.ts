@@ -39,13 +39,14 @@ class Proxy {
   }
 }
 
-/** The environment of the process is replaced, so that proxies of the machine do not count. */
+/** The environment of the process is replaced, so that proxies of the machine do not count. Where the process takes long,
+ * the runtime would ask for its own newest version, through the proxy, too. */
 async function ask(baseUrl: string, env: Readonly<Record<string, string>>): Promise<string> {
   const { HOME = "", PATH = "", DENO_DIR } = Deno.env.toObject();
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-lock", MAIN, "openai-chat", baseUrl],
     clearEnv: true,
-    env: { HOME, PATH, ...(DENO_DIR ? { DENO_DIR } : {}), NO_COLOR: "1", ...env },
+    env: { HOME, PATH, ...(DENO_DIR ? { DENO_DIR } : {}), NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
     stdin: "null",
   }).output();
   return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
@@ -77,7 +78,7 @@ Deno.test("createProvider() tunnels through HTTPS_PROXY and names the service th
   await withProxy(async ({ proxy, proxyUrl }) => {
     const said = await ask("https://vis-test.invalid/v1", { HTTPS_PROXY: proxyUrl });
     assert.match(said, /^ProviderError: Cannot reach https:\/\/vis-test\.invalid\/v1: /);
-    assert.ok(proxy.seen.length > 0 && proxy.seen.every((line) => line === "CONNECT vis-test.invalid:443"));
+    assert.deepEqual([...new Set(proxy.seen)], ["CONNECT vis-test.invalid:443"]);
   });
 });
 
