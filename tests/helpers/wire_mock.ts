@@ -132,7 +132,7 @@ export interface WireMock {
   readonly connections: number;
   /** Replies that the client left before their end. */
   readonly left: number;
-  /** Resolves once `left` is at least this; rejects after 2 s. */
+  /** Resolves once `left` is at least this; rejects after 20 s. */
   waitForLeft(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -174,7 +174,7 @@ class Mock implements WireMock {
   }
 
   async waitForLeft(count: number): Promise<void> {
-    const giveUp = AbortSignal.timeout(2000);
+    const giveUp = AbortSignal.timeout(20_000);
     while (this.left < count) {
       await new Promise<void>((resolve, reject) => {
         this.#waiting.add(resolve);

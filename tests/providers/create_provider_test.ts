@@ -6,6 +6,7 @@ import { Router } from "../../src/providers/router.ts";
 import { collect, endOf, request, textOf } from "../conformance/provider_calls.ts";
 import { failures, LARGE_REPLIES, LONG } from "../conformance/provider_failures.ts";
 import { providerSuite } from "../conformance/provider_suite.ts";
+import { HandClock } from "../helpers/hand_clock.ts";
 import { startWireMock } from "../helpers/wire_mock.ts";
 import { KEY, PROTOCOLS, provide, WIRES, withMock } from "../helpers/wire_rig.ts";
 
@@ -165,18 +166,24 @@ for (const protocol of PROTOCOLS) {
 
   for (const fault of ["no_headers", "no_token", "silence"] as const) {
     Deno.test(`createProvider(${protocol}) is left by the router when the service shows ${fault}`, async () => {
-      await withMock(protocol, { reply: { text: LONG, fault } }, async (mock) => {
+      const clock = new HandClock();
+      const onRequest = () => void (fault === "silence" || clock.pass(60));
+      await withMock(protocol, { reply: { text: LONG, fault }, onRequest }, async (mock) => {
         const provider = await provide(protocol, { baseUrl: mock.baseUrl });
         const routes = [{ provider, model: "mock-1" }];
         const router = new Router({
           routes,
           attempts: 1,
           patienceMs: 0,
-          firstTokenMs: fault === "silence" ? 5000 : 60,
-          silenceMs: 30,
+          ...{ clock, firstTokenMs: 60, silenceMs: 30 },
         });
         const { messages, reasoning } = request();
-        const error = await failureOf(router.ask({ messages, reasoning }, { signal: ENDLESS }));
+        // After every event, so that it is silent after the last one.
+        const onEvent = () => {
+          setTimeout(() => clock.pass(30));
+          return false;
+        };
+        const error = await failureOf(router.ask({ messages, reasoning }, { signal: ENDLESS, onEvent }));
         assert.equal(error.kind, "stall");
         assert.match(error.message, fault === "silence" ? /it fell silent/ : /no first word came/);
         await mock.waitForLeft(1);
