@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { LogQueue } from "../../src/logging/log_queue.ts";
 import type { LogEntry } from "../../src/domain/log_entry.ts";
+import { cpuMs } from "../helpers/cpu_ms.ts";
 
 function entry(event: string): LogEntry {
   return { level: "info", event, data: {} };
@@ -92,9 +93,9 @@ Deno.test("LogQueue adds the calls of one function in one iteration up", async (
 Deno.test("LogQueue.add() takes no time worth counting", async () => {
   const { log } = queue();
   const call = { ext: "vis.fs", sym: "readFile", conversationId: "c", iterationId: "i" };
-  const start = performance.now();
+  const start = cpuMs();
   for (let at = 0; at < 10_000; at++) log.addCall({ ...call, ms: 1 });
   for (let at = 0; at < 10_000; at++) log.add(entry("x"));
-  assert.ok(performance.now() - start < 500);
+  assert.ok(cpuMs() - start < 500);
   await log.close();
 });

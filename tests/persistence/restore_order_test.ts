@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { restoreOrder } from "../../src/persistence/_restore_order.ts";
+import { cpuMs } from "../helpers/cpu_ms.ts";
 
 function order(spec: string): string {
   const nodes = spec.split(" ").map((part) => {
@@ -59,7 +60,7 @@ Deno.test("restoreOrder() keeps every node once, and requirements first where th
 Deno.test("restoreOrder() of ten thousand nodes that all read one another's list is done at once", () => {
   const nodes = Array.from({ length: 10_000 }, (_, at) => ({ name: `v${at}`, requires: [], reads: ["list"] }));
   const list = { name: "list", requires: [], reads: nodes.map(({ name }) => name) };
-  const start = performance.now();
+  const start = cpuMs();
   assert.equal(restoreOrder([list, ...nodes])[0], list);
-  assert.ok(performance.now() - start < 1000);
+  assert.ok(cpuMs() - start < 1000);
 });

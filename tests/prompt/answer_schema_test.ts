@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { UsageError } from "../../src/domain/errors.ts";
 import { AnswerSchema, type Offered } from "../../src/prompt/answer_schema.ts";
+import { cpuMs } from "../helpers/cpu_ms.ts";
 
 const PRODUCT = {
   type: "object",
@@ -115,9 +116,9 @@ Deno.test("AnswerSchema.judge() reads draft-07: lists of items, dependencies, no
 });
 
 Deno.test("AnswerSchema.judge() a pattern takes no more than linear time", () => {
-  const begun = performance.now();
+  const begun = cpuMs();
   assert.match(why({ pattern: "^(a+)+$" }, `${"a".repeat(50_000)}b`), /must match the pattern/);
-  assert.ok(performance.now() - begun < 2_000);
+  assert.ok(cpuMs() - begun < 2_000);
 });
 
 Deno.test("AnswerSchema() refuses what is no schema and names the place", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { refuseFinal, settleRefusal } from "../../src/prompt/final_rules.ts";
 import { entry, failedEntry } from "./_parts.ts";
+import { cpuMs } from "../helpers/cpu_ms.ts";
 
 const fine = { answer: "There are 7 call sites.", resolved: false, entries: [], forgot: false };
 
@@ -72,9 +73,9 @@ Deno.test("refuseFinal() leaves reports about variables in the user's code alone
 });
 
 Deno.test("refuseFinal() is quick on a large answer", () => {
-  const begun = performance.now();
+  const begun = cpuMs();
   refuseFinal({ ...fine, answer: "removed variables ".repeat(60_000) });
-  assert.ok(performance.now() - begun < 200);
+  assert.ok(cpuMs() - begun < 200);
 });
 
 Deno.test("settleRefusal() refuses once and lets the same refusal through the second time, with low confidence and a note", () => {

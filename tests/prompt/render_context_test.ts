@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
 import { renderContext } from "../../src/prompt/render_context.ts";
 import { entry, failedEntry, parts } from "./_parts.ts";
+import { cpuMs } from "../helpers/cpu_ms.ts";
 
 Deno.test("renderContext() renders the example of the protocol", () => {
   const text = renderContext(parts({
@@ -193,13 +194,9 @@ Deno.test("renderContext() bounds every other section too", () => {
     index: huge,
     nudges: Array.from({ length: 300 }, () => `[system_nudge] ${huge}`),
   });
-  // The best of five: a busy machine slows one run, work that grows with the parts slows them all.
-  const times = Array.from({ length: 5 }, () => {
-    const begun = performance.now();
-    renderContext(hostile);
-    return performance.now() - begun;
-  });
-  assert.ok(Math.min(...times) < 500);
+  const begun = cpuMs();
+  renderContext(hostile);
+  assert.ok(cpuMs() - begun < 500);
   const text = renderContext(hostile);
   const section = (tag: string) => text.split(`<${tag}>\n`)[1]?.split(`\n</${tag}>`)[0] ?? "";
   assert.ok(section("notes").length <= 3_000 && section("notes").includes("- short"));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { atWords } from "../../../src/channels/tui/at_words.ts";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 const paths = (text: string): readonly string[] => atWords(text).map(({ path }) => path);
 
@@ -23,8 +24,8 @@ Deno.test("atWords() tells where a word stands", () => {
 
 Deno.test("atWords() takes no time for megabytes of words that nobody closes", () => {
   for (const part of ["(@'", "(@", "@' ", "@x ", "@x.png"]) {
-    const began = performance.now();
+    const began = cpuMs();
     atWords(part.repeat(300_000));
-    assert.ok(performance.now() - began < 1_500, part);
+    assert.ok(cpuMs() - began < 1_500, part);
   }
 });

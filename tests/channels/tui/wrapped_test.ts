@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { wrapped } from "../../../src/channels/tui/wrapped.ts";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 /** Any code unit, and more often what takes an odd number of columns. */
 const ANY = fc.oneof(
@@ -37,9 +38,9 @@ Deno.test("wrapped() tells what it leaves out", () => {
 });
 
 Deno.test("wrapped() reads no more of megabytes than is shown", () => {
-  const began = performance.now();
+  const began = cpuMs();
   assert.equal(wrapped("日本語 text ".repeat(2_000_000), 80, { most: 8 }).length, 9);
-  assert.ok(performance.now() - began < 1_000);
+  assert.ok(cpuMs() - began < 1_000);
 });
 
 Deno.test("wrapped() is never wider than asked for and never commands the terminal", () => {
@@ -60,7 +61,7 @@ Deno.test("wrapped() goes on in the next line with a character that is wider tha
   const lines = wrapped(`x ${wide} y`, 20);
   assert.equal(lines.join("").replaceAll(" ", ""), `x${wide}y`);
   assert.deepEqual(lines.map(visibleWidth), [1, 20, 20, 20, 1, 1]);
-  const began = performance.now();
+  const began = cpuMs();
   wrapped(`a${"\u0301".repeat(15_000)}${"\u0903".repeat(4_000)}`, 80);
-  assert.ok(performance.now() - began < 1_000);
+  assert.ok(cpuMs() - began < 1_000);
 });

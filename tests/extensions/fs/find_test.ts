@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { GlobMatcher } from "../../../extensions/fs/glob_matcher.ts";
 import { Workspace } from "./_workspace.ts";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 const MATCHES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ["*.ts", ["a.ts", ".ts"], ["src/a.ts", "a.tsx", "a_ts"]],
@@ -44,10 +45,10 @@ Deno.test("GlobMatcher: where to start and how deep to go", () => {
 });
 
 Deno.test("GlobMatcher: patterns made to hang others take no time", () => {
-  const start = performance.now();
+  const start = cpuMs();
   assert.ok(!new GlobMatcher([`${"*a".repeat(100)}b`]).matches("a".repeat(4_000)));
   assert.ok(!new GlobMatcher([`${"**/a/".repeat(50)}b`]).matches("a/".repeat(500) + "c"));
-  assert.ok(performance.now() - start < 2_000);
+  assert.ok(cpuMs() - start < 2_000);
   assert.throws(() => new GlobMatcher(["{a,b}".repeat(20)]), RangeError);
   assert.throws(() => new GlobMatcher(["x".repeat(2_000)]), RangeError);
 });
@@ -107,9 +108,9 @@ Deno.test("fs.glob(): an ignore file made to hang the matcher does not", async (
     ["a".repeat(250)]: "",
     "x.log": "",
   });
-  const start = performance.now();
+  const start = cpuMs();
   assert.deepEqual(await workspace.call("glob", "*"), [".gitignore", "a".repeat(250)]);
-  assert.ok(performance.now() - start < 2_000);
+  assert.ok(cpuMs() - start < 2_000);
 });
 
 Deno.test("fs.listFiles() goes two levels deep, or as told", async () => {

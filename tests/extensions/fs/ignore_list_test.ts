@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import ignore from "ignore";
 import { IgnoreList } from "../../../extensions/fs/ignore_list.ts";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 /** As a walk asks: a folder that is ignored ends it. */
 function ignores(list: IgnoreList, path: string): boolean {
@@ -43,8 +44,8 @@ Deno.test("IgnoreList knows remarks, blanks, escapes and case", () => {
 
 Deno.test("IgnoreList takes rules that make a backtracking expression hang, and only so many", () => {
   const rules = Array.from({ length: 5_000 }, (_, at) => `${"*a".repeat(40)}${at}`);
-  const begun = performance.now();
+  const begun = cpuMs();
   assert.equal(new IgnoreList(rules).decide(`x/${"a".repeat(250)}`, false), null);
-  assert.ok(performance.now() - begun < 2_000);
+  assert.ok(cpuMs() - begun < 2_000);
   assert.equal(new IgnoreList([...rules, "last"]).decide("last", false), null);
 });

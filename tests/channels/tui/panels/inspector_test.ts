@@ -3,6 +3,7 @@ import { inspector } from "../../../../src/channels/tui/panels/inspector.ts";
 import { ProviderError } from "../../../../src/domain/errors.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
+import { cpuMs } from "../../../helpers/cpu_ms.ts";
 
 async function asked(): Promise<PanelRig> {
   const rig = await startPanels([
@@ -151,10 +152,10 @@ Deno.test("inspector() a message of a megabyte on one line is shown and moved in
   await rig.until(panel, /❯ {5}1 final/);
   type(panel, KEYS.end, KEYS.enter);
   await rig.until(panel, /^Facts/m);
-  const before = performance.now();
+  const before = cpuMs();
   type(panel, KEYS.end, KEYS.pageUp, "/", ..."the end", KEYS.enter);
   assert.match(shown(panel), /the end/);
-  assert.ok(performance.now() - before < 1_000);
+  assert.ok(cpuMs() - before < 1_000);
 });
 
 Deno.test("inspector() nothing sent yet, a store that fails, answers that come too late", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { variableBrowser } from "../../../../src/channels/tui/panels/variable_browser.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
+import { cpuMs } from "../../../helpers/cpu_ms.ts";
 
 async function ran(...blocks: readonly string[]): Promise<PanelRig> {
   const rig = await startPanels(
@@ -94,12 +95,12 @@ Deno.test("variableBrowser() a value of 10 MB is shown in part, scrolled and sea
   await rig.until(panel, /big = string\(10000000\)/);
   type(panel, ..."big", KEYS.enter);
   await rig.until(panel, /abcdefghi\nabcdefghi/);
-  const before = performance.now();
+  const before = cpuMs();
   type(panel, KEYS.end);
   assert.match(shown(panel), /… 9,800,000 characters more are not shown/);
   type(panel, KEYS.pageUp, KEYS.home, "/", ..."zzz", KEYS.enter);
   assert.match(shown(panel), /no “zzz”/);
-  assert.ok(performance.now() - before < 1_000);
+  assert.ok(cpuMs() - before < 1_000);
   type(panel, "c");
   assert.equal(String(rig.all("copy")[0]).length, 10_000_000);
   type(panel, KEYS.esc, KEYS.esc, ...Array.from({ length: 3 }, () => KEYS.backspace), ..."wide", KEYS.enter);
