@@ -27,12 +27,19 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace"> & {
   readonly extensionHome?: string | null | undefined;
 };
 
+interface SourceOptions {
+  readonly paths?: readonly string[];
+  readonly project?: boolean;
+  /** Calls it once the first request is on its way. */
+  readonly soon?: (work: () => void) => void;
+}
+
 /** Where every extension is described, nothing of them is loaded before the first request is on its way. Throws
  * `ConfigError` for a folder of `paths` that cannot be loaded; others are left out, and `notes` says why. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
-  { paths = [], project = true }: { readonly paths?: readonly string[]; readonly project?: boolean } = {},
+  { paths = [], project = true, soon = (work) => void setTimeout(work, AFTER_START_MS) }: SourceOptions = {},
 ): Promise<{ readonly source: ExtensionSource; readonly notes: readonly string[] }> {
   const folders = (await discoverFolders({ ...settings, paths })).filter(({ place }) => project || place !== "project");
   const described = describedOf(settings, parts);
@@ -56,7 +63,7 @@ export async function extensionSource(
     })),
     real: Object.fromEntries(Object.entries(real).flatMap(([name, one]) => one ? [[name, one]] : [])),
     load: async () => (await buildRegistry(settings, parts, { folders })).registry,
-    soon: (work) => void setTimeout(work, AFTER_START_MS),
+    soon,
     log: createLog("extension"),
     home: homeOf(settings),
   });

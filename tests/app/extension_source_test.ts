@@ -5,6 +5,9 @@ import { VIEW } from "../extension/_sample.ts";
 import { settingsOf } from "./_settings.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
+/** The first request never is on its way. */
+const NOT_YET = { soon: () => {} };
+
 /** The shipped extensions, and which of them were loaded. */
 function counted() {
   const loads: string[] = [];
@@ -28,7 +31,7 @@ Deno.test("extensionSource() loads the extension alone that has settings, and sa
   withFolder(async (folder) => {
     const settings = await settingsIn(folder, { "vis.web": { hosts: ["example.org"] }, "vis.mcp": MCP });
     const { loads, parts } = counted();
-    const { source, notes } = await extensionSource(settings, parts);
+    const { source, notes } = await extensionSource(settings, parts, NOT_YET);
     const lazy = await source.activate(view(folder));
     assert.deepEqual([loads.toSorted(), notes], [["mcp", "web"], []]);
     const { registry } = await buildRegistry(settings, parts, { folders: [] });
@@ -46,7 +49,7 @@ Deno.test("extensionSource() leaves out the extension whose settings are wrong, 
   withFolder(async (folder) => {
     const settings = await settingsIn(folder, { "vis.web": { hosts: 3 } });
     const { loads, parts } = counted();
-    const { source, notes } = await extensionSource(settings, parts);
+    const { source, notes } = await extensionSource(settings, parts, NOT_YET);
     assert.deepEqual(loads, ["web"]);
     assert.match(notes.join(), /Cannot use extension vis\.web: extensions\.config\.vis\.web\.hosts: /);
     const { list } = await source.activate(view(folder));
@@ -60,6 +63,6 @@ Deno.test("extensionSource() loads nothing for settings of an extension that is 
     const { extensions } = plain.config;
     const settings = { ...plain, config: { ...plain.config, extensions: { ...extensions, deny: ["web"] } } };
     const { loads, parts } = counted();
-    await (await extensionSource(settings, parts)).source.activate(view(folder));
+    await (await extensionSource(settings, parts, NOT_YET)).source.activate(view(folder));
     assert.deepEqual(loads, []);
   }));
