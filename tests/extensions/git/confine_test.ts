@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { cp } from "node:fs/promises";
 import { add } from "../../../extensions/git/add.ts";
 import { blame } from "../../../extensions/git/blame.ts";
 import { changeBranch } from "../../../extensions/git/branch.ts";
@@ -238,14 +239,21 @@ Deno.test("git.* is not led elsewhere by a .git that is put in its place meanwhi
     await Deno.rename(`${workspace}/.git`, `${workspace}/own`);
     const places = [`${workspace}/own`, `${root}/outside/.git`];
     let on = true;
+    // The wall puts back what was there before a command, and takes away what was not, so that any may be in the way.
+    const away = () => Deno.remove(`${workspace}/.git`, { recursive: true }).catch(() => {});
+    const place = async (name: string): Promise<void> => {
+      while (!await Deno.rename(`${workspace}/${name}`, `${workspace}/.git`).then(() => true, () => false)) {
+        await away();
+      }
+    };
     const swapping = (async () => {
       for (let at = 0; on; at++) {
         await Deno.symlink(places[at % 2] ?? "", `${workspace}/.next`);
-        await Deno.rename(`${workspace}/.next`, `${workspace}/.git`);
-        await Deno.remove(`${workspace}/.git`);
-        await Deno.rename(`${workspace}/own`, `${workspace}/.git`);
+        await cp(`${workspace}/own`, `${workspace}/.copy`, { recursive: true });
+        await place(".next");
+        await place(".copy");
         await new Promise((resolve) => setTimeout(resolve, at % 7));
-        await Deno.rename(`${workspace}/.git`, `${workspace}/own`);
+        await away();
       }
     })();
     for (let at = 0; at < 12; at++) {
