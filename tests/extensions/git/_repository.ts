@@ -20,7 +20,7 @@ export interface TestRepository {
 }
 
 /** Of one call of the user's git: some attacks hang it. */
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 30_000;
 const IDENTITY = { name: "Ada", email: "ada@example.org" };
 
 /** `begun`: with one commit of `a.txt`. */
