@@ -22,6 +22,8 @@ export interface ChooseParts extends ResolveParts {
   readonly settings: ResolveParts["settings"] & { readonly apiKey: string | null };
   /** Where model servers of this machine are looked for; their usual ports where it is left out. */
   readonly addresses?: readonly LocalAddress[] | undefined;
+  /** How long they have to answer. */
+  readonly probeMs?: number | undefined;
 }
 
 /** In this order: the provider that is named; a base URL or a key of VIS_*; "provider/model"; the configured ones; the
@@ -112,7 +114,7 @@ async function byWholeName(model: string, parts: ChooseParts): Promise<Choice | 
   if (configured.length > 0) return null;
   const reseller = (await keyedNames(parts)).find((name) => PRESETS[name]?.slashes);
   if (reseller !== undefined) return only(await resolveProvider(reseller, { ...parts, sole: true }), model);
-  const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses()) : [];
+  const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses(), parts) : [];
   const server = servers.find(({ models }) => models.includes(model));
   return server === undefined ? null : await onServer(server, { parts, model });
 }
@@ -162,7 +164,7 @@ async function byKey(parts: ChooseParts): Promise<Choice | null> {
 /** The first server of this machine that has a model, or the model that was asked for. */
 async function local(parts: ChooseParts): Promise<Choice> {
   const { config } = parts.settings;
-  const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses()) : [];
+  const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses(), parts) : [];
   const { model } = config;
   const serving = servers.filter(({ models }) => models.length > 0);
   const server = (model === null ? undefined : serving.find(({ models }) => models.includes(model))) ?? serving[0];

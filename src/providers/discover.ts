@@ -29,7 +29,7 @@ export function usualAddresses(): readonly LocalAddress[] {
  * server is left out; the order is that of the addresses. Never throws. */
 export async function discoverLocal(
   addresses: readonly LocalAddress[],
-  { probeMs = PROBE_MS }: { readonly probeMs?: number } = {},
+  { probeMs = PROBE_MS }: { readonly probeMs?: number | undefined } = {},
 ): Promise<readonly LocalServer[]> {
   const probed = await Promise.all(addresses.map((address) => probe(address, probeMs).catch(() => null)));
   return probed.filter((server) => server !== null);

@@ -17,7 +17,7 @@ async function choose({ kept = {}, addresses = [], ...rest }: Asked): Promise<Ch
   try {
     const credentials = new Credentials(join(folder, "auth.json"));
     for (const [name, credential] of Object.entries(kept)) await credentials.set(name, credential);
-    return await chooseProviders({ settings: await settingsOf(rest), credentials, addresses });
+    return await chooseProviders({ settings: await settingsOf(rest), credentials, addresses, probeMs: 30_000 });
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -26,7 +26,7 @@ export function family(root: number): number[] {
 }
 
 async function allGone(pids: readonly number[]): Promise<void> {
-  assert.equal(await until(() => pids.every((pid) => !isAlive(pid)), 3000), true, "a process is left");
+  assert.equal(await until(() => pids.every((pid) => !isAlive(pid))), true, "a process is left");
 }
 
 /** What every way of carrying a child must pass. */

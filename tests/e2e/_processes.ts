@@ -46,9 +46,9 @@ export function runs({ pid, started }: Seen): boolean {
   return stat !== null && stat.started === started && stat.state !== "Z";
 }
 
-/** Those of `seen` that still run after at most 2 seconds. */
+/** Those of `seen` that still run after at most 20 seconds. */
 export async function survivors(seen: readonly Seen[]): Promise<readonly Seen[]> {
-  const end = performance.now() + 2000;
+  const end = performance.now() + 20_000;
   let left = seen.filter(runs);
   while (left.length > 0 && performance.now() < end) {
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -118,7 +118,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Waits until `holds`, at most `ms`. */
-export async function until(holds: () => boolean, ms = 5000): Promise<boolean> {
+export async function until(holds: () => boolean, ms = 30_000): Promise<boolean> {
   for (const end = performance.now() + ms; performance.now() < end;) {
     if (holds()) return true;
     await new Promise((resolve) => setTimeout(resolve, 5));

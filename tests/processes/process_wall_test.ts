@@ -179,17 +179,18 @@ Deno.test("ProcessWall.spawn() puts guarded files back while a program goes on",
   await place(async ({ wall, workspace, read }) => {
     const stop = new AbortController();
     const changes = "mkdir -p .git/modules/a; echo evil > .git/modules/a/config; echo evil > .vis/new";
-    const evil = `echo evil > .git/hooks/post-commit; echo evil >> .git/config; ${changes}; ln -s /etc .git/hooks/x`;
+    const evil =
+      `echo evil > .git/hooks/post-commit; echo evil >> .git/config; ${changes}; ln -s /etc .git/hooks/x; echo > planted`;
     let printed = "";
     const running = wall.spawn(workspace, sh(`(setsid sh -c '${evil}' &); while sleep 0.05; do echo on; done`), {
       stop: stop.signal,
       onOutput: (_output, bytes) => void (printed += new TextDecoder().decode(bytes)),
     });
     const until = async (holds: () => boolean): Promise<void> => {
-      const end = performance.now() + 10_000;
+      const end = performance.now() + 60_000;
       while (!holds() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
     };
-    await until(() => read("workspace/.vis/new") !== null);
+    await until(() => read("workspace/planted") !== null);
     const planted = ["new", "../.git/hooks/post-commit", "../.git/modules/a/config"].map((path) =>
       `workspace/.vis/${path}`
     );

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { discoverLocal, usualAddresses } from "../../src/providers/discover.ts";
 
+/** For servers that do answer. */
+const PATIENT = { probeMs: 30_000 };
+
 interface Served extends AsyncDisposable {
   readonly baseUrl: string;
 }
@@ -23,7 +26,7 @@ Deno.test("discoverLocal() finds servers in the order of the addresses, without 
   const found = await discoverLocal([
     { preset: "ollama", baseUrl: ollama.baseUrl },
     { preset: "lmstudio", baseUrl: studio.baseUrl },
-  ]);
+  ], PATIENT);
   assert.deepEqual(found.map(({ title, models }) => [title, models]), [
     ["Ollama", ["qwen3:8b", "llama3:8b"]],
     ["LM Studio", ["gemma"]],
@@ -37,7 +40,7 @@ Deno.test("discoverLocal() tells a server without models from one that is no mod
   await using failing = serve(() => Response.json({ data: [{ id: "x" }] }, { status: 500 }));
   await using away = serve(() => Response.redirect("http://127.0.0.1:1/", 302));
   const addresses = [empty, page, other, failing, away].map(({ baseUrl }) => ({ preset: "vllm", baseUrl }));
-  assert.deepEqual((await discoverLocal(addresses)).map(({ models }) => models), [[]]);
+  assert.deepEqual((await discoverLocal(addresses, PATIENT)).map(({ models }) => models), [[]]);
 });
 
 Deno.test("discoverLocal() waits for nobody longer than it was told, and asks all at once", async () => {
@@ -50,7 +53,7 @@ Deno.test("discoverLocal() waits for nobody longer than it was told, and asks al
   const gone = models();
   await gone[Symbol.asyncDispose]();
   const addresses = [slow, slow, gone, quick].map(({ baseUrl }) => ({ preset: "vllm", baseUrl }));
-  const found = await discoverLocal(addresses, { probeMs: 40 });
+  const found = await discoverLocal(addresses, { probeMs: 1_500 });
   assert.deepEqual(found.map((server) => server.models), [["early"]]);
   release.resolve();
 });

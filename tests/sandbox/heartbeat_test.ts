@@ -64,7 +64,7 @@ Deno.test("Heartbeat refuses a pong that it did not ask for", () => {
 Deno.test("an idle child that was stopped is found dead and killed", async () => {
   await using box = await testSandbox();
   Deno.kill(box.sandbox.pid, "SIGSTOP");
-  assert.equal(await until(() => box.sandbox.ended, 8000), true);
+  assert.equal(await until(() => box.sandbox.ended, 30_000), true);
   const { result } = await box.run("1");
   assert.match(result.error?.message ?? "", /no longer answers/);
 });

@@ -67,7 +67,7 @@ export async function withBot(
     });
   let bot = await open();
   const until: Rig["until"] = async (holds, what = "") => {
-    for (let left = 400; !holds(); left--) {
+    for (let left = 3_000; !holds(); left--) {
       if (left === 0) throw new Error(`It never came to that: ${what} ${JSON.stringify(api.shown())}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
