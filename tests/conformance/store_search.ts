@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { cpuMs } from "../helpers/cpu_ms.ts";
 import { begun, block, image, iterate, newQuery, queryEnd } from "./store_fixtures.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import type { StoreCase } from "./store_suite.ts";
@@ -137,10 +138,10 @@ export const storeSearchCases: readonly StoreCase[] = [
     name: "search() cuts a text of a megabyte and stays quick",
     async run(store) {
       await begun(store, { text: Array.from({ length: 50 }, (_, at) => `w${at}`).join(" ") });
-      const start = performance.now();
+      const start = cpuMs();
       const hits = await store.search(Array.from({ length: 200_000 }, (_, at) => `w${at}`).join(" "), { limit: 5 });
       assert.equal(hits.length, 1);
-      assert.ok(performance.now() - start < 1000);
+      assert.ok(cpuMs() - start < 1000);
     },
   },
   {

@@ -97,5 +97,5 @@ Deno.test("a child that never answers is killed by the main process's own deadli
   const { result } = await box.run("1", { deadlineMs: 10 });
   assert.deepEqual([result.outcome, result.timedOut], ["killed", true]);
   assert.match(result.error?.message ?? "", /Timeout \(0.01s\) and could not be stopped/);
-  assert.ok(performance.now() - begun < 8000);
+  assert.ok(performance.now() - begun < 60_000);
 });
