@@ -5,19 +5,23 @@ import v3 from "./V3__scopes.sql" with { type: "text" };
 import v4 from "./V4__extension_state.sql" with { type: "text" };
 import v5 from "./V5__request_key.sql" with { type: "text" };
 import v6 from "./V6__order_and_leases.sql" with { type: "text" };
+import v7 from "./V7__checksums.sql" with { type: "text" };
 
 export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly sql: string;
+  /** What `schemaDigest` gives for a database of this version. */
+  readonly schema: number;
 }
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
-  { version: 1, name: "V1__schema.sql", sql: v1 },
-  { version: 2, name: "V2__recursion.sql", sql: v2 },
-  { version: 3, name: "V3__scopes.sql", sql: v3 },
-  { version: 4, name: "V4__extension_state.sql", sql: v4 },
-  { version: 5, name: "V5__request_key.sql", sql: v5 },
-  { version: 6, name: "V6__order_and_leases.sql", sql: v6 },
+  { version: 1, name: "V1__schema.sql", sql: v1, schema: 1032672967 },
+  { version: 2, name: "V2__recursion.sql", sql: v2, schema: 2146896887 },
+  { version: 3, name: "V3__scopes.sql", sql: v3, schema: -262866376 },
+  { version: 4, name: "V4__extension_state.sql", sql: v4, schema: -139822688 },
+  { version: 5, name: "V5__request_key.sql", sql: v5, schema: 892072408 },
+  { version: 6, name: "V6__order_and_leases.sql", sql: v6, schema: -523825364 },
+  { version: 7, name: "V7__checksums.sql", sql: v7, schema: -1627414488 },
 ];

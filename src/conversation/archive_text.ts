@@ -2,6 +2,7 @@ import { MAX_ARCHIVE_BYTES } from "../domain/archive_limits.ts";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import { UsageError } from "../domain/errors.ts";
 import { visibleText } from "../domain/visible_text.ts";
+import { archiveDigest } from "./archive_digest.ts";
 
 /** An archive as the text of a JSON file, piece by piece; each row on a line of its own. Throws `UsageError` when it gets
  * longer than a file that can be read back. */
@@ -28,7 +29,8 @@ export function* archiveText({ format, version, tables, contents }: Conversation
     }
     yield `\n  },\n  "contents": [${lines(contents.length)}`;
     yield* list(contents, "    ");
-    yield `${lines(contents.length)}${contents.length === 0 ? "" : "  "}]\n}\n`;
+    yield `${lines(contents.length)}${contents.length === 0 ? "" : "  "}]`;
+    yield `,\n  "sha256": ${json(archiveDigest({ tables, contents }))}\n}\n`;
   }
 }
 

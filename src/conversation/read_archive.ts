@@ -11,6 +11,7 @@ import { clip } from "../domain/clip.ts";
 import { UsageError } from "../domain/errors.ts";
 import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { decode } from "../sandbox/codec.ts";
+import { archiveDigest } from "./archive_digest.ts";
 import { withScopeChanges } from "./_old_scopes.ts";
 
 type Tables = ConversationArchive["tables"];
@@ -43,14 +44,23 @@ function parsed(text: string): ConversationArchive {
   if (version > ARCHIVE_VERSION) {
     throw refused(`its version is ${version}, this Vis reads ${ARCHIVE_VERSION}: update Vis`);
   }
-  if (version !== ARCHIVE_VERSION) throw refused(`its version is ${version}, this Vis reads ${ARCHIVE_VERSION}`);
   const archive = conversationArchive.safeParse(given);
-  if (archive.success) return withScopeChanges(archive.data);
+  if (archive.success) {
+    checkDigest(given as ConversationArchive);
+    return withScopeChanges(archive.data);
+  }
   const [issue] = archive.error.issues;
   const place = issue === undefined
     ? ""
     : ` at ${clip(issue.path.map(String).join("/"), 200)}: ${clip(issue.message, 200)}`;
   throw refused(`it is damaged${place}`);
+}
+
+/** Of the file as it is: what checks it adds what older files do not have. */
+function checkDigest(given: ConversationArchive): void {
+  const { version, sha256 } = given;
+  if ((version === 1) !== (sha256 === undefined)) throw refused("its version and its hash do not belong together");
+  if (sha256 !== undefined && archiveDigest(given) !== sha256) throw refused("it was changed: its hash is another");
 }
 
 function jsonOf(text: string): unknown {

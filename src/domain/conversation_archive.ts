@@ -3,7 +3,7 @@ import { QUERY_REASONS } from "./query_result.ts";
 import { SYSTEM_VARIABLES } from "./variable.ts";
 
 export const ARCHIVE_FORMAT = "vis conversation";
-export const ARCHIVE_VERSION = 1;
+export const ARCHIVE_VERSION = 2;
 
 const HASH = /^[0-9a-f]{64}$/;
 const REFERENCE = /^sha256:[0-9a-f]{64}$/;
@@ -270,9 +270,11 @@ const content = z.union([
  * its tables with JSON in place of text and references to `contents` in place of long texts and values. */
 export const conversationArchive = z.strictObject({
   format: z.literal(ARCHIVE_FORMAT),
-  version: z.literal(ARCHIVE_VERSION),
+  version: z.union([z.literal(1), z.literal(ARCHIVE_VERSION)]),
   tables,
   contents: z.array(content),
+  /** Of all the rest, since version 2. */
+  sha256: z.string().regex(HASH).optional(),
 });
 
 export type ConversationArchive = z.infer<typeof conversationArchive>;

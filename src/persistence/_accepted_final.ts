@@ -1,5 +1,7 @@
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
+import { lostStates, verifyIterations, verifySum } from "./_iteration_tally.ts";
 import { fromJson } from "./_json.ts";
 import type { QueryEnd } from "../domain/stored_query.ts";
 
@@ -18,19 +20,27 @@ export async function acceptedFinal(
   tx: Database,
   queryId: string,
 ): Promise<Pick<QueryEnd, "status" | "reason" | "answer" | "answerType" | "confidence" | "notes"> | null> {
-  const last = await tx.selectFrom("iteration").select(["id", "status", "metadata"])
-    .where("queryStateId", "=", queryId).orderBy("position", "desc").limit(1).executeTakeFirst();
+  await verifyIterations(tx, queryId);
+  const last = await tx.selectFrom("iteration as i").select([
+    "i.id",
+    "i.status",
+    "i.metadata",
+    "i.states",
+    "i.position",
+  ])
+    .where("i.queryStateId", "=", queryId).select(intact("iteration", "i")).orderBy("i.position", "desc").limit(1)
+    .executeTakeFirst();
   if (last?.status !== "done") return null;
   const content = new Content(tx);
   await content.load([last.metadata]);
   const facts = fromJson<FinalMetadata>(content.text(last.metadata ?? "{}"));
   if (facts.outcome !== "final" || facts.last) return null;
-  const stored = await tx.selectFrom("expressionState as e").innerJoin(
-    "expressionSoul as s",
-    "s.id",
-    "e.expressionSoulId",
-  )
-    .select("e.result").where("e.iterationId", "=", last.id).where("s.name", "=", "$answer").executeTakeFirst();
+  const rows = await tx.selectFrom("expressionState as e")
+    .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
+    .select(["e.result", "e.checksum", "s.name"]).where("e.iterationId", "=", last.id)
+    .select(intact("expressionState", "e")).select(intact("expressionSoul", "s")).execute();
+  verifySum(rows, { expected: last.states, lost: () => lostStates(queryId, last.position) });
+  const stored = rows.find(({ name }) => name === "$answer");
   if (!stored?.result) return null;
   await content.load([stored.result]);
   return {

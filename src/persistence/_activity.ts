@@ -1,27 +1,33 @@
-import { sql } from "kysely";
-import { compiledRows } from "./_compiled_rows.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
+import { fromJson } from "./_json.ts";
+import { updateRow } from "./_update_row.ts";
 
 /** What the next conversation or query has. */
-export const NEXT_ACTIVITY = sql<number>`(SELECT coalesce(max(activity), 0) + 1 FROM conversation_soul)`;
+export async function nextActivity(tx: Database): Promise<number> {
+  return await newestActivity(tx) + 1;
+}
 
 /** Moves the conversation of a branch to the front of the list of all; an imported one has no place before. Not for a
  * child query, which is a part of its parent. Nothing is written for the one that is in front. */
 export async function moveToFront(tx: Database, branchId: string): Promise<void> {
-  await compiledRows(tx, {
-    name: "move a conversation to the front",
-    build: () =>
-      tx.updateTable("conversationSoul").set({ activity: NEXT_ACTIVITY })
-        .where(sql<boolean>`activity = 0 OR activity < (SELECT max(activity) FROM conversation_soul)`)
-        .where("id", "=", (on) =>
-          on.selectFrom("conversationState as s").select("s.conversationSoulId").where("s.id", "=", branchId)
-            .where((on) =>
-              on.not(
-                on.exists(
-                  on.selectFrom("childBranch as c").select("c.depth").whereRef("c.conversationStateId", "=", "s.id"),
-                ),
-              )
-            )),
-    parameters: [branchId],
-  });
+  const row = await tx.selectFrom("conversationState as s").innerJoin(
+    "conversationSoul as c",
+    "c.id",
+    "s.conversationSoulId",
+  )
+    .select(["c.id", "c.activity", "s.metadata"]).where("s.id", "=", branchId)
+    .select(intact("conversationState", "s")).select(intact("conversationSoul", "c")).executeTakeFirst();
+  if (!row) throw new Damage(`the conversation of branch ${branchId} is missing`);
+  if (fromJson<{ readonly child: boolean }>(row.metadata).child) return;
+  const newest = await newestActivity(tx);
+  if (row.activity !== 0 && row.activity >= newest) return;
+  await updateRow(tx, "conversationSoul", { id: row.id, changes: { activity: newest + 1 } });
+}
+
+async function newestActivity(tx: Database): Promise<number> {
+  const { newest } = await tx.selectFrom("conversationSoul").select((c) => c.fn.max("activity").as("newest"))
+    .executeTakeFirstOrThrow();
+  return newest ?? 0;
 }

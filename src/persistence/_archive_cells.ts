@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { CHECKED } from "./_checksum.ts";
 import { Content } from "./_content.ts";
 import { toJson } from "./_json.ts";
 
@@ -37,8 +38,16 @@ export const ARCHIVE_TABLES = {
   subCall: { texts: ["prompt", "reply", "error"], plainJson: ["usage"] },
 } as const satisfies Readonly<Record<string, CellKinds>>;
 
+/** Cells that say where a row stands in this database; an import finds them anew. */
+const OWN: ReadonlySet<string> = new Set(["activity", "queries", "number", "runs", "variables", "replaces"]);
+
 export type ArchiveTable = keyof typeof ARCHIVE_TABLES;
 export type Row = Readonly<Record<string, unknown>>;
+
+/** The cells of a row that an archive has. */
+export function archived(table: ArchiveTable, row: Row): Row {
+  return Object.fromEntries(CHECKED[table].filter((column) => !OWN.has(column)).map((column) => [column, row[column]]));
+}
 
 /** A row of the database as an archive has it. Its JSON must be loaded into `content`; `refer` is told of what its other
  * cells refer to. */

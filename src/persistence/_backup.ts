@@ -1,7 +1,9 @@
 import { link, mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { BackupReport } from "../domain/database_care.ts";
-import { UsageError } from "../domain/errors.ts";
+import { StoreError, UsageError } from "../domain/errors.ts";
+import { checkAll } from "./_check.ts";
 import { copyDatabase } from "./_copy_database.ts";
 import { openExisting } from "./_existing_database.ts";
 import { systemError } from "./_store_error.ts";
@@ -16,6 +18,7 @@ export async function backupDatabase(path: string, target: string): Promise<Back
     await mkdir(dirname(goal), { recursive: true, mode: 0o700 });
     const partial = `${goal}.partial-${crypto.randomUUID().slice(0, 8)}`;
     const bytes = await copyDatabase(db, partial);
+    await refuseDamaged(partial, { path, version });
     await appear(partial, goal);
     return { path: goal, bytes, schemaVersion: version, ms: performance.now() - start };
   } catch (error) {
@@ -24,6 +27,22 @@ export async function backupDatabase(path: string, target: string): Promise<Back
   } finally {
     db.close();
   }
+}
+
+/** A damaged copy would be taken for a sound one when it is needed. */
+async function refuseDamaged(
+  partial: string,
+  { path, version }: { readonly path: string; readonly version: number },
+): Promise<void> {
+  using copy = new DatabaseSync(partial);
+  const [problem] = checkAll(copy, { path: partial, version }).problems;
+  if (problem === undefined) return;
+  await rm(partial, { force: true });
+  throw new StoreError(
+    `Cannot back up ${path}: it is damaged (${problem}); vis db check lists what is affected, ` +
+      "vis db restore COPY puts an older backup in its place",
+    "corrupt",
+  );
 }
 
 /** A link takes no name that exists; where the disk has no links, the name was free a moment ago. */

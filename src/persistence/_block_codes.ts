@@ -1,5 +1,7 @@
 import { Content } from "./_content.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
 import { fromJson } from "./_json.ts";
 
 const AT_ONCE = 500;
@@ -7,10 +9,12 @@ const AT_ONCE = 500;
 /** The texts of blocks by `expression_state.id`. */
 export async function blockCodes(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const codes = new Map<string, string>();
-  const wanted = [...new Set(ids)];
+  const wanted = [...new Set(ids)].filter((id) => id !== "");
   for (let i = 0; i < wanted.length; i += AT_ONCE) {
-    const rows = await db.selectFrom("expressionState").select(["id", "expr", "metadata"])
-      .where("id", "in", wanted.slice(i, i + AT_ONCE)).execute();
+    const some = wanted.slice(i, i + AT_ONCE);
+    const rows = await db.selectFrom("expressionState as e").select(["e.id", "e.expr", "e.metadata"])
+      .where("e.id", "in", some).select(intact("expressionState", "e")).execute();
+    if (rows.length < some.length) throw new Damage("a block that made a variable is missing");
     // The column gives the text back exactly unless it is blank or has U+FFFD; see blockCells().
     const odd = rows.filter(({ expr }) => expr === null || expr.includes("\ufffd"));
     const content = new Content(db);

@@ -24,7 +24,10 @@ interface ExactTexts {
 }
 
 type ExpressionState = Schema["expressionState"];
-type Cells = Omit<ExpressionState, "rowid" | "id" | "expressionSoulId" | "iterationId" | "version" | "createdAt">;
+type Cells = Omit<
+  ExpressionState,
+  "rowid" | "id" | "expressionSoulId" | "iterationId" | "version" | "createdAt" | "checksum" | "replaces"
+>;
 
 /** The columns of a block's row in `expression_state`. */
 export async function blockCells(content: Content, block: StoredBlock & { readonly index: number }): Promise<Cells> {

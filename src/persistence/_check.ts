@@ -1,12 +1,15 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
-import { migrations } from "../../migrations/mod.ts";
 import type { CheckReport } from "../domain/database_care.ts";
+import { StoreError } from "../domain/errors.ts";
 import { markContent } from "./_content_marks.ts";
+import { contentUsers } from "./_content_users.ts";
 import { applyDelta } from "./_delta.ts";
 import { stepsOf } from "./_delta_steps.ts";
 import { openExisting } from "./_existing_database.ts";
+import { rowProblems } from "./_row_problems.ts";
+import { schemaProblems } from "./_schema_problems.ts";
 import { toStoreError } from "./_store_error.ts";
 
 /** So many of a kind are told one by one. */
@@ -16,51 +19,64 @@ const TOLD = 10;
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
   const { db, version } = await openExisting(path, "check");
-  const facts = { contents: 0, unused: 0 };
-  const problems: string[] = [];
   try {
-    db.exec("BEGIN");
-    problems.push(...structure(db), ...schema(db, version), ...foreignKeys(db));
-    Object.assign(facts, hashes(db, problems));
-    problems.push(...references(db), ...searchIndex(db));
-    facts.unused = Number(
-      db.prepare("SELECT count(*) AS n FROM content WHERE hash NOT IN (SELECT hash FROM mark)").get()?.n,
-    );
-  } catch (error) {
-    const problem = toStoreError(error, path);
-    problems.push(problem instanceof Error ? problem.message : String(problem));
+    return { ...checkAll(db, { path, version }), schemaVersion: version, ms: performance.now() - start };
   } finally {
     db.close();
   }
-  return { problems, ...facts, schemaVersion: version, ms: performance.now() - start };
+}
+
+/** Everything that is found wrong with a database, in words, and how many contents were read. Each part is looked at
+ * although another one cannot be read. */
+export function checkAll(
+  db: DatabaseSync,
+  { path, version }: { readonly path: string; readonly version: number },
+): Pick<CheckReport, "problems" | "contents" | "unused"> {
+  const facts = { contents: 0, unused: 0 };
+  const problems: string[] = [];
+  const parts: readonly (() => readonly string[])[] = [
+    () => structure(db),
+    () => schemaProblems(db, version),
+    () => foreignKeys(db),
+    () => rowProblems(db),
+    () => {
+      const { contents, bad } = hashes(db);
+      facts.contents = contents;
+      return badContents(db, bad);
+    },
+    () => references(db),
+    () => searchIndex(db),
+    () => {
+      facts.unused = unused(db);
+      return [];
+    },
+  ];
+  db.exec("BEGIN");
+  try {
+    for (const part of parts) problems.push(...attempt(part, path));
+  } finally {
+    db.exec("ROLLBACK");
+  }
+  return { problems: [...new Set(problems)], ...facts };
+}
+
+function attempt(part: () => readonly string[], path: string): readonly string[] {
+  try {
+    return part();
+  } catch (error) {
+    const problem = toStoreError(error, path);
+    if (problem instanceof StoreError && problem.kind !== "corrupt") throw problem;
+    return [`A part of it cannot be read: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+function unused(db: DatabaseSync): number {
+  return Number(db.prepare("SELECT count(*) AS n FROM content WHERE hash NOT IN (SELECT hash FROM mark)").get()?.n);
 }
 
 function structure(db: DatabaseSync): string[] {
   return db.prepare("PRAGMA integrity_check(20)").all().map((row) => String(row.integrity_check))
     .filter((line) => line !== "ok");
-}
-
-/** Whether every table, index, view and trigger is the one that the migrations make. */
-function schema(db: DatabaseSync, version: number): string[] {
-  const made = new DatabaseSync(":memory:");
-  try {
-    for (const { sql } of migrations.slice(0, version)) made.exec(sql);
-    const found = objects(db);
-    return [...objects(made)].flatMap(([name, sql]) => {
-      if (!found.has(name)) return [`The ${name} is missing`];
-      return found.get(name) === sql ? [] : [`The ${name} is not the one of this schema`];
-    });
-  } finally {
-    made.close();
-  }
-}
-
-function objects(db: DatabaseSync): ReadonlyMap<string, string> {
-  const rows = db.prepare(
-    "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
-  )
-    .all();
-  return new Map(rows.map(({ type, name, sql }) => [`${String(type)} ${String(name)}`, String(sql)]));
 }
 
 function foreignKeys(db: DatabaseSync): string[] {
@@ -69,7 +85,7 @@ function foreignKeys(db: DatabaseSync): string[] {
 }
 
 /** Every text and value against its hash, one in memory at a time. */
-function hashes(db: DatabaseSync, problems: string[]): { readonly contents: number } {
+function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: readonly string[] } {
   const bad: string[] = [];
   let contents = 0;
   const bytesOf = db.prepare("SELECT encoding, bytes FROM content WHERE hash = ?");
@@ -89,9 +105,12 @@ function hashes(db: DatabaseSync, problems: string[]): { readonly contents: numb
       bad.push(String(row.hash));
     }
   }
-  problems.push(...bad.slice(0, TOLD).map((one) => `The content ${one} is not what was stored`));
-  if (bad.length > TOLD) problems.push(`${bad.length - TOLD} more contents are not what was stored`);
-  return { contents };
+  return { contents, bad };
+}
+
+function badContents(db: DatabaseSync, bad: readonly string[]): string[] {
+  const named = bad.slice(0, TOLD).map((one) => `The content ${one} is not what was stored${contentUsers(db, one)}`);
+  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more contents are not what was stored`] : named;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -123,14 +142,23 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** Whether the search index knows what the tables hold; the row counts are enough, triggers do the rest. */
+/** Whether the search index has the texts that the tables hold. That its words are those of its texts is a part of the
+ * structure. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
-    `SELECT (SELECT count(*) FROM query_soul WHERE query IS NOT NULL) + (SELECT count(*) FROM expression_state WHERE
-       expr IS NOT NULL) AS texts,
-     (SELECT count(*) FROM search_entry WHERE field <> 'answer') AS entries,
-     (SELECT count(*) FROM search_entry WHERE id NOT IN (SELECT rowid FROM search)) AS lost`,
+    `WITH texts AS (
+       SELECT 'query_soul' AS owner_table, id AS owner_id, 'query' AS field, query AS text FROM query_soul
+       WHERE query IS NOT NULL
+       UNION ALL SELECT 'expression_state', id, 'expr', expr FROM expression_state WHERE expr IS NOT NULL
+       UNION ALL SELECT 'query_state', id, 'answer', json_extract(metadata, '$.answer') FROM query_state_full
+       WHERE json_extract(metadata, '$.answer') <> ''
+     )
+     SELECT (SELECT count(*) FROM search_entry) AS entries, count(*) AS texts,
+       coalesce(sum(s.text IS NOT t.text OR s.owner_id IS NOT t.owner_id OR s.field IS NOT t.field), 0) AS lost
+     FROM texts t
+     LEFT JOIN search_entry n ON n.owner_id = t.owner_id AND n.owner_table = t.owner_table AND n.field = t.field
+     LEFT JOIN search s ON s.rowid = n.id`,
   ).all();
   if (row?.texts === row?.entries && row?.lost === 0) return [];
-  return [`The search index holds ${String(row?.entries)} of ${String(row?.texts)} texts`];
+  return [`The search index does not hold ${String(row?.lost)} of ${String(row?.texts)} texts as they are`];
 }

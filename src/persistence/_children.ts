@@ -3,11 +3,21 @@ import type { NewChildBranch } from "../domain/new_child_branch.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { Content } from "./_content.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { checkRun } from "./_fence.ts";
+import { insertRow } from "./_insert_row.ts";
+import { intact } from "./_intact.ts";
+import { verifySum } from "./_iteration_tally.ts";
 import { fromJson, toJson } from "./_json.ts";
+import { readLineage } from "./_lineage.ts";
+import { verifyNumbers } from "./_query_numbers.ts";
+import { addToDigest } from "./_shown_digest.ts";
+import { newestVariables } from "./_shown_variables.ts";
 import { VariableWriter } from "./_variable_writer.ts";
 import type { Branch } from "./store.ts";
+
+const WHAT = { children: "child queries", calls: "model calls" } as const;
 
 /** Branches of child queries, and plain model calls of blocks. */
 export class Children {
@@ -29,7 +39,7 @@ export class Children {
         .select("conversationSoulId").where("id", "=", parent).executeTakeFirstOrThrow();
       const newest = await tx.selectFrom("conversationState").select((s) => s.fn.max("version").as("version"))
         .where("conversationSoulId", "=", conversationId).executeTakeFirst();
-      await tx.insertInto("conversationState").values({
+      await insertRow(tx, "conversationState", {
         id: branchId,
         conversationSoulId: conversationId,
         // Not the parent: what has one is a fork, which sees the variables of the other branch.
@@ -38,24 +48,41 @@ export class Children {
         version: (newest?.version ?? 0) + 1,
         metadata: toJson({ child: true }),
         createdAt,
-      }).execute();
-      await tx.insertInto("childBranch").values({ conversationStateId: branchId, iterationId, depth, createdAt })
-        .execute();
+        queries: 0,
+        variables: 0,
+      });
+      await insertRow(tx, "childBranch", { conversationStateId: branchId, iterationId, depth, createdAt });
       const copied = await this.#newestCells(tx, { branchId: parent, names: child.copies });
       const writer = new VariableWriter(content, { branchId, iterationId, now: createdAt });
       await writer.given(child.images);
       await writer.copied(copied);
+      await addToDigest(tx, { branchId, change: writer.change });
       return { conversationId, branchId, title: title.toWellFormed(), createdAt };
     });
   }
 
   /** Ids of the queries that an iteration started, with their depth, oldest first. */
   async queryIds(iterationId: string): Promise<readonly { readonly queryId: string; readonly depth: number }[]> {
-    return await this.#db.selectFrom("childBranch as c")
-      .innerJoin("querySoul as q", "q.conversationStateId", "c.conversationStateId")
-      .innerJoin("queryState as s", "s.querySoulId", "q.id")
-      .select(["s.id as queryId", "c.depth"]).where("c.iterationId", "=", iterationId)
-      .orderBy("c.rowid").orderBy("s.version").execute();
+    return await this.#db.read(async (tx) => {
+      const branches = await tx.selectFrom("childBranch as c")
+        .leftJoin("conversationState as b", "b.id", "c.conversationStateId")
+        .select(["c.conversationStateId as branchId", "c.depth", "c.checksum", "b.queries"])
+        .where("c.iterationId", "=", iterationId).select(intact("childBranch", "c")).select(
+          intact("conversationState", "b"),
+        )
+        .orderBy("c.rowid").execute();
+      await this.#verify(tx, iterationId, { children: branches });
+      const found: { readonly queryId: string; readonly depth: number }[] = [];
+      for (const { branchId, depth, queries } of branches) {
+        const rows = await tx.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id")
+          .select(["s.id as queryId", "s.version", "q.number", "q.runs"])
+          .where("q.conversationStateId", "=", branchId).select(intact("querySoul", "q")).orderBy("s.rowid").execute();
+        const newest = rows.filter(({ version, runs }) => version === runs - 1);
+        verifyNumbers(newest, { from: 0, to: queries ?? 0, branchId });
+        found.push(...rows.map(({ queryId }) => ({ queryId, depth })));
+      }
+      return found;
+    });
   }
 
   recordCall(call: SubCall): Promise<void> {
@@ -63,7 +90,7 @@ export class Children {
       await checkRun(tx, call);
       const content = new Content(tx);
       const text = async (one: string | null) => one === null ? null : await content.putText(one);
-      await tx.insertInto("subCall").values({
+      await insertRow(tx, "subCall", {
         id: newId(),
         iterationId: call.iterationId,
         llmProvider: call.provider,
@@ -75,14 +102,19 @@ export class Children {
         costUsd: call.costUsd,
         durationMs: Math.max(0, Math.round(call.ms)),
         createdAt: this.#now(),
-      }).execute();
+      });
     });
   }
 
   async calls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]> {
-    const rows = await this.#db.selectFrom("subCall").selectAll().where("iterationId", "=", iterationId)
-      .orderBy("rowid").execute();
-    const content = new Content(this.#db);
+    return await this.#db.read((tx) => this.#readCalls(tx, iterationId));
+  }
+
+  async #readCalls(tx: Database, iterationId: string): ReturnType<Children["calls"]> {
+    const rows = await tx.selectFrom("subCall as c").selectAll("c").where("c.iterationId", "=", iterationId)
+      .select(intact("subCall", "c")).orderBy("c.rowid").execute();
+    await this.#verify(tx, iterationId, { calls: rows });
+    const content = new Content(tx);
     await content.load(rows.flatMap((row) => [row.prompt, row.reply, row.error]));
     return rows.map((row) => ({
       iterationId: row.iterationId,
@@ -98,17 +130,26 @@ export class Children {
     }));
   }
 
+  /** Throws `Damage` where these are not all of an iteration. */
+  async #verify(
+    tx: Database,
+    iterationId: string,
+    found: { readonly [K in "children" | "calls"]?: readonly { readonly checksum: number }[] },
+  ): Promise<void> {
+    const row = await tx.selectFrom("iteration").select(["children", "calls"]).where("id", "=", iterationId)
+      .executeTakeFirst();
+    for (const what of ["children", "calls"] as const) {
+      const lost = () => new Damage(`${WHAT[what]} of iteration ${iterationId} are missing`);
+      if (found[what]) verifySum(found[what], { expected: row?.[what] ?? 0, lost });
+    }
+  }
+
   async #newestCells(
     tx: Database,
     { branchId, names }: { readonly branchId: string; readonly names: readonly string[] },
   ) {
     if (names.length === 0) return [];
-    const rows = await tx.selectFrom("expressionSoul as s")
-      .innerJoin("expressionState as e", "e.expressionSoulId", "s.id")
-      .select(["s.name", "e.expr", "e.result", "e.metadata"])
-      .where("s.conversationStateId", "=", branchId).where("s.name", "in", [...names])
-      .orderBy("e.version").execute();
-    const newest = new Map(rows.map((row) => [row.name ?? "", row]));
-    return [...newest].map(([name, { expr, result, metadata }]) => ({ name, cells: { expr, result, metadata } }));
+    const rows = await newestVariables(tx, { lineage: await readLineage(tx, branchId), names });
+    return rows.map(({ name, expr, result, metadata }) => ({ name: name ?? "", cells: { expr, result, metadata } }));
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { joinBytes } from "../domain/join_bytes.ts";
 import { chunks } from "./_chunker.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { applyDelta, deltaOf } from "./_delta.ts";
 import { stepsOf } from "./_delta_steps.ts";
@@ -15,12 +16,13 @@ const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
 const NO_DELTA = { base: null, steps: null, spent: null };
 
-/** Long texts and values, each stored once in the table `content`, inside the transaction it is made with. Lone
- * surrogates become U+FFFD, since the database holds UTF-8. */
+/** Long texts and values, each stored once in the table `content`, inside the transaction it is made with. What is read
+ * is compared with its hash. Lone surrogates become U+FFFD, since the database holds UTF-8. */
 export class Content {
   /** The connection or transaction that it works on. */
   readonly db: Database;
-  readonly #known = new Map<string, Uint8Array<ArrayBuffer>>();
+  /** By hash; null for what has another one. */
+  readonly #known = new Map<string, Uint8Array<ArrayBuffer> | null>();
   readonly #references = new WeakMap<Uint8Array, string>();
 
   constructor(db: Database) {
@@ -50,21 +52,40 @@ export class Content {
       const hash = cell.slice(PREFIX.length);
       if (!this.#known.has(hash)) wanted.add(hash);
     }
-    const rows = await this.#rows([...wanted]);
-    const deltas = rows.filter(({ encoding }) => encoding === "delta");
-    await this.#keep(rows);
-    await this.#keep(await this.#rows([...new Set(deltas.map(({ base }) => base ?? ""))]));
-    for (const row of deltas) {
-      const base = this.#known.get(row.base ?? "");
-      if (base) this.#known.set(row.hash, applyDelta(base, { steps: stepsOf(row.steps), literals: row.bytes }));
+    if (wanted.size === 0) return;
+    const read = await this.#read([...wanted]);
+    for (const hash of wanted) {
+      const bytes = read.get(hash);
+      if (bytes) this.#known.set(hash, hashOf(bytes) === hash ? bytes : null);
     }
   }
 
-  async #keep(rows: readonly Row[]): Promise<void> {
-    for (const { encoding, hash, bytes } of rows) if (encoding === "raw") this.#known.set(hash, bytes);
-    const lists = rows.filter(({ encoding }) => encoding === "chunks")
-      .map(({ hash, bytes }) => [hash, pieceHashes(bytes)] as const);
-    if (lists.length > 0) await this.#join(new Map(lists));
+  /** The bytes as they stand there, compared with no hash. */
+  async #read(hashes: readonly string[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+    const rows = await this.#rows(hashes);
+    const deltas = rows.filter(({ encoding }) => encoding === "delta");
+    const found = await this.#joined(rows);
+    const bases = new Set(deltas.flatMap(({ base }) => base === null || found.has(base) ? [] : base));
+    for (const [hash, bytes] of await this.#joined(await this.#rows([...bases]))) found.set(hash, bytes);
+    for (const { hash, base, steps, bytes } of deltas) {
+      const from = found.get(base ?? "");
+      const whole = from && attempt(() => applyDelta(from, { steps: stepsOf(steps), literals: bytes }));
+      if (whole) found.set(hash, whole);
+    }
+    return found;
+  }
+
+  /** Of rows that are no differences. */
+  async #joined(rows: readonly Row[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+    const found = new Map<string, Uint8Array<ArrayBuffer>>();
+    for (const { encoding, hash, bytes } of rows) {
+      if (encoding === "raw") found.set(hash, bytes);
+      if (encoding !== "chunks") continue;
+      const pieces = attempt(() => pieceHashes(bytes)) ?? [];
+      const parts = new Map((await this.#rows([...new Set(pieces)])).map((row) => [row.hash, row.bytes]));
+      found.set(hash, joinBytes(pieces.flatMap((piece) => parts.get(piece) ?? [])));
+    }
+    return found;
   }
 
   /** The text of a cell that was loaded. */
@@ -79,8 +100,8 @@ export class Content {
 
   #loaded(reference: string): Uint8Array<ArrayBuffer> {
     const found = this.#known.get(reference.slice(PREFIX.length));
-    if (!found) throw new Error(`Database content is malformed: ${reference} is missing`);
-    return found;
+    if (found) return found;
+    throw new Damage(`content ${reference} is ${found === null ? "not what was stored" : "missing"}`);
   }
 
   async #put(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<string> {
@@ -104,8 +125,8 @@ export class Content {
     if (row === undefined || row.hash === hash) return row !== undefined;
     if (row.encoding === "chunks" && !await this.#isSmall(pieceHashes(row.bytes))) return false;
     const base = row.base ?? row.hash;
-    await this.load([PREFIX + base]);
-    const from = this.#known.get(base);
+    // A base with another hash would serve as well: what is put together from it is compared with its own.
+    const from = (await this.#read([base])).get(base);
     if (from === undefined) return false;
     const delta = deltaOf(from, bytes);
     if (delta === null) return false;
@@ -142,14 +163,6 @@ export class Content {
     });
   }
 
-  async #join(lists: ReadonlyMap<string, readonly string[]>): Promise<void> {
-    for (const [hash, pieces] of lists) {
-      const rows = new Map((await this.#rows([...new Set(pieces)])).map((row) => [row.hash, row.bytes]));
-      const parts = pieces.flatMap((piece) => rows.get(piece) ?? []);
-      if (parts.length === pieces.length) this.#known.set(hash, joinBytes(parts));
-    }
-  }
-
   async #rows(hashes: readonly string[]): Promise<Row[]> {
     const found: Row[] = [];
     for (let i = 0; i < hashes.length; i += READ_AT_ONCE) {
@@ -167,6 +180,15 @@ interface Row extends Readonly<Schema["content"]> {
 
 function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Undefined where damaged JSON or steps cannot be used. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }
 
 /** A byte order mark at the start belongs to the text. */

@@ -1,8 +1,13 @@
 import { sql } from "kysely";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { LabelUse, Turn } from "../domain/conversation_care.ts";
+import { verifyAbsent } from "./_absent.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
-import { isShownIteration, isShownRun, readLineage } from "./_lineage.ts";
+import { intact, isIntact } from "./_intact.ts";
+import { verifyIterations } from "./_iteration_tally.ts";
+import { isShownIteration, isShownRun, readLineage, type Segment } from "./_lineage.ts";
+import { queriesIn, verifyNumbers } from "./_query_numbers.ts";
 
 const MIN_PREFIX = 8;
 
@@ -36,37 +41,36 @@ export class CareOfConversations {
     // Ids are hexadecimal digits and dashes, all of which sort before "~".
     const rows = await this.#db.selectFrom("queryState").select("id")
       .where("id", ">=", from).where("id", "<", `${from}~`).orderBy("id").limit(2).execute();
+    if (rows.length === 0) await verifyAbsent(this.#db, { table: "queryState", prefix: from });
     return rows.length === 1 ? rows[0]?.id ?? null : null;
   }
 
   async labelUse(since: number): Promise<readonly LabelUse[]> {
-    const { rows } = await sql<LabelUse>`
-      SELECT run_label AS label, count(*) AS queries,
-        coalesce(sum(json_extract(metadata, '$.costUsd')), 0.0) AS "costUsd"
-      FROM query_state_full WHERE created_at >= ${since} AND run_label IS NOT NULL GROUP BY run_label`
-      .execute(this.#db);
-    return rows;
+    return await this.#db.read(async (tx) => {
+      const { rows } = await sql<LabelUse>`
+        SELECT f.run_label AS label, count(*) AS queries,
+          coalesce(sum(json_extract(f.metadata, '$.costUsd')), 0.0) AS "costUsd"
+        FROM query_state s JOIN query_state_full f ON f.id = s.id
+        WHERE ${
+        isIntact("queryState", "s")
+      } AND s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY f.run_label`
+        .execute(tx);
+      return rows;
+    });
   }
 
   turns(branchId: string): Promise<readonly Turn[]> {
     return this.#db.read(async (tx) => {
       const turns: Turn[] = [];
       for (const segment of (await readLineage(tx, branchId)).toReversed()) {
-        turns.push(
-          ...await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-            .leftJoin(
-              tx.selectFrom("iteration as i").innerJoin("queryState as s", "s.id", "i.queryStateId")
-                .innerJoin("querySoul as q", "q.id", "s.querySoulId")
-                .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownIteration(on, segment))
-                .select((i) => ["i.queryStateId", i.fn.countAll<number>().as("shown")]).groupBy("i.queryStateId")
-                .as("n"),
-              "n.queryStateId",
-              "s.id",
-            )
-            .select((on) => ["s.id as queryId", on.fn.coalesce("n.shown", on.lit(0)).as("iterations")])
-            .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownRun(on, segment))
-            .orderBy("q.rowid").execute(),
-        );
+        const rows = await turnsOf(tx, segment);
+        const { branchId, until } = segment;
+        verifyNumbers(rows, { from: 0, to: await queriesIn(tx, segment), branchId });
+        for (const { queryId, places, expected } of rows) {
+          if (queryId === until?.queryId) await verifyIterations(tx, queryId);
+          else if (places !== expected) throw new Damage(`iterations of query ${queryId} are missing`);
+        }
+        turns.push(...rows.map(({ queryId, iterations }) => ({ queryId, iterations })));
       }
       return turns;
     });
@@ -81,4 +85,23 @@ async function runningQuery(db: Database, conversationId: string): Promise<strin
     .where("s.status", "=", "running").where("b.conversationSoulId", "=", conversationId)
     .where("c.depth", "is", null).limit(1).executeTakeFirst();
   return found?.id ?? null;
+}
+
+/** The runs that a segment shows, with the number of their shown iterations and the sum of their places. */
+async function turnsOf(tx: Database, segment: Segment) {
+  return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .leftJoin(
+      tx.selectFrom("iteration as i").innerJoin("queryState as s", "s.id", "i.queryStateId")
+        .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownIteration(on, segment))
+        .select((i) => ["i.queryStateId", i.fn.countAll<number>().as("shown")])
+        .select(sql<number>`sum(i.position + 1)`.as("places")).groupBy("i.queryStateId")
+        .as("n"),
+      "n.queryStateId",
+      "s.id",
+    )
+    .select((on) => ["s.id as queryId", on.fn.coalesce("n.shown", on.lit(0)).as("iterations"), "q.number"])
+    .select((on) => [on.fn.coalesce("n.places", on.lit(0)).as("places"), "s.iterations as expected"])
+    .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownRun(on, segment))
+    .select(intact("queryState", "s")).select(intact("querySoul", "q")).orderBy("q.number").execute();
 }

@@ -3,9 +3,12 @@ import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { checkFence } from "./_fence.ts";
 import { firstWords } from "./_first_words.ts";
+import { intact } from "./_intact.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import { dropLease } from "./_leases.ts";
+import { digestOf } from "./_shown_digest.ts";
+import { updateRow } from "./_update_row.ts";
 import type { QueryEnd } from "../domain/stored_query.ts";
 
 const SUBTITLE_CHARS = 60;
@@ -21,7 +24,8 @@ export async function endQuery(
     name: "query to end",
     build: () =>
       db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select(["s.status", "q.conversationStateId as branchId", "s.metadata"]).where("s.id", "=", queryId),
+        .select(["s.status", "q.conversationStateId as branchId", "s.metadata"]).where("s.id", "=", queryId)
+        .select(intact("queryState", "s")),
     parameters: [queryId],
   });
   if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
@@ -34,26 +38,25 @@ export async function endQuery(
     subtitle: await content.putText(firstWords(end.answer, SUBTITLE_CHARS)),
     metadata: await content.putText(toJson({ ...before, ...facts, answer: facts.answer.toWellFormed() })),
   };
-  await compiledRows(db, {
-    name: "end a query",
-    build: () => db.updateTable("queryState").set(cells).where("id", "=", queryId),
-    parameters: [...Object.values(cells), queryId],
-  });
-  const left = await interruptIterations(db, { queryId, now });
+  await updateRow(db, "queryState", { id: queryId, changes: cells });
+  const left = await interruptIterations(db, { queryId, branchId: row.branchId, now });
   if (status === "done" && left > 0) throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
   await dropLease(db, row.branchId);
 }
 
 async function interruptIterations(
   db: Database,
-  { queryId, now }: { readonly queryId: string; readonly now: number },
+  { queryId, branchId, now }: { readonly queryId: string; readonly branchId: string; readonly now: number },
 ): Promise<number> {
   const left = await compiledRows(db, {
-    name: "interrupt iterations",
+    name: "iterations left running",
     build: () =>
-      db.updateTable("iteration").set({ status: "interrupted", finishedAt: now })
-        .where("queryStateId", "=", queryId).where("status", "=", "running").returning("id"),
-    parameters: ["interrupted", now, queryId, "running"],
+      db.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).where("status", "=", "running"),
+    parameters: [queryId, "running"],
   });
+  for (const { id } of left) {
+    const variables = await digestOf(db, { branchId, until: null });
+    await updateRow(db, "iteration", { id, changes: { status: "interrupted", finishedAt: now, variables } });
+  }
   return left.length;
 }

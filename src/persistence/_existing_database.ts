@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
 import { UsageError } from "../domain/errors.ts";
 import { checkedVersion } from "./_migrate.ts";
+import { refuseDamagedFile } from "./_whole.ts";
 
 /** How long care of a database waits for a moment in which it may begin. */
 const WAIT_MS = 5_000;
@@ -22,6 +23,7 @@ export async function openExisting(path: string, action: string): Promise<Existi
   });
   if (found === null) throw new UsageError(`Cannot ${action} ${path}: there is no such file`);
   if (!found.isFile()) throw new UsageError(`Cannot ${action} ${path}: it is not a regular file`);
+  await refuseDamagedFile(path);
   const db = new DatabaseSync(path, { timeout: WAIT_MS, enableForeignKeyConstraints: true });
   try {
     const version = checkedVersion(db, { files: migrations, path });

@@ -2,16 +2,20 @@ import { Buffer } from "node:buffer";
 import { MAX_ARCHIVE_BYTES } from "../domain/archive_limits.ts";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
 import { UsageError } from "../domain/errors.ts";
+import { verifyAbsent } from "./_absent.ts";
 import {
   ARCHIVE_TABLES,
+  archived,
   type ArchiveTable,
   type CellKinds,
   jsonCells,
   type Row,
   toArchiveRow,
 } from "./_archive_cells.ts";
+import { verifyConversation } from "./_archive_tally.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
 import { largePieces } from "./_large_text.ts";
 
 const PIECE_BYTES = 3 << 20;
@@ -24,8 +28,12 @@ export async function exportConversation(db: Database, conversationId: string): 
   const wanted = new Set<string>();
   const tables: Record<string, readonly Row[]> = {};
   const rows = await readRows(db, conversationId);
+  if (rows.conversationSoul.length === 0) {
+    await verifyAbsent(db, { table: "conversationSoul", prefix: conversationId });
+  }
+  verifyConversation(rows, { conversationId, states: await stateSums(db, rows.conversationState) });
   for (const [name, kinds] of entries()) {
-    const found = rows[name];
+    const found = rows[name].map((row) => archived(name, row));
     await content.load(jsonCells(found, kinds));
     tables[name] = found.map((row) =>
       settled(name, toArchiveRow(row, { kinds, content, refer: (hash) => wanted.add(hash) }))
@@ -34,7 +42,7 @@ export async function exportConversation(db: Database, conversationId: string): 
   for (const query of tables["querySoul"] ?? []) for (const hash of imagesOf(query)) wanted.add(hash);
   const contents = await readContents(db, [...wanted].sort());
   // Every row came from the tables that the type describes.
-  return { format: "vis conversation", version: 1, tables, contents } as unknown as ConversationArchive;
+  return { format: "vis conversation", version: 2, tables, contents } as unknown as ConversationArchive;
 }
 
 async function readRows(db: Database, conversationId: string): Promise<Rows> {
@@ -42,31 +50,49 @@ async function readRows(db: Database, conversationId: string): Promise<Rows> {
   const queries = db.selectFrom("querySoul").select("id").where("conversationStateId", "in", branches);
   const runs = db.selectFrom("queryState").select("id").where("querySoulId", "in", queries);
   const iterations = db.selectFrom("iteration").select("id").where("queryStateId", "in", runs);
+  const soul = db.selectFrom("conversationSoul as t").selectAll("t").select(intact("conversationSoul", "t"));
+  const branch = db.selectFrom("conversationState as t").selectAll("t").select(intact("conversationState", "t"));
+  const query = db.selectFrom("querySoul as t").selectAll("t").select(intact("querySoul", "t"));
+  const run = db.selectFrom("queryState as t").selectAll("t").select(intact("queryState", "t"));
+  const iteration = db.selectFrom("iteration as t").selectAll("t").select(intact("iteration", "t"));
+  return {
+    conversationSoul: await soul.where("t.id", "=", conversationId).execute(),
+    conversationState: await branch.where("t.conversationSoulId", "=", conversationId).orderBy("t.version").execute(),
+    querySoul: await query.where("t.id", "in", queries).orderBy("t.rowid").execute(),
+    queryState: await run.where("t.id", "in", runs).orderBy("t.rowid").execute(),
+    iteration: await iteration.where("t.id", "in", iterations).orderBy("t.rowid").execute(),
+    ...await expressionRows(db, conversationId),
+    extensionState: await db.selectFrom("extensionState as t").selectAll("t").select(intact("extensionState", "t"))
+      .where("t.conversationStateId", "in", branches).orderBy("t.rowid").execute(),
+    childBranch: await db.selectFrom("childBranch as t").selectAll("t").select(intact("childBranch", "t"))
+      .where("t.conversationStateId", "in", branches).orderBy("t.rowid").execute(),
+    subCall: await db.selectFrom("subCall as t").selectAll("t").select(intact("subCall", "t"))
+      .where("t.iterationId", "in", iterations).orderBy("t.rowid").execute(),
+  };
+}
+
+async function expressionRows(db: Database, conversationId: string) {
+  const branches = db.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId);
   const souls = db.selectFrom("expressionSoul").select("id").where("conversationStateId", "in", branches);
   return {
-    conversationSoul: await db.selectFrom("conversationSoul").select(["id", "metadata", "createdAt"])
-      .where("id", "=", conversationId).execute(),
-    conversationState: await db.selectFrom("conversationState").selectAll()
-      .where("conversationSoulId", "=", conversationId).orderBy("version").execute(),
-    querySoul: await db.selectFrom("querySoul").selectAll().where("id", "in", queries).orderBy("rowid").execute(),
-    queryState: await db.selectFrom("queryState").selectAll().where("id", "in", runs).orderBy("rowid").execute(),
-    iteration: await db.selectFrom("iteration").selectAll().where("id", "in", iterations).orderBy("rowid").execute(),
-    expressionSoul: await db.selectFrom("expressionSoul").selectAll().where("id", "in", souls).orderBy("rowid")
+    expressionSoul: await db.selectFrom("expressionSoul as t").selectAll("t").select(intact("expressionSoul", "t"))
+      .where("t.id", "in", souls).orderBy("t.rowid").execute(),
+    expressionState: await db.selectFrom("expressionState as t").selectAll("t").select(intact("expressionState", "t"))
+      .where("t.expressionSoulId", "in", souls).orderBy("t.expressionSoulId").orderBy("t.version").execute(),
+    expressionDependency: await db.selectFrom("expressionDependency as t").selectAll("t")
+      .select(intact("expressionDependency", "t")).where("t.conversationStateId", "in", branches).orderBy("t.rowid")
       .execute(),
-    expressionState: await db.selectFrom("expressionState").selectAll().where("expressionSoulId", "in", souls)
-      .orderBy("expressionSoulId").orderBy("version").execute(),
-    expressionDependency: await db.selectFrom("expressionDependency").selectAll()
-      .where("conversationStateId", "in", branches).orderBy("rowid").execute(),
-    scopeChange: await db.selectFrom("scopeChange")
-      .select(["expressionSoulId", "queryStateId", "position", "scope", "createdAt"])
-      .where("expressionSoulId", "in", souls).orderBy("id").execute(),
-    extensionState: await db.selectFrom("extensionState").selectAll().where("conversationStateId", "in", branches)
-      .orderBy("rowid").execute(),
-    childBranch: await db.selectFrom("childBranch").selectAll().where("conversationStateId", "in", branches)
-      .orderBy("rowid").execute(),
-    subCall: await db.selectFrom("subCall").selectAll().where("iterationId", "in", iterations).orderBy("rowid")
-      .execute(),
+    scopeChange: await db.selectFrom("scopeChange as t").selectAll("t").select(intact("scopeChange", "t"))
+      .where("t.expressionSoulId", "in", souls).orderBy("t.id").execute(),
   };
+}
+
+/** Of the states of extensions, by branch. */
+async function stateSums(db: Database, branches: readonly Row[]): Promise<ReadonlyMap<string, number>> {
+  const ids = branches.map(({ id }) => String(id));
+  const rows = await db.selectFrom("extensionTally").select((t) => ["branch", t.fn.sum<number>("sum").as("sum")])
+    .where("branch", "in", ids).groupBy("branch").execute();
+  return new Map(rows.map(({ branch, sum }) => [branch, sum]));
 }
 
 /** Whatever runs has not ended when the file is read. Earlier versions noted with a query whose process it was. */

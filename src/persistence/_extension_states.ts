@@ -13,10 +13,12 @@ import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { checkRun } from "./_fence.ts";
 import { findStates } from "./_find_states.ts";
+import { insertRow } from "./_insert_row.ts";
 import { isShownIteration, type Segment } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
 import { type Moment, newestMoment } from "./_scope_changes.ts";
 import { type StateRow, stateSegments, stateVersions } from "./_state_rows.ts";
+import { StateTally } from "./_state_tally.ts";
 
 /** Of one value as JSON in characters, of keys in one place, and of versions of a key. */
 const MAX_CHARS = 1 << 20, MAX_KEYS = 10_000, MAX_VERSIONS = 1000;
@@ -34,6 +36,7 @@ export class ExtensionStates implements StateStore {
   readonly #db: Database;
   readonly #now: () => number;
   readonly #guard: ExtensionStatesOptions["guard"];
+  readonly #tally = new StateTally();
 
   constructor(db: Database, { now, guard }: ExtensionStatesOptions) {
     this.#db = db;
@@ -77,7 +80,7 @@ export class ExtensionStates implements StateStore {
   list(...[place, { prefix = "", limit }]: Parameters<StateStore["list"]>): Promise<readonly StateEntry[]> {
     return this.#read(async (tx) => {
       const found = new Map<string, StateRow>();
-      for (const segment of await stateSegments(tx, place)) {
+      for (const segment of await this.#segments(tx, place)) {
         const rows = await stateRows(tx, { place, segment })
           .select((row) => ["i.key", "i.value", "i.createdAt", row.fn.max("i.version").as("version")])
           .where((on) => on(on.fn("substr", ["i.key", on.val(1), on.val(prefix.length)]), "=", prefix))
@@ -91,7 +94,10 @@ export class ExtensionStates implements StateStore {
   }
 
   query(namespace: string, query: StateQuery): Promise<readonly FoundState[]> {
-    return this.#read((tx) => findStates(tx, { namespace, query }));
+    return this.#read(async (tx) => {
+      await this.#tally.verifyAll(tx, namespace);
+      return await findStates(tx, { namespace, query });
+    });
   }
 
   delete(place: StatePlace, key: string): Promise<boolean> {
@@ -116,13 +122,21 @@ export class ExtensionStates implements StateStore {
     },
   ): Promise<readonly StateRow[]> {
     const found: StateRow[] = [];
-    for (const segment of await stateSegments(tx, place)) {
+    for (const segment of await this.#segments(tx, place)) {
       const wanted = stateRows(tx, { place, segment }).select(["i.key", "i.version", "i.value", "i.createdAt"])
         .where("i.key", "=", key).orderBy("i.version", "desc").limit(limit - found.length);
       found.push(...await (version === undefined ? wanted : wanted.where("i.version", "=", version)).execute());
       if (found.length >= limit) break;
     }
     return found;
+  }
+
+  /** What a branch reads from, each of which has all its states. */
+  async #segments(tx: Database, place: StatePlace): Promise<readonly (Segment | null)[]> {
+    const segments = await stateSegments(tx, place);
+    const { namespace } = place;
+    for (const segment of segments) await this.#tally.verify(tx, { namespace, branchId: segment?.branchId ?? null });
+    return segments;
   }
 
   async #insert(
@@ -138,7 +152,7 @@ export class ExtensionStates implements StateStore {
     const own = await ownNewest(tx, { place, key });
     const version = Math.max(after, own) + 1;
     const { queryId, position } = await momentOf(tx, place);
-    await tx.insertInto("extensionState").values({
+    const checksum = await insertRow(tx, "extensionState", {
       id: newId(),
       namespace: place.namespace,
       conversationStateId: place.branchId,
@@ -148,7 +162,8 @@ export class ExtensionStates implements StateStore {
       version,
       value,
       createdAt: this.#now(),
-    }).execute();
+    });
+    this.#tally.inserted(place, checksum);
     if (version > MAX_VERSIONS && !await isForked(tx, place.branchId)) {
       await ownRows(tx, { place, key }).where("version", "<=", version - MAX_VERSIONS).execute();
     }

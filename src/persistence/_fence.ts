@@ -1,7 +1,9 @@
 import { TakenOverError } from "../domain/errors.ts";
+import { verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
 import { fromJson } from "./_json.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import type { Schema } from "./_schema.ts";
@@ -28,10 +30,14 @@ export async function runningRun(
     name: "run of an iteration to begin",
     build: () =>
       tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId),
+        .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
+        .select(intact("queryState", "s")).select(intact("querySoul", "q")),
     parameters: [queryId],
   });
-  if (!row) throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
+  if (!row) {
+    await verifyAbsent(tx, { table: "queryState", prefix: queryId });
+    throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
+  }
   await checkFence(tx, row);
   if (row.status !== "running") throw new Error(`Cannot store an iteration of query ${queryId}: it has ended`);
   return row;
@@ -43,7 +49,8 @@ export async function checkRun(
   { queryId, iterationId }: { readonly queryId?: string | null; readonly iterationId?: string | null },
 ): Promise<void> {
   if (!queryId && !iterationId) return;
-  const runs = tx.selectFrom("queryState as s").select(["s.id", "s.status", "s.metadata"]);
+  const runs = tx.selectFrom("queryState as s").select(["s.id", "s.status", "s.metadata"])
+    .select(intact("queryState", "s"));
   const row =
     await (iterationId
       ? runs.innerJoin("iteration as i", "i.queryStateId", "s.id").where("i.id", "=", iterationId)

@@ -1,10 +1,15 @@
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
+import { verifyAbsent } from "./_absent.ts";
 import { Content } from "./_content.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
+import { insertRow } from "./_insert_row.ts";
+import { intact } from "./_intact.ts";
 import { toJson } from "./_json.ts";
 import type { ForkPoint } from "./_lineage.ts";
+import { digestOf } from "./_shown_digest.ts";
 
 /** Adds a branch that goes on from a point of another one; copies nothing. Returns its id. Throws `UsageError` for a
  * point that is not there or still runs. */
@@ -20,7 +25,7 @@ export function createFork(
       .where("conversationSoulId", "=", parent.conversationSoulId).executeTakeFirst();
     const id = newId();
     const title = fork.title === undefined ? parent.title : await new Content(tx).putText(fork.title);
-    await tx.insertInto("conversationState").values({
+    await insertRow(tx, "conversationState", {
       id,
       conversationSoulId: parent.conversationSoulId,
       parentStateId: parentId,
@@ -28,7 +33,9 @@ export function createFork(
       version: (newest?.version ?? 0) + 1,
       metadata: toJson({ fork: point }),
       createdAt: now,
-    }).execute();
+      queries: 0,
+      variables: await digestOf(tx, { branchId: parentId, until: point }),
+    });
     return id;
   });
 }
@@ -43,11 +50,18 @@ export async function findPoint(
 ): Promise<Point> {
   const query = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.status", "q.id as soulId", "q.createdAt as soulCreatedAt", "q.conversationStateId as parentId"])
-    .where("s.id", "=", queryId).executeTakeFirst();
-  if (!query) throw new UsageError(`Cannot ${action} query ${queryId}: there is none of that id`);
-  const { status, ...facts } = query;
+    .select("s.iterations")
+    .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q")).executeTakeFirst();
+  if (!query) {
+    await verifyAbsent(tx, { table: "queryState", prefix: queryId });
+    throw new UsageError(`Cannot ${action} query ${queryId}: there is none of that id`);
+  }
+  const { status, iterations, ...facts } = query;
   const rows = await tx.selectFrom("iteration").select(["position", "status"])
     .where("queryStateId", "=", queryId).orderBy("position").execute();
+  if (rows.reduce((sum, row) => sum + row.position + 1, 0) !== iterations) {
+    throw new Damage(`iterations of query ${queryId} are missing`);
+  }
   const last = rows.at(-1)?.position ?? -1;
   const at = position ?? last;
   if (at === -1) return { ...facts, queryId, position: -1 };

@@ -11,6 +11,7 @@ import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
 import { putLarge } from "./_large_text.ts";
+import { makeDigest } from "./_query_numbers.ts";
 
 const PIECE_BYTES = 4 << 20;
 
@@ -21,6 +22,7 @@ export async function importConversation(
 ): Promise<ImportReport> {
   const { tables, contents } = archive;
   const ids = newIds(tables);
+  const places = placesOf(tables);
   const texts = contentsByHash(contents);
   const bytesIn = (hash: string): Uint8Array => texts.get(hash) ?? missing(`text ${hash}`);
   try {
@@ -36,9 +38,10 @@ export async function importConversation(
           const cells = await cellsOf(row, { kinds, content, bytesIn, before, large: largeOf(name, given) });
           if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
           // The archive was checked against the columns of the table that its rows are named for.
-          await insertRow(tx, name, cells as never);
+          await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
         }
       }
+      for (const { id } of tables.conversationState) await makeDigest(tx, ids.get(id) ?? missing("branch"));
       await moveToFront(tx, ids.get(tables.conversationState[0]?.id ?? "") ?? "");
     });
   } catch (error) {
@@ -46,6 +49,25 @@ export async function importConversation(
   }
   const [soul] = tables.conversationSoul;
   return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
+}
+
+/** The cells of branches and queries that count what is below them, by their id in the file. */
+function placesOf(
+  { conversationSoul, conversationState, querySoul, queryState }: ConversationArchive["tables"],
+): ReadonlyMap<string, Row> {
+  const places = new Map<string, Row>(conversationSoul.map(({ id }) => [id, { activity: 0 }]));
+  const runs = new Map<string, number>();
+  for (const { querySoulId, version } of queryState) {
+    runs.set(querySoulId, Math.max(runs.get(querySoulId) ?? 0, version + 1));
+  }
+  for (const { id } of conversationState) {
+    const queries = querySoul.filter(({ conversationStateId }) => conversationStateId === id);
+    queries.forEach((query, number) =>
+      places.set(query.id, { number, runs: runs.get(query.id) ?? 0, variables: null })
+    );
+    places.set(id, { queries: queries.length, variables: null });
+  }
+  return places;
 }
 
 /** They sort as the old ones. */

@@ -3,6 +3,8 @@ import type { VariableImage } from "../domain/variable.ts";
 import { storedBlock } from "./_block_row.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
+import { lostStates, verifyIterations } from "./_iteration_tally.ts";
 import { fromJson } from "./_json.ts";
 import { loadValues, variableImage, type VariableMetadata } from "./_variable_row.ts";
 import type { StoredBlock, StoredIteration } from "./store.ts";
@@ -15,25 +17,19 @@ export async function readIterations(
   queryId: string,
   { after, limit }: IterationRange = ALL,
 ): Promise<readonly StoredIteration[]> {
-  const rows = await db.selectFrom("iteration")
-    .select([
-      "id",
-      "queryStateId",
-      "position",
-      "status",
-      "llmThinking",
-      "llmResponse",
-      "llmError",
-      "llmTraces",
-      "metadata",
-      "createdAt",
-    ])
-    .where("queryStateId", "=", queryId).where("position", ">", after).orderBy("position").limit(limit).execute();
+  await verifyIterations(db, queryId);
+  const rows = await db.selectFrom("iteration as i")
+    .select(["i.id", "i.queryStateId", "i.position", "i.status", "i.llmThinking", "i.llmResponse", "i.llmError"])
+    .select(["i.llmTraces", "i.metadata", "i.createdAt", "i.states"])
+    .where("i.queryStateId", "=", queryId).where("i.position", ">", after).select(intact("iteration", "i"))
+    .orderBy("i.position").limit(limit).execute();
   const content = new Content(db);
   await content.load(
     rows.flatMap((row) => [row.llmThinking, row.llmResponse, row.llmError, row.llmTraces, row.metadata]),
   );
-  const blocks = await readBlocks(content, { queryId, after, until: rows.at(-1)?.position ?? after });
+  const { blocks, sums } = await readBlocks(content, { queryId, after, until: rows.at(-1)?.position ?? after });
+  const lost = rows.find(({ id, states }) => states !== (sums.get(id) ?? 0));
+  if (lost) throw lostStates(queryId, lost.position);
   return rows.map((row) => ({
     iterationId: row.id,
     queryId: row.queryStateId,
@@ -54,17 +50,26 @@ function tracesOf(text: string): StoredIteration["traces"] {
   return Array.isArray(traces) ? traces : [];
 }
 
-/** By iteration. */
+interface BlocksRead {
+  /** By iteration. */
+  readonly blocks: ReadonlyMap<string, readonly StoredBlock[]>;
+  /** Of the checksums of all rows of an iteration. */
+  readonly sums: ReadonlyMap<string, number>;
+}
+
 async function readBlocks(
   content: Content,
   { queryId, after, until }: { readonly queryId: string; readonly after: number; readonly until: number },
-): Promise<ReadonlyMap<string, readonly StoredBlock[]>> {
+): Promise<BlocksRead> {
   const rows = await content.db.selectFrom("iteration as i")
     .innerJoin("expressionState as e", "e.iterationId", "i.id")
     .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
     .select(["e.id", "e.iterationId", "e.expr", "e.result", "e.error", "e.stdout", "e.stderr", "e.durationMs"])
-    .select(["e.metadata", "s.kind", "s.name"])
-    .where("i.queryStateId", "=", queryId).where("i.position", ">", after).where("i.position", "<=", until).execute();
+    .select(["e.metadata", "e.checksum", "s.kind", "s.name"])
+    .where("i.queryStateId", "=", queryId).where("i.position", ">", after).where("i.position", "<=", until)
+    .select(intact("expressionState", "e")).select(intact("expressionSoul", "s")).execute();
+  const sums = new Map<string, number>();
+  for (const { iterationId, checksum } of rows) sums.set(iterationId, (sums.get(iterationId) ?? 0) + checksum);
   await loadValues(content, rows);
   await content.load(rows.flatMap((row) => [row.error, row.stdout, row.stderr]));
   const saved = new Map<string, { readonly order: number; readonly image: VariableImage }[]>();
@@ -85,5 +90,5 @@ async function readBlocks(
     list.push(storedBlock(content, { row, literal: row.kind === "literal", saved: images }));
     found.set(row.iterationId, list);
   }
-  return found;
+  return { blocks: found, sums };
 }

@@ -6,7 +6,10 @@ import type { Database } from "./_database.ts";
 import { checkFence, runningRun } from "./_fence.ts";
 import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
+import { intact } from "./_intact.ts";
 import { addTraces, changeQueryMetadata } from "./_query_metadata.ts";
+import { addToDigest } from "./_shown_digest.ts";
+import { updateRow } from "./_update_row.ts";
 import { VariableWriter, type WriterFacts } from "./_variable_writer.ts";
 import type { IterationEnd, NewIteration, Store, StoredBlock } from "./store.ts";
 
@@ -58,19 +61,16 @@ export class Iterations {
       const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
       const now = this.#now();
       const { branchId, queryId, position } = row;
-      await writeResults(content, { ...end, branchId, queryId, position, iterationId, now });
+      const change = await writeResults(content, { ...end, branchId, queryId, position, iterationId, now });
       const changes = {
         status: end.status,
         llmError: end.error === null ? null : await content.putText(end.error),
         llmReturnedEmptyExpressions: end.empty ? 1 : 0,
         metadata: await content.putText(toJson({ ...before, ...end.metadata })),
         finishedAt: now,
+        variables: await addToDigest(tx, { branchId, change }),
       };
-      await compiledRows(tx, {
-        name: "end an iteration",
-        build: () => tx.updateTable("iteration").set(changes).where("id", "=", iterationId),
-        parameters: [...Object.values(changes), iterationId],
-      });
+      await updateRow(tx, "iteration", { id: iterationId, changes });
       await changeQueryMetadata(tx, { queryId, change: () => end.totals, cell: row.queryMetadata });
     });
   }
@@ -93,7 +93,9 @@ export class Iterations {
       });
       const { queryId, position } = iteration;
       await give(content, { iteration, branchId, iterationId: row.id, now });
-      await writeResults(content, { ...end, blocks: [], branchId, queryId, position, iterationId: row.id, now });
+      const results = { ...end, blocks: [], branchId, queryId, position, iterationId: row.id, now };
+      const variables = await addToDigest(tx, { branchId, change: await writeResults(content, results) });
+      await updateRow(tx, "iteration", { id: row.id, changes: { variables } });
       await count(tx, { ...iteration, totals: end.totals, cell });
       return row.id;
     });
@@ -139,7 +141,7 @@ async function runningIteration(tx: Database, iterationId: string) {
         .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
         .select(["i.status", "i.metadata", "i.position", "s.id as queryId", "q.conversationStateId as branchId"])
         .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
-        .where("i.id", "=", iterationId),
+        .where("i.id", "=", iterationId).select(intact("iteration", "i")).select(intact("queryState", "s")),
     parameters: [iterationId],
   });
   if (row?.status === "running") return row;
@@ -154,17 +156,20 @@ async function give(
   content: Content,
   { iteration: { given = [] }, ...facts }: WriterFacts & { readonly iteration: Pick<NewIteration, "given"> },
 ): Promise<void> {
-  if (given.length > 0) await new VariableWriter(content, facts).given(given);
+  if (given.length === 0) return;
+  const writer = new VariableWriter(content, facts);
+  await writer.given(given);
+  await addToDigest(content.db, { branchId: facts.branchId, change: writer.change });
 }
 
-/** Blocks, variables, system variables and edges. */
+/** Blocks, variables, system variables and edges. Gives by how much the digest of the branch has changed. */
 async function writeResults(
   content: Content,
   results:
     & WriterFacts
     & Pick<NewIteration, "queryId" | "position">
     & Pick<IterationEnd, "blocks" | "system" | "scopes">,
-): Promise<void> {
+): Promise<number> {
   const { blocks, system, branchId, iterationId, queryId, position, now } = results;
   const { live, forgotten } = results.scopes ?? { live: [], forgotten: [] };
   const facts = { branchId, iterationId, now };
@@ -182,6 +187,7 @@ async function writeResults(
   }
   for (const { name, text } of system) await variables.systemVersion(name, text);
   await variables.scopes({ live, forgotten }, { queryId, position });
+  return variables.change;
 }
 
 async function writeBlock(
@@ -205,6 +211,7 @@ async function writeBlock(
     version: 0,
     ...await blockCells(content, block),
     createdAt: block.now,
+    replaces: null,
   });
   return id;
 }

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -29,16 +31,32 @@ export async function putLarge(db: Database, pieces: AsyncIterable<Uint8Array>):
   return PREFIX + hash;
 }
 
-/** The pieces of such a text in order, each read when it is asked for. */
+/** The pieces of such a text in order, each read when it is asked for. Throws `Damage` for a piece that has another hash
+ * before it gives it, and where the whole has another one after the last. */
 export async function* largePieces(db: Database, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const read = async (hash: string) => {
-    const row = await db.selectFrom("content").select(["encoding", "bytes"]).where("hash", "=", hash)
-      .executeTakeFirst();
-    if (!row) throw new Error(`Database content is malformed: ${PREFIX}${hash} is missing`);
-    return { encoding: row.encoding, bytes: new Uint8Array(row.bytes) };
-  };
-  const { encoding, bytes } = await read(large.slice(PREFIX.length));
-  if (encoding === "raw") return yield bytes;
-  const list: unknown = JSON.parse(new TextDecoder().decode(bytes));
-  for (const hash of Array.isArray(list) ? list : []) yield (await read(String(hash))).bytes;
+  const expected = large.slice(PREFIX.length);
+  const { encoding, bytes } = await read(db, expected);
+  const whole = createHash("sha256");
+  for (const hash of encoding === "raw" ? [expected] : listOf(bytes)) {
+    const piece = encoding === "raw" ? bytes : (await read(db, hash)).bytes;
+    if (createHash("sha256").update(piece).digest("hex") !== hash) throw changed(hash);
+    whole.update(piece);
+    yield piece;
+  }
+  if (whole.digest("hex") !== expected) throw changed(expected);
+}
+
+async function read(db: Database, hash: string) {
+  const row = await db.selectFrom("content").select(["encoding", "bytes"]).where("hash", "=", hash).executeTakeFirst();
+  if (!row) throw new Damage(`content ${PREFIX}${hash} is missing`);
+  return { encoding: row.encoding, bytes: new Uint8Array(row.bytes) };
+}
+
+function listOf(bytes: Uint8Array): readonly string[] {
+  const list = jsonOrUndefined(new TextDecoder().decode(bytes));
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+function changed(hash: string): Damage {
+  return new Damage(`content ${PREFIX}${hash} is not what was stored`);
 }

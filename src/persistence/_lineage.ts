@@ -1,6 +1,8 @@
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import { compiledRows } from "./_compiled_rows.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
 import { fromJson } from "./_json.ts";
 import type { Schema } from "./_schema.ts";
 
@@ -29,9 +31,12 @@ export async function readLineage(db: Database, branchId: string): Promise<reado
     const current = id;
     const [row] = await compiledRows(db, {
       name: "parent of a branch",
-      build: () => db.selectFrom("conversationState").select(["parentStateId", "metadata"]).where("id", "=", current),
+      build: () =>
+        db.selectFrom("conversationState as b").select(["b.parentStateId", "b.metadata"]).where("b.id", "=", current)
+          .select(intact("conversationState", "b")),
       parameters: [current],
     });
+    if (row === undefined && lineage.length > 1) throw new Damage(`branch ${current}, which others left, is missing`);
     const parent = row?.parentStateId;
     const { fork } = fromJson<{ readonly fork: ForkPoint }>(row?.metadata ?? null);
     if (!parent || !fork || met.has(parent)) return lineage;
@@ -53,17 +58,17 @@ export async function readLineageAt(
 type Condition = Expression<SqlBool>;
 type Joined = Schema & { q: Schema["querySoul"]; s: Schema["queryState"] };
 
-/** Runs that a segment shows: of a query that was run again the newest run, and of the fork's query the fork's. `s` and
- * `q` are `query_state` and `query_soul`. */
+/** Runs that a segment shows: of a query that was run again the newest run, and of the fork's query the fork's; a child
+ * query's branch begins with rows of a run in its parent's. `s` and `q` are `query_state` and `query_soul`. */
 export function isShownRun<D extends Joined>(
   on: ExpressionBuilder<D, "q" | "s">,
-  { until }: Segment,
+  { branchId, until }: Segment,
 ): Condition {
   const eb = on as unknown as ExpressionBuilder<Joined, "q" | "s">;
-  const newest = eb.not(eb.exists(
-    eb.selectFrom("queryState as n").select("n.id").whereRef("n.querySoulId", "=", "s.querySoulId")
-      .whereRef("n.version", ">", "s.version"),
-  ));
+  const newest = eb.or([
+    sql<boolean>`${sql.ref("s.version")} = ${sql.ref("q.runs")} - 1`,
+    eb("q.conversationStateId", "<>", branchId),
+  ]);
   if (until === null) return newest;
   const before = eb("q.rowid", "<", eb.selectFrom("querySoul as u").select("u.rowid").where("u.id", "=", until.soulId));
   return eb.or([eb.and([newest, before]), ...(until.position < 0 ? [] : [eb("s.id", "=", until.queryId)])]);

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { rename } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../domain/errors.ts";
+import { addChecksums } from "./_add_checksums.ts";
 import { copyDatabase } from "./_copy_database.ts";
 import { isBusy } from "./_is_busy.ts";
-import { systemError } from "./_store_error.ts";
+import { damaged, systemError } from "./_store_error.ts";
 
 export interface MigrationFile {
   readonly version: number;
@@ -15,6 +16,11 @@ export interface MigrationFile {
 const TABLE = `CREATE TABLE IF NOT EXISTS schema_migration (
   version INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL
 )`;
+
+const OUR_TABLE = "conversation_soul";
+
+/** What follows on the SQL of a file, in its transaction. */
+const AFTER: ReadonlyMap<string, (db: DatabaseSync) => void> = new Map([["checksums.sql", addChecksums]]);
 
 /** Brings a database to the newest schema: each file in a transaction of its own, in order, recorded with its checksum.
  * A file that fails leaves the database at the version before. Before a database that holds data is changed, a copy is
@@ -52,6 +58,7 @@ async function apply(
   if (file.version > 1 && path !== ":memory:" && holdsData(db)) await keepCopy(path, file.version);
   db.exec(TABLE);
   db.exec(file.sql);
+  AFTER.get(file.name.replace(/^V\d+__/, ""))?.(db);
   db.prepare("INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)")
     .run(file.version, file.name, checksum(file), now());
 }
@@ -64,6 +71,7 @@ export function checkedVersion(
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return 0;
   if (!tables.includes("schema_migration")) {
+    if (tables.includes(OUR_TABLE)) throw damaged(path, { what: "the table schema_migration is missing" });
     throw new StoreError(
       `Cannot use database ${path}: it belongs to another program, give another file with --db`,
       "unavailable",
@@ -71,6 +79,8 @@ export function checkedVersion(
   }
   const done = db.prepare("SELECT version, name, sha256 FROM schema_migration ORDER BY version").all();
   const newest = Number(done.at(-1)?.version ?? 0);
+  const odd = done.find((row) => isOdd(row, files));
+  if (odd) throw damaged(path, { what: `row ${String(odd.version)} of schema_migration is not what was stored` });
   if (newest > files.length) {
     throw new StoreError(
       `Cannot use database ${path}: a newer Vis wrote it (schema V${newest}, this one knows V${files.length}), ` +
@@ -89,6 +99,15 @@ export function checkedVersion(
     }
   }
   return newest;
+}
+
+/** Another version than its name says, or a checksum of which a character or two are other ones: nobody wrote that. */
+function isOdd({ version, name, sha256 }: Record<string, unknown>, files: readonly MigrationFile[]): boolean {
+  if (!String(name).startsWith(`V${String(version)}__`)) return true;
+  const file = files[Number(version) - 1];
+  const [expected, found] = [file ? checksum(file) : String(sha256), String(sha256)];
+  const others = [...expected].filter((char, at) => char !== found[at]).length;
+  return found !== expected && found.length === expected.length && others <= 2;
 }
 
 function holdsData(db: DatabaseSync): boolean {

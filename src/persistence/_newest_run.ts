@@ -1,5 +1,9 @@
+import { sql } from "kysely";
 import { compiledRows } from "./_compiled_rows.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
+import { queriesIn } from "./_query_numbers.ts";
 import type { Schema } from "./_schema.ts";
 
 /** A run of a query (`query_state`). */
@@ -12,28 +16,45 @@ export interface Run {
 
 /** The newest run of a branch's own queries, which is always one of the last query. */
 export async function newestRun(db: Database, branchId: string): Promise<Run | null> {
-  const [run] = await compiledRows<Run>(db, {
-    name: "newest run of a branch",
-    build: () =>
-      db.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id")
-        .select(["s.id", "q.id as soulId", "s.version", "s.status"]).where("q.conversationStateId", "=", branchId)
-        .orderBy("q.rowid", "desc").orderBy("s.version", "desc").limit(1),
-    parameters: [branchId, 1],
-  });
-  return run ?? null;
+  const to = await queriesIn(db, { branchId, until: null });
+  return to === 0 ? null : await runAt(db, { branchId, number: to - 1 });
 }
 
 /** The run that was the newest one of the branch when this one began: of the same query, or of the last one before. */
 export async function runBefore(db: Database, queryId: string): Promise<string | null> {
   const [run] = await compiledRows(db, {
-    name: "run before a run",
+    name: "place of a run",
     build: () =>
-      db.selectFrom("queryState as m").innerJoin("querySoul as o", "o.id", "m.querySoulId")
-        .innerJoin("querySoul as q", "q.conversationStateId", "o.conversationStateId")
-        .innerJoin("queryState as s", "s.querySoulId", "q.id").select("s.id").where("m.id", "=", queryId)
-        .whereRef("q.rowid", "<=", "o.rowid").whereRef("s.id", "<>", "m.id")
-        .orderBy("q.rowid", "desc").orderBy("s.version", "desc").limit(1),
-    parameters: [queryId, 1],
+      db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .select(["s.version", "q.number", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
+        .select(intact("queryState", "s")).select(intact("querySoul", "q")),
+    parameters: [queryId],
   });
-  return run?.id ?? null;
+  if (!run) return null;
+  const { version, number, branchId } = run;
+  if (version > 0) return (await runAt(db, { branchId, number, version: version - 1 })).id;
+  return number === 0 ? null : (await runAt(db, { branchId, number: number - 1 })).id;
+}
+
+/** The run of a version of a query, the newest one by default. Throws `Damage` where it is missing. */
+async function runAt(
+  db: Database,
+  { branchId, number, version = null }: {
+    readonly branchId: string;
+    readonly number: number;
+    readonly version?: number | null;
+  },
+): Promise<Run> {
+  const [run] = await compiledRows<Run>(db, {
+    name: "run of a query of a branch",
+    build: () =>
+      db.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id")
+        .select(["s.id", "q.id as soulId", "s.version", "s.status"])
+        .where("q.conversationStateId", "=", branchId).where("q.number", "=", number)
+        .where((on) => on("s.version", "=", on.fn.coalesce(on.val(version), sql<number>`q.runs - 1`)))
+        .select(intact("queryState", "s")).select(intact("querySoul", "q")),
+    parameters: [branchId, number, version],
+  });
+  if (!run) throw new Damage(`query ${number + 1} of branch ${branchId} is missing`);
+  return run;
 }

@@ -1,30 +1,33 @@
+import { sql } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { NewestQueries } from "../domain/newest_queries.ts";
 import { NO_USAGE } from "../domain/usage.ts";
+import { verifyAbsent } from "./_absent.ts";
 import { moveToFront } from "./_activity.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { endQuery } from "./_end_query.ts";
-import { firstWords } from "./_first_words.ts";
 import { insertRow } from "./_insert_row.ts";
+import { insertQuerySoul } from "./_insert_query_soul.ts";
+import { intact, isIntact } from "./_intact.ts";
+import { verifyIterations } from "./_iteration_tally.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
 import { type IsAlive, renewLeases, takeLease } from "./_leases.ts";
 import { newestRun, type Run, runBefore } from "./_newest_run.ts";
 import { endLeftOf, sweepLost } from "./_sweep.ts";
 import { pendingBlocks } from "./_pending_blocks.ts";
-import { countImages, extrasMetadata } from "./_query_extras.ts";
+import { countImages } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
+import { makeDigest, nextRun, queriesIn, verifyNumbers } from "./_query_numbers.ts";
 import { keepRequestKey } from "./_request_keys.ts";
 import type { Schema } from "./_schema.ts";
-import { searchText } from "./_search_text.ts";
 import { titleFromRequest } from "./_titles.ts";
 import type { NewQuery, PreviousTurn, ProcessOwner } from "./store.ts";
 import type { QueryEnd, StoredQuery } from "../domain/stored_query.ts";
 
-const TITLE_CHARS = 100;
 const HANDED_OVER_THINKINGS = 2;
 
 interface QueryRow {
@@ -36,6 +39,7 @@ interface QueryRow {
   readonly metadata: string | null;
   readonly soulMetadata: string | null;
   readonly createdAt: number;
+  readonly number: number;
 }
 
 /** The rows of `query_soul` and `query_state`. */
@@ -55,7 +59,6 @@ export class Queries {
 
   begin(query: NewQuery): Promise<string> {
     const { text, owner } = query;
-    const column = searchText(text);
     return this.#db.write(async (tx) => {
       const { branchId } = query;
       const now = this.#now();
@@ -69,18 +72,9 @@ export class Queries {
       await moveToFront(tx, branchId);
       const before = query.retryOf === undefined ? null : await lastRun(tx, branchId, query.retryOf);
       const querySoulId = before?.soulId ?? newId();
-      if (before === null) {
-        await insertRow(tx, "querySoul", {
-          id: querySoulId,
-          conversationStateId: branchId,
-          title: await content.putText(firstWords(text, TITLE_CHARS)),
-          query: column,
-          metadata: await content.putText(
-            toJson({ ...(column === text ? {} : { query: text }), ...await extrasMetadata(content, query) }),
-          ),
-          createdAt: now,
-        });
-      }
+      const { variables } = before
+        ? await nextRun(tx, { ...before, branchId })
+        : await insertQuerySoul(content, { id: querySoulId, query, createdAt: now });
       await insertRow(tx, "queryState", {
         id,
         querySoulId,
@@ -97,6 +91,7 @@ export class Queries {
       });
       const { requestKey } = query;
       if (requestKey) await keepRequestKey(tx, { requestKey, queryId: id, now });
+      if (variables === null) await makeDigest(tx, branchId);
       return id;
     });
   }
@@ -118,99 +113,114 @@ export class Queries {
   }
 
   async byId(queryId: string): Promise<StoredQuery | null> {
-    return (await this.#read(await this.#rows().where("s.id", "=", queryId).execute()))[0] ?? null;
+    const [found] = await this.#read(this.#db, await rowsOf(this.#db).where("s.id", "=", queryId).execute());
+    if (!found) await verifyAbsent(this.#db, { table: "queryState", prefix: queryId });
+    return found ?? null;
   }
 
   /** Those of its ancestors up to the fork stand before its own. */
   async ofBranch(branchId: string, { newest = Infinity }: NewestQueries = {}): Promise<readonly StoredQuery[]> {
-    const lineage = await readLineage(this.#db, branchId);
-    const [own] = lineage;
-    if (own && Number.isFinite(newest)) {
-      const rows = this.#rows().where("q.conversationStateId", "=", branchId).where((on) => isShownRun(on, own));
-      const last = await rows.orderBy("q.rowid", "desc").limit(newest).execute();
-      if (last.length === newest) return (await this.#read(last)).toReversed();
-    }
-    const found = await Promise.all(lineage.toReversed().map((segment) => this.#ofSegment(segment)));
-    const all = found.flat();
-    return all.slice(Math.max(0, all.length - newest));
+    return await this.#db.read(async (tx) => await this.#ofLineage(tx, await readLineage(tx, branchId), newest));
   }
 
-  async #ofSegment(segment: Segment): Promise<readonly StoredQuery[]> {
-    const rows = this.#rows().where("q.conversationStateId", "=", segment.branchId)
-      .where((on) => isShownRun(on, segment));
-    const queries = await this.#read(await rows.orderBy("q.rowid").execute());
+  async #ofLineage(tx: Database, lineage: readonly Segment[], newest: number): Promise<readonly StoredQuery[]> {
+    const found: StoredQuery[] = [];
+    for (const segment of lineage) {
+      found.unshift(...await this.#ofSegment(tx, { segment, newest: newest - found.length }));
+      if (found.length >= newest) break;
+    }
+    return found;
+  }
+
+  async #ofSegment(
+    tx: Database,
+    { segment, newest }: { readonly segment: Segment; readonly newest: number },
+  ): Promise<readonly StoredQuery[]> {
+    const { branchId } = segment;
+    const to = await queriesIn(tx, segment);
+    const from = Math.max(0, to - newest);
+    const rows = await rowsOf(tx).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from)
+      .where((on) => isShownRun(on, segment)).orderBy("q.number").execute();
+    verifyNumbers(rows, { from, to, branchId });
+    const queries = await this.#read(tx, rows);
     return queries.map((query) => query.queryId === segment.until?.queryId ? cutAt(query, segment.until) : query);
   }
 
   async previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null> {
-    const [own, parent] = await readLineage(this.#db, branchId);
-    const rows = await this.#lastBefore(own, await this.#placeOf(beforeQueryId));
-    const [mine] = await this.#read(rows);
-    const before = mine ??
-      (parent && (await this.ofBranch(branchId)).findLast(({ queryId }) => queryId !== beforeQueryId));
-    if (!before || before.running) return null;
-    const { text, answer, status, queryId, iterations } = before;
-    const shown = queryId === parent?.until?.queryId ? iterations : Infinity;
-    const images = await countImages(this.#db, queryId);
-    const thinkings = await this.#lastThinkings(queryId, shown);
-    // What ends with an answer leaves no block that runs.
-    const pending = status === "done" ? [] : await pendingBlocks(this.#db, queryId);
-    return {
-      ...{ text, answer, status, thinkings },
-      ...(images > 0 ? { images } : {}),
-      ...(pending.length > 0 ? { pending } : {}),
-    };
+    return await this.#db.read(async (tx) => {
+      const [own, ...ancestors] = await readLineage(tx, branchId);
+      const mine = await this.#lastBefore(tx, { segment: own, queryId: beforeQueryId });
+      const before = mine ?? (await this.#ofLineage(tx, ancestors, 1)).at(-1);
+      if (!before || before.running) return null;
+      const { text, answer, status, queryId, iterations } = before;
+      const shown = ancestors.some(({ until }) => until?.queryId === queryId) ? iterations : Infinity;
+      const images = await countImages(tx, queryId);
+      const thinkings = await this.#lastThinkings(tx, { queryId, shown });
+      // What ends with an answer leaves no block that runs.
+      const pending = status === "done" ? [] : await pendingBlocks(tx, queryId);
+      return {
+        ...{ text, answer, status, thinkings },
+        ...(images > 0 ? { images } : {}),
+        ...(pending.length > 0 ? { pending } : {}),
+      };
+    });
   }
 
-  /** The place of a run among the queries of its branch; after all of them for one that is not known. */
-  async #placeOf(queryId: string): Promise<number> {
-    const [found] = await compiledRows(this.#db, {
-      name: "place of a run",
+  /** The last one that has ended of those before a run, or of all for one that is not known. */
+  async #lastBefore(
+    tx: Database,
+    { segment, queryId }: { readonly segment: Segment; readonly queryId: string },
+  ): Promise<StoredQuery | undefined> {
+    const { branchId } = segment;
+    const [mark] = await compiledRows(tx, {
+      name: "number of a run",
       build: () =>
-        this.#db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-          .select("q.rowid as place").where("s.id", "=", queryId),
+        tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId").select("q.number")
+          .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q")),
       parameters: [queryId],
     });
-    return found?.place ?? Number.MAX_SAFE_INTEGER;
-  }
-
-  async #lastBefore({ branchId }: Segment, place: number) {
-    return await compiledRows<QueryRow>(this.#db, {
-      name: "last query before another",
+    if (!mark && queryId !== "") await verifyAbsent(tx, { table: "queryState", prefix: queryId });
+    const to = mark?.number ?? await queriesIn(tx, segment);
+    // At most the newest is running.
+    const from = Math.max(0, to - 2);
+    const rows = await compiledRows<QueryRow>(tx, {
+      name: "queries before another",
       build: () =>
-        this.#rows().where("q.conversationStateId", "=", branchId).where("s.status", "<>", "running")
-          .where((on) => isShownRun(on, { branchId, until: null })).where("q.rowid", "<", place)
-          .orderBy("q.rowid", "desc").limit(1),
-      parameters: [branchId, "running", place, 1],
+        rowsOf(tx).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from).where(
+          "q.number",
+          "<",
+          to,
+        )
+          .where((on) => isShownRun(on, { branchId, until: null })).orderBy("q.number"),
+      parameters: [branchId, from, to, branchId],
     });
+    verifyNumbers(rows, { from, to, branchId });
+    const queries = await this.#read(tx, rows);
+    return queries.findLast(({ running }) => !running);
   }
 
-  async #lastThinkings(queryId: string, shown: number): Promise<string[]> {
+  async #lastThinkings(
+    tx: Database,
+    { queryId, shown }: { readonly queryId: string; readonly shown: number },
+  ): Promise<string[]> {
     const until = Number.isFinite(shown) ? shown : Number.MAX_SAFE_INTEGER;
-    const rows = await compiledRows(this.#db, {
+    await verifyIterations(tx, queryId);
+    const rows = await compiledRows(tx, {
       name: "last thinkings",
       build: () =>
-        this.#db.selectFrom("iteration").select("llmThinking")
-          .where("queryStateId", "=", queryId).where("llmThinking", "<>", "").where("position", "<", until)
-          .orderBy("position", "desc").limit(HANDED_OVER_THINKINGS),
-      parameters: [queryId, "", until, HANDED_OVER_THINKINGS],
+        tx.selectFrom("iteration as i").select("i.llmThinking").where("i.queryStateId", "=", queryId)
+          // What a damaged row says here decides nothing before it is compared.
+          .where(sql<boolean>`CASE WHEN ${isIntact("iteration", "i")} THEN i.llm_thinking <> '' END`)
+          .where("i.position", "<", until).orderBy("i.position", "desc").limit(HANDED_OVER_THINKINGS),
+      parameters: [queryId, until, HANDED_OVER_THINKINGS],
     });
-    const content = new Content(this.#db);
+    const content = new Content(tx);
     await content.load(rows.map((row) => row.llmThinking));
     return rows.map((row) => content.text(row.llmThinking ?? "")).reverse();
   }
 
-  #rows() {
-    return this.#db.selectFrom("queryState as s")
-      .innerJoin("querySoul as q", "q.id", "s.querySoulId")
-      .innerJoin("conversationState as c", "c.id", "q.conversationStateId")
-      .select(["s.id as queryId", "c.conversationSoulId as conversationId", "c.id as branchId"])
-      .select(["q.query", "s.status", "s.metadata"])
-      .select(["q.metadata as soulMetadata", "s.createdAt"]);
-  }
-
-  async #read(rows: readonly QueryRow[]): Promise<StoredQuery[]> {
-    const content = new Content(this.#db);
+  async #read(db: Database, rows: readonly QueryRow[]): Promise<StoredQuery[]> {
+    const content = new Content(db);
     await content.load(rows.flatMap((row) => [row.metadata, row.soulMetadata]));
     return rows.map((row) => {
       const soul = fromJson<{ query: string }>(content.text(row.soulMetadata ?? "{}"));
@@ -235,6 +245,16 @@ export class Queries {
       return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
     });
   }
+}
+
+function rowsOf(db: Database) {
+  return db.selectFrom("queryState as s")
+    .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .innerJoin("conversationState as c", "c.id", "q.conversationStateId")
+    .select(["s.id as queryId", "c.conversationSoulId as conversationId", "c.id as branchId"])
+    .select(["q.query", "s.status", "s.metadata", "q.number"])
+    .select(["q.metadata as soulMetadata", "s.createdAt"])
+    .select(intact("queryState", "s")).select(intact("querySoul", "q")).select(intact("conversationState", "c"));
 }
 
 /** The newest run of the last query of a branch, which another one may replace. */

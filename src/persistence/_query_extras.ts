@@ -1,8 +1,10 @@
 import { Buffer } from "node:buffer";
 import type { Image } from "../domain/image.ts";
+import { verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
 import { fromJson } from "./_json.ts";
 import type { NewQuery, QueryExtras } from "./store.ts";
 
@@ -32,7 +34,8 @@ export async function extrasMetadata(
 export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
   const { images = [], answerSchema = null } = await readMetadata(content, queryId);
-  const run = await db.selectFrom("queryState").select("promptEnrichment").where("id", "=", queryId).executeTakeFirst();
+  const run = await db.selectFrom("queryState as s").select("s.promptEnrichment").where("s.id", "=", queryId)
+    .select(intact("queryState", "s")).executeTakeFirst();
   await content.load([run?.promptEnrichment, ...images.map((image) => "content" in image ? image.content : null)]);
   const instructions = content.text(run?.promptEnrichment ?? "");
   return { images: images.map((image) => imageOf(content, image)), answerSchema, instructions };
@@ -49,9 +52,11 @@ async function readMetadata(content: Content, queryId: string): Promise<ExtrasMe
     name: "what came with a query",
     build: () =>
       db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-        .select("q.metadata").where("s.id", "=", queryId),
+        .select("q.metadata").where("s.id", "=", queryId).select(intact("queryState", "s"))
+        .select(intact("querySoul", "q")),
     parameters: [queryId],
   });
+  if (!row) await verifyAbsent(db, { table: "queryState", prefix: queryId });
   await content.load([row?.metadata]);
   return fromJson<ExtrasMetadata>(content.text(row?.metadata ?? "{}"));
 }

@@ -1,9 +1,9 @@
 import type { Usage } from "../domain/usage.ts";
 import { addUsage, NO_USAGE } from "../domain/usage.ts";
-import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { fromJson, toJson } from "./_json.ts";
+import { updateRow } from "./_update_row.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { QueryEnd } from "../domain/stored_query.ts";
 
@@ -28,11 +28,7 @@ export async function changeQueryMetadata(
   const before = fromJson<QueryMetadata>(cell === null ? null : content.text(cell));
   const metadata = await content.putText(toJson({ ...before, ...change(before) }));
   if (metadata !== cell) {
-    await compiledRows(db, {
-      name: "change metadata of a query",
-      build: () => db.updateTable("queryState").set({ metadata }).where("id", "=", queryId),
-      parameters: [metadata, queryId],
-    });
+    await updateRow(db, "queryState", { id: queryId, changes: { metadata } });
   }
 }
 

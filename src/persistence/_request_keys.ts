@@ -1,6 +1,11 @@
+import { sql } from "kysely";
 import { BusyError } from "../domain/errors.ts";
 import type { RequestKey } from "../domain/request_key.ts";
+import { verifyAbsent } from "./_absent.ts";
 import type { Database } from "./_database.ts";
+import { insertRow } from "./_insert_row.ts";
+import { intact, isIntact } from "./_intact.ts";
+import type { Schema } from "./_schema.ts";
 
 const KEPT_MS = 24 * 3_600_000;
 
@@ -11,37 +16,42 @@ export async function keepRequestKey(
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
 ): Promise<void> {
   const { branchId, key, fingerprint, replaces } = requestKey;
-  await tx.deleteFrom("requestKey").where("createdAt", "<=", now - KEPT_MS).execute();
+  // By the rows themselves: a damaged index would name one that is still needed.
+  await sql`DELETE FROM request_key AS k NOT INDEXED WHERE ${isIntact("requestKey", "k")} AND k.created_at <= ${
+    now - KEPT_MS
+  }`
+    .execute(tx);
   const known = await findRequestKey(tx, { branchId, key, now });
   if (known && known.queryId !== replaces) {
     throw new BusyError("Conversation is busy: another process runs the request of this key");
   }
   if (known) {
-    const renewed = { queryStateId: queryId, createdAt: now };
-    await tx.updateTable("requestKey").set(renewed).where("key", "=", key).where("queryStateId", "=", known.queryId)
-      .execute();
-    return;
+    await tx.deleteFrom("requestKey").where("key", "=", key).where("queryStateId", "=", known.queryId).execute();
   }
   const row = { conversationStateId: branchId, key, fingerprint, queryStateId: queryId, createdAt: now };
-  await tx.insertInto("requestKey").values(row).execute();
+  await insertRow(tx, "requestKey", row);
 }
 
-/** Of any branch of the conversation; null where there is none of the last day. */
+/** Of any branch of the conversation; null where there is none of the last day. To find none runs a request again, so no
+ * index is asked: the keys of a day are few. */
 export async function findRequestKey(
   db: Database,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
 ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null> {
-  return await db.selectFrom("requestKey").select(["queryStateId as queryId", "fingerprint"])
-    .where("key", "=", key).where("createdAt", ">", now - KEPT_MS)
-    .where(
-      "conversationStateId",
-      "in",
-      (any) =>
-        any.selectFrom("conversationState as b").select("b.id").where(
-          "b.conversationSoulId",
-          "=",
-          (of) => of.selectFrom("conversationState").select("conversationSoulId").where("id", "=", branchId),
-        ),
-    )
-    .executeTakeFirst() ?? null;
+  const conversation = await conversationOf(db, branchId);
+  const { rows } = await sql<Pick<Schema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">>`
+    SELECT k.conversation_state_id, k.query_state_id, k.fingerprint FROM request_key k NOT INDEXED
+    WHERE CASE WHEN ${isIntact("requestKey", "k")} THEN k.key = ${key} AND k.created_at > ${now - KEPT_MS} END`
+    .execute(db);
+  for (const { conversationStateId, queryStateId: queryId, fingerprint } of rows) {
+    if (await conversationOf(db, conversationStateId) === conversation) return { queryId, fingerprint };
+  }
+  return null;
+}
+
+async function conversationOf(db: Database, branchId: string): Promise<string | null> {
+  const row = await db.selectFrom("conversationState as b").select("b.conversationSoulId").where("b.id", "=", branchId)
+    .select(intact("conversationState", "b")).executeTakeFirst();
+  if (!row) await verifyAbsent(db, { table: "conversationState", prefix: branchId });
+  return row?.conversationSoulId ?? null;
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RestoreReport } from "../domain/database_care.ts";
 import { StoreError, UsageError } from "../domain/errors.ts";
 import { notAlone, openAlone } from "./_alone.ts";
+import { checkAll } from "./_check.ts";
 import { copyDatabase } from "./_copy_database.ts";
 import { openExisting } from "./_existing_database.ts";
 
@@ -25,7 +26,7 @@ export async function restoreDatabase(
   const { db, version } = await openExisting(from, "restore");
   const partial = `${path}.restoring`;
   try {
-    refuseBroken(db, from);
+    refuseBroken(db, { path: from, version });
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const bytes = await copyDatabase(db, partial);
     const keptAs = await replace(path, { partial, aside: `${path}.before-restore-${stamp(now())}` });
@@ -38,12 +39,14 @@ export async function restoreDatabase(
   }
 }
 
-function refuseBroken(db: DatabaseSync, path: string): void {
-  const [structure] = db.prepare("PRAGMA quick_check(1)").all();
-  const [row] = db.prepare("PRAGMA foreign_key_check").all();
-  if (structure?.quick_check === "ok" && row === undefined) return;
-  const why = row === undefined ? String(structure?.quick_check) : `a row of ${String(row.table)} misses another one`;
-  throw new StoreError(`Cannot restore ${path}: it is damaged (${why}), the database was not touched`, "corrupt");
+function refuseBroken(db: DatabaseSync, at: { readonly path: string; readonly version: number }): void {
+  const [problem] = checkAll(db, at).problems;
+  if (problem === undefined) return;
+  throw new StoreError(
+    `Cannot restore ${at.path}: it is damaged (${problem}), the database was not touched; ` +
+      `vis db check --db ${at.path} lists what is affected`,
+    "corrupt",
+  );
 }
 
 async function replace(

@@ -20,7 +20,9 @@ export interface Schema {
     metadata: string | null;
     createdAt: number;
     /** Rises with each conversation and each query of a user: who has the greatest was used last. */
-    activity: Generated<number>;
+    activity: number;
+    checksum: Generated<number>;
+    branches: Generated<number>;
   };
   readonly conversationState: {
     id: string;
@@ -30,6 +32,11 @@ export interface Schema {
     version: number;
     metadata: string | null;
     createdAt: number;
+    checksum: Generated<number>;
+    queries: Generated<number>;
+    variables: Generated<number | null>;
+    edges: Generated<number>;
+    scopes: Generated<number>;
   };
   readonly lease: {
     conversationStateId: string;
@@ -48,6 +55,10 @@ export interface Schema {
     query: string | null;
     metadata: string | null;
     createdAt: number;
+    checksum: Generated<number>;
+    number: number;
+    runs: number;
+    variables: number | null;
   };
   readonly queryState: Stored & {
     id: string;
@@ -62,6 +73,8 @@ export interface Schema {
     status: RunStatus;
     metadata: string | null;
     createdAt: number;
+    checksum: Generated<number>;
+    iterations: Generated<number>;
   };
   readonly iteration: Stored & {
     id: string;
@@ -81,6 +94,11 @@ export interface Schema {
     metadata: string | null;
     createdAt: number;
     finishedAt: number | null;
+    checksum: Generated<number>;
+    variables: Generated<number | null>;
+    states: Generated<number>;
+    children: Generated<number>;
+    calls: Generated<number>;
   };
   readonly expressionSoul: Stored & {
     id: string;
@@ -90,6 +108,7 @@ export interface Schema {
     name: string | null;
     metadata: string | null;
     createdAt: number;
+    checksum: Generated<number>;
   };
   readonly expressionDependency: Stored & {
     id: string;
@@ -98,6 +117,7 @@ export interface Schema {
     upstreamExpressionSoulId: string;
     metadata: string | null;
     createdAt: number;
+    checksum: Generated<number>;
   };
   readonly expressionState: Stored & {
     id: string;
@@ -114,6 +134,8 @@ export interface Schema {
     durationMs: number | null;
     metadata: string | null;
     createdAt: number;
+    checksum: Generated<number>;
+    replaces: number | null;
   };
   readonly scopeChange: {
     id: Generated<number>;
@@ -122,6 +144,7 @@ export interface Schema {
     position: number;
     scope: "live" | "forgotten";
     createdAt: number;
+    checksum: Generated<number>;
   };
   readonly extensionState: Stored & {
     id: string;
@@ -133,6 +156,7 @@ export interface Schema {
     version: number;
     value: string | null;
     createdAt: number;
+    checksum: Generated<number>;
   };
   readonly requestKey: {
     conversationStateId: string;
@@ -140,8 +164,15 @@ export interface Schema {
     fingerprint: string;
     queryStateId: string;
     createdAt: number;
+    checksum: Generated<number>;
   };
-  readonly childBranch: Stored & { conversationStateId: string; iterationId: string; depth: number; createdAt: number };
+  readonly childBranch: Stored & {
+    conversationStateId: string;
+    iterationId: string;
+    depth: number;
+    createdAt: number;
+    checksum: Generated<number>;
+  };
   readonly subCall: Stored & {
     id: string;
     iterationId: string;
@@ -154,7 +185,10 @@ export interface Schema {
     costUsd: number | null;
     durationMs: number;
     createdAt: number;
+    checksum: Generated<number>;
   };
+  readonly tally: { id: number; conversations: number; activity: number };
+  readonly extensionTally: { namespace: string; branch: string; states: number; sum: number };
   readonly log: {
     id: string;
     level: string;

@@ -1,5 +1,7 @@
 import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
+import { intact } from "./_intact.ts";
+import { verifyIterations } from "./_iteration_tally.ts";
 import { newestRun } from "./_newest_run.ts";
 import type { VariableSouls } from "./_variable_souls.ts";
 
@@ -24,8 +26,10 @@ export async function writeScopes(
   for (const name of names) {
     const known = souls.get(name);
     if (!known || known.metadata.scope === "system") continue;
+    const soul = await souls.own(name);
+    if (soul.shown) souls.show(soul, { ...soul.shown, scope });
     await insertRow(db, "scopeChange", {
-      expressionSoulId: (await souls.own(name)).id,
+      expressionSoulId: soul.id,
       queryStateId: at.queryId,
       position: at.position,
       scope,
@@ -34,11 +38,15 @@ export async function writeScopes(
   }
 }
 
-/** The newest moment of a branch. */
-export async function newestMoment(db: Database, branchId: string): Promise<Moment> {
+/** The newest moment of a branch, with the row of its iteration. */
+export async function newestMoment(
+  db: Database,
+  branchId: string,
+): Promise<Moment & { readonly iterationId: string | null }> {
   const run = await newestRun(db, branchId);
-  if (!run) return { queryId: null, position: -1 };
-  const { last } = await db.selectFrom("iteration").select((i) => i.fn.max("position").as("last"))
-    .where("queryStateId", "=", run.id).executeTakeFirstOrThrow();
-  return { queryId: run.id, position: last ?? -1 };
+  if (!run) return { queryId: null, position: -1, iterationId: null };
+  await verifyIterations(db, run.id);
+  const last = await db.selectFrom("iteration as i").select(["i.id", "i.position"]).where("i.queryStateId", "=", run.id)
+    .select(intact("iteration", "i")).orderBy("i.position", "desc").limit(1).executeTakeFirst();
+  return { queryId: run.id, position: last?.position ?? -1, iterationId: last?.id ?? null };
 }

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { SearchFilter, SearchHit, SearchKind } from "../domain/archive.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { snippetsOf } from "./_search_texts.ts";
 
-const SNIPPET_TOKENS = 16;
 /** More words than anyone types; a longer text is cut, so that the time of a search has a bound. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
@@ -20,12 +20,18 @@ export async function search(
 ): Promise<readonly SearchHit[]> {
   const query = phrases(text);
   if (query === "" || !(filter.limit >= 1)) return [];
-  const { rows } = await sql<Omit<SearchHit, "kind">>`
+  return await db.read((tx) => found(tx, { query, filter }));
+}
+
+async function found(
+  db: Database,
+  { query, filter }: { readonly query: string; readonly filter: SearchFilter },
+): Promise<readonly SearchHit[]> {
+  const { rows } = await sql<Omit<SearchHit, "kind" | "snippet"> & { readonly branchId: string | null }>`
     SELECT s.owner_table, s.owner_id, s.field, b.conversation_soul_id AS conversation_id, b.id AS branch_id, b.title,
       coalesce(r.id, (SELECT n.id FROM query_state n WHERE n.query_soul_id = q.id ORDER BY n.version DESC LIMIT 1), '')
         AS query_id,
-      i.id AS iteration_id, i.position, v.name AS variable, coalesce(e.created_at, r.created_at, q.created_at) AS at,
-      snippet(search, 3, '[', ']', '…', ${SNIPPET_TOKENS}) AS snippet
+      i.id AS iteration_id, i.position, v.name AS variable, coalesce(e.created_at, r.created_at, q.created_at) AS at
     FROM search s
     LEFT JOIN expression_state e ON s.field = 'expr' AND e.id = s.owner_id
     LEFT JOIN expression_soul v ON v.id = e.expression_soul_id
@@ -37,7 +43,13 @@ export async function search(
     ORDER BY s.rank LIMIT ${Math.floor(filter.limit)}`.execute(db);
   const content = new Content(db);
   await content.load(rows.map(({ title }) => title));
-  return rows.map((row) => ({ kind: KINDS[row.field] ?? "code", ...row, title: content.text(row.title ?? "") }));
+  const snippets = await snippetsOf(db, { hits: rows, query });
+  return rows.map((row, at) => ({
+    kind: KINDS[row.field] ?? "code",
+    ...row,
+    title: content.text(row.title ?? ""),
+    snippet: snippets[at] ?? "",
+  }));
 }
 
 /** Each word as a phrase: quotes take its meaning from everything within. */
@@ -62,7 +74,7 @@ function bound(query: string, { conversationId, kind, since, until }: SearchFilt
 function conditions({ conversationId, kind, since, until }: SearchFilter) {
   const at = sql`coalesce(e.created_at, r.created_at, q.created_at)`;
   return sql.join([
-    sql`b.id IS NOT NULL`,
+    sql`true`,
     ...(conversationId === undefined ? [] : [sql`b.conversation_soul_id = ${conversationId}`]),
     ...(kind === undefined ? [] : [sql`s.field = ${FIELDS[kind]}`]),
     ...(since === undefined ? [] : [sql`${at} >= ${since}`]),

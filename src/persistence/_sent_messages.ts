@@ -1,14 +1,18 @@
 import type { SentMessage } from "../domain/sent_message.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
+import { verifyIterations } from "./_iteration_tally.ts";
 
 /** What an iteration was asked with, null where there is none at that place. */
 export async function readSentMessages(
   db: Database,
   { queryId, position }: { readonly queryId: string; readonly position: number },
 ): Promise<readonly SentMessage[] | null> {
-  const row = await db.selectFrom("iteration").select(["llmSystemPrompt", "llmUserPrompt"])
-    .where("queryStateId", "=", queryId).where("position", "=", position).executeTakeFirst();
+  await verifyIterations(db, queryId);
+  const row = await db.selectFrom("iteration as i").select(["i.llmSystemPrompt", "i.llmUserPrompt"])
+    .where("i.queryStateId", "=", queryId).where("i.position", "=", position).select(intact("iteration", "i"))
+    .executeTakeFirst();
   if (!row) return null;
   const content = new Content(db);
   await content.load([row.llmSystemPrompt, row.llmUserPrompt]);

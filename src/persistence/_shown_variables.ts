@@ -1,5 +1,7 @@
 import { sql } from "kysely";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
 import { fromJson } from "./_json.ts";
 import { isShownIteration, type Segment } from "./_lineage.ts";
 import type { Schema } from "./_schema.ts";
@@ -16,6 +18,7 @@ export interface VariableSoulMetadata {
 
 /** One version of a variable; `number` is 1 for the first one, ancestors' versions counted. */
 export interface VersionRow extends Pick<Schema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
+  readonly checksum: number;
   readonly soulId: string;
   readonly name: string | null;
   readonly number: number;
@@ -45,10 +48,13 @@ export async function newestVariables(
       const { scope: system, before = 0 } = fromJson<VariableSoulMetadata>(row.soulMetadata);
       const scope = system ?? scopeOf(row);
       if (scope && !scopes.has(name)) scopes.set(name, scope);
-      const { version, createdAt } = row;
-      if (version === null || row.place === null || createdAt === null || found.has(name)) continue;
+      const { version, createdAt, checksum } = row;
+      if (version === null || row.place === null || createdAt === null || checksum === null || found.has(name)) {
+        continue;
+      }
       const place: Place = [-depth, ...versionPlace(row), row.place];
-      found.set(name, { ...row, place, createdAt, number: before + version + 1, scope: scopes.get(name) ?? "live" });
+      const number = before + version + 1;
+      found.set(name, { ...row, place, createdAt, checksum, number, scope: scopes.get(name) ?? "live" });
     }
   }
   return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
@@ -85,13 +91,14 @@ export async function shownVersions(
     readonly limit?: number;
   },
 ): Promise<readonly VersionRow[]> {
-  const found: VersionRow[] = [];
+  const found: (VersionRow & { readonly replaces: number | null })[] = [];
   for (const segment of lineage) {
     const wanted = shownStates(db, segment)
       .innerJoin("expressionSoul as v", "v.id", "e.expressionSoulId")
       .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.version"])
-      .select(["e.expr", "e.result", "e.metadata", "e.createdAt"])
+      .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.checksum", "e.replaces"])
       .where("v.conversationStateId", "=", segment.branchId).where("v.name", "=", name)
+      .select(intact("expressionSoul", "v")).select(intact("expressionState", "e"))
       .orderBy("e.version", "desc");
     const rows = await (limit === Infinity ? wanted : wanted.limit(limit - found.length)).execute();
     for (const { soulMetadata, version, ...row } of rows) {
@@ -100,7 +107,19 @@ export async function shownVersions(
     }
     if (found.length >= limit) break;
   }
+  verifyChain(found, { name, whole: found.length < limit });
   return found;
+}
+
+/** Each version says which one it replaced. */
+function verifyChain(
+  rows: readonly (VersionRow & { readonly replaces: number | null })[],
+  { name, whole }: { readonly name: string; readonly whole: boolean },
+): void {
+  for (const [at, { replaces }] of rows.entries()) {
+    const before = at + 1 < rows.length ? rows[at + 1]?.checksum : whole ? 0 : replaces;
+    if (replaces !== null && replaces !== before) throw new Damage(`a version of variable ${name} is missing`);
+  }
 }
 
 /** Every variable of one segment, with its newest version and its newest change of scope where the segment shows one. */
@@ -122,14 +141,15 @@ async function newestOf(
     .leftJoin("queryState as r", "r.id", "t.queryStateId")
     .leftJoin("querySoul as w", "w.id", "r.querySoulId")
     .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.id", "e.version"])
-    .select(["e.expr", "e.result", "e.metadata", "e.createdAt"])
+    .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.checksum"])
     .leftJoin("scopeChange as k", (join) => join.on((on) => on("k.id", "=", newestChange(db, segment))))
     .leftJoin("queryState as kr", "kr.id", "k.queryStateId")
     .leftJoin("querySoul as kw", "kw.id", "kr.querySoulId")
     .select(["w.rowid as query", "r.version as run", "t.position", "e.rowid as place"])
     .select(["k.scope as change", "kw.rowid as changeQuery"])
     .select(["kr.version as changeRun", "k.position as changePosition"])
-    .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var");
+    .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var")
+    .select(intact("expressionSoul", "v")).select(intact("expressionState", "e")).select(intact("scopeChange", "k"));
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
 }
 

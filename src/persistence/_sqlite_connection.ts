@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
+import { ChecksumFunctions } from "./_checksum_functions.ts";
 
 interface Prepared {
   readonly statement: StatementSync;
@@ -8,14 +9,18 @@ interface Prepared {
 }
 
 const MAX_PREPARED = 300;
+/** How the columns begin that `intact` makes. They are no part of a row. */
+const INTACT = "intact";
 
 /** Runs Kysely's queries on one `node:sqlite` database. A statement is prepared once per SQL text and kept. */
 export class SqliteConnection implements DatabaseConnection {
   readonly #db: DatabaseSync;
+  readonly #checksums: ChecksumFunctions;
   readonly #prepared = new Map<string, Prepared>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
+    this.#checksums = new ChecksumFunctions(db);
   }
 
   get inTransaction(): boolean {
@@ -31,12 +36,16 @@ export class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  /** Column names of the rows are in camel case. */
+  /** Column names of the rows are in camel case. Throws `Damage` where a row is not what was stored. */
   query(sql: string, parameters: readonly unknown[]): QueryResult<Record<string, unknown>> {
     const { statement, columns } = this.#prepare(sql);
     const values = parameters.map(bindable);
-    if (columns.length === 0) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
-    return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
+    try {
+      if (columns.length === 0) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+      return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
+    } finally {
+      this.#checksums.throwFound();
+    }
   }
 
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
@@ -57,7 +66,8 @@ export class SqliteConnection implements DatabaseConnection {
     const known = this.#prepared.get(sql);
     if (known) return known;
     const statement = this.#db.prepare(sql);
-    const columns = statement.columns().map(({ name }) => [name, camelCase(name)] as const);
+    const columns = statement.columns().map(({ name }) => [name, camelCase(name)] as const)
+      .filter(([name]) => !name.startsWith(INTACT));
     const prepared = { statement, columns };
     if (this.#prepared.size >= MAX_PREPARED) {
       for (const oldest of this.#prepared.keys()) {

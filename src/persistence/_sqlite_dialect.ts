@@ -9,6 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { snakeCase } from "./_snake_case.ts";
 
 /** Kysely's SQLite dialect on our own driver. Queries name tables and columns in camel case, the database in snake case. */
 export class SqliteDialect implements Dialect {
@@ -48,7 +49,7 @@ class SnakeCaseCompiler extends SqliteQueryCompiler {
   protected override sanitizeIdentifier(identifier: string): string {
     let name = SNAKE.get(identifier);
     if (name === undefined) {
-      name = super.sanitizeIdentifier(identifier).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      name = snakeCase(super.sanitizeIdentifier(identifier));
       SNAKE.set(identifier, name);
     }
     return name;

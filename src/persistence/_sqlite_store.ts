@@ -185,8 +185,12 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => putLarge(this.#db, pieces));
   }
 
-  largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>> {
-    return largePieces(this.#db, large);
+  async *largePieces(large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    try {
+      yield* largePieces(this.#db, large);
+    } catch (error) {
+      throw toStoreError(error, this.location);
+    }
   }
 
   setTitle(branchId: string, title: string): Promise<void> {
@@ -244,10 +248,8 @@ export class SqliteStore implements store.Store {
   }
 
   variableVersions(
-    branchId: string,
-    name: string,
-    options: { readonly newest?: number; readonly at?: BranchPoint } = {},
-  ): Promise<readonly store.VariableVersion[]> {
+    ...[branchId, name, options]: Parameters<store.Store["variableVersions"]>
+  ): ReturnType<store.Store["variableVersions"]> {
     return this.#guard(() => this.#variables.versions(branchId, { name, ...options }));
   }
 

@@ -1,4 +1,5 @@
 import { BusyError, StoreError, type StoreErrorKind, UsageError } from "../domain/errors.ts";
+import { Damage } from "./_damage.ts";
 import { isBusy } from "./_is_busy.ts";
 import { systemFault } from "./_system_fault.ts";
 
@@ -60,6 +61,10 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "it was closed"],
 ];
 
+/** Of SQLite, of JSON in a metadata cell, of Kysely for a row that must be there, of a number that none of ours is. */
+const DAMAGED =
+  /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)/;
+
 /** What they say may repeat what a user gave. */
 const OURS = [StoreError, UsageError, BusyError] as const;
 
@@ -68,13 +73,29 @@ export function toStoreError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = sayer(error, location);
   if (isBusy(error)) return say("busy", "another process is writing to it, try again when that has finished");
+  if (error instanceof Damage) return damaged(location, { what: error.what, cause: error });
   const system = systemError(error, location);
   if (system) return system;
-  const rule = find(RULES, textOf(error));
+  const text = textOf(error);
+  if (DAMAGED.test(text)) {
+    // What others say may repeat what is stored.
+    const what = codeOf(error) === "ERR_SQLITE_ERROR" ? error.message : "a row cannot be read";
+    return damaged(location, { what, cause: error });
+  }
+  const rule = find(RULES, text);
   if (rule) return say(rule[1], rule[2]);
   const code = codeOf(error);
   if (code === "ERR_SQLITE_ERROR") return say("unavailable", "it refused an operation, the log has the reason");
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "it cannot be opened, give another file with --db") : error;
+}
+
+/** The error of a database in which something is not what was stored; `what` says what. */
+export function damaged(
+  location: string,
+  { what, cause }: { readonly what: string; readonly cause?: unknown },
+): StoreError {
+  const mend = "vis db check lists what is affected, vis db restore COPY puts a backup in its place";
+  return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${mend}`, "corrupt", { cause });
 }
 
 /** The error as `StoreError` where the system stands in the way: a disk, a limit, rights. Null for all else. */

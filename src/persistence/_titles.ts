@@ -3,7 +3,9 @@ import { UsageError } from "../domain/errors.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
 import { fromJson, toJson } from "./_json.ts";
+import { updateRow } from "./_update_row.ts";
 
 const TITLE_CHARS = 100;
 
@@ -55,7 +57,9 @@ export async function titleFromRequest(
 async function read(tx: Database, branchId: string): Promise<Titled | null> {
   const [row] = await compiledRows(tx, {
     name: "title of a branch",
-    build: () => tx.selectFrom("conversationState").select(["title", "metadata"]).where("id", "=", branchId),
+    build: () =>
+      tx.selectFrom("conversationState as b").select(["b.title", "b.metadata"]).where("b.id", "=", branchId)
+        .select(intact("conversationState", "b")),
     parameters: [branchId],
   });
   if (!row) return null;
@@ -69,5 +73,5 @@ async function write(
   { branchId, title, metadata }: Titled & { readonly branchId: string },
 ): Promise<void> {
   const cells = { title: await new Content(tx).putText(title), metadata: toJson({ ...metadata }) };
-  await tx.updateTable("conversationState").set(cells).where("id", "=", branchId).execute();
+  await updateRow(tx, "conversationState", { id: branchId, changes: cells });
 }

@@ -28,6 +28,11 @@ export class VariableWriter {
     this.#souls = new VariableSouls(content.db, facts);
   }
 
+  /** By how much the digest of the branch has changed. */
+  get change(): number {
+    return this.#souls.change;
+  }
+
   /** Looks up what is known about these names; call it with every name that is used, before the rest. */
   async prepare(names: readonly string[]): Promise<void> {
     await this.#souls.prepare(names);
@@ -109,7 +114,7 @@ export class VariableWriter {
   }
 
   async #insert(soul: Soul, cells: Cells): Promise<void> {
-    await insertRow(this.#content.db, "expressionState", {
+    const checksum = await insertRow(this.#content.db, "expressionState", {
       id: newId(),
       expressionSoulId: soul.id,
       iterationId: this.#facts.iterationId,
@@ -121,7 +126,9 @@ export class VariableWriter {
       stderr: null,
       durationMs: null,
       createdAt: this.#facts.now,
+      replaces: soul.shown?.checksum ?? 0,
     });
     soul.result = cells.result;
+    this.#souls.show(soul, { checksum, scope: soul.metadata.scope ?? "live" });
   }
 }

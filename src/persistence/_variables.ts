@@ -1,15 +1,22 @@
 import type { BranchPoint } from "../domain/new_fork.ts";
 import type { VariableImage } from "../domain/variable.ts";
+import { verifyAbsent } from "./_absent.ts";
 import { blockCodes } from "./_block_codes.ts";
 import { Content } from "./_content.ts";
+import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
+import { readEdges } from "./_dependencies.ts";
 import { checkRun } from "./_fence.ts";
 import { findPoint } from "./_forks.ts";
+import { updateRow } from "./_update_row.ts";
+import { intact } from "./_intact.ts";
+import { verifyStates } from "./_iteration_tally.ts";
 import { fromJson } from "./_json.ts";
 import { isShownRun, readLineage, readLineageAt, type Segment } from "./_lineage.ts";
 import { restoreOrder } from "./_restore_order.ts";
 import { newestMoment, writeScopes } from "./_scope_changes.ts";
-import { newestVariables, shownVersions } from "./_shown_variables.ts";
+import { addToDigest, digestOf, verifyNewest } from "./_shown_digest.ts";
+import { type NewestRow, newestVariables, shownVersions } from "./_shown_variables.ts";
 import { VariableSouls } from "./_variable_souls.ts";
 import { loadValues, variableImage, type VariableMetadata } from "./_variable_row.ts";
 import type { Store, VariableHead, VariableVersion } from "./store.ts";
@@ -18,6 +25,10 @@ import type { Store, VariableHead, VariableVersion } from "./store.ts";
 export class Variables {
   readonly #db: Database;
   readonly #now: () => number;
+  /** The newest versions by name of the branch that was read last, which its digest says are all there. */
+  #verified:
+    | { readonly branchId: string; readonly digest: number; readonly checksums: ReadonlyMap<string, number> }
+    | null = null;
 
   constructor(db: Database, now: () => number) {
     this.#db = db;
@@ -26,7 +37,7 @@ export class Variables {
 
   heads(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]> {
     return this.#read(async (tx) => {
-      const rows = await newestVariables(tx, { lineage: await lineageOf(tx, branchId, { at }) });
+      const rows = await this.#newest(tx, await lineageOf(tx, branchId, { at }));
       const content = new Content(tx);
       await content.load(rows.map((row) => row.metadata));
       const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
@@ -44,10 +55,10 @@ export class Variables {
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
       const lineage = await lineageOf(tx, branchId, { at });
-      const rows = (await newestVariables(tx, { lineage })).filter(({ scope }) => scope === "live").reverse();
+      const rows = (await this.#newest(tx, lineage)).filter(({ scope }) => scope === "live").reverse();
       const content = new Content(tx);
       await loadValues(content, rows);
-      const reads = await this.#reads(tx, lineage.map((segment) => segment.branchId));
+      const reads = await readsOf(tx, lineage);
       const nodes = rows.map((row) => {
         const image = variableImage(content, row);
         return { image, name: image.name, requires: image.requires, reads: reads.get(image.name) ?? [] };
@@ -67,6 +78,7 @@ export class Variables {
     return this.#read(async (tx) => {
       const lineage = await lineageOf(tx, branchId, { at });
       const rows = (await shownVersions(tx, { lineage, name, limit: newest })).toReversed();
+      if ((await this.#newestOf(tx, { lineage, name })) !== rows.at(-1)?.checksum) throw lost(name);
       const content = new Content(tx);
       await loadValues(content, rows);
       const blocks = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")).block ?? "");
@@ -83,17 +95,20 @@ export class Variables {
   /** Versions that no block of this run made. Those of its child queries stand in other branches. */
   given(queryId: string): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
-      const rows = await tx.selectFrom("iteration as i").innerJoin("queryState as r", "r.id", "i.queryStateId")
-        .innerJoin("querySoul as q", "q.id", "r.querySoulId")
-        .innerJoin("expressionState as e", "e.iterationId", "i.id")
+      await verifyStates(tx, queryId);
+      const run = await tx.selectFrom("queryState as r").innerJoin("querySoul as q", "q.id", "r.querySoulId")
+        .select("q.conversationStateId as branchId").where("r.id", "=", queryId).executeTakeFirst();
+      if (!run) await verifyAbsent(tx, { table: "queryState", prefix: queryId });
+      const rows = await tx.selectFrom("iteration as i").innerJoin("expressionState as e", "e.iterationId", "i.id")
         .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
-        .select(["s.name", "e.expr", "e.result", "e.metadata"])
-        .where("i.queryStateId", "=", queryId).where("s.kind", "=", "var")
-        .whereRef("s.conversationStateId", "=", "q.conversationStateId").orderBy("i.position").orderBy("e.rowid")
-        .execute();
+        .select(["s.name", "s.kind", "s.conversationStateId as branchId", "e.expr", "e.result", "e.metadata"])
+        .where("i.queryStateId", "=", queryId)
+        .select(intact("expressionState", "e")).select(intact("expressionSoul", "s"))
+        .orderBy("i.position").orderBy("e.rowid").execute();
       const content = new Content(tx);
       await content.load(rows.map(({ metadata }) => metadata));
-      const given = rows.filter(({ metadata }) => {
+      const given = rows.filter(({ metadata, kind: sort, branchId }) => {
+        if (sort !== "var" || branchId !== run?.branchId) return false;
         const { kind, block } = fromJson<VariableMetadata>(content.text(metadata ?? "{}"));
         return kind !== "text" && !block;
       });
@@ -132,29 +147,59 @@ export class Variables {
       await souls.prepare(names);
       const at = await newestMoment(tx, branchId);
       await writeScopes(names, { db: tx, souls, at, scope, now: this.#now() });
+      const variables = await addToDigest(tx, { branchId, change: souls.change });
+      if (at.iterationId !== null) await updateRow(tx, "iteration", { id: at.iterationId, changes: { variables } });
     });
+  }
+
+  /** All that the branch shows, and nothing else. */
+  async #newest(tx: Database, lineage: Lineage): Promise<readonly NewestRow[]> {
+    const [segment] = lineage;
+    const rows = await newestVariables(tx, { lineage });
+    await verifyNewest(tx, { segment, rows });
+    const digest = segment.until === null ? await digestOf(tx, segment) : null;
+    if (digest !== null) {
+      const checksums = new Map(rows.map(({ name, checksum }) => [name ?? "", checksum]));
+      this.#verified = { branchId: segment.branchId, digest, checksums };
+    }
+    return rows;
+  }
+
+  /** The checksum of the newest version of a variable. */
+  async #newestOf(
+    tx: Database,
+    { lineage, name }: { readonly lineage: Lineage; readonly name: string },
+  ): Promise<number | undefined> {
+    const [segment] = lineage;
+    const known = this.#verified;
+    if (
+      known?.branchId === segment.branchId && segment.until === null && known.digest === await digestOf(tx, segment)
+    ) {
+      return known.checksums.get(name);
+    }
+    return (await this.#newest(tx, lineage)).find((row) => row.name === name)?.checksum;
   }
 
   #read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#db.read(work);
   }
+}
 
-  /** Names that the blocks which made a variable have read, by its name. */
-  async #reads(tx: Database, branches: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
-    const edges = await tx.selectFrom("expressionDependency as d")
-      .innerJoin("expressionSoul as down", "down.id", "d.downstreamExpressionSoulId")
-      .innerJoin("expressionSoul as up", "up.id", "d.upstreamExpressionSoulId")
-      .select(["down.name as name", "up.name as read"])
-      .where("d.conversationStateId", "in", branches).execute();
-    const reads = new Map<string, string[]>();
-    for (const { name, read } of edges) {
-      if (name === null || read === null) continue;
-      const list = reads.get(name);
-      if (list) list.push(read);
-      else reads.set(name, [read]);
-    }
-    return reads;
+/** Names that the blocks which made a variable have read, by its name. */
+async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, string[]>();
+  for (const { name, reads } of await readEdges(tx, lineage.map(({ branchId }) => branchId))) {
+    const list = found.get(name);
+    if (list) list.push(reads);
+    else found.set(name, [reads]);
   }
+  return found;
+}
+
+type Lineage = readonly [Segment, ...Segment[]];
+
+function lost(name: string): Damage {
+  return new Damage(`the newest version of variable ${name} is missing`);
 }
 
 /** Of the branch as it is, or as it was at a moment of it. */
@@ -162,6 +207,6 @@ async function lineageOf(
   tx: Database,
   branchId: string,
   { at }: { readonly at: BranchPoint | undefined },
-): Promise<readonly Segment[]> {
+): Promise<Lineage> {
   return at ? await readLineageAt(tx, await findPoint(tx, { ...at, action: "show" })) : await readLineage(tx, branchId);
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { archiveDigest } from "../../src/conversation/archive_digest.ts";
 import { archiveText } from "../../src/conversation/archive_text.ts";
 import { readArchive } from "../../src/conversation/read_archive.ts";
 import { readRecording } from "../../src/conversation/read_recording.ts";
@@ -15,6 +16,16 @@ async function archiveOf(store: Store): Promise<string> {
   return [...archiveText(await store.exportConversation(conversationId))].join("");
 }
 
+/** With the hash that belongs to what was changed. */
+function sealed(archive: unknown): string {
+  const given = archive as ConversationArchive;
+  try {
+    return JSON.stringify({ ...given, sha256: archiveDigest(given) });
+  } catch {
+    return JSON.stringify(archive);
+  }
+}
+
 Deno.test("readArchive() takes a file of before scopes had a history: what was forgotten then stays forgotten", async () => {
   const store = await openStore({ path: ":memory:" });
   const archive: ConversationArchive = JSON.parse(await archiveOf(store));
@@ -26,7 +37,8 @@ Deno.test("readArchive() takes a file of before scopes had a history: what was f
       ? { ...soul.metadata, scope: soul.id === scopeChange[0]?.expressionSoulId ? "forgotten" : "live" }
       : soul.metadata,
   }));
-  const read = readArchive(JSON.stringify({ ...archive, tables: { ...tables, expressionSoul } }));
+  const { sha256: _none, ...before } = { ...archive, version: 1, tables: { ...tables, expressionSoul } };
+  const read = readArchive(JSON.stringify(before));
   assert.deepEqual(read.tables.scopeChange.map(({ createdAt: _at, ...change }) => change), [
     (({ createdAt: _at, ...change }) => change)(scopeChange[0]!),
   ]);
@@ -41,7 +53,7 @@ Deno.test("readArchive() refuses what is no archive, another version and a damag
   const changed = (change: (archive: ConversationArchive) => void): string => {
     const archive: ConversationArchive = JSON.parse(text);
     change(archive);
-    return JSON.stringify(archive);
+    return sealed(archive);
   };
   const cases: readonly [string, RegExp][] = [
     ["", /it is no JSON/],
@@ -56,8 +68,11 @@ Deno.test("readArchive() refuses what is no archive, another version and a damag
     ],
     ["[]", /no file of vis conversations export/],
     ['{"format":"other","version":1}', /no file of vis conversations export/],
-    [text.replace('"version": 1', '"version": 2'), /its version is 2, this Vis reads 1: update Vis/],
-    [text.replace('"version": 1', '"version": 0'), /its version is 0, this Vis reads 1$/],
+    [text.replace('"version": 2', '"version": 3'), /its version is 3, this Vis reads 2: update Vis/],
+    [text.replace('"version": 2', '"version": 0'), /it is damaged at version/],
+    [text.replace('"version": 2', '"version": 1'), /its version and its hash do not belong together/],
+    [text.replace(/"sha256": ".{64}"\n\}/, '"sha257": ""}'), /it is damaged.*sha257/],
+    [text.replace('"position":0', '"position":7'), /it was changed: its hash is another/],
     ["[".repeat(200_000), /it is no JSON|nests too deep/],
     [changed((a) => void (a.tables.iteration[0]!.position = -1)), /damaged at tables\/iteration\/0\/position/],
     [changed((a) => Object.assign(a.tables, { extra: [] })), /damaged at tables: .*extra/],
@@ -134,7 +149,7 @@ Deno.test("an archive with anything changed is refused without a trace, or is on
   const change = fc.tuple(fc.nat(all.length - 1), fc.oneof(fc.constantFrom(...HOSTILE), fc.jsonValue()));
   await fc.assert(
     fc.asyncProperty(change, async ([at, value]) => {
-      const text = JSON.stringify(replaced(archive, all[at]!, value));
+      const text = sealed(replaced(archive, all[at]!, value));
       try {
         const { conversationId } = await store.importConversation(readArchive(text), { workspace: "/mine" });
         imported++;
@@ -165,6 +180,6 @@ Deno.test("archiveText() holds nothing that commands a terminal, and reads back 
   const text = [...archiveText(archive)].join("");
   // deno-lint-ignore no-control-regex
   assert.ok(!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/.test(text));
-  assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(archive)));
+  assert.deepEqual(JSON.parse(text), JSON.parse(sealed(archive)));
   await store.close();
 });

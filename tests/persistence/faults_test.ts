@@ -194,7 +194,7 @@ Deno.test("turns go on while another connection makes backups, and each backup i
 
 /** Until V3 the metadata of a variable named its scope. */
 const VARIABLES_OF_V2 = [["gone", "forgotten"], ["here", "live"], ["$query", "system"]].map(([name, scope]) =>
-  `INSERT INTO expression_soul VALUES ('${name}', '00000000-b', 'var', 'stateful', '${name}', '{"scope":"${scope}"}', 3);
+  `INSERT INTO expression_soul (id, conversation_state_id, kind, state_mode, name, metadata, created_at) VALUES ('${name}', '00000000-b', 'var', 'stateful', '${name}', '{"scope":"${scope}"}', 3);
    INSERT INTO expression_state (id, expression_soul_id, iteration_id, version, result, metadata, created_at)
      VALUES ('v${name}', '${name}', 'i', 0, x'00', '{"kind":"data","block":"x","order":0}', 3);`
 ).join("\n");
@@ -206,13 +206,13 @@ for (let from = 1; from < migrations.length; from++) {
       await migrate(old, migrations.slice(0, from), { path, now: () => 1 });
       old.exec(
         `INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('c', '{"channel":"cli","workspace":"/w"}', 1);
-        INSERT INTO conversation_state VALUES ('00000000-b', 'c', NULL, 'A title', 0, '{}', 1);
-        INSERT INTO query_soul VALUES ('q', '00000000-b', 't', 'Where is the marmalade?', '{}', 2);
+        INSERT INTO conversation_state (id, conversation_soul_id, parent_state_id, title, version, metadata, created_at) VALUES ('00000000-b', 'c', NULL, 'A title', 0, '{}', 1);
+        INSERT INTO query_soul (id, conversation_state_id, title, query, metadata, created_at) VALUES ('q', '00000000-b', 't', 'Where is the marmalade?', '{}', 2);
         INSERT INTO query_state (id, query_soul_id, version, status, metadata, created_at)
           VALUES ('r', 'q', 0, 'done', '{"answer":"On the shelf","reason":"answered"}', 2);
         INSERT INTO iteration (id, query_state_id, position, status, metadata, created_at, finished_at)
           VALUES ('i', 'r', 0, 'done', '{}', 3, 4);
-        INSERT INTO expression_soul VALUES ('e', '00000000-b', 'call', 'stateless', NULL, '{}', 3);
+        INSERT INTO expression_soul (id, conversation_state_id, kind, state_mode, name, metadata, created_at) VALUES ('e', '00000000-b', 'call', 'stateless', NULL, '{}', 3);
         INSERT INTO expression_state (id, expression_soul_id, iteration_id, version, expr, metadata, created_at)
           VALUES ('x', 'e', 'i', 0, 'look(1)', '{"index":0,"outcome":"none"}', 3);
         ${from < 3 ? VARIABLES_OF_V2 : ""}`,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
+import { ChecksumFunctions } from "../../src/persistence/_checksum_functions.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { begun, iterate } from "../conformance/store_fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";
@@ -10,10 +11,15 @@ function fill(
   what: { readonly branchId: string | null; readonly keys: number; readonly versions: number },
 ) {
   using db = new DatabaseSync(path);
+  new ChecksumFunctions(db);
   db.prepare(
-    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1)
-     INSERT INTO extension_state (id, namespace, conversation_state_id, position, key, version, value, created_at)
-     SELECT 'id' || i, 'test.a', ?, -1, 'k' || (i / CAST(? AS INTEGER)), 1 + i % CAST(? AS INTEGER), '1', i FROM n`,
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1),
+     made AS (SELECT 'id' || i AS id, ? AS branch, 'k' || (i / CAST(? AS INTEGER)) AS key,
+       1 + i % CAST(? AS INTEGER) AS version, i AS at FROM n)
+     INSERT INTO extension_state
+       (id, namespace, conversation_state_id, position, key, version, value, created_at, checksum)
+     SELECT id, 'test.a', branch, -1, key, version, '1', at,
+       row_checksum('extensionState', id, 'test.a', branch, NULL, -1, key, version, '1', at) FROM made`,
   ).run(what.keys * what.versions, what.branchId, what.versions, what.versions);
 }
 

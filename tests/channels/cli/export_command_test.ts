@@ -14,7 +14,7 @@ Deno.test("exportCommand() writes every format whole into a file of its owner, o
   const id = engine.branch.conversationId;
   await withFolder(async (folder) => {
     for (
-      const [format, part] of [["md", "> It is 42"], ["html", "<!doctype html>"], ["json", '"version": 1']] as const
+      const [format, part] of [["md", "> It is 42"], ["html", "<!doctype html>"], ["json", '"version": 2']] as const
     ) {
       const { io, services } = engineServices(engine);
       assert.equal(await exportCommand(id, { services, io, flags: { format } }), 0);

@@ -1,0 +1,121 @@
+import { sql } from "kysely";
+import { verifyAbsent } from "./_absent.ts";
+import { compiledRows } from "./_compiled_rows.ts";
+import { Content } from "./_content.ts";
+import { Damage } from "./_damage.ts";
+import type { Database } from "./_database.ts";
+import { intact } from "./_intact.ts";
+import { fromJson } from "./_json.ts";
+import type { ForkPoint } from "./_lineage.ts";
+import type { Branch, BranchNode } from "./store.ts";
+
+/** `conversation_soul.metadata`. */
+interface SoulMetadata {
+  readonly channel: string;
+  readonly workspace: string;
+  readonly externalId: string;
+}
+
+const ID_CHARS = 36;
+const MIN_PREFIX = 8;
+const TABLES = ["conversationSoul", "conversationState"] as const;
+
+/** `Store.findConversation`. */
+export async function findBranch(db: Database, conversationId: string): Promise<Branch | null> {
+  const from = conversationId.toLowerCase();
+  if (from.length < MIN_PREFIX) return null;
+  if (from.length === ID_CHARS) {
+    const rows = await compiledRows(db, {
+      name: "conversation of an id",
+      build: () => newestBranches(db).where("c.id", "=", from),
+      parameters: [from],
+    });
+    if (rows.length > 0) return (await readBranches(db, rows))[0] ?? null;
+  }
+  // Ids are hexadecimal digits and dashes, all of which sort before "~".
+  const rows = await newestBranches(db).where("c.id", ">=", from).where("c.id", "<", `${from}~`)
+    .orderBy("c.id").limit(2).execute();
+  const found = rows.length > 0 ? rows : await allBranches(db).where("b.id", ">=", from)
+    .where("b.id", "<", `${from}~`).orderBy("b.id").limit(2).execute();
+  if (found.length === 0) await Promise.all(TABLES.map((table) => verifyAbsent(db, { table, prefix: from })));
+  return found.length === 1 ? (await readBranches(db, found))[0] ?? null : null;
+}
+
+/** `Store.branches`. */
+export async function branchTree(db: Database, conversationId: string): Promise<readonly BranchNode[]> {
+  const rows = await allBranches(db).where("c.id", "=", conversationId)
+    .select(["b.parentStateId", "b.queries"]).orderBy("b.version").execute();
+  if (rows.length === 0) await verifyAbsent(db, { table: "conversationSoul", prefix: conversationId });
+  const branches = await readBranches(db, rows);
+  return branches.map((branch, at) => {
+    const { branchMetadata = null, queries = 0 } = rows[at] ?? {};
+    const { fork } = fromJson<{ readonly fork: ForkPoint }>(branchMetadata);
+    const point = fork ? { queryId: fork.queryId, position: fork.position } : null;
+    return { ...branch, queries, parentBranchId: rows[at]?.parentStateId ?? null, fork: point };
+  });
+}
+
+/** The newest branches of these conversations, in their order. */
+export async function newestBranchesOf(db: Database, ids: readonly string[]): Promise<readonly Branch[]> {
+  const found = await readBranches(db, await newestBranches(db).where("c.id", "in", ids).execute());
+  const branches = new Map(found.map((branch) => [branch.conversationId, branch]));
+  return ids.map((id) => {
+    const branch = branches.get(id);
+    if (branch) return branch;
+    throw new Damage(`conversation ${id} is missing`);
+  });
+}
+
+/** Each conversation with its newest branch, those of child queries left out. */
+function newestBranches(db: Database) {
+  return allBranches(db).where((on) =>
+    on(
+      "b.version",
+      "=",
+      on.selectFrom("conversationState as n").select((n) => n.fn.max("n.version").as("newest"))
+        .whereRef("n.conversationSoulId", "=", "c.id")
+        .where("n.id", "not in", on.selectFrom("childBranch").select("conversationStateId")),
+    )
+  );
+}
+
+/** Every branch but those of child queries. */
+function allBranches(db: Database) {
+  return db.selectFrom("conversationSoul as c")
+    .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")
+    .where((on) => on("b.id", "not in", on.selectFrom("childBranch").select("conversationStateId")))
+    .select(intact("conversationSoul", "c")).select(intact("conversationState", "b"))
+    .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata"])
+    .select(["b.metadata as branchMetadata", "c.branches"])
+    .select(
+      sql<number>`(SELECT count(*) FROM conversation_state s WHERE s.conversation_soul_id = c.id)`.as("found"),
+    );
+}
+
+async function readBranches(
+  db: Database,
+  rows: readonly {
+    readonly conversationId: string;
+    readonly branchId: string;
+    readonly title: string | null;
+    readonly createdAt: number;
+    readonly metadata: string | null;
+    readonly branchMetadata: string | null;
+    readonly branches: number;
+    readonly found: number;
+  }[],
+): Promise<Branch[]> {
+  for (const { conversationId, branches, found, branchMetadata } of rows) {
+    const { child = false } = fromJson<{ readonly child: boolean }>(branchMetadata);
+    if (branches !== found || child) throw new Damage(`branches of conversation ${conversationId} are missing`);
+  }
+  const content = new Content(db);
+  await content.load(rows.flatMap((row) => [row.title, row.metadata]));
+  return rows.map(({ conversationId, branchId, title, createdAt, metadata }) => ({
+    conversationId,
+    branchId,
+    title: content.text(title ?? ""),
+    workspace: fromJson<SoulMetadata>(content.text(metadata ?? "{}")).workspace ?? "",
+    createdAt,
+  }));
+}

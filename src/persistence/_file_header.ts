@@ -1,0 +1,55 @@
+import { open } from "node:fs/promises";
+import { Buffer } from "node:buffer";
+
+const HEADER_BYTES = 100;
+/** So much of a file is looked through for a name that only a database of ours has. */
+const BEGIN_BYTES = 64 * 1024;
+const MAGIC = "SQLite format 3\0";
+const OUR_TABLE = "conversation_soul";
+
+/** What is wrong with the first bytes of a database of ours, which SQLite would take for something else: a file of another
+ * program, one that cannot be written, one in another encoding. Null where nothing is, and for what is not ours. */
+export async function headerDamage(path: string): Promise<string | null> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const header = await part(file, HEADER_BYTES);
+    if (header.length < HEADER_BYTES) return null;
+    const what = damageOf(header) ?? (await isLogged(path) ? null : lengthDamage(header, size));
+    if (what === null) return null;
+    return (await part(file, BEGIN_BYTES)).includes(OUR_TABLE) ? `the header of the file is damaged: ${what}` : null;
+  } finally {
+    await file.close();
+  }
+}
+
+async function part(file: Awaited<ReturnType<typeof open>>, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** By the places of https://www.sqlite.org/fileformat.html: what they hold in every database that Vis makes. */
+function damageOf(header: Buffer): string | null {
+  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return "it does not begin as a database";
+  if (header.readUInt16BE(16) !== 4096) return "its pages have another size";
+  const versions = header.readUInt16BE(18);
+  if (versions !== 0x0101 && versions !== 0x0202) return "its journal is of no known kind";
+  if (header.readUInt32BE(20) !== 0x00402020) return "its pages are divided otherwise";
+  if (header.readUInt32BE(44) !== 4) return "its schema has another format";
+  if (header.readUInt32BE(56) !== 1) return "its texts have another encoding";
+  // Auto-vacuum, user version, application id, and what is left for later.
+  const empty = [...header.subarray(52, 56), ...header.subarray(60, 92)].every((byte) => byte === 0);
+  return empty ? null : "it has settings that no database of Vis has";
+}
+
+/** With nothing in the log the file has as many pages as it says. */
+function lengthDamage(header: Buffer, size: number): string | null {
+  const counted = header.readUInt32BE(24) === header.readUInt32BE(92);
+  return counted && header.readUInt32BE(28) * 4096 !== size ? "it has another length than it says" : null;
+}
+
+async function isLogged(path: string): Promise<boolean> {
+  const log = await open(`${path}-wal`, "r").catch(() => null);
+  if (log === null) return false;
+  return await log.stat().then(({ size }) => size > 0).finally(() => log.close());
+}

@@ -1,0 +1,50 @@
+import { compiledRows } from "./_compiled_rows.ts";
+import { Damage } from "./_damage.ts";
+import type { Database } from "./_database.ts";
+import { sql } from "kysely";
+
+/** The sum of the places in the index by which iterations are read. A key that is not what it was counts as none: a
+ * search would go astray at it. */
+const FOUND = sql<number>`(
+  SELECT coalesce(sum((i.position + 1) * (i.query_state_id = s.id)), 0) FROM iteration i WHERE i.query_state_id = s.id
+)`;
+
+/** Throws `Damage` where an iteration of a run is missing. */
+export async function verifyIterations(db: Database, queryId: string): Promise<void> {
+  const [row] = await compiledRows(db, {
+    name: "iterations of a run",
+    build: () =>
+      db.selectFrom("queryState as s").select(["s.iterations as expected", FOUND.as("found")]).where(
+        "s.id",
+        "=",
+        queryId,
+      ),
+    parameters: [queryId],
+  });
+  if (row && row.expected !== row.found) throw new Damage(`iterations of query ${queryId} are missing`);
+}
+
+/** Throws `Damage` where an iteration of a run is missing, or a block or a version that it stored. */
+export async function verifyStates(db: Database, queryId: string): Promise<void> {
+  await verifyIterations(db, queryId);
+  const row = await db.selectFrom("iteration as i").select("i.position").where("i.queryStateId", "=", queryId)
+    .where(
+      "i.states",
+      "<>",
+      sql<number>`(SELECT coalesce(sum(e.checksum), 0) FROM expression_state e WHERE e.iteration_id = i.id)`,
+    )
+    .limit(1).executeTakeFirst();
+  if (row) throw lostStates(queryId, row.position);
+}
+
+/** The same, of what was read of one iteration. */
+export function verifySum(
+  rows: readonly { readonly checksum: number }[],
+  { expected, lost }: { readonly expected: number; readonly lost: () => Damage },
+): void {
+  if (rows.reduce((sum, { checksum }) => sum + checksum, 0) !== expected) throw lost();
+}
+
+export function lostStates(queryId: string, position: number): Damage {
+  return new Damage(`blocks or variables of iteration ${position + 1} of query ${queryId} are missing`);
+}

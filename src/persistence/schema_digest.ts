@@ -1,0 +1,22 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/** The tables, indices, views and triggers of a database by name. Left out is what SQLite and FTS5 make themselves, and the
+ * table of what was migrated, which no migration makes. */
+export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
+  const rows = db.prepare(
+    `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+       AND name <> 'schema_migration'
+       AND (type <> 'table' OR name NOT LIKE 'search\\_%' ESCAPE '\\' OR name = 'search_entry') ORDER BY name`,
+  ).all();
+  return new Map(
+    rows.map(({ type, name, on, sql }) => [`${String(type)} ${String(name)}`, `${String(on)}: ${String(sql)}`]),
+  );
+}
+
+/** One number for all of them (FNV-1a), another one where a character is another one. */
+export function schemaDigest(db: DatabaseSync): number {
+  const text = JSON.stringify([...schemaObjects(db)]);
+  let digest = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
+  return digest;
+}

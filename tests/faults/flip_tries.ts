@@ -1,0 +1,194 @@
+import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { StoreError } from "../../src/domain/errors.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import type { Store } from "../../src/persistence/store.ts";
+import { type Filled, fillForFlips } from "./_flip_database.ts";
+import { type Flip, flips, pageKinds } from "./_flip_places.ts";
+import { allReads, digestOf, type Read } from "./_flip_reads.ts";
+import { askAgain, seenBySandbox } from "./_flip_uses.ts";
+
+export interface FlipOptions {
+  readonly count: number;
+  readonly seed: number;
+  /** A folder for the databases, which the caller removes. */
+  readonly folder: string;
+  /** Of the reads of the whole database so many are asked for in each try, other ones each time; all by default. */
+  readonly reads?: number;
+  /** In each try of so many a real sandbox restores variables; in none by default. */
+  readonly sandboxEvery?: number;
+  /** Keeps a database in which something was wrong or unclear beside the others. */
+  readonly keep?: boolean;
+}
+
+/** What came of the tries. */
+export interface FlipReport {
+  readonly tries: number;
+  /** Tries with a read that gave something else than what was stored. */
+  readonly wrong: number;
+  /** Tries with an error that does not say that the database is damaged and what to do. */
+  readonly unclear: number;
+  readonly refused: number;
+  /** Tries in which every read gave what was stored. */
+  readonly unharmed: number;
+  /** The first of those that are wrong or unclear, in words. */
+  readonly examples: readonly string[];
+  readonly byKind: ReadonlyMap<string, { readonly tries: number; readonly refused: number }>;
+}
+
+type Outcome = "wrong" | "unclear" | "refused" | "unharmed";
+const MAX_EXAMPLES = 20;
+
+/** Changes one bit or byte of a copy of a database and reads everything by the real store, so often: each read must give
+ * what was stored or refuse with an error that says that the database is damaged. Then it asks another query and reads
+ * again. */
+export async function flipTries(options: FlipOptions): Promise<FlipReport> {
+  const { count, seed, folder, keep = false } = options;
+  const sound = join(folder, "sound.db");
+  const filled = await fillForFlips(sound, seed);
+  const known = await pictureOf(sound, filled);
+  const bytes = await readFile(sound);
+  const next = random(seed);
+  const tally = { tries: 0, wrong: 0, unclear: 0, refused: 0, unharmed: 0 };
+  const examples: string[] = [];
+  const byKind = new Map<string, { tries: number; refused: number }>();
+  const path = join(folder, "harmed.db");
+  for (const flip of flips(pageKinds(sound), { count, next })) {
+    await harm(path, bytes, flip);
+    const { outcome, why } = await tried(path, { ...options, filled, known, next, sandbox: isTurn(options, tally) });
+    tally.tries++;
+    tally[outcome]++;
+    const kind = byKind.get(flip.kind) ?? { tries: 0, refused: 0 };
+    byKind.set(flip.kind, { tries: kind.tries + 1, refused: kind.refused + (outcome === "unharmed" ? 0 : 1) });
+    if (outcome !== "wrong" && outcome !== "unclear") continue;
+    if (examples.length < MAX_EXAMPLES) examples.push(`${outcome}: ${placeOf(flip)}: ${why}`);
+    if (keep) await harm(join(folder, `${outcome}-${tally.tries}.db`), bytes, flip);
+  }
+  return { ...tally, examples, byKind };
+}
+
+function isTurn({ sandboxEvery = 0 }: FlipOptions, { tries }: { readonly tries: number }): boolean {
+  return sandboxEvery > 0 && tries % sandboxEvery === 0;
+}
+
+interface Known extends Read {
+  /** Of what it gave, or of each part of that. */
+  readonly digests: ReadonlySet<string>;
+}
+
+async function pictureOf(path: string, filled: Filled): Promise<readonly Known[]> {
+  const copy = `${path}.read`;
+  await copyFile(path, copy);
+  const store = await openStore({ path: copy });
+  const known: Known[] = [];
+  for (const read of await allReads(store, filled)) {
+    known.push({ ...read, digests: new Set(digests(read, await read.run(store))) });
+  }
+  await store.close();
+  return known;
+}
+
+function digests({ some = false }: Read, value: unknown): readonly string[] {
+  return some && Array.isArray(value) ? value.map(digestOf) : [digestOf(value)];
+}
+
+async function harm(path: string, bytes: Uint8Array, { offset, mask }: Flip): Promise<void> {
+  const copy = new Uint8Array(bytes);
+  copy[offset] = (copy[offset] ?? 0) ^ mask;
+  await writeFile(path, copy);
+  for (const end of ["-wal", "-shm"]) await Deno.remove(`${path}${end}`).catch(() => undefined);
+}
+
+interface Try {
+  readonly filled: Filled;
+  readonly known: readonly Known[];
+  readonly reads?: number;
+  readonly next: () => number;
+  readonly sandbox: boolean;
+}
+
+interface Judged {
+  readonly outcome: Outcome;
+  readonly why: string;
+}
+
+const UNHARMED: Judged = { outcome: "unharmed", why: "" };
+
+async function tried(path: string, { filled, known, reads: some = Infinity, next, sandbox }: Try): Promise<Judged> {
+  let store: Store;
+  try {
+    store = await openStore({ path });
+  } catch (error) {
+    return judged(error, "open");
+  }
+  const all = chosen(known, { some, next });
+  const found = [await readAll(store, all)];
+  const { branchIds } = filled;
+  const branchId = branchIds[next() % branchIds.length] ?? "";
+  found.push(await askAgain(store, branchId).then(() => UNHARMED, (error: unknown) => judged(error, "one more query")));
+  found.push(await readAll(store, all.filter(({ stays }) => stays)));
+  if (sandbox) {
+    found.push(
+      await seenBySandbox(store, filled).then(
+        (seen) => seen.found === seen.known ? UNHARMED : { outcome: "wrong", why: `the sandbox sees ${seen.found}` },
+        (error: unknown) => judged(error, "sandbox"),
+      ),
+    );
+  }
+  await store.close().catch(() => undefined);
+  return found.reduce(worse);
+}
+
+async function readAll(store: Store, reads: readonly Known[]): Promise<Judged> {
+  let result: Judged = UNHARMED;
+  for (const read of reads) {
+    const { name, run, digests: known } = read;
+    const found: Judged = await run(store).then(
+      (value) =>
+        digests(read, value).every((one) => known.has(one))
+          ? UNHARMED
+          : { outcome: "wrong", why: `${name} gave something else` },
+      (error: unknown) => judged(error, name),
+    );
+    result = worse(result, found);
+    if (result.outcome === "wrong") break;
+  }
+  return result;
+}
+
+function worse(one: Judged, other: Judged): Judged {
+  return RANK.indexOf(other.outcome) > RANK.indexOf(one.outcome) ? other : one;
+}
+
+const RANK: readonly Outcome[] = ["unharmed", "refused", "unclear", "wrong"];
+
+/** An error must be the store's, of a damaged file, and name what helps. */
+function judged(error: unknown, name: string): Judged {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const clear = error instanceof StoreError && error.kind === "corrupt" && /damaged/.test(message) &&
+    /vis db check/.test(message);
+  return { outcome: clear ? "refused" : "unclear", why: `${name}: ${message}` };
+}
+
+function chosen(all: readonly Known[], { some, next }: { readonly some: number; readonly next: () => number }) {
+  if (some >= all.length) return all;
+  const start = next() % all.length, step = 1 + Math.floor(all.length / some);
+  return Array.from({ length: some }, (_, at) => all[(start + at * step) % all.length]).filter((one) =>
+    one !== undefined
+  );
+}
+
+function placeOf({ kind, offset, mask }: Flip): string {
+  return `${kind}, page ${1 + Math.floor(offset / 4096)} byte ${offset % 4096} mask ${mask}`;
+}
+
+/** The same numbers for the same seed (mulberry32). */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = state + 0x6d2b79f5 | 0;
+    let word = Math.imul(state ^ (state >>> 15), 1 | state);
+    word = word + Math.imul(word ^ (word >>> 7), 61 | word) ^ word;
+    return (word ^ (word >>> 14)) >>> 0;
+  };
+}
