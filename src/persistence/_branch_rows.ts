@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { verifyAbsent } from "./_absent.ts";
+import { idsWith, verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import { Damage } from "./_damage.ts";
@@ -18,7 +18,6 @@ interface SoulMetadata {
 
 const ID_CHARS = 36;
 const MIN_PREFIX = 8;
-const TABLES = ["conversationSoul", "conversationState"] as const;
 
 /** `Store.findConversation`. */
 export async function findBranch(db: Database, conversationId: string): Promise<Branch | null> {
@@ -32,20 +31,23 @@ export async function findBranch(db: Database, conversationId: string): Promise<
     });
     if (rows.length > 0) return (await readBranches(db, rows))[0] ?? null;
   }
-  // Ids are hexadecimal digits and dashes, all of which sort before "~".
-  const rows = await newestBranches(db).where("c.id", ">=", from).where("c.id", "<", `${from}~`)
-    .orderBy("c.id").limit(2).execute();
-  const found = rows.length > 0 ? rows : await allBranches(db).where("b.id", ">=", from)
-    .where("b.id", "<", `${from}~`).orderBy("b.id").limit(2).execute();
-  if (found.length === 0) await Promise.all(TABLES.map((table) => verifyAbsent(db, { table, prefix: from })));
-  return found.length === 1 ? (await readBranches(db, found))[0] ?? null : null;
+  const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
+  if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;
+  if (souls.length > 1) return null;
+  // Branches of child queries are not found by their ids.
+  const where = sql<boolean>`json_extract(t.metadata, '$.child') IS NULL`;
+  const ids = await idsWith(db, { table: "conversationState", prefix: from, where });
+  if (ids.length !== 1) return null;
+  const [branch] = await readBranches(db, await allBranches(db).where("b.id", "in", ids).execute());
+  if (!branch) throw new Damage(`branch ${ids[0]} or its conversation is missing`);
+  return branch;
 }
 
 /** `Store.branches`. */
 export async function branchTree(db: Database, conversationId: string): Promise<readonly BranchNode[]> {
   const rows = await allBranches(db).where("c.id", "=", conversationId)
     .select(["b.parentStateId", "b.queries"]).orderBy("b.version").execute();
-  if (rows.length === 0) await verifyAbsent(db, { table: "conversationSoul", prefix: conversationId });
+  if (rows.length === 0) await verifyAbsent(db, { table: "conversationSoul", id: conversationId });
   const branches = await readBranches(db, rows);
   return branches.map((branch, at) => {
     const { branchMetadata = null, queries = 0 } = rows[at] ?? {};

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { LabelUse, Turn } from "../domain/conversation_care.ts";
-import { verifyAbsent } from "./_absent.ts";
+import { idsWith } from "./_absent.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { intact, isIntact } from "./_intact.ts";
@@ -38,11 +38,8 @@ export class CareOfConversations {
   async findQuery(prefix: string): Promise<string | null> {
     const from = prefix.toLowerCase();
     if (from.length < MIN_PREFIX) return null;
-    // Ids are hexadecimal digits and dashes, all of which sort before "~".
-    const rows = await this.#db.selectFrom("queryState").select("id")
-      .where("id", ">=", from).where("id", "<", `${from}~`).orderBy("id").limit(2).execute();
-    if (rows.length === 0) await verifyAbsent(this.#db, { table: "queryState", prefix: from });
-    return rows.length === 1 ? rows[0]?.id ?? null : null;
+    const [id = null, other] = await idsWith(this.#db, { table: "queryState", prefix: from });
+    return other === undefined ? id : null;
   }
 
   async labelUse(since: number): Promise<readonly LabelUse[]> {

@@ -29,7 +29,7 @@ export async function exportConversation(db: Database, conversationId: string): 
   const tables: Record<string, readonly Row[]> = {};
   const rows = await readRows(db, conversationId);
   if (rows.conversationSoul.length === 0) {
-    await verifyAbsent(db, { table: "conversationSoul", prefix: conversationId });
+    await verifyAbsent(db, { table: "conversationSoul", id: conversationId });
   }
   verifyConversation(rows, { conversationId, states: await stateSums(db, rows.conversationState) });
   for (const [name, kinds] of entries()) {

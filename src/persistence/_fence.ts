@@ -35,7 +35,7 @@ export async function runningRun(
     parameters: [queryId],
   });
   if (!row) {
-    await verifyAbsent(tx, { table: "queryState", prefix: queryId });
+    await verifyAbsent(tx, { table: "queryState", id: queryId });
     throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
   }
   await checkFence(tx, row);

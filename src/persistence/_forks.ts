@@ -53,7 +53,7 @@ export async function findPoint(
     .select("s.iterations")
     .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q")).executeTakeFirst();
   if (!query) {
-    await verifyAbsent(tx, { table: "queryState", prefix: queryId });
+    await verifyAbsent(tx, { table: "queryState", id: queryId });
     throw new UsageError(`Cannot ${action} query ${queryId}: there is none of that id`);
   }
   const { status, iterations, ...facts } = query;

@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
+import { verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
@@ -37,6 +38,7 @@ export async function readLineage(db: Database, branchId: string): Promise<reado
       parameters: [current],
     });
     if (row === undefined && lineage.length > 1) throw new Damage(`branch ${current}, which others left, is missing`);
+    if (row === undefined) await verifyAbsent(db, { table: "conversationState", id: current });
     const parent = row?.parentStateId;
     const { fork } = fromJson<{ readonly fork: ForkPoint }>(row?.metadata ?? null);
     if (!parent || !fork || met.has(parent)) return lineage;

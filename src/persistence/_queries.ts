@@ -114,7 +114,7 @@ export class Queries {
 
   async byId(queryId: string): Promise<StoredQuery | null> {
     const [found] = await this.#read(this.#db, await rowsOf(this.#db).where("s.id", "=", queryId).execute());
-    if (!found) await verifyAbsent(this.#db, { table: "queryState", prefix: queryId });
+    if (!found) await verifyAbsent(this.#db, { table: "queryState", id: queryId });
     return found ?? null;
   }
 
@@ -179,7 +179,7 @@ export class Queries {
           .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q")),
       parameters: [queryId],
     });
-    if (!mark && queryId !== "") await verifyAbsent(tx, { table: "queryState", prefix: queryId });
+    if (!mark && queryId !== "") await verifyAbsent(tx, { table: "queryState", id: queryId });
     const to = mark?.number ?? await queriesIn(tx, segment);
     // At most the newest is running.
     const from = Math.max(0, to - 2);

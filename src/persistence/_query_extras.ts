@@ -56,7 +56,7 @@ async function readMetadata(content: Content, queryId: string): Promise<ExtrasMe
         .select(intact("querySoul", "q")),
     parameters: [queryId],
   });
-  if (!row) await verifyAbsent(db, { table: "queryState", prefix: queryId });
+  if (!row) await verifyAbsent(db, { table: "queryState", id: queryId });
   await content.load([row?.metadata]);
   return fromJson<ExtrasMetadata>(content.text(row?.metadata ?? "{}"));
 }

@@ -1,3 +1,4 @@
+import { verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
@@ -70,5 +71,6 @@ async function branchRow(db: Database, branchId: string) {
         .select(intact("conversationState", "b")),
     parameters: [branchId],
   });
+  if (!row) await verifyAbsent(db, { table: "conversationState", id: branchId });
   return row ?? { queries: 0, variables: null };
 }

@@ -52,6 +52,6 @@ export async function findRequestKey(
 async function conversationOf(db: Database, branchId: string): Promise<string | null> {
   const row = await db.selectFrom("conversationState as b").select("b.conversationSoulId").where("b.id", "=", branchId)
     .select(intact("conversationState", "b")).executeTakeFirst();
-  if (!row) await verifyAbsent(db, { table: "conversationState", prefix: branchId });
+  if (!row) await verifyAbsent(db, { table: "conversationState", id: branchId });
   return row?.conversationSoulId ?? null;
 }

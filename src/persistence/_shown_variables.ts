@@ -26,8 +26,7 @@ export interface VersionRow extends Pick<Schema["expressionState"], "expr" | "re
 
 export interface NewestRow extends VersionRow {
   readonly scope: VariableHead["scope"];
-  /** The place of the query that made it among all queries. */
-  readonly query: number | null;
+  readonly iterationId: string | null;
 }
 
 /** Where something happened: branch, query, run, iteration, row. */
@@ -141,7 +140,7 @@ async function newestOf(
     .leftJoin("queryState as r", "r.id", "t.queryStateId")
     .leftJoin("querySoul as w", "w.id", "r.querySoulId")
     .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.id", "e.version"])
-    .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.checksum"])
+    .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.checksum", "e.iterationId"])
     .leftJoin("scopeChange as k", (join) => join.on((on) => on("k.id", "=", newestChange(db, segment))))
     .leftJoin("queryState as kr", "kr.id", "k.queryStateId")
     .leftJoin("querySoul as kw", "kw.id", "kr.querySoulId")

@@ -8,15 +8,16 @@ import type { Database } from "./_database.ts";
 import { readEdges } from "./_dependencies.ts";
 import { checkRun } from "./_fence.ts";
 import { findPoint } from "./_forks.ts";
-import { updateRow } from "./_update_row.ts";
 import { intact } from "./_intact.ts";
-import { verifyStates } from "./_iteration_tally.ts";
+import { verifyIterations, verifyStates } from "./_iteration_tally.ts";
 import { fromJson } from "./_json.ts";
 import { isShownRun, readLineage, readLineageAt, type Segment } from "./_lineage.ts";
+import { queriesIn, verifyNumbers } from "./_query_numbers.ts";
 import { restoreOrder } from "./_restore_order.ts";
 import { newestMoment, writeScopes } from "./_scope_changes.ts";
 import { addToDigest, digestOf, verifyNewest } from "./_shown_digest.ts";
 import { type NewestRow, newestVariables, shownVersions } from "./_shown_variables.ts";
+import { updateRow } from "./_update_row.ts";
 import { VariableSouls } from "./_variable_souls.ts";
 import { loadValues, variableImage, type VariableMetadata } from "./_variable_row.ts";
 import type { Store, VariableHead, VariableVersion } from "./store.ts";
@@ -98,7 +99,7 @@ export class Variables {
       await verifyStates(tx, queryId);
       const run = await tx.selectFrom("queryState as r").innerJoin("querySoul as q", "q.id", "r.querySoulId")
         .select("q.conversationStateId as branchId").where("r.id", "=", queryId).executeTakeFirst();
-      if (!run) await verifyAbsent(tx, { table: "queryState", prefix: queryId });
+      if (!run) await verifyAbsent(tx, { table: "queryState", id: queryId });
       const rows = await tx.selectFrom("iteration as i").innerJoin("expressionState as e", "e.iterationId", "i.id")
         .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
         .select(["s.name", "s.kind", "s.conversationStateId as branchId", "e.expr", "e.result", "e.metadata"])
@@ -117,22 +118,20 @@ export class Variables {
     });
   }
 
-  /** Whoever leaves a branch does so after the queries that it takes along: places are in order over all ancestors. */
   unchanged(...[branchId, { queries, before }]: Parameters<Store["unchangedVariables"]>): Promise<readonly string[]> {
     return this.#read(async (tx) => {
       const lineage = await readLineage(tx, branchId);
-      const places: number[] = [];
+      const runs: string[] = [];
       for (const segment of lineage) {
-        const rows = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-          .select("q.rowid as place").where("q.conversationStateId", "=", segment.branchId).where("s.id", "<>", before)
-          .where((on) => isShownRun(on, segment)).orderBy("q.rowid", "desc").limit(queries - places.length).execute();
-        places.push(...rows.map(({ place }) => place));
-        if (places.length === queries) break;
+        // One more, which may be the one that is left out.
+        const shown = await newestRuns(tx, { segment, limit: queries - runs.length + 1 });
+        runs.push(...shown.filter((id) => id !== before).slice(0, queries - runs.length));
       }
-      const since = places[queries - 1];
-      if (since === undefined) return [];
-      const rows = await newestVariables(tx, { lineage });
-      return rows.flatMap(({ name, query }) => name !== null && (query ?? 0) < since ? [name] : []);
+      if (runs.length < queries) return [];
+      const iterations = new Set<string>();
+      for (const run of [...runs, before]) for (const id of await iterationsOf(tx, run)) iterations.add(id);
+      const rows = await this.#newest(tx, lineage);
+      return rows.flatMap(({ name, iterationId }) => name !== null && !iterations.has(iterationId ?? "") ? [name] : []);
     });
   }
 
@@ -194,6 +193,29 @@ async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<stri
     else found.set(name, [reads]);
   }
   return found;
+}
+
+/** The newest runs that a segment shows, newest first. */
+async function newestRuns(
+  tx: Database,
+  { segment, limit }: { readonly segment: Segment; readonly limit: number },
+): Promise<readonly string[]> {
+  const { branchId } = segment;
+  const to = await queriesIn(tx, segment);
+  const from = Math.max(0, to - limit);
+  const rows = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.id", "q.number"]).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from)
+    .where((on) => isShownRun(on, segment)).select(intact("queryState", "s")).select(intact("querySoul", "q"))
+    .orderBy("q.number", "desc").execute();
+  verifyNumbers(rows, { from, to, branchId });
+  return rows.map(({ id }) => id);
+}
+
+async function iterationsOf(tx: Database, queryId: string): Promise<readonly string[]> {
+  await verifyIterations(tx, queryId);
+  const rows = await tx.selectFrom("iteration as i").select("i.id").where("i.queryStateId", "=", queryId)
+    .select(intact("iteration", "i")).execute();
+  return rows.map(({ id }) => id);
 }
 
 type Lineage = readonly [Segment, ...Segment[]];
