@@ -1,8 +1,9 @@
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";
-import { lostStates, verifyIterations, verifySum } from "./_iteration_tally.ts";
+import { lostStates, verifySum } from "./_iteration_tally.ts";
 import { fromJson } from "./_json.ts";
+import { lastIteration } from "./_last_iteration.ts";
 import type { QueryEnd } from "../domain/stored_query.ts";
 
 /** `iteration.metadata` of one whose final was accepted. */
@@ -20,16 +21,7 @@ export async function acceptedFinal(
   tx: Database,
   queryId: string,
 ): Promise<Pick<QueryEnd, "status" | "reason" | "answer" | "answerType" | "confidence" | "notes"> | null> {
-  await verifyIterations(tx, queryId);
-  const last = await tx.selectFrom("iteration as i").select([
-    "i.id",
-    "i.status",
-    "i.metadata",
-    "i.states",
-    "i.position",
-  ])
-    .where("i.queryStateId", "=", queryId).select(intact("iteration", "i")).orderBy("i.position", "desc").limit(1)
-    .executeTakeFirst();
+  const last = await lastIteration(tx, queryId);
   if (last?.status !== "done") return null;
   const content = new Content(tx);
   await content.load([last.metadata]);

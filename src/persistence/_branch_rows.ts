@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { Listed } from "../domain/conversation_care.ts";
 import { idsWith, verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
@@ -66,6 +67,35 @@ export async function newestBranchesOf(db: Database, ids: readonly string[]): Pr
     if (branch) return branch;
     throw new Damage(`conversation ${id} is missing`);
   });
+}
+
+/** These conversations with their newest branch, and what the newest query of each branch says: the one that runs is it. */
+export async function branchesWithQueries(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Branch & Omit<Listed, "place">>> {
+  const rows = await allBranches(db).where("c.id", "in", ids)
+    .leftJoin(
+      "querySoul as q",
+      (join) => join.onRef("q.conversationStateId", "=", "b.id").on("q.number", "=", sql<number>`b.queries - 1`),
+    )
+    .leftJoin(
+      "queryState as r",
+      (join) => join.onRef("r.querySoulId", "=", "q.id").on("r.version", "=", sql<number>`q.runs - 1`),
+    )
+    .select(["b.queries", "q.createdAt as askedAt", "q.rowid as place", "r.status"])
+    .select(intact("querySoul", "q")).select(intact("queryState", "r")).orderBy("b.version").execute();
+  const lost = rows.find(({ queries, status }) => queries > 0 && status === null);
+  if (lost) throw new Damage(`the newest query of conversation ${lost.conversationId} is missing`);
+  const byConversation = Map.groupBy(rows, ({ conversationId }) => conversationId);
+  const newest = [...byConversation.values()].flatMap((of) => of.slice(-1));
+  return new Map((await readBranches(db, newest)).map((branch) => {
+    const of = byConversation.get(branch.conversationId) ?? [];
+    const asked = of.toSorted((a, b) => (b.place ?? 0) - (a.place ?? 0))[0]?.askedAt;
+    const queries = of.reduce((sum, one) => sum + one.queries, 0);
+    const running = of.some(({ status }) => status === "running");
+    return [branch.conversationId, { ...branch, queries, running, activeAt: asked ?? branch.createdAt }];
+  }));
 }
 
 /** Each conversation with its newest branch, those of child queries left out. */

@@ -14,6 +14,7 @@ import { insertQuerySoul } from "./_insert_query_soul.ts";
 import { intact, isIntact } from "./_intact.ts";
 import { verifyIterations } from "./_iteration_tally.ts";
 import { fromJson, toJson } from "./_json.ts";
+import { verifyPlaces } from "./_last_iteration.ts";
 import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
 import { type IsAlive, renewLeases, takeLease } from "./_leases.ts";
 import { newestRun, type Run, runBefore } from "./_newest_run.ts";
@@ -208,12 +209,15 @@ export class Queries {
     const rows = await compiledRows(tx, {
       name: "last thinkings",
       build: () =>
-        tx.selectFrom("iteration as i").select("i.llmThinking").where("i.queryStateId", "=", queryId)
+        tx.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
+          .select(["k.position as place", "i.position", "i.llmThinking"]).where("k.queryStateId", "=", queryId)
           // What a damaged row says here decides nothing before it is compared.
-          .where(sql<boolean>`CASE WHEN ${isIntact("iteration", "i")} THEN i.llm_thinking <> '' END`)
-          .where("i.position", "<", until).orderBy("i.position", "desc").limit(HANDED_OVER_THINKINGS),
+          .where(sql<boolean>`CASE WHEN ${isIntact("iteration", "i")}
+            THEN i.llm_thinking <> '' OR i.position <> k.position END`)
+          .where("k.position", "<", until).orderBy("k.position", "desc").limit(HANDED_OVER_THINKINGS),
       parameters: [queryId, until, HANDED_OVER_THINKINGS],
     });
+    verifyPlaces(rows, queryId);
     const content = new Content(tx);
     await content.load(rows.map((row) => row.llmThinking));
     return rows.map((row) => content.text(row.llmThinking ?? "")).reverse();

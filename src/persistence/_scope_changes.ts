@@ -1,7 +1,6 @@
 import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
-import { intact } from "./_intact.ts";
-import { verifyIterations } from "./_iteration_tally.ts";
+import { lastIteration } from "./_last_iteration.ts";
 import { newestRun } from "./_newest_run.ts";
 import type { VariableSouls } from "./_variable_souls.ts";
 
@@ -45,8 +44,6 @@ export async function newestMoment(
 ): Promise<Moment & { readonly iterationId: string | null }> {
   const run = await newestRun(db, branchId);
   if (!run) return { queryId: null, position: -1, iterationId: null };
-  await verifyIterations(db, run.id);
-  const last = await db.selectFrom("iteration as i").select(["i.id", "i.position"]).where("i.queryStateId", "=", run.id)
-    .select(intact("iteration", "i")).orderBy("i.position", "desc").limit(1).executeTakeFirst();
+  const last = await lastIteration(db, run.id);
   return { queryId: run.id, position: last?.position ?? -1, iterationId: last?.id ?? null };
 }
