@@ -2,10 +2,10 @@ import { link, mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { BackupReport } from "../domain/database_care.ts";
-import { StoreError, UsageError } from "../domain/errors.ts";
-import { checkAll } from "./_check.ts";
+import { UsageError } from "../domain/errors.ts";
 import { copyDatabase } from "./_copy_database.ts";
 import { openExisting } from "./_existing_database.ts";
+import { refuseDamaged } from "./_refuse_damaged.ts";
 import { systemError } from "./_store_error.ts";
 
 /** `DatabaseCare.backup`. The target appears when it is whole. */
@@ -18,7 +18,15 @@ export async function backupDatabase(path: string, target: string): Promise<Back
     await mkdir(dirname(goal), { recursive: true, mode: 0o700 });
     const partial = `${goal}.partial-${crypto.randomUUID().slice(0, 8)}`;
     const bytes = await copyDatabase(db, partial);
-    await refuseDamaged(partial, { path, version });
+    const copy = new DatabaseSync(partial);
+    try {
+      refuseDamaged(copy, { doing: `back up ${path}`, path: partial, version });
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    } finally {
+      copy.close();
+    }
     await appear(partial, goal);
     return { path: goal, bytes, schemaVersion: version, ms: performance.now() - start };
   } catch (error) {
@@ -27,22 +35,6 @@ export async function backupDatabase(path: string, target: string): Promise<Back
   } finally {
     db.close();
   }
-}
-
-/** A damaged copy would be taken for a sound one when it is needed. */
-async function refuseDamaged(
-  partial: string,
-  { path, version }: { readonly path: string; readonly version: number },
-): Promise<void> {
-  using copy = new DatabaseSync(partial);
-  const [problem] = checkAll(copy, { path: partial, version }).problems;
-  if (problem === undefined) return;
-  await rm(partial, { force: true });
-  throw new StoreError(
-    `Cannot back up ${path}: it is damaged (${problem}); vis db check lists what is affected, ` +
-      "vis db restore COPY puts an older backup in its place",
-    "corrupt",
-  );
 }
 
 /** A link takes no name that exists; where the disk has no links, the name was free a moment ago. */

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RestoreReport } from "../domain/database_care.ts";
 import { StoreError, UsageError } from "../domain/errors.ts";
 import { notAlone, openAlone } from "./_alone.ts";
-import { checkAll } from "./_check.ts";
 import { copyDatabase } from "./_copy_database.ts";
 import { openExisting } from "./_existing_database.ts";
+import { refuseDamaged } from "./_refuse_damaged.ts";
 
 /** Longer than a newcomer waits for a lock on the file that it opened: it opens the path again and finds the new one. */
 const NEWCOMER_MS = 120;
@@ -26,7 +26,7 @@ export async function restoreDatabase(
   const { db, version } = await openExisting(from, "restore");
   const partial = `${path}.restoring`;
   try {
-    refuseBroken(db, { path: from, version });
+    refuseDamaged(db, { doing: `restore ${from}`, path: from, version });
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const bytes = await copyDatabase(db, partial);
     const keptAs = await replace(path, { partial, aside: `${path}.before-restore-${stamp(now())}` });
@@ -37,16 +37,6 @@ export async function restoreDatabase(
   } finally {
     db.close();
   }
-}
-
-function refuseBroken(db: DatabaseSync, at: { readonly path: string; readonly version: number }): void {
-  const [problem] = checkAll(db, at).problems;
-  if (problem === undefined) return;
-  throw new StoreError(
-    `Cannot restore ${at.path}: it is damaged (${problem}), the database was not touched; ` +
-      `vis db check --db ${at.path} lists what is affected`,
-    "corrupt",
-  );
 }
 
 async function replace(
