@@ -4,13 +4,10 @@ import { sourceLauncher } from "../e2e/_launcher.ts";
 import { FAMILIES } from "./families/families.ts";
 import { runFamily } from "./families/run_family.ts";
 
-/** Families that still find faults in the program: `deno task faults` tries them and fails. */
-const OPEN: readonly string[] = ["flips", "pages"];
-
 const launcher = await sourceLauncher();
 
 for (const family of FAMILIES) {
-  const missing = OPEN.includes(family.name) ? "it still finds faults" : await family.missing();
+  const missing = await family.missing();
   Deno.test({
     name: `nothing is lost, half, twice, hung or unclear: ${family.what}${missing && ` (skipped: ${missing})`}`,
     ignore: missing !== "",
