@@ -2,12 +2,12 @@ import { givenAgain } from "../environment/given_again.ts";
 import type { GivenVariable } from "../environment/given_variable.ts";
 import { readGiven } from "../environment/read_given.ts";
 import type { Store } from "../persistence/store.ts";
-import type { SendOptions } from "./send_options.ts";
+import type { AskOptions } from "./send_options.ts";
 
 /** The variables that a query begins with, those of another run of it first. Throws `UsageError` for what cannot be
  * read. */
 export async function allGiven(
-  { given = [], context, variables }: Pick<SendOptions, "given" | "context" | "variables">,
+  { given = [], context, variables }: Pick<AskOptions, "given" | "context" | "variables">,
   store: Store,
 ): Promise<readonly GivenVariable[]> {
   const sources = Object.entries({ ...(context && { context }), ...variables });

@@ -1,7 +1,7 @@
 import type { Store } from "../persistence/store.ts";
-import type { SendOptions } from "./send_options.ts";
+import type { AskOptions } from "./send_options.ts";
 
-type Before = Pick<SendOptions, "images" | "given" | "instructions" | "responseSchema">;
+type Before = Pick<AskOptions, "images" | "given" | "instructions" | "responseSchema">;
 
 /** What a query came with, for another run of it. */
 export async function asBefore(queryId: string, store: Store): Promise<Before> {

@@ -1,7 +1,7 @@
 import type { Archive } from "../domain/archive.ts";
 import { oneLine } from "../domain/clip.ts";
 import type { ListOptions } from "../domain/conversation_care.ts";
-import { BusyError, UsageError } from "../domain/errors.ts";
+import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { NewConversation } from "../domain/new_conversation.ts";
 import type { NewFork } from "../domain/new_fork.ts";
@@ -30,11 +30,18 @@ import { LeaseKeeper } from "./lease_keeper.ts";
 import { LiveEnvironments } from "./live_environments.ts";
 import { LivingChildren } from "./living_children.ts";
 import { Records } from "./records.ts";
-import type { SendOptions } from "./send_options.ts";
+import type { AskOptions, AskTarget } from "./send_options.ts";
 
 /** One branch of a conversation, as channels pass it around. */
 export type Conversation = Branch;
 export type BranchOfConversation = BranchNode;
+
+interface CheckedOptions extends AskOptions {
+  readonly extras: RequestExtras;
+  /** The variables that come with the request, where they are read already. */
+  readonly read?: readonly GivenVariable[];
+  readonly retryOf?: string;
+}
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 const KEPT_ENVIRONMENTS = 256;
@@ -124,15 +131,20 @@ export class Conversations {
     return await this.#store.variables(branch.branchId);
   }
 
-  /** Runs one query. Rejects with `UsageError` for an empty or oversized request, a schema that is none
-   * and images that cannot be sent, `BusyError` (`TakenOverError` where another process took over later), `ConfigError`
-   * and `StoreError`; every other end is a result. */
-  async send(branch: Branch, request: string, options: SendOptions): Promise<QueryResult> {
+  /** Asks a request and runs its query to its end. Rejects with `UsageError` for an empty or oversized request, a schema
+   * that is not one, images that cannot be sent and variables that cannot be read, with `Cancelled` where something would
+   * have to be made after the signal is aborted; nothing is made or stored then. Rejects besides with `BusyError`
+   * (`TakenOverError` where another process took over later), `ConfigError` and `StoreError`; every other end is a
+   * result. */
+  async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
     checkRequest(request);
     const extras = await checkedExtras(options, this.#parts.router);
-    const lock = this.#live.lockOf(branch);
-    if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
-    return await lock.run(() => this.#run(request, { branch, options: { ...options, extras } }));
+    const checked = { ...options, extras };
+    if ("branchId" in target) return await this.#runIn(target, request, checked);
+    const given = await allGiven(options, this.#store);
+    if (options.signal.aborted) throw new Cancelled("Cancelled");
+    const branch = await ("queryId" in target ? this.fork(target) : this.create({ ...target, title: request }));
+    return await this.#runIn(branch, request, { ...checked, read: given });
   }
 
   /** A branch that goes on from a point of another one, with the queries and variables of that moment. Throws
@@ -147,12 +159,12 @@ export class Conversations {
   }
 
   /** Runs a query again from the state before it: the last one of its branch in its place; in a fork one that others
-   * follow, or that the branch `seenFrom` inherits. The run before stays readable. Rejects as `send` does. */
+   * follow, or that the branch `seenFrom` inherits. The run before stays readable. Rejects as `ask` does. */
   async retry(
     queryId: string,
-    { seenFrom, ...options }: Pick<SendOptions, "signal" | "emit" | "maxIterations" | "requestKey" | "label"> & {
-      readonly seenFrom?: Branch;
-    },
+    { seenFrom, ...options }:
+      & Pick<AskOptions, "signal" | "emit" | "maxIterations" | "requestKey" | "label" | "onBranch">
+      & { readonly seenFrom?: Branch },
   ): Promise<QueryResult> {
     const query = await this.#store.query(queryId);
     if (!query) throw new UsageError(`Cannot retry query ${queryId}: there is none of that id`);
@@ -160,19 +172,13 @@ export class Conversations {
     const again = { ...options, ...await asBefore(queryId, this.#store) };
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     const inherited = seenFrom !== undefined && seenFrom.branchId !== query.branchId;
-    if (inherited || last?.queryId !== queryId) {
-      return await this.send(await this.fork({ queryId, position: -1 }), query.text, again);
-    }
-    const lock = this.#live.lockOf(branch);
-    if (lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
-    return await lock.run(async () => {
-      const extras = await checkedExtras(again, this.#parts.router);
-      return await this.#run(query.text, { branch, options: { ...again, extras, retryOf: queryId } });
-    });
+    if (inherited || last?.queryId !== queryId) return await this.ask({ queryId, position: -1 }, query.text, again);
+    const extras = await checkedExtras(again, this.#parts.router);
+    return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
   }
 
   /** Gives the running query of a branch a message, which its next call shows. Resolves with true once it does, with
-   * false where no query runs, it ended before, or the signal took the message back: then `send` it where it is wanted. */
+   * false where no query runs, it ended before, or the signal took the message back: then `ask` it where it is wanted. */
   async steer(branch: Branch, text: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     return await this.#running.get(branch.branchId)?.steering.add(text, signal) ?? false;
   }
@@ -186,11 +192,11 @@ export class Conversations {
   }
 
   /** The messages of the first call that a request would make now: in a conversation, or in a new one of a workspace.
-   * Nothing is stored or sent. Rejects as `send` does. */
+   * Nothing is stored or sent. Rejects as `ask` does. */
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
-    given: Pick<SendOptions, "images" | "responseSchema"> = {},
+    given: Pick<AskOptions, "images" | "responseSchema"> = {},
   ): Promise<readonly ModelMessage[]> {
     checkRequest(request);
     const extras = await checkedExtras(given, this.#parts.router);
@@ -206,22 +212,27 @@ export class Conversations {
     return await this.#store.sentMessages(queryId, position);
   }
 
-  /** Throws `UsageError` where `send` would refuse what comes with a request, before anything is stored. */
-  async check(given: Pick<SendOptions, "images" | "responseSchema">): Promise<void> {
+  /** Throws `UsageError` where `ask` would refuse what comes with a request, before anything is stored. */
+  async check(given: Pick<AskOptions, "images" | "responseSchema">): Promise<void> {
     await checkedExtras(given, this.#parts.router);
+  }
+
+  /** Takes the lock of the branch before anything more is awaited. */
+  async #runIn(branch: Branch, request: string, options: CheckedOptions): Promise<QueryResult> {
+    await options.onBranch?.(branch);
+    const lock = this.#live.lockOf(branch);
+    if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
+    return await lock.run(() => this.#run(request, { branch, options }));
   }
 
   async #run(
     request: string,
-    { branch, options }: {
-      readonly branch: Branch;
-      readonly options: SendOptions & { readonly extras: RequestExtras; readonly retryOf?: string };
-    },
+    { branch, options }: { readonly branch: Branch; readonly options: CheckedOptions },
   ): Promise<QueryResult> {
     const { branchId } = branch;
     const { maxIterations: budget, instructions } = options;
     const settings = { ...this.#parts.settings, ...(budget && { budget }), ...(instructions && { instructions }) };
-    const given = await allGiven(options, this.#store);
+    const given = options.read ?? await allGiven(options, this.#store);
     const queryId = await storeQuery(request, { ...this.#parts, settings }, { ...options, branchId });
     const steering = new Steering();
     const cancelling = new AbortController();

@@ -1,13 +1,22 @@
 import type { Image } from "../domain/image.ts";
+import type { NewConversation } from "../domain/new_conversation.ts";
+import type { NewFork } from "../domain/new_fork.ts";
 import type { Emit } from "../domain/query_event.ts";
 import type { KeyedRequest } from "../domain/request_key.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import type { GivenSource } from "../environment/given_source.ts";
+import type { Branch } from "../persistence/store.ts";
+
+/** Where a request is asked: in a branch, in a new one from a point of another, or in a new conversation, whose title the
+ * request gives. What is new is made once the request is found good. */
+export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
 /** What comes with a request beside its text, and who hears of its query. */
-export interface SendOptions extends KeyedRequest {
+export interface AskOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
+  /** Called with the branch that the query runs in, before it begins. */
+  readonly onBranch?: (branch: Branch) => Promise<void> | void;
   /** Refuse with `BusyError` instead of waiting when a query runs in this conversation. */
   readonly refuseWhenBusy?: boolean;
   readonly label?: string;

@@ -23,7 +23,7 @@ Deno.test("openTraced() sends the spans of a query when the session closes", () 
       const session = await openTraced({ cwd: folder, db: ":memory:" }, { ...parts, env });
       const { conversations, workspace } = session;
       const branch = await conversations.create({ title: "t", channel: "cli", workspace });
-      await conversations.send(branch, "What is it?", { signal: new AbortController().signal, emit: () => {} });
+      await conversations.ask(branch, "What is it?", { signal: new AbortController().signal, emit: () => {} });
       await session.close();
       const names = collector.spans.map(({ name }) => name).toSorted();
       assert.deepEqual(names, ["chat m-1", "execute_tool typescript", "invoke_agent vis"]);

@@ -14,7 +14,7 @@ async function until(holds: () => boolean): Promise<void> {
   assert.ok(holds());
 }
 
-Deno.test("Conversations.send() queues queries of one conversation in order", async () => {
+Deno.test("Conversations.ask() queues queries of one conversation in order", async () => {
   await using engine = await startEngine([
     { text: replyJson("const order = ['first']", { final: "one of two" }), delayMs: 30 },
     replyJson("order.push('second')", { final: "two: {{order}}" }),
@@ -26,7 +26,7 @@ Deno.test("Conversations.send() queues queries of one conversation in order", as
   assert.deepEqual(queries.map(({ text }) => text), ["1", "2"]);
 });
 
-Deno.test("Conversations.send() refuses a busy conversation where that is wanted, and only that one", async () => {
+Deno.test("Conversations.ask() refuses a busy conversation where that is wanted, and only that one", async () => {
   await using engine = await startEngine([
     { text: replyJson([], { final: "slow but sure" }), delayMs: 40 },
     replyJson([], { final: "elsewhere" }),
@@ -34,20 +34,20 @@ Deno.test("Conversations.send() refuses a busy conversation where that is wanted
   const slow = engine.ask("slow");
   await until(() => engine.provider.requests.length === 1);
   const options = { signal: NEVER, emit: () => {}, refuseWhenBusy: true };
-  await assert.rejects(engine.conversations.send(engine.branch, "now", options), (error) => {
+  await assert.rejects(engine.conversations.ask(engine.branch, "now", options), (error) => {
     assert.ok(error instanceof BusyError);
     assert.match(error.message, /^Conversation is busy: /);
     return true;
   });
   const other = await engine.conversations.create({ title: "other", channel: "test", workspace: "/other" });
-  assert.equal((await engine.conversations.send(other, "x", options)).answer, "elsewhere");
+  assert.equal((await engine.conversations.ask(other, "x", options)).answer, "elsewhere");
   assert.equal((await slow).answer, "slow but sure");
   assert.equal((await engine.conversations.queries(engine.branch)).length, 1);
   engine.provider.push(replyJson([], { final: "free again" }));
-  assert.equal((await engine.conversations.send(engine.branch, "y", options)).answer, "free again");
+  assert.equal((await engine.conversations.ask(engine.branch, "y", options)).answer, "free again");
 });
 
-Deno.test("Conversations.send() lets no conversation wait for the model calls of others", async () => {
+Deno.test("Conversations.ask() lets no conversation wait for the model calls of others", async () => {
   const count = 12; // more than the calls of `rlm` that a process makes at a time
   await using engine = await startEngine([], {
     scripted: { otherwise: { text: replyJson([], { final: "late" }), delayMs: 60_000 } },
@@ -56,14 +56,14 @@ Deno.test("Conversations.send() lets no conversation wait for the model calls of
   const options = { signal: controller.signal, emit: () => {} };
   const asked = Array.from({ length: count }, async (_, n) => {
     const branch = await engine.conversations.create({ title: `${n}`, channel: "test", workspace: `/w${n}` });
-    return await engine.conversations.send(branch, "x", options);
+    return await engine.conversations.ask(branch, "x", options);
   });
   await until(() => engine.provider.requests.length === count);
   controller.abort();
   assert.deepEqual(new Set((await Promise.all(asked)).map(({ reason }) => reason)), new Set(["cancelled"]));
 });
 
-Deno.test("Conversations.send() refuses nothing and too much before anything is stored", async () => {
+Deno.test("Conversations.ask() refuses nothing and too much before anything is stored", async () => {
   await using engine = await startEngine([]);
   for (const request of ["", " \n\t", "x".repeat(MAX_REQUEST_CHARS + 1)]) {
     await assert.rejects(engine.ask(request), UsageError);

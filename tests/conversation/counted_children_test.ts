@@ -47,7 +47,7 @@ async function conversation({ conversations }: Engine, name: string): Promise<Br
 }
 
 async function ask(engine: Engine, branch: Branch, signal = new AbortController().signal): Promise<string> {
-  return (await engine.conversations.send(branch, "x", { signal, emit: () => {} })).answer;
+  return (await engine.conversations.ask(branch, "x", { signal, emit: () => {} })).answer;
 }
 
 Deno.test("a conversation that runs no code keeps no child, and one that does keeps its own", async () => {
@@ -66,7 +66,7 @@ Deno.test("a child that comes up after its query has ended is ended", async () =
   starts.held = true;
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   await using engine = await enginesOf(starts, [final("quick")]);
-  const asked = engine.conversations.send(engine.branch, "x", {
+  const asked = engine.conversations.ask(engine.branch, "x", {
     signal: new AbortController().signal,
     emit: ({ type }) => void (type === "final" && resolve()),
   });
@@ -169,7 +169,7 @@ Deno.test("children that live, whatever queries do: never more than sandbox.live
     const branch = await conversation(engine, `c${at}`);
     const controller = new AbortController();
     const given = { signal: at % 5 === 4 ? controller.signal : signal, emit: () => {} };
-    const asked = engine.conversations.send(branch, `case ${at % 3}`, given);
+    const asked = engine.conversations.ask(branch, `case ${at % 3}`, given);
     if (at % 5 === 4) controller.abort();
     await asked;
   }));

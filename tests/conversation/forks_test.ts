@@ -18,11 +18,11 @@ Deno.test("Conversations.fork() goes on from any iteration with the variables of
   const first = await engine.ask("first");
   await engine.ask("second");
   const end = await conversations.fork({ queryId: first.queryId, position: null });
-  const result = await conversations.send(end, "a", OPTIONS);
+  const result = await conversations.ask(end, "a", OPTIONS);
   const [iteration] = await conversations.iterations(result.queryId);
   assert.equal(iteration?.blocks[0]?.result.preview, '"2 2 4"');
   const early = await conversations.fork({ queryId: first.queryId, position: 0 });
-  assert.equal((await conversations.send(early, "b", OPTIONS)).answer, "1,9 1 undefined");
+  assert.equal((await conversations.ask(early, "b", OPTIONS)).answer, "1,9 1 undefined");
   assert.equal((await engine.ask("c")).answer, "1,2 10 20");
   assert.equal((await conversations.branches(branch.conversationId)).length, 3);
   assert.deepEqual((await conversations.queries(early)).map(({ text }) => text), ["first", "b"]);
@@ -80,7 +80,7 @@ Deno.test("Conversations.retry() gives what the run before was given, and tells 
     replyJson("const n = context.length + big.length + table.rows.length", { final: "forked {{n}}" }),
   ]);
   const { conversations, branch, provider } = engine;
-  const first = await conversations.send(branch, "count", {
+  const first = await conversations.ask(branch, "count", {
     ...OPTIONS,
     context: { label: "stdin", json: false, pieces: utf8Pieces("words") },
     variables: {
@@ -96,7 +96,7 @@ Deno.test("Conversations.retry() gives what the run before was given, and tells 
   assert.deepEqual(told(1), told(0));
   const versions = await engine.store.variableVersions(branch.branchId, "context");
   assert.deepEqual(versions.map(({ image }) => image.kind), ["data"]);
-  await conversations.send(branch, "later", OPTIONS);
+  await conversations.ask(branch, "later", OPTIONS);
   const forked = await conversations.retry(again.queryId, OPTIONS);
   assert.equal(forked.answer, `forked ${total}`);
 });

@@ -42,7 +42,7 @@ class Processes {
   async ask({ conversations, events }: Engine, request: string): Promise<QueryResult> {
     const options = { signal: new AbortController().signal, emit: (event: QueryEvent) => void events.push(event) };
     if (!this.#branch) throw new Error("Cannot ask: there is no process");
-    return await conversations.send(this.#branch, request, options);
+    return await conversations.ask(this.#branch, request, options);
   }
 }
 
@@ -50,7 +50,7 @@ const withProcesses = (work: (all: Processes) => Promise<void>) => () =>
   withDatabase((path) => work(new Processes(path)));
 
 Deno.test(
-  "Conversations.send() begins with what another process stored since, and keeps its child where none did",
+  "Conversations.ask() begins with what another process stored since, and keeps its child where none did",
   withProcesses(async (all) => {
     let opened = 0;
     const counted: typeof openSandbox = (...given) => {
@@ -75,7 +75,7 @@ Deno.test(
 );
 
 Deno.test(
-  "Conversations.send() begins with the variables of before where another process ran the last query again",
+  "Conversations.ask() begins with the variables of before where another process ran the last query again",
   withProcesses(async (all) => {
     await using one = await all.engine([say("a"), say("b"), say("d")]);
     await using other = await all.engine([say("c")]);

@@ -22,7 +22,7 @@ Deno.test("Records.import() brings a conversation that goes on with its variable
   const { records } = engine.conversations;
   const { conversationId } = await records.import(text, { workspace: "/nowhere" });
   const branch = await engine.conversations.byId(conversationId);
-  assert.equal((await engine.conversations.send(branch, "what was made?", OPTIONS)).answer, "a,1 b,2 42");
+  assert.equal((await engine.conversations.ask(branch, "what was made?", OPTIONS)).answer, "a,1 b,2 42");
   assert.match(engine.context(0), /made/);
   const versions = await records.versions(branch, { name: "rows", newest: 9 });
   assert.deepEqual(versions.map(({ version, shown }) => [version, shown?.value]), [

@@ -139,7 +139,7 @@ Deno.test("QueryEvent a nudge is told in the iteration that shows it", async () 
 
 Deno.test("QueryEvent a channel that throws does not disturb the query", async () => {
   await using engine = await startEngine([replyJson("const n = 1", { final: "{{n}}" })]);
-  const result = await engine.conversations.send(engine.branch, "x", {
+  const result = await engine.conversations.ask(engine.branch, "x", {
     signal: new AbortController().signal,
     emit: () => {
       throw new Error("the screen is gone");

@@ -62,7 +62,7 @@ Deno.test("env.store: a fork sees what was there when it was made", async () => 
   await engine.ask("two");
   const [first] = await engine.store.queries(engine.branch.branchId);
   const fork = await engine.store.fork({ queryId: first?.queryId ?? "", position: null });
-  await engine.conversations.send(fork, "three", {
+  await engine.conversations.ask(fork, "three", {
     signal: new AbortController().signal,
     emit: (event) => void engine.events.push(event),
   });

@@ -217,7 +217,7 @@ const NEVER = new AbortController().signal;
 /** Asks a conversation of its own, whose child is the next one started. */
 async function askIn(engine: Engine, branch: Engine["branch"], replies: readonly string[]): Promise<string> {
   engine.provider.push(...replies);
-  return (await engine.conversations.send(branch, "x", { signal: NEVER, emit: (event) => engine.events.push(event) }))
+  return (await engine.conversations.ask(branch, "x", { signal: NEVER, emit: (event) => engine.events.push(event) }))
     .answer;
 }
 

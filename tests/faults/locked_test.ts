@@ -44,7 +44,7 @@ Deno.test("a lock in the middle of a turn costs no reply; one that lasts ends th
       replyJson("const b = 2"),
       replyJson("const c = a", { final: "{{c}}" }),
     ], { store, workspace });
-    const asked = engine.conversations.send(engine.branch, "count", {
+    const asked = engine.conversations.ask(engine.branch, "count", {
       signal: new AbortController().signal,
       emit: ({ type }) => type === "iteration_finished" && other.exec("BEGIN IMMEDIATE"),
     });

@@ -79,7 +79,7 @@ class Player {
     for (const { text, first } of REQUESTS) {
       const options = { signal: new AbortController().signal, emit: this.emit };
       const given = first === 1 ? { context: contextSource() } : {};
-      const { status, answer } = await engine.conversations.send(engine.branch, text, { ...options, ...given });
+      const { status, answer } = await engine.conversations.ask(engine.branch, text, { ...options, ...given });
       assert.equal(status, "done", answer);
     }
     assert.equal(this.#step, STEPS.length + 1);

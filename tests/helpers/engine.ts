@@ -100,7 +100,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     events,
     logged,
     ask: (request, { signal } = {}) =>
-      conversations.send(branch, request, {
+      conversations.ask(branch, request, {
         signal: signal ?? new AbortController().signal,
         emit: (event) => events.push(event),
       }),

@@ -174,7 +174,7 @@ for (;;) {
   const request = REQUESTS.findLast(({ first }) => first <= playing.step);
   if (!request || playing.step > STEPS.length) break;
   const given = (await store.variables(engine.branch.branchId)).some(({ name }) => name === "context");
-  await engine.conversations.send(engine.branch, request.text, {
+  await engine.conversations.ask(engine.branch, request.text, {
     signal: new AbortController().signal,
     ...(given ? {} : { context: contextSource() }),
     emit: (event) => {

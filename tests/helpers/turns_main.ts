@@ -24,7 +24,7 @@ await say("ready");
 await heard();
 for (let turn = 0; turn < Number(count); turn++) {
   try {
-    const { status, answer } = await engine.conversations.send(engine.branch, `turn ${turn}`, {
+    const { status, answer } = await engine.conversations.ask(engine.branch, `turn ${turn}`, {
       signal: new AbortController().signal,
       emit: () => {},
     });

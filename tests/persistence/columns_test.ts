@@ -58,13 +58,13 @@ async function filled(path: string): Promise<void> {
   const pieces = (async function* () {
     yield await Promise.resolve(new TextEncoder().encode("words"));
   })();
-  const first = await conversations.send(branch, `How many? ${LONG}`, {
+  const first = await conversations.ask(branch, `How many? ${LONG}`, {
     ...options,
     context: { label: "words.txt", json: false, pieces },
     responseSchema: { type: "string" },
   });
   assert.equal(first.status, "done", first.answer);
-  const second = await conversations.send(branch, "And now?", options);
+  const second = await conversations.ask(branch, "And now?", options);
   await conversations.retry(second.queryId, options);
   await conversations.fork({ queryId: first.queryId, position: 1, title: "another way" });
   const [, iteration] = await store.iterations(first.queryId);

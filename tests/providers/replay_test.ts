@@ -4,22 +4,22 @@ import { compareRecordings } from "../../src/domain/compare_recordings.ts";
 import { ProviderError } from "../../src/domain/errors.ts";
 import { Playback } from "../../src/domain/playback.ts";
 import type { Recording } from "../../src/domain/recording.ts";
-import type { SendOptions } from "../../src/conversation/send_options.ts";
+import type { AskOptions } from "../../src/conversation/send_options.ts";
 import { replayProvider } from "../../src/providers/replay.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { oracleProvider } from "../helpers/oracle_provider.ts";
 import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 
-async function send(engine: Engine, request: string, given: Partial<SendOptions> = {}): Promise<void> {
+async function send(engine: Engine, request: string, given: Partial<AskOptions> = {}): Promise<void> {
   const { signal } = new AbortController();
-  await engine.conversations.send(engine.branch, request, { signal, emit: () => {}, ...given });
+  await engine.conversations.ask(engine.branch, request, { signal, emit: () => {}, ...given });
 }
 
 /** Requests put to an engine, as its store then has them. */
 async function record(
   replies: readonly ScriptedReply[],
   { requests, ...options }: EngineOptions & {
-    readonly requests: readonly (readonly [string, Partial<SendOptions>?])[];
+    readonly requests: readonly (readonly [string, Partial<AskOptions>?])[];
   },
 ): Promise<Recording> {
   await using engine = await startEngine(replies, options);
@@ -111,7 +111,7 @@ Deno.test("replayProvider() ends where the provider had failed for good", async 
 });
 
 Deno.test("replayProvider() judges by the recorded schema and sends the recorded images", async () => {
-  const given: Partial<SendOptions> = {
+  const given: Partial<AskOptions> = {
     responseSchema: { type: "integer" },
     images: [{ kind: "url", url: "https://example.org/a.png" }],
   };
@@ -170,7 +170,7 @@ Deno.test("replayProvider() a query that was cancelled is compared as far as it 
 });
 
 Deno.test("replayProvider() plays with what context was given, small and large, text and JSON", async () => {
-  const given = (text: string, json = false): Partial<SendOptions> => ({
+  const given = (text: string, json = false): Partial<AskOptions> => ({
     context: {
       label: "it",
       json,

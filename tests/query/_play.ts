@@ -37,7 +37,7 @@ export async function play(
   } = {},
 ): Promise<void> {
   await using engine = await startEngine(replies, options);
-  const result = await engine.conversations.send(engine.branch, "count", {
+  const result = await engine.conversations.ask(engine.branch, "count", {
     signal: signal?.(engine) ?? new AbortController().signal,
     emit: (event) => engine.events.push(event),
     ...(responseSchema === undefined ? {} : { responseSchema }),

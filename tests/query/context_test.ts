@@ -29,7 +29,7 @@ function hay(chars: number): string {
 }
 
 function send(engine: Engine, request: string, context?: GivenSource): Promise<QueryResult> {
-  return engine.conversations.send(engine.branch, request, {
+  return engine.conversations.ask(engine.branch, request, {
     signal: new AbortController().signal,
     emit: (event) => engine.events.push(event),
     ...(context ? { context } : {}),

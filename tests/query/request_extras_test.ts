@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { UsageError } from "../../src/domain/errors.ts";
 import type { Image } from "../../src/domain/image.ts";
-import type { SendOptions } from "../../src/conversation/send_options.ts";
+import type { AskOptions } from "../../src/conversation/send_options.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson, scriptedProvider } from "../helpers/scripted_provider.ts";
 
@@ -17,9 +17,9 @@ const IMAGES: readonly Image[] = [
   { kind: "url", url: "https://example.org/a.png" },
 ];
 
-async function send(engine: Engine, given: Partial<SendOptions>) {
+async function send(engine: Engine, given: Partial<AskOptions>) {
   const { signal } = new AbortController();
-  return await engine.conversations.send(engine.branch, "How many files?", {
+  return await engine.conversations.ask(engine.branch, "How many files?", {
     signal,
     emit: (event) => engine.events.push(event),
     ...given,

@@ -22,7 +22,7 @@ Deno.test("a query forgets what the last ones did not change, whatever the clock
     const pieces = (async function* () {
       yield await Promise.resolve(new TextEncoder().encode("words"));
     })();
-    await conversations.send(branch, request, {
+    await conversations.ask(branch, request, {
       signal: new AbortController().signal,
       emit: () => {},
       ...(request === "1" || request === "4" ? { context: { label: "words", json: false, pieces } } : {}),

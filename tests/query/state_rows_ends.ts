@@ -157,7 +157,7 @@ export const ENDS: readonly StateRow[] = [
         const emit = ({ type }: { readonly type: string }): void => {
           if (type === "usage") Deno.renameSync(path, `${path}.away`);
         };
-        const result = await engine.conversations.send(engine.branch, "count", { signal, emit });
+        const result = await engine.conversations.ask(engine.branch, "count", { signal, emit });
         ended(result, "unstored", /^It is done: 1$/);
         assert.match(result.notes.at(-1) ?? "", /^Cannot use database .*: it was removed or renamed while/);
       }),

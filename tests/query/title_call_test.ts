@@ -22,7 +22,7 @@ async function named(
   });
   const branch = await engine.conversations.create({ title: REQUEST, channel: "test", workspace: "/nowhere" });
   const ask = (request = REQUEST) =>
-    engine.conversations.send(branch, request, { signal: new AbortController().signal, emit: () => {} });
+    engine.conversations.ask(branch, request, { signal: new AbortController().signal, emit: () => {} });
   const title = async () => (await engine.store.findConversation(branch.branchId))?.title;
   return { engine, namer, branch, ask, title, [Symbol.asyncDispose]: () => engine.close() };
 }
@@ -99,7 +99,7 @@ Deno.test("the call for a title ends with a query that is cancelled, and none is
     }],
   });
   const options = { signal: controller.signal, emit: () => {} };
-  const { reason } = await talk.engine.conversations.send(talk.branch, REQUEST, options);
+  const { reason } = await talk.engine.conversations.ask(talk.branch, REQUEST, options);
   assert.deepEqual([reason, talk.namer.aborted, await talk.title()], ["cancelled", 1, FROM_REQUEST]);
 
   const limits = { costUsd: null, tokens: null, wallMs: 0 };

@@ -1,6 +1,6 @@
 import type { ConversationParts } from "../../conversation/conversation_parts.ts";
 import { Conversations } from "../../conversation/conversations.ts";
-import type { SendOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
 import type { Emit } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { QuerySpans } from "./query_spans.ts";
@@ -11,7 +11,7 @@ type Emitting = { readonly emit: Emit };
 /** The same conversations, with spans for every query. */
 export class TracedConversations extends Conversations {
   readonly #tracer: Tracer;
-  /** Of queries that have their spans: a retry in a branch of its own sends. */
+  /** Of queries that have their spans: a retry in a branch of its own asks. */
   readonly #traced = new WeakSet<Emit>();
 
   constructor(parts: ConversationParts, tracer: Tracer) {
@@ -19,8 +19,8 @@ export class TracedConversations extends Conversations {
     this.#tracer = tracer;
   }
 
-  override async send(...[branch, request, options]: Parameters<Conversations["send"]>): Promise<QueryResult> {
-    return await this.#trace<SendOptions>(options, (traced) => super.send(branch, request, traced));
+  override async ask(...[target, request, options]: Parameters<Conversations["ask"]>): Promise<QueryResult> {
+    return await this.#trace<AskOptions>(options, (traced) => super.ask(target, request, traced));
   }
 
   override async retry(...[queryId, options]: Parameters<Conversations["retry"]>): Promise<QueryResult> {

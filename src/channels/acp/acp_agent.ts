@@ -110,7 +110,7 @@ async function run(
     sent = sent.then(telling).catch(() => controller.abort()); // the editor has left
   };
   try {
-    const result = await conversations.send(branch, request, {
+    const result = await conversations.ask(branch, request, {
       signal: AbortSignal.any([signal, controller.signal]),
       refuseWhenBusy: true,
       images,

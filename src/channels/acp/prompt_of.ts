@@ -1,10 +1,10 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import type { SendOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { Image } from "../../domain/image.ts";
 
 type Resource = Extract<ContentBlock, { readonly type: "resource" }>;
-type Source = NonNullable<SendOptions["context"]>;
+type Source = NonNullable<AskOptions["context"]>;
 
 export interface Prompt {
   readonly request: string;

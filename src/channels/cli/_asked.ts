@@ -1,4 +1,4 @@
-import type { SendOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import type { Io } from "../channel.ts";
@@ -20,7 +20,7 @@ interface Asked {
   /** Whether only an answer that satisfied its schema is one: whoever reads stdout can rely on it. */
   readonly schema: boolean;
   /** Begins the query; the progress is for what a user should know before. */
-  readonly begin: (options: Pick<SendOptions, "signal" | "emit">, progress: Progress) => Promise<QueryResult>;
+  readonly begin: (options: Pick<AskOptions, "signal" | "emit">, progress: Progress) => Promise<QueryResult>;
   /** All that the query did, for `--trace` in JSON. */
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }

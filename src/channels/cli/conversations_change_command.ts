@@ -1,7 +1,7 @@
 import { UsageError } from "../../domain/errors.ts";
 import { browse } from "./_browse.ts";
 import type { StoredCommand } from "./_stored_command.ts";
-import { forkAt } from "./_fork_at.ts";
+import { forkPoint } from "./_fork_at.ts";
 import { terminalText } from "./terminal_text.ts";
 
 /** `vis conversations fork`: a new branch; its id goes to stdout. */
@@ -10,7 +10,9 @@ export async function forkConversation(
   { services, io, flags }: StoredCommand<{ readonly at?: string | undefined; readonly json?: boolean }>,
 ): Promise<number> {
   const place = flags.at === undefined ? id : `${id}@${flags.at}`;
-  const made = await browse({ services, flags }, ({ conversations }) => forkAt(conversations, place));
+  const made = await browse({ services, flags }, async ({ conversations }) => {
+    return await conversations.fork(await forkPoint(conversations, place));
+  });
   const { conversationId, branchId } = made;
   if (flags.json) {
     io.stdout(`${JSON.stringify({ conversationId, branchId }, null, 2)}\n`);

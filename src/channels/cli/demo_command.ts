@@ -95,7 +95,7 @@ async function askAll(
   try {
     for (const request of requests) {
       io.stdout(`\n${color.bold(`> ${request}`)}\n`);
-      const result = await session.conversations.send(branch, request, {
+      const result = await session.conversations.ask(branch, request, {
         signal: controller.signal,
         emit: (event) => progress.show(event),
       });

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/file_fault.ts";
-import type { SendOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
 
 /** The file of `--context`, opened when it is read. Throws `UsageError` where there is no such file. */
-export async function readContextArgument(path: string): Promise<NonNullable<SendOptions["context"]>> {
+export async function readContextArgument(path: string): Promise<NonNullable<AskOptions["context"]>> {
   const found = await Deno.stat(path).catch(() => null);
   if (!found) throw new UsageError(`Cannot use --context: ${path} does not exist`);
   if (found.isDirectory) throw new UsageError(`Cannot use --context: ${path} is a folder`);

@@ -123,7 +123,7 @@ async function play(
   for (const [at, { text, images, answerSchema, context, iterations }] of recording.queries.slice(0, count).entries()) {
     if (signal.aborted) break;
     playback.begin(at);
-    await conversations.send(branch, text, {
+    await conversations.ask(branch, text, {
       signal,
       emit: () => {},
       images,

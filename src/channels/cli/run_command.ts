@@ -1,11 +1,11 @@
 import type { Conversation } from "../../conversation/conversations.ts";
-import type { SendOptions } from "../../conversation/send_options.ts";
+import type { AskOptions, AskTarget } from "../../conversation/send_options.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import type { Io, OpenRequest, Services, Session } from "../channel.ts";
 import { asked, type AskFlags } from "./_asked.ts";
-import { forkAt } from "./_fork_at.ts";
+import { forkPoint } from "./_fork_at.ts";
 import type { Progress } from "./progress.ts";
 import { readContextArgument } from "./read_context_argument.ts";
 import { readImageArgument } from "./read_image_argument.ts";
@@ -40,16 +40,22 @@ export async function runCommand(
     soon: true,
   });
   try {
-    await session.conversations.check(given);
     return await asked({
       io,
       flags,
       schema: flags.schema !== undefined,
       traceOf: (result) => traceOf(result, session),
       begin: async (options, progress) => {
-        const branch = await chooseBranch(prompt, { session, flags });
-        if (!flags.quiet) await announce(progress, { session, branch, flags });
-        return await session.conversations.send(branch, prompt, { ...options, refuseWhenBusy: true, ...given });
+        const onBranch = async (branch: Conversation): Promise<void> => {
+          if (!flags.quiet) await announce(progress, { session, branch, flags });
+        };
+        const target = await targetOf(session, flags);
+        return await session.conversations.ask(target, prompt, {
+          ...options,
+          refuseWhenBusy: true,
+          onBranch,
+          ...given,
+        });
       },
     });
   } finally {
@@ -62,7 +68,7 @@ function checkWhere({ continue: newest, conversation, fork }: RunFlags): void {
   if (given.length > 1) throw new UsageError(`Cannot go on in two places: give only one of ${given.join(" and ")}`);
 }
 
-type Given = Pick<SendOptions, "images" | "responseSchema" | "context">;
+type Given = Pick<AskOptions, "images" | "responseSchema" | "context">;
 
 /** What comes with the request beside its text; read before anything is opened. */
 async function readGiven({ image = [], schema, context }: RunFlags): Promise<Given> {
@@ -75,15 +81,11 @@ async function readGiven({ image = [], schema, context }: RunFlags): Promise<Giv
   };
 }
 
-async function chooseBranch(
-  prompt: string,
-  { session, flags }: { readonly session: Session; readonly flags: RunFlags },
-): Promise<Conversation> {
-  const { conversations, workspace } = session;
-  if (flags.fork) return await forkAt(conversations, flags.fork);
+async function targetOf({ conversations, workspace }: Session, flags: RunFlags): Promise<AskTarget> {
+  if (flags.fork) return await forkPoint(conversations, flags.fork);
   if (flags.conversation) return await conversations.byId(flags.conversation);
   const latest = flags.continue ? await conversations.latest(workspace) : null;
-  return latest ?? await conversations.create({ title: prompt, channel: "cli", workspace });
+  return latest ?? { channel: "cli", workspace };
 }
 
 async function traceOf({ queryId, conversationId }: QueryResult, { conversations }: Session): Promise<object | null> {

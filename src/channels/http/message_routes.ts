@@ -1,5 +1,5 @@
 import type { Conversation } from "../../conversation/conversations.ts";
-import type { SendOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
 import { Cancelled } from "../../domain/errors.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { readImage } from "../../domain/read_image.ts";
@@ -115,16 +115,14 @@ async function begin(
   const { body, caller } = call;
   const { conversations } = parts;
   const given = optionsOf(body);
-  await conversations.check(given);
-  if (body.whenBusy === "steer" && await conversations.steer(conversation, body.request)) return null;
+  if (body.whenBusy === "steer") {
+    await conversations.check(given);
+    if (await conversations.steer(conversation, body.request)) return null;
+  }
   const more = { ...given, requestKey, label: callerLabel("http", caller), refuseWhenBusy: body.whenBusy === "refuse" };
   const { queryId } = await runs.begin(
-    (options) => conversations.send(conversation, body.request, { ...options, ...more }),
-    {
-      conversationId: conversation.conversationId,
-      caller,
-      leaving: body.cancelOnDisconnect === false ? null : leavingOf(call),
-    },
+    (options) => conversations.ask(conversation, body.request, { ...options, ...more }),
+    { caller, leaving: body.cancelOnDisconnect === false ? null : leavingOf(call) },
   );
   return { queryId };
 }
@@ -137,7 +135,7 @@ function leavingOf({ headers, leaving }: Pick<Call, "headers" | "leaving">): Lea
 
 function optionsOf(
   { images = [], context, responseSchema, maxIterations }: Message,
-): Pick<SendOptions, "images" | "context" | "responseSchema" | "maxIterations"> {
+): Pick<AskOptions, "images" | "context" | "responseSchema" | "maxIterations"> {
   return {
     images: images.map((image, at) => readImage(image, `${at + 1}`)),
     ...(context === undefined ? {} : { context: givenSource("context", context) }),
@@ -225,7 +223,7 @@ function retry({ parts, runs }: RouteParts, once: Idempotency): Route {
         const label = callerLabel("http", call.caller);
         const begun = await runs.begin(
           (options) => conversations.retry(queryId, { ...options, ...more, requestKey, label }),
-          { conversationId: conversation.conversationId, caller: call.caller, leaving: leavingOf(call) },
+          { caller: call.caller, leaving: leavingOf(call) },
         );
         return { queryId: begun.queryId };
       };

@@ -1,5 +1,4 @@
-import type { Conversation } from "../../conversation/conversations.ts";
-import { oneLine } from "../../domain/clip.ts";
+import type { AskTarget } from "../../conversation/send_options.ts";
 import { findConversation } from "./find_conversation.ts";
 import type { HttpParts } from "./http_parts.ts";
 import type { Call } from "./route.ts";
@@ -19,11 +18,6 @@ export function namedConversation(
 }
 
 /** The one of that name, or a new one. */
-export async function openAiConversation(
-  id: string | null,
-  { parts, title }: { readonly parts: HttpParts; readonly title: string },
-): Promise<Conversation> {
-  const { conversations, workspace } = parts;
-  if (id !== null) return await findConversation(conversations, id);
-  return await conversations.create({ title: oneLine(title, 100), channel: "openai", workspace });
+export async function openAiTarget(id: string | null, { conversations, workspace }: HttpParts): Promise<AskTarget> {
+  return id === null ? { channel: "openai", workspace } : await findConversation(conversations, id);
 }

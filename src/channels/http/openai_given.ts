@@ -1,10 +1,10 @@
-import type { SendOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
 import { readImage } from "../../domain/read_image.ts";
 import { givenSource } from "./given_source.ts";
 import type { ChatMessage } from "./openai_request.ts";
 import { unfitField } from "./unfit_field.ts";
 
-export type OpenAiGiven = Pick<SendOptions, "images" | "responseSchema" | "variables" | "instructions">;
+export type OpenAiGiven = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions">;
 
 /** What messages of a client ask of the agent. The last user message is the request; in a new conversation those before
  * it become the variable `messages`, in one that goes on they are known already. Throws `Problem` where the last one is

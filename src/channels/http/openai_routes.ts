@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { callerLabel } from "./caller_label.ts";
 import { checkChat } from "./check_chat.ts";
-import { eventStream } from "./event_stream.ts";
 import { jsonResponse } from "./json_response.ts";
 import { ChatCompletionSchema } from "./openai_answers.ts";
-import { CONVERSATION_HEADER, namedConversation, openAiConversation } from "./openai_conversation.ts";
+import { openAiAsk } from "./openai_ask.ts";
+import { namedConversation, openAiTarget } from "./openai_conversation.ts";
 import { openAiGiven } from "./openai_given.ts";
 import { servedModel, servedModels, ServedModelSchema } from "./openai_models.ts";
 import { completion, completionChunks } from "./openai_reply.ts";
@@ -60,24 +59,13 @@ function chatCompletions({ parts, runs }: RouteParts): Route {
       servedModel(parts, body.model);
       const id = namedConversation(call);
       const wanted = { isNew: id === null, schema: checkChat(body), field: "messages" };
-      const { request, given } = openAiGiven(body.messages, wanted);
-      const { conversations } = parts;
-      await conversations.check(given);
-      runs.check(call.caller);
-      const conversation = await openAiConversation(id, { parts, title: request });
-      const label = callerLabel("openai", call.caller);
-      const { run, queryId } = await runs.begin(
-        (options) => conversations.send(conversation, request, { ...options, ...given, label, refuseWhenBusy: true }),
-        { conversationId: conversation.conversationId, caller: call.caller, leaving: call.leaving },
-      );
-      const facts = { queryId, model: body.model, at: parts.now() };
-      const headers = { [CONVERSATION_HEADER]: conversation.branchId };
-      if (!body.stream) return jsonResponse(completion(await run.ended, facts), { headers });
+      const facts = { model: body.model, at: parts.now() };
       const includeUsage = body.stream_options?.include_usage === true;
-      return eventStream(completionChunks(run, { facts, includeUsage }), {
-        headers,
-        heartbeatMs: parts.limits.heartbeatMs,
-        left: () => run.cancel(),
+      return await openAiAsk({ parts, runs }, call, {
+        ...openAiGiven(body.messages, wanted),
+        target: await openAiTarget(id, parts),
+        events: (run, { queryId }) => completionChunks(run, { facts: { ...facts, queryId }, includeUsage }),
+        whole: (result, { queryId }) => completion(result, { ...facts, queryId }),
       });
     },
   });

@@ -45,11 +45,6 @@ export class Quotas {
     return { queries, costUsd, running };
   }
 
-  /** Throws `Problem` (429) where no query of this token may begin now. */
-  check({ name, quota }: Pick<TokenGrant, "name" | "quota">): void {
-    this.#check(this.#today(name), quota);
-  }
-
   /** Counts a query that begins. Throws `Problem` (429) where the token has used up what it may. */
   begin({ name, quota }: Pick<TokenGrant, "name" | "quota">): QuotaLease {
     const use = this.#today(name);

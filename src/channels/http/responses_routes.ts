@@ -1,14 +1,13 @@
 import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
+import type { AskTarget } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { StoredQuery } from "../../domain/stored_query.ts";
-import { callerLabel } from "./caller_label.ts";
-import { eventStream } from "./event_stream.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
 import { ResponseSchema } from "./openai_answers.ts";
-import { CONVERSATION_HEADER, namedConversation, openAiConversation } from "./openai_conversation.ts";
-import { openAiFailure } from "./openai_failure.ts";
+import { openAiAsk } from "./openai_ask.ts";
+import { namedConversation, openAiTarget } from "./openai_conversation.ts";
 import { openAiGiven } from "./openai_given.ts";
 import { servedModel } from "./openai_models.ts";
 import { Problem } from "./problem.ts";
@@ -18,6 +17,7 @@ import { type ResponseFacts, responseObject } from "./response_object.ts";
 import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
 import { type Call, type Route, route } from "./route.ts";
 import type { RouteParts } from "./route_parts.ts";
+import type { Begun } from "./run.ts";
 import { resultOf } from "./stored_events.ts";
 import { unfitField } from "./unfit_field.ts";
 
@@ -37,34 +37,19 @@ function create({ parts, runs }: RouteParts): Route {
     body: ResponseBody,
     answers: { 200: { description: "A response, or its events with stream", schema: ResponseSchema, stream: true } },
     handle: async (call) => {
-      const { body, caller } = call;
+      const { body } = call;
       const { id: model } = servedModel(parts, body.model ?? undefined);
       const { messages, schema } = responseMessages(body);
       const isNew = named(call) === null && !body.previous_response_id;
       const { request, given } = openAiGiven(messages, { isNew, schema, field: "input" });
-      const { conversations } = parts;
-      await conversations.check(given);
-      runs.check(caller);
-      const conversation = await conversationOf(call, { parts, request });
-      const more = { ...given, label: callerLabel("openai", caller), refuseWhenBusy: true };
-      const { run, queryId } = await runs.begin(
-        (options) => conversations.send(conversation, request, { ...options, ...more }),
-        { conversationId: conversation.conversationId, caller, leaving: call.leaving },
-      );
-      const facts = { ...factsOf(body), queryId, conversationId: conversation.branchId, model, at: parts.now() };
-      const headers = { [CONVERSATION_HEADER]: conversation.branchId };
-      const { heartbeatMs } = parts.limits;
-      if (body.stream) {
-        return eventStream(responseEvents(run, facts), {
-          headers,
-          heartbeatMs,
-          left: () => run.cancel(),
-        });
-      }
-      const result = await run.ended;
-      const failure = openAiFailure(result);
-      if (failure) throw failure;
-      return jsonResponse(responseObject(facts, { result, thinking: await thinkingOf(parts, queryId) }), { headers });
+      const known = { ...factsOf(body), model, at: parts.now() };
+      const facts = ({ queryId, branchId }: Begun) => ({ ...known, queryId, conversationId: branchId });
+      return await openAiAsk({ parts, runs }, call, {
+        ...{ request, given, target: await targetOf(call, parts) },
+        events: (run, begun) => responseEvents(run, facts(begun)),
+        whole: async (result, begun) =>
+          responseObject(facts(begun), { result, thinking: await thinkingOf(parts, begun.queryId) }),
+      });
     },
   });
 }
@@ -82,16 +67,15 @@ function named({ headers, body }: Pick<Call<ResponseRequest>, "headers" | "body"
 }
 
 /** The branch that ends with the response before, a branch that begins at it, or the conversation that is named. */
-async function conversationOf(
+async function targetOf(
   call: Pick<Call<ResponseRequest>, "headers" | "body">,
-  { parts, request }: { readonly parts: HttpParts; readonly request: string },
-): Promise<Conversation> {
+  parts: HttpParts,
+): Promise<AskTarget> {
   const { previous_response_id: previous } = call.body;
-  if (!previous) return await openAiConversation(named(call), { parts, title: request });
+  if (!previous) return await openAiTarget(named(call), parts);
   const { branch, query } = await findResponse(parts, previous);
   const last = (await parts.conversations.queries(branch)).at(-1);
-  if (last?.queryId === query.queryId) return branch;
-  return await parts.conversations.fork({ queryId: query.queryId, position: null });
+  return last?.queryId === query.queryId ? branch : { queryId: query.queryId, position: null };
 }
 
 async function findResponse(

@@ -1,3 +1,5 @@
+import type { Conversation } from "../../conversation/conversations.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 
@@ -14,36 +16,48 @@ export interface NumberedEvent {
   readonly event: QueryEvent;
 }
 
+/** Asks on behalf of a client, with what a run listens to. */
+export type Ask = (options: Required<Pick<AskOptions, "signal" | "emit" | "onBranch">>) => Promise<QueryResult>;
+
+/** What is known of a query from its beginning on. */
+export interface Begun {
+  readonly queryId: string;
+  /** Of the conversation; it serves as its id. */
+  readonly branchId: string;
+}
+
 /** One query that this process runs or ran: its newest events, and its end. However slowly a client reads, nothing is
  * kept for it alone. */
 export class Run {
   readonly #kept: NumberedEvent[] = [];
   readonly #controller = new AbortController();
-  readonly #started = Promise.withResolvers<QueryEvent>();
+  readonly #begun = Promise.withResolvers<Begun>();
+  #branch: Conversation | null = null;
   #count = 0;
   #chars = 0;
   #over = false;
   #change = Promise.withResolvers<void>();
-  /** Settles as `Conversations.send` does. */
+  /** Settles as `Conversations.ask` does. */
   readonly ended: Promise<QueryResult>;
 
-  constructor(
-    readonly conversationId: string,
-    send: (options: { readonly signal: AbortSignal; readonly emit: (event: QueryEvent) => void }) => Promise<
-      QueryResult
-    >,
-  ) {
-    this.ended = send({ signal: this.#controller.signal, emit: (event) => this.#add(event) });
+  constructor(ask: Ask) {
+    const onBranch = (branch: Conversation): void => void (this.#branch = branch);
+    this.ended = ask({ signal: this.#controller.signal, emit: (event) => this.#add(event), onBranch });
     this.ended.then(() => this.#end(), (error: unknown) => {
-      this.#started.reject(error);
+      this.#begun.reject(error);
       this.#end();
     });
-    this.#started.promise.catch(() => {});
+    this.#begun.promise.catch(() => {});
   }
 
-  /** The first event; rejects as `ended` where nothing was begun. */
-  get started(): Promise<QueryEvent> {
-    return this.#started.promise;
+  /** Resolves at the first event; rejects as `ended` where nothing was begun. */
+  get begun(): Promise<Begun> {
+    return this.#begun.promise;
+  }
+
+  /** Null until it is known, or made. */
+  get conversationId(): string | null {
+    return this.#branch?.conversationId ?? null;
   }
 
   get running(): boolean {
@@ -82,7 +96,7 @@ export class Run {
     this.#kept.push({ number: ++this.#count, event });
     this.#chars += charsOf(event);
     this.#trim(KEPT_CHARS);
-    if (this.#count === 1) this.#started.resolve(event);
+    if (this.#count === 1) this.#begun.resolve({ queryId: event.queryId, branchId: this.#branch?.branchId ?? "" });
     this.#wake();
   }
 

@@ -1,6 +1,6 @@
 import type { Leaving } from "./client_leaving.ts";
 import type { Emit } from "../../domain/query_event.ts";
-import { Run } from "./run.ts";
+import { type Ask, type Begun, Run } from "./run.ts";
 import { Problem } from "./problem.ts";
 import type { Quotas, TokenUse } from "./quotas.ts";
 import type { TokenGrant } from "./token_grant.ts";
@@ -35,26 +35,17 @@ export class Runs {
     return this.#quotas.used(caller);
   }
 
-  /** Throws `Problem` where the caller can begin no query now. */
-  check(caller: TokenGrant): void {
-    if (this.#closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
-    this.#quotas.check(caller);
-  }
-
   /** Begins a run, on the caller's account, and waits for its first event; `leaving` cancels it. Rejects as
-   * `Conversations.send` where nothing was begun, and with `Problem` (429) where the caller's quota is used up. */
+   * `Conversations.ask` where nothing was begun, with `Problem` (429) where the caller's quota is used up, and (503) at
+   * the end of the server. */
   async begin(
-    send: ConstructorParameters<typeof Run>[1],
-    { conversationId, caller, leaving = null }: {
-      readonly conversationId: string;
-      readonly caller: TokenGrant;
-      readonly leaving?: Leaving | null;
-    },
-  ): Promise<{ readonly run: Run; readonly queryId: string }> {
-    this.check(caller);
+    ask: Ask,
+    { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
+  ): Promise<Begun & { readonly run: Run }> {
+    if (this.#closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
     const lease = this.#quotas.begin(caller);
-    const run = new Run(conversationId, ({ signal, emit }) => {
-      return send({ signal, emit: (event) => [this.#onEvent, emit].forEach((tell) => tell(event)) });
+    const run = new Run(({ emit, ...options }) => {
+      return ask({ ...options, emit: (event) => [this.#onEvent, emit].forEach((tell) => tell(event)) });
     });
     this.#running.add(run);
     const stay = leaving?.(() => run.cancel());
@@ -62,7 +53,7 @@ export class Runs {
       stay?.();
       this.#running.delete(run);
     };
-    const { queryId } = await run.started.catch((error: unknown) => {
+    const begun = await run.begun.catch((error: unknown) => {
       gone();
       lease.undo();
       throw error;
@@ -72,9 +63,9 @@ export class Runs {
       lease.end(result);
     });
     for (const before of this.#byQuery.values()) before.rest();
-    this.#byQuery.set(queryId, run);
+    this.#byQuery.set(begun.queryId, run);
     this.#forget();
-    return { run, queryId };
+    return { ...begun, run };
   }
 
   byQuery(queryId: string): Run | null {

@@ -1,6 +1,6 @@
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { Conversation } from "../../conversation/conversations.ts";
+import type { AskTarget } from "../../conversation/send_options.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { shownAnswer } from "../../domain/shown_answer.ts";
@@ -42,9 +42,8 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
     outputSchema: Answer,
     annotations: HINTS,
   }, async ({ request, ...given }, context) => {
-    const { conversations, workspace } = parts;
-    const branch = await conversations.create({ title: request, channel: "mcp", workspace });
-    return await answered(request, { parts, branch, given, context });
+    const target = { channel: "mcp", workspace: parts.workspace };
+    return await answered(request, { parts, target, given, context });
   });
   server.registerTool("continue", {
     title: "Go on with a conversation of Vis",
@@ -53,21 +52,21 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
     outputSchema: Answer,
     annotations: HINTS,
   }, async ({ request, conversation, ...given }, context) => {
-    const branch = await findConversation(conversation, parts);
-    return await answered(request, { parts, branch, given, context });
+    const target = await findConversation(conversation, parts);
+    return await answered(request, { parts, target, given, context });
   });
 }
 
 interface Asked {
   readonly parts: McpParts;
-  readonly branch: Conversation;
+  readonly target: AskTarget;
   readonly given: { readonly maxIterations?: number | undefined; readonly schema?: object | undefined };
   readonly context: ServerContext;
 }
 
-async function answered(request: string, { parts, branch, given, context }: Asked) {
+async function answered(request: string, { parts, target, given, context }: Asked) {
   const { maxIterations, schema } = given;
-  const result = await parts.conversations.send(branch, request, {
+  const result = await parts.conversations.ask(target, request, {
     signal: context.mcpReq.signal,
     emit: progress(context),
     refuseWhenBusy: true,

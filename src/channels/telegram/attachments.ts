@@ -1,4 +1,4 @@
-import type { SendOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { Image } from "../../domain/image.ts";
 import { MAX_IMAGE_BYTES, readImage } from "../../domain/read_image.ts";
@@ -9,7 +9,7 @@ import type { Outbox } from "./outbox.ts";
 /** What the Bot API lets a bot download. */
 const MAX_BYTES = 20 * 1024 * 1024;
 
-export type Attachments = Required<Pick<SendOptions, "images" | "variables">>;
+export type Attachments = Required<Pick<AskOptions, "images" | "variables">>;
 
 /** The files of a message: images for the model, documents as the variables `context`, `context2` and so on. Rejects
  * with `UsageError` for what is too large or cannot be used, and as `BotApi` does. */
@@ -23,7 +23,7 @@ export async function readAttachments(
   },
 ): Promise<Attachments> {
   const images: Image[] = [];
-  const variables: Record<string, NonNullable<SendOptions["context"]>> = {};
+  const variables: Record<string, NonNullable<AskOptions["context"]>> = {};
   for (const file of files) {
     const { name, kind } = file;
     const limit = kind === "image" ? MAX_IMAGE_BYTES : MAX_BYTES;

@@ -27,7 +27,7 @@ export interface QueryAnswerOptions {
 }
 
 /** The result of a message's query, which is begun once: an earlier process may have begun it, or ended it. One that was
- * cut is run again from the state before it. Rejects as `send` does, with `Cancelled` at the signal. */
+ * cut is run again from the state before it. Rejects as `ask` does, with `Cancelled` at the signal. */
 export async function queryAnswer(options: QueryAnswerOptions): Promise<Answer> {
   const { parts, signal } = options;
   for (;;) {
@@ -62,7 +62,7 @@ async function begin(options: QueryAnswerOptions): Promise<QueryResult> {
   if (entry().attempts === undefined) await save({ attempts: 1 });
   const { api, outbox } = parts;
   const { images, variables } = await readAttachments(message.files, { api, outbox, chat: message.chat.id, signal });
-  return await session.conversations.send(branch, requestOf(entry()), {
+  return await session.conversations.ask(branch, requestOf(entry()), {
     ...{ signal, emit, images, variables },
     label: userLabel(message.from.id),
     requestKey: requestKey(options),

@@ -1,5 +1,5 @@
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
-import type { SendOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { Emit, QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
@@ -163,9 +163,9 @@ export class Chat {
     transcript.add(this.#asked = new RequestEntry(text, { shown }));
     await this.#work(async (options) => {
       const { conversations, workspace } = session();
-      await conversations.check({ images });
-      this.#branch ??= await conversations.create({ title: text, channel: CHANNEL, workspace });
-      return await conversations.send(this.#branch, text, { ...options, images, variables: given(variables) });
+      const onBranch = (branch: Branch): void => void (this.#branch = branch);
+      const target = this.#branch ?? { channel: CHANNEL, workspace };
+      return await conversations.ask(target, text, { ...options, onBranch, images, variables: given(variables) });
     }, {
       refused: () => {
         if (this.#asked !== null) transcript.replace(this.#asked, []);
@@ -271,7 +271,7 @@ function wallNames(walls: Readonly<Record<string, unknown>>): readonly string[] 
   return [...["realm", "permissions", "process"].filter((name) => walls[name] === true), ...holds ? ["kernel"] : []];
 }
 
-function given(variables: Outgoing["variables"]): NonNullable<SendOptions["variables"]> {
+function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variables"]> {
   return Object.fromEntries(
     Object.entries(variables).map(([name, text]) => [name, {
       label: `pasted by the user, ${text.length} characters`,

@@ -51,7 +51,7 @@ Deno.test("vis __complete offers stored conversations and variables, as text for
   const { services, requests } = engineServices(engine);
   const where = { title: "Sum\x1b[2J it\nup", channel: "cli", workspace: "/nowhere" };
   const branch = await engine.conversations.create(where);
-  await engine.conversations.send(branch, "sum", { signal: new AbortController().signal, emit: () => {} });
+  await engine.conversations.ask(branch, "sum", { signal: new AbortController().signal, emit: () => {} });
   for (const words of [["conversations", "show", ""], ["run", "--conversation", ""], ["replay", "0"]]) {
     const { lines } = await tab(words, services);
     assert.equal(lines[0], `${branch.conversationId}\tSum\\u001b[2J it up`, words.join(" "));

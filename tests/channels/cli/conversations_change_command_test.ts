@@ -98,7 +98,7 @@ Deno.test("deleteConversation() refuses one in which a query runs", async () => 
   await using engine = await startEngine([{ text: "", delayMs: 60_000 }]);
   const stop = new AbortController();
   const { promise: started, resolve } = Promise.withResolvers<void>();
-  const running = engine.conversations.send(engine.branch, "x", {
+  const running = engine.conversations.ask(engine.branch, "x", {
     signal: stop.signal,
     emit: ({ type }) => type === "started" && resolve(),
   });

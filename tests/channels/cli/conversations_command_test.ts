@@ -79,7 +79,7 @@ Deno.test("showConversation() as JSON has everything, with images by their size"
   });
   const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   const { signal } = new AbortController();
-  await engine.conversations.send(engine.branch, "What?", {
+  await engine.conversations.ask(engine.branch, "What?", {
     signal,
     emit: () => {},
     images: [{ kind: "bytes", mediaType: "image/png", bytes }],

@@ -7,7 +7,7 @@ import type { QueryResult } from "../../../src/domain/query_result.ts";
 function running() {
   let emit: (event: QueryEvent) => void = () => {};
   const end = Promise.withResolvers<QueryResult>();
-  const run = new Run("c", (options) => {
+  const run = new Run((options) => {
     emit = options.emit;
     return end.promise;
   });

@@ -28,7 +28,7 @@ async function left(
     const facts = { title: "T", channel: "telegram", workspace: "/nowhere", externalId: "123456/7" };
     const branch = await conversations.records.ensure(facts);
     const entryOf = await leave(async (key) => {
-      const { queryId } = await conversations.send(branch, "ask", {
+      const { queryId } = await conversations.ask(branch, "ask", {
         signal: new AbortController().signal,
         emit: () => {},
         requestKey: { branchId: branch.branchId, key, fingerprint: "telegram" },

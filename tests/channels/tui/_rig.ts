@@ -40,9 +40,10 @@ export function streamsAnswer(
   { conversations }: Engine,
   { answer, chunk = 24, ms = 1 }: { readonly answer: string; readonly chunk?: number; readonly ms?: number },
 ): void {
-  conversations.send = async (branch, request, { emit, signal }) => {
+  conversations.ask = async (target, request, { emit, signal }) => {
+    const conversationId = "conversationId" in target ? target.conversationId : "c";
     const emitter = new Emitter(emit, { queryId: "q", now: Date.now });
-    emitter.send({ type: "started", conversationId: branch.conversationId, request, model: "script" });
+    emitter.send({ type: "started", conversationId, request, model: "script" });
     emitter.iteration = 1;
     for (let at = 0; at < answer.length && !signal.aborted; at += chunk) {
       emitter.send({ type: "answer_delta", delta: answer.slice(at, at + chunk) });
@@ -51,7 +52,7 @@ export function streamsAnswer(
     emitter.iteration = null;
     const result: QueryResult = {
       ...{ status: "done", reason: "answered", answer, answerType: "markdown", confidence: "high", queryId: "q" },
-      ...{ conversationId: branch.conversationId, iterations: 1, usage: NO_USAGE, costUsd: null, ms: 1, notes: [] },
+      ...{ conversationId, iterations: 1, usage: NO_USAGE, costUsd: null, ms: 1, notes: [] },
     };
     emitter.send({ type: "final", result });
     return result;

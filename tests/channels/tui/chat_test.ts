@@ -93,7 +93,7 @@ Deno.test("Ctrl-C empties the input, then ends the query, and twice leaves", asy
 
 Deno.test("what cannot be sent is told, and stands in the input again", async () => {
   await withScreen([], { engine: { provider: undefined as never } }, async ({ screen, engine }) => {
-    engine.conversations.send = () => Promise.reject(new Error("Cannot write: the disk is full"));
+    engine.conversations.ask = () => Promise.reject(new Error("Cannot write: the disk is full"));
     screen.type(`keep this${ENTER}`);
     const text = await screen.until("the disk is full");
     assert.match(text, /─\n +keep this/);

@@ -25,7 +25,7 @@ function play(engine: Engine, task: EvalTask): Promise<QueryResult> {
   const pieces = async function* () {
     yield await Promise.resolve(bytes);
   };
-  return engine.conversations.send(engine.branch, task.request, {
+  return engine.conversations.ask(engine.branch, task.request, {
     signal: new AbortController().signal,
     emit: (event) => engine.events.push(event),
     ...(task.context === "" ? {} : { context: { label: "context", json: task.json, pieces: pieces() } }),

@@ -11,7 +11,7 @@ async function create(rig: PanelRig, title: string, workspace = "/work") {
 async function ask(rig: PanelRig, request: string, title = request, workspace = "/work") {
   const branch = await create(rig, title, workspace);
   const signal = new AbortController().signal;
-  await rig.engine.conversations.send(branch, request, { signal, emit: () => {} });
+  await rig.engine.conversations.ask(branch, request, { signal, emit: () => {} });
   return branch;
 }
 
@@ -135,7 +135,7 @@ Deno.test("conversationList() a busy conversation is not deleted, and that is to
   await using rig = await startPanels([() => ({ text: final("late"), delayMs: 60_000 })]);
   const abort = new AbortController();
   const branch = await create(rig, "Busy");
-  const running = rig.engine.conversations.send(branch, "x", {
+  const running = rig.engine.conversations.ask(branch, "x", {
     signal: abort.signal,
     emit: () => gate.resolve(),
   });
