@@ -3,7 +3,13 @@ import type { HostCall } from "./host_call.ts";
 import type { QueryResult } from "./query_result.ts";
 import type { Usage } from "./usage.ts";
 
-export type IterationOutcome = "executed" | "empty" | "failed" | "refused" | "final";
+const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;
+export type IterationOutcome = typeof OUTCOMES[number];
+
+/** The outcome that the row of an iteration has; null for none. */
+export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): IterationOutcome | null {
+  return OUTCOMES.find((one) => one === outcome) ?? null;
+}
 
 /** What happened, without the envelope that `Emitter` adds. Exactly one of the last three ends a query. */
 export type QueryEventBody =
@@ -29,6 +35,7 @@ export type QueryEventBody =
     readonly reason: string | null;
     readonly ms: number;
   }
+  /** Of the answer that counts: one that is refused is not told. */
   | { readonly type: "answer_delta"; readonly delta: string }
   | { readonly type: "final" | "failed" | "cancelled"; readonly result: QueryResult };
 
@@ -44,6 +51,16 @@ export type QueryEvent = QueryEventBody & {
   /** 1-based; null outside an iteration. */
   readonly iteration: number | null;
 };
+
+/** Whether it is of a query that a block asked: such events come among those of the query itself. */
+export function isChild({ parentQueryId }: QueryEvent): boolean {
+  return parentQueryId !== undefined;
+}
+
+/** Whether its query has ended. */
+export function isEnd(event: QueryEvent): event is Extract<QueryEvent, { readonly result: QueryResult }> {
+  return event.type === "final" || event.type === "failed" || event.type === "cancelled";
+}
 
 /** Never throws to the engine; a channel that fails loses its own events only. */
 export type Emit = (event: QueryEvent) => void;

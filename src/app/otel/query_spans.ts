@@ -1,4 +1,4 @@
-import type { QueryEvent } from "../../domain/query_event.ts";
+import { isEnd, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { usageAttributes } from "./gen_ai.ts";
 import type { Span, SpanContext } from "./span.ts";
@@ -35,7 +35,7 @@ export class QuerySpans implements Place {
     if (event.type === "block_started") this.#tool(event, { key: keyOf(event), name: "typescript", parent: query });
     if (event.type === "block_finished") this.#blockEnded(event);
     if (event.type === "host_call") this.#call(event, query);
-    if (event.type === "final" || event.type === "failed" || event.type === "cancelled") this.#ended(event, query);
+    if (isEnd(event)) this.#ended(event, query);
   }
 
   /** The query threw, or there never was one. */

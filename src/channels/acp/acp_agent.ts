@@ -9,11 +9,13 @@ import {
   type StopReason,
 } from "@agentclientprotocol/sdk";
 import { BusyError, UsageError } from "../../domain/errors.ts";
+import { isChild } from "../../domain/query_event.ts";
+import { QueryProgress } from "../../domain/query_progress.ts";
 import type { QueryReason, QueryResult } from "../../domain/query_result.ts";
 import { shownAnswer } from "../../domain/shown_answer.ts";
 import { promptOf } from "./prompt_of.ts";
 import { type Entry, Sessions, UNTITLED } from "./sessions.ts";
-import { updateOf } from "./update_of.ts";
+import { messageOf, updateOf } from "./update_of.ts";
 
 const LISTED = 100;
 
@@ -104,7 +106,7 @@ async function run(
   const controller = new AbortController();
   if (entry.running) throw new BusyError(`Session is busy: ${branch.conversationId}`);
   entry.running = controller;
-  let shown = "";
+  const progress = new QueryProgress();
   let sent: Promise<unknown> = Promise.resolve();
   const queue = (telling: () => Promise<void>): void => {
     sent = sent.then(telling).catch(() => controller.abort()); // the editor has left
@@ -117,13 +119,13 @@ async function run(
       variables,
       emit: (event) => {
         const update = updateOf(event);
-        if (event.type === "answer_delta" && update) shown += event.delta;
+        progress.take(event);
         if (update) queue(() => send(update));
-        if (event.type === "started" && event.parentQueryId === undefined) queue(() => tellTitle(entry, send));
+        if (event.type === "started" && !isChild(event)) queue(() => tellTitle(entry, send));
       },
     });
-    const rest = result.answer.startsWith(shown) ? result.answer.slice(shown.length) : "";
-    if (STOPS[result.reason] && result.reason !== "cancelled" && rest !== "") queue(() => send(message(rest)));
+    const { reason, answer } = result;
+    if (STOPS[reason] && reason !== "cancelled" && progress.answer === "") queue(() => send(messageOf(answer)));
     queue(() => tellTitle(entry, send));
     await sent;
     return result;
@@ -143,8 +145,8 @@ async function tellTitle(entry: Entry, send: Send): Promise<void> {
 async function replay({ session: { conversations }, branch }: Entry, send: Send): Promise<void> {
   for (const { text, answer, running } of await conversations.queries(branch)) {
     await send({ sessionUpdate: "user_message_chunk", content: { type: "text", text } });
-    if (running) await send(message("This is still running in another process."));
-    if (answer !== "") await send(message(answer));
+    if (running) await send(messageOf("This is still running in another process."));
+    if (answer !== "") await send(messageOf(answer));
   }
 }
 
@@ -159,8 +161,4 @@ async function list(sessions: Sessions, cwd: string | undefined) {
       updatedAt: new Date(one.createdAt).toISOString(),
     })),
   };
-}
-
-function message(text: string): SessionUpdate {
-  return { sessionUpdate: "agent_message_chunk", content: { type: "text", text } };
 }

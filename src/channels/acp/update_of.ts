@@ -1,7 +1,7 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { BlockResult } from "../../domain/block_result.ts";
 import { clip, oneLine } from "../../domain/clip.ts";
-import type { QueryEvent } from "../../domain/query_event.ts";
+import { isChild, type QueryEvent } from "../../domain/query_event.ts";
 import { retryLine } from "../../domain/retry_line.ts";
 
 const RESULT_CHARS = 8_000;
@@ -17,9 +17,7 @@ export function updateOf(event: QueryEvent): SessionUpdate | null {
         content: { type: "text", text: `\n(${oneLine(retryLine(event), 300)})\n` },
       };
     case "answer_delta":
-      return event.parentQueryId === undefined
-        ? { sessionUpdate: "agent_message_chunk", content: { type: "text", text: event.delta } }
-        : null;
+      return isChild(event) ? null : messageOf(event.delta);
     case "block_started":
       return {
         sessionUpdate: "tool_call",
@@ -40,6 +38,11 @@ export function updateOf(event: QueryEvent): SessionUpdate | null {
     default:
       return null;
   }
+}
+
+/** A part of the answer. */
+export function messageOf(text: string): SessionUpdate {
+  return { sessionUpdate: "agent_message_chunk", content: { type: "text", text } };
 }
 
 function callId({ queryId, iteration }: QueryEvent, block: number): string {

@@ -2,7 +2,8 @@ import pc from "picocolors";
 import type { BlockResult } from "../../domain/block_result.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { retryLine } from "../../domain/retry_line.ts";
-import type { QueryEvent } from "../../domain/query_event.ts";
+import { isChild, isEnd, type QueryEvent } from "../../domain/query_event.ts";
+import { QueryProgress } from "../../domain/query_progress.ts";
 import type { Io } from "../channel.ts";
 import { diffLines } from "./diff_lines.ts";
 import { LiveLine } from "./live_line.ts";
@@ -15,12 +16,9 @@ export class Progress {
   readonly #verbose: boolean;
   readonly #color: ReturnType<typeof pc.createColors>;
   readonly #live: LiveLine;
-  #model = "";
-  #blocks = 0;
+  readonly #progress = new QueryProgress();
   /** Why the last iteration failed; told once it is known whether the query ends with it, whose answer says the same. */
   #held: { readonly at: string; readonly reason: string } | null = null;
-  /** Child queries that run: id to task. */
-  readonly #children = new Map<string, string>();
 
   constructor(io: Io, options: { readonly verbose: boolean }) {
     this.#io = io;
@@ -31,56 +29,50 @@ export class Progress {
 
   show(event: QueryEvent): void {
     this.#release(event);
-    if (event.parentQueryId !== undefined) return this.#child(event);
+    this.#progress.take(event);
+    if (isChild(event)) return this.#child(event);
     const at = event.iteration === null ? "" : `[${event.iteration}] `;
     switch (event.type) {
-      case "thinking":
-        return this.#status(`${at}thinking…`);
-      case "code":
-        return this.#status(`${at}writing block ${event.block + 1}…`);
+      case "started":
+        return this.#waiting();
       case "block_started":
-        this.#blocks++;
         this.#code(at, event.code);
-        return this.#status(`${at}running block ${event.block + 1}…`);
+        return this.#status(at);
+      case "thinking":
+      case "code":
+        return this.#status(at);
       case "block_finished":
         return this.#result(event.result);
       case "host_call":
         for (const diff of event.diffs ?? []) this.#diff(diff);
-        return event.phase === "start" ? this.#status(`${at}${event.name}…`) : undefined;
-      case "nudge":
-        return;
+        return event.phase === "start" ? this.#status(at) : undefined;
       case "retrying":
         return this.#retrying(at, event);
-      case "usage":
-        return;
       case "iteration_finished":
         return this.#finished(at, event);
       case "final":
       case "failed":
       case "cancelled":
         return this.clear();
-      case "started":
-        this.#model = event.model;
-        return this.#waiting();
-      case "answer_delta":
+      default:
         return;
     }
   }
 
   /** A query inside the query: one line when it ends, a live one meanwhile. */
   #child(event: QueryEvent): void {
-    if (event.type === "started") this.#children.set(event.queryId, oneLine(terminalText(event.request), 60));
-    const task = this.#children.get(event.queryId) ?? "";
-    if ("result" in event && "answer" in event.result) {
-      this.#children.delete(event.queryId);
+    const { child, children } = this.#progress;
+    const task = oneLine(child?.task ?? "", 60);
+    if (isEnd(event)) {
       const { status, reason, iterations, answer } = event.result;
       const mark = status === "done" ? this.#color.green("✓") : this.#color.red("✗");
       const text = oneLine(terminalText(status === "done" ? answer : reason), 80);
       return this.painted(`    ${this.#color.dim(`↳ ${task} (${iterations})`)} ${mark} ${text}`);
     }
-    const more = this.#children.size > 1 ? ` (+${this.#children.size - 1})` : "";
-    if (event.type === "retrying") return this.#retrying(`↳ [${event.iteration ?? 0}] `, event);
-    if (event.type !== "usage") this.#status(`↳ [${event.iteration ?? 0}] ${task}${more}…`);
+    const at = `↳ [${event.iteration ?? 0}] `;
+    if (event.type === "retrying") return this.#retrying(at, event);
+    const more = children.size > 1 ? ` (+${children.size - 1})` : "";
+    if (event.type !== "usage") this.#status(at, `${task}${more}`);
   }
 
   /** On a terminal it stands until something comes; elsewhere it is a line, or a long wait would look like the end. */
@@ -91,7 +83,7 @@ export class Progress {
   }
 
   #waiting(): void {
-    this.#status(`waiting for ${this.#model}…`);
+    this.#status("");
   }
 
   /** Characters of a line: the terminal's, 100 where there is none. */
@@ -115,8 +107,8 @@ export class Progress {
     this.#io.stderr(`${text}\n`);
   }
 
-  #status(text: string): void {
-    if (this.#io.stderrIsTerminal) this.#live.show(text);
+  #status(at: string, text: string = this.#progress.doing): void {
+    if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`);
   }
 
   #code(at: string, written: string): void {
@@ -157,9 +149,8 @@ export class Progress {
   }
 
   #finished(at: string, event: Extract<QueryEvent, { type: "iteration_finished" }>): void {
-    const blocks = this.#blocks;
-    this.#blocks = 0;
-    if (event.outcome === "failed" && blocks > 0) return this.#waiting();
+    const ran = this.#progress.step?.blocks.some(({ result }) => result !== null) ?? false;
+    if (event.outcome === "failed" && ran) return this.#waiting();
     if (event.outcome === "failed") this.#held = { at, reason: event.reason ?? "" };
     else if (event.outcome === "refused") this.#unused(at, `answer refused: ${event.reason ?? ""}`);
     else if (event.outcome === "empty") {
@@ -172,8 +163,7 @@ export class Progress {
     const held = this.#held;
     if (held === null) return;
     this.#held = null;
-    const isOwn = event.parentQueryId === undefined;
-    if (isOwn && event.type === "failed" && event.result.answer.includes(held.reason)) return;
+    if (!isChild(event) && event.type === "failed" && event.result.answer.includes(held.reason)) return;
     this.#unused(held.at, `no usable reply: ${held.reason}`);
   }
 

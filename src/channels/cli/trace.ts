@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import type { QueryEvent } from "../../domain/query_event.ts";
+import { isChild, type QueryEvent } from "../../domain/query_event.ts";
 import type { Io } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 
@@ -21,7 +21,7 @@ export class Trace {
       return;
     }
     this.#flush();
-    const at = `${event.parentQueryId === undefined ? "" : "↳ "}[${event.iteration ?? 0}]`;
+    const at = `${isChild(event) ? "↳ " : ""}[${event.iteration ?? 0}]`;
     switch (event.type) {
       case "host_call":
         if (event.phase === "end") {

@@ -1,3 +1,4 @@
+import { isChild, isEnd } from "../../domain/query_event.ts";
 import { eventText, runTexts } from "./event_stream.ts";
 import type { StoredQuery } from "../../domain/stored_query.ts";
 import type { HttpParts } from "./http_parts.ts";
@@ -26,10 +27,9 @@ export async function* followTexts(
     // Read after the query: one that has ended has all of them.
     const iterations = await parts.conversations.iterations(query.queryId);
     for (const [at, event] of storedEvents(now, { iterations, model: parts.model }).entries()) {
-      const isEnd = event.type === "final" || event.type === "failed" || event.type === "cancelled";
-      if (isEnd && run?.running) break;
+      if (isEnd(event) && run?.running) break;
       if (at + 1 > seen) yield eventText(event, `r${seen = at + 1}`);
-      if (isEnd) return;
+      if (isEnd(event)) return;
     }
     const stored = iterations.filter(({ status }) => status !== "running").length;
     if (run) return yield* restOf(run, { from: next, stored });
@@ -44,7 +44,7 @@ async function* restOf(
   for (let found = await run.next(from - 1); found; found = await run.next(found.number)) {
     const { event, number } = found;
     if (event.iteration !== null && event.iteration <= stored) continue;
-    if (event.type === "started" && event.parentQueryId === undefined) continue;
+    if (event.type === "started" && !isChild(event)) continue;
     yield eventText(event, String(number));
   }
 }

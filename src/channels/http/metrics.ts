@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { QueryEvent } from "../../domain/query_event.ts";
+import { isChild, isEnd, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { Exposition } from "./exposition.ts";
 
@@ -71,8 +71,7 @@ export class Metrics {
       this.#blocks(1, { outcome: event.result.outcome });
       this.#blockSeconds(event.result.ms / 1000);
     }
-    const isEnd = event.type === "final" || event.type === "failed" || event.type === "cancelled";
-    if (isEnd && event.parentQueryId === undefined) this.#ended(event.result);
+    if (isEnd(event) && !isChild(event)) this.#ended(event.result);
   }
 
   /** All of it as text; `running` is how many queries run now. */

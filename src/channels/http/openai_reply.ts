@@ -1,4 +1,5 @@
-import type { QueryEvent } from "../../domain/query_event.ts";
+import { isChild, isEnd } from "../../domain/query_event.ts";
+import { QueryProgress } from "../../domain/query_progress.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { openAiErrorBody } from "./openai_error.ts";
@@ -28,6 +29,7 @@ export async function* completionChunks(
   run: Run,
   { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
 ): AsyncGenerator<string> {
+  const progress = new QueryProgress();
   const usage = includeUsage ? { usage: null } : {};
   const chunk = (delta: object, finish: string | null = null): string =>
     line({
@@ -36,38 +38,24 @@ export async function* completionChunks(
       ...usage,
     });
   yield chunk({ role: "assistant", content: "", refusal: null });
-  let sent = "";
   for (let found = await run.next(0); found; found = await run.next(found.number)) {
     const { event } = found;
-    if (event.parentQueryId !== undefined) continue;
+    progress.take(event);
+    if (isChild(event)) continue;
     if (event.type === "thinking") yield chunk({ reasoning_content: event.delta });
-    if (event.type === "answer_delta") {
-      sent += event.delta;
-      yield chunk({ content: event.delta });
+    if (event.type === "answer_delta") yield chunk({ content: event.delta });
+    if (!isEnd(event)) continue;
+    const { result } = event;
+    const failure = openAiFailure(result);
+    if (failure) yield line(openAiErrorBody(failure));
+    else {
+      if (progress.answer === "") yield chunk({ content: result.answer });
+      yield chunk({}, finishOf(result));
+      const total = { choices: [], usage: usageOf(result.usage) };
+      if (includeUsage) yield line({ ...head(facts, "chat.completion.chunk"), ...total });
     }
-    if (isEnd(event)) yield* end(event.result, { facts, chunk, sent, includeUsage });
   }
   yield "data: [DONE]\n\n";
-}
-
-function* end(
-  result: QueryResult,
-  { facts, chunk, sent, includeUsage }: {
-    readonly facts: CompletionFacts;
-    readonly chunk: (delta: object, finish?: string | null) => string;
-    readonly sent: string;
-    readonly includeUsage: boolean;
-  },
-): Generator<string> {
-  const failure = openAiFailure(result);
-  if (failure) return yield line(openAiErrorBody(failure));
-  if (sent === "") yield chunk({ content: result.answer });
-  yield chunk({}, finishOf(result));
-  if (includeUsage) yield line({ ...head(facts, "chat.completion.chunk"), choices: [], usage: usageOf(result.usage) });
-}
-
-function isEnd(event: QueryEvent): event is Extract<QueryEvent, { readonly result: QueryResult }> {
-  return event.type === "final" || event.type === "failed" || event.type === "cancelled";
 }
 
 function line(value: object): string {

@@ -1,4 +1,4 @@
-import type { QueryEvent } from "../../domain/query_event.ts";
+import { isChild, isEnd, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { openAiFailure } from "./openai_failure.ts";
 import { type ResponseFacts, responseObject } from "./response_object.ts";
@@ -9,7 +9,7 @@ export async function* responseEvents(run: Run, facts: ResponseFacts): AsyncGene
   const stream = new ResponseStream(facts);
   yield* stream.begin();
   for (let found = await run.next(0); found; found = await run.next(found.number)) {
-    if (found.event.parentQueryId === undefined) yield* stream.take(found.event);
+    if (!isChild(found.event)) yield* stream.take(found.event);
   }
 }
 
@@ -37,7 +37,7 @@ class ResponseStream {
     if (event.type === "thinking" && this.#open !== "message") yield* this.#think(event.delta);
     if (event.type === "iteration_finished" && this.#open === "reasoning") yield* this.#think("\n");
     if (event.type === "answer_delta") yield* this.#say(event.delta);
-    if (event.type === "final" || event.type === "failed" || event.type === "cancelled") yield* this.#end(event.result);
+    if (isEnd(event)) yield* this.#end(event.result);
   }
 
   *#think(delta: string): Generator<string> {

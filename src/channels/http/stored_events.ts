@@ -1,12 +1,10 @@
 import { Emitter } from "../../domain/emitter.ts";
-import type { IterationOutcome, QueryEvent } from "../../domain/query_event.ts";
+import { outcomeOf, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import type { EndedQuery, StoredQuery } from "../../domain/stored_query.ts";
 import type { Conversations } from "../../conversation/conversations.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
-
-const OUTCOMES: readonly IterationOutcome[] = ["executed", "empty", "failed", "refused", "final"];
 
 /** The events that a query's rows tell: whole texts in place of deltas, iterations that were finished, and its end where
  * it has one. The first one is `started`. */
@@ -37,8 +35,7 @@ function tellIteration(iteration: StoredIteration, emitter: Emitter): void {
     emitter.send({ type: "block_started", block, code });
     emitter.send({ type: "block_finished", block, result });
   }
-  const { outcome: told } = iteration.metadata;
-  const outcome = OUTCOMES.find((one) => one === told) ?? "failed";
+  const outcome = outcomeOf(iteration.metadata) ?? "failed";
   const ms = iteration.blocks.reduce((sum, { result }) => sum + result.ms, 0);
   emitter.send({ type: "iteration_finished", outcome, reason: iteration.error, ms });
 }

@@ -1,7 +1,7 @@
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { AskTarget } from "../../conversation/send_options.ts";
-import type { QueryEvent } from "../../domain/query_event.ts";
+import { isChild, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { shownAnswer } from "../../domain/shown_answer.ts";
 import { findConversation, type McpParts, told } from "./_tool_parts.ts";
@@ -96,7 +96,7 @@ function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return () => {};
   return (event) => {
-    if (event.type !== "iteration_finished" || event.parentQueryId !== undefined) return;
+    if (event.type !== "iteration_finished" || isChild(event)) return;
     const message = `Iteration ${event.iteration}: ${event.reason ?? event.outcome}`;
     const params = { progressToken: token, progress: event.iteration ?? 0, message };
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client has left

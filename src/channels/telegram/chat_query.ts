@@ -1,9 +1,10 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { BusyError, Cancelled, ConfigError, ProviderError, StoreError, UsageError } from "../../domain/errors.ts";
+import { QueryProgress } from "../../domain/query_progress.ts";
 import type { BotParts } from "./bot_parts.ts";
 import type { Entry } from "./entry.ts";
 import type { Incoming } from "./incoming.ts";
-import { ProgressView } from "./progress_view.ts";
+import { progressView } from "./progress_view.ts";
 import { queryAnswer } from "./query_answer.ts";
 import { Reply } from "./reply.ts";
 import { resultText } from "./result_text.ts";
@@ -21,7 +22,8 @@ export type ChatQueryEnd = "answered" | "kept";
 export class ChatQuery {
   readonly #parts: BotParts;
   readonly #reply: Reply;
-  readonly #view: ProgressView;
+  readonly #progress = new QueryProgress();
+  readonly #since: number;
   readonly #cancel = new AbortController();
   readonly #ended = new AbortController();
   /** The query runs, or it is over. */
@@ -34,7 +36,7 @@ export class ChatQuery {
     const { chat, messageId } = entry.message;
     this.#entry = entry;
     this.#parts = parts;
-    this.#view = new ProgressView(parts.clock.now());
+    this.#since = parts.clock.now();
     this.#reply = new Reply({
       place: chat,
       replyTo: chat.group ? messageId : null,
@@ -52,7 +54,7 @@ export class ChatQuery {
 
   /** Of the running query, null before it has begun. */
   get queryId(): string | null {
-    return this.#view.queryId;
+    return this.#progress.queryId;
   }
 
   cancel(): void {
@@ -119,9 +121,9 @@ export class ChatQuery {
       entry: () => this.#entry,
       save: (change) => this.#save(change),
       emit: (event) => {
-        const before = this.#view.queryId;
-        this.#view.add(event);
-        const { queryId } = this.#view;
+        const before = this.queryId;
+        this.#progress.take(event);
+        const { queryId } = this;
         if (queryId === before || queryId === null) return;
         this.#begun.resolve();
         this.#saving = this.#save({ queryId });
@@ -151,7 +153,7 @@ export class ChatQuery {
       }
       await clock.sleep(interval, this.#ended.signal).catch(() => {});
       if (this.#ended.signal.aborted || this.queryId === null) continue;
-      await this.#reply.progress(this.#view.text(clock.now()));
+      await this.#reply.progress(progressView(this.#progress, clock.now() - this.#since));
     }
   }
 

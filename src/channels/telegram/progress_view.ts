@@ -1,52 +1,24 @@
 import { oneLine } from "../../domain/clip.ts";
-import type { QueryEvent } from "../../domain/query_event.ts";
-import { retryLine } from "../../domain/retry_line.ts";
+import type { QueryProgress } from "../../domain/query_progress.ts";
 import { visibleText } from "../../domain/visible_text.ts";
 
 const SHOWN_CHARS = 3_000;
 
-/** What a chat sees of a query while it runs. Events of child queries are left out. */
-export class ProgressView {
-  readonly #started: number;
-  #queryId: string | null = null;
-  #iteration = 1;
-  #thinking = "";
-  #doing = "";
-  #answer = "";
+/** What a chat sees of a query while it runs, so many milliseconds after its message. */
+export function progressView(progress: QueryProgress, ms: number): string {
+  const { step, answer } = progress;
+  const head = `⏳ iteration ${step?.number ?? 1} · ${Math.round(ms / 1000)} s`;
+  if (answer !== "") return `${head}\n\n${tail(visibleText(answer))}`;
+  const doing = doingOf(progress);
+  const lines = [oneLine(visibleText(step?.thinking.slice(0, SHOWN_CHARS) ?? ""), 300), doing && `▸ ${doing}`];
+  return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
+}
 
-  constructor(started: number) {
-    this.#started = started;
-  }
-
-  /** Null before it has begun. */
-  get queryId(): string | null {
-    return this.#queryId;
-  }
-
-  add(event: QueryEvent): void {
-    if (event.parentQueryId !== undefined) return;
-    if (event.type === "started") this.#queryId = event.queryId;
-    if (event.iteration !== null && event.iteration !== this.#iteration) {
-      this.#iteration = event.iteration;
-      this.#thinking = "";
-      this.#answer = "";
-    }
-    if (event.type === "thinking") {
-      this.#thinking = (this.#thinking + event.delta).slice(0, SHOWN_CHARS);
-      this.#doing = "";
-    } else if (event.type === "answer_delta") this.#answer += event.delta;
-    else if (event.type === "block_started") this.#doing = firstLine(event.code);
-    else if (event.type === "host_call" && event.phase === "start") this.#doing = `${event.name}()`;
-    else if (event.type === "retrying") this.#doing = oneLine(visibleText(retryLine(event)), 300);
-    else if (event.type === "iteration_finished") this.#doing = "";
-  }
-
-  text(now: number): string {
-    const head = `⏳ iteration ${this.#iteration} · ${Math.round((now - this.#started) / 1000)} s`;
-    if (this.#answer !== "") return `${head}\n\n${tail(visibleText(this.#answer))}`;
-    const lines = [oneLine(visibleText(this.#thinking), 300), this.#doing === "" ? "" : `▸ ${this.#doing}`];
-    return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
-  }
+function doingOf({ phase, doing, step, block }: QueryProgress): string {
+  if (phase === "retrying") return doing;
+  if (!["running", "calling", "child"].includes(phase)) return "";
+  const { code = "", calling = "" } = step?.blocks[block] ?? {};
+  return calling === "" ? firstLine(code) : `${calling}()`;
 }
 
 function firstLine(code: string): string {

@@ -1,7 +1,7 @@
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { Emit, QueryEvent } from "../../domain/query_event.ts";
+import { type Emit, isChild, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import type { Session } from "../channel.ts";
@@ -119,7 +119,7 @@ export class Chat {
     if (this.#running === null) return false;
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
     this.#running.controller.abort();
-    this.#running.turn.phase = "cancelling";
+    this.#running.turn.cancelling = true;
     this.#parts.changed();
     return true;
   }
@@ -216,7 +216,7 @@ export class Chat {
       await this.#follow(turn);
     } catch (error) {
       transcript.add(new LineEntry(error instanceof Error ? error.message : String(error), shown().theme.bad));
-      if (turn.queryId === null) refused(); // else its request is stored
+      if (turn.progress.queryId === null) refused(); // else its request is stored
     } finally {
       this.#running = null;
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
@@ -225,7 +225,7 @@ export class Chat {
   }
 
   /** The branch that the query was made in: it may have a title by now, and a retry may have made another one. */
-  async #follow({ queryId }: Turn): Promise<void> {
+  async #follow({ progress: { queryId } }: Turn): Promise<void> {
     const { conversations } = this.#parts.session();
     const made = queryId === null ? null : await conversations.records.query(queryId);
     const branchId = made?.branchId ?? this.#branch?.branchId;
@@ -235,7 +235,7 @@ export class Chat {
   #event(event: QueryEvent, turn: Turn): void {
     turn.show(event);
     if (event.type === "usage") this.#spent = { ...this.#spent, usage: addUsage(this.#spent.usage, event.usage) };
-    if (event.type === "iteration_finished" && event.parentQueryId === undefined && event.iteration !== null) {
+    if (event.type === "iteration_finished" && !isChild(event) && event.iteration !== null) {
       void this.#readFacts(event.queryId, event.iteration);
     }
     this.#parts.changed();

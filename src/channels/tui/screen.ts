@@ -274,7 +274,7 @@ export class Screen {
 
   #facts(): FrameFacts {
     const { running, spent, waiting } = this.#chat;
-    const iteration = running?.turn.iteration ?? 0;
+    const iteration = running?.turn.progress.step?.number ?? 0;
     const facts = { session: this.#session, spent, iteration, home: this.#parts.userHome };
     return {
       theme: this.#theme,

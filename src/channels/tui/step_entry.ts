@@ -2,12 +2,12 @@ import { truncateToWidth } from "@earendil-works/pi-tui";
 import type { BlockResult } from "../../domain/block_result.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { durationText } from "../../domain/duration_text.ts";
+import type { Step, StepBlock, StepChild } from "../../domain/query_progress.ts";
 import { visibleText } from "../../domain/visible_text.ts";
 import { brokenLine } from "./broken_line.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
 import { moreLines } from "./more_lines.ts";
 import type { Shown } from "./shown.ts";
-import type { Step, StepBlock, StepChild } from "./step.ts";
 import { wrapped } from "./wrapped.ts";
 
 /** Lines of each part, and where the whole is wanted. */

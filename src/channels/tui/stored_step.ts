@@ -1,17 +1,15 @@
 import type { Conversations } from "../../conversation/conversations.ts";
 import { clip } from "../../domain/clip.ts";
-import type { IterationOutcome } from "../../domain/query_event.ts";
-import { boundedResult } from "./bounded_result.ts";
-import { newStep, type Step } from "./step.ts";
+import { outcomeOf } from "../../domain/query_event.ts";
+import { boundedResult, newStep, type Step } from "../../domain/query_progress.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-const OUTCOMES: readonly IterationOutcome[] = ["executed", "empty", "failed", "refused", "final"];
 const MOST_CHARS = 20_000;
 
 /** An iteration as its row has it; of large texts only what can be looked at. */
 export function storedStep({ position, thinking, blocks, error, metadata, status }: StoredIteration): Step {
-  const outcome = OUTCOMES.find((one) => one === metadata["outcome"]) ?? (status === "error" ? "failed" : null);
+  const outcome = outcomeOf(metadata) ?? (status === "error" ? "failed" : null);
   const pending = Array.isArray(metadata["pendingBlocks"]) && blocks.length === 0 ? metadata["pendingBlocks"] : [];
   return {
     ...newStep(position + 1),

@@ -66,11 +66,8 @@ Deno.test("blocks, calls, changes of files and outcomes stand where they belong"
     const result = blockResult({ ok: true, outcome: "value", preview: "12", stdout: "printed", ms: 1_234 });
     emitter.send({ type: "block_finished", block: 0, result });
     assert.match(text(transcript), /-old\n +\+new\n *✓ 12 1\.2 s\n +printed/);
-    emitter.send({ type: "answer_delta", delta: "An answer that does not count" });
     emitter.send({ type: "iteration_finished", outcome: "refused", reason: "it names no file", ms: 1 });
-    const refused = text(transcript);
-    assert.match(refused, /answer refused: it names no file/);
-    assert.ok(!refused.includes("does not count"));
+    assert.match(text(transcript), /answer refused: it names no file/);
   });
 });
 
