@@ -79,20 +79,11 @@ export class QueryProgress {
 
   /** What goes on, in a few words; they hold no control characters. */
   get doing(): string {
-    switch (this.phase) {
-      case "waiting":
-        return `waiting for ${this.#model}`;
-      case "writing":
-      case "running":
-        return `${this.phase} block ${this.block + 1}`;
-      case "child":
-        return `↳ ${oneLine(this.child?.task ?? "a question of its own", 40)}`;
-      case "calling":
-      case "retrying":
-        return this.#detail;
-      default:
-        return this.phase;
-    }
+    const { phase, block, child } = this;
+    if (phase === "waiting") return `waiting for ${this.#model}`;
+    if (phase === "writing" || phase === "running") return `${phase} block ${block + 1}`;
+    if (phase === "child") return `↳ ${oneLine(child?.task ?? "a question of its own", 40)}`;
+    return phase === "calling" || phase === "retrying" ? this.#detail : phase;
   }
 
   take(event: QueryEvent): void {

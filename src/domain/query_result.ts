@@ -61,6 +61,21 @@ const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
   process_lost: "interrupted",
 };
 
+const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
+  "answer_schema",
+  "unusable_replies",
+  "provider",
+  "configuration",
+  "cancelled",
+  "process_lost",
+  "defect",
+]);
+
+/** False where `answer` only says what went wrong. A query that ran out has its best answer. */
+export function hasAnswer({ reason }: Pick<QueryResult, "reason">): boolean {
+  return !WITHOUT_ANSWER.has(reason);
+}
+
 /** The stored status that belongs to a reason. */
 export function statusOf(reason: QueryReason): QueryStatus {
   return STATUS[reason];

@@ -75,7 +75,7 @@ export async function conversationHistory(
     queryId: query.queryId,
     request: clip(query.text, 1000),
     answer: clip(query.answer, 1000),
-    status: query.running ? "running" : query.status,
+    status: query.status,
     iterations: query.iterations,
     createdAt: query.createdAt,
   }));

@@ -30,8 +30,8 @@ export class StoredHistory implements history.HistoryReader {
   async queries(conversationId: string, options?: NewestQueries): Promise<readonly history.PastQuery[]> {
     const { branchId } = await this.#branch(conversationId);
     const found = await this.#store.queries(branchId, options);
-    return found.map(({ queryId: id, text: request, status, running, answer, iterations, createdAt }) => (
-      { id, request, status: running ? "running" : status, answer, iterations, createdAt }
+    return found.map(({ queryId: id, text: request, status, answer, iterations, createdAt }) => (
+      { id, request, status, answer, iterations, createdAt }
     ));
   }
 

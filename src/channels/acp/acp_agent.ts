@@ -8,7 +8,8 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
-import { BusyError, UsageError } from "../../domain/errors.ts";
+import { BusyError } from "../../domain/errors.ts";
+import { faultOf } from "../../domain/fault_of.ts";
 import { isChild } from "../../domain/query_event.ts";
 import { QueryProgress } from "../../domain/query_progress.ts";
 import type { QueryReason, QueryResult } from "../../domain/query_result.ts";
@@ -88,8 +89,9 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof BusyError) throw RequestError.invalidRequest({ busy: true }, error.message);
-    if (error instanceof UsageError) throw RequestError.invalidParams(undefined, error.message);
+    const fault = faultOf(error);
+    if (fault?.kind === "busy") throw RequestError.invalidRequest({ busy: true }, fault.message);
+    if (fault?.kind === "usage") throw RequestError.invalidParams(undefined, fault.message);
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 import type { AskOptions } from "../../conversation/send_options.ts";
 import type { QueryEvent } from "../../domain/query_event.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
+import { hasAnswer, type QueryResult } from "../../domain/query_result.ts";
 import type { Io } from "../channel.ts";
-import { exitCodeOf, hasAnswer } from "./exit_code.ts";
+import { exitCodeOf } from "./exit_code.ts";
 import { Progress } from "./progress.ts";
 import { terminalText } from "./terminal_text.ts";
 import { Trace } from "./trace.ts";

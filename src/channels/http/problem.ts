@@ -1,4 +1,4 @@
-import { BusyError, Cancelled, ConfigError, ProviderError, StoreError, UsageError } from "../../domain/errors.ts";
+import { type FaultKind, faultOf } from "../../domain/fault_of.ts";
 
 /** Titles of the kinds of problems; the kind is the last part of the `type` of problem details. */
 const TITLES = {
@@ -79,15 +79,19 @@ export class Problem extends Error {
   }
 }
 
+const OF_FAULTS: Readonly<Record<FaultKind, ProblemKind>> = {
+  usage: "bad-request",
+  busy: "conflict",
+  provider: "provider",
+  config: "unavailable",
+  store: "unavailable",
+  cancelled: "unavailable",
+  output: "unavailable",
+};
+
 /** The problem that an error is for the caller; null for a defect. */
 export function problemOf(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
-  if (error instanceof UsageError) return new Problem(error.message, { kind: "bad-request" });
-  if (error instanceof BusyError) return new Problem(error.message, { kind: "conflict" });
-  if (error instanceof ProviderError) return new Problem(error.message, { kind: "provider" });
-  if (error instanceof ConfigError || error instanceof StoreError) {
-    return new Problem(error.message, { kind: "unavailable" });
-  }
-  if (error instanceof Cancelled) return new Problem("Cancelled", { kind: "unavailable" });
-  return null;
+  const fault = faultOf(error);
+  return fault && new Problem(fault.message, { kind: OF_FAULTS[fault.kind] });
 }

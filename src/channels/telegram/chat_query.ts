@@ -1,5 +1,6 @@
 import type { Conversation } from "../../conversation/conversations.ts";
-import { BusyError, Cancelled, ConfigError, ProviderError, StoreError, UsageError } from "../../domain/errors.ts";
+import { Cancelled } from "../../domain/errors.ts";
+import { faultOf } from "../../domain/fault_of.ts";
 import { QueryProgress } from "../../domain/query_progress.ts";
 import type { BotParts } from "./bot_parts.ts";
 import type { Entry } from "./entry.ts";
@@ -164,8 +165,8 @@ export class ChatQuery {
 
   #told(error: unknown): string {
     if (error instanceof TelegramError && error.kind === "token") throw error;
-    const known = [UsageError, ConfigError, StoreError, ProviderError, BusyError, TelegramError];
-    if (error instanceof Error && known.some((kind) => error instanceof kind)) return error.message;
+    const fault = error instanceof TelegramError ? error : faultOf(error);
+    if (fault !== null) return fault.message;
     this.#parts.log.error("telegram_defect", { error: error instanceof Error ? error.stack ?? "" : String(error) });
     return "A defect ended this; the log says more";
   }

@@ -1,4 +1,5 @@
-import { Cancelled, ConfigError, StoreError, UsageError } from "../../domain/errors.ts";
+import { Cancelled, StoreError } from "../../domain/errors.ts";
+import { faultOf } from "../../domain/fault_of.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { chatConversation } from "./chat_conversation.ts";
 import { ChatQuery, type ChatQueryEnd } from "./chat_query.ts";
@@ -193,9 +194,9 @@ export class ChatWorker {
     try {
       told = await chatCommand(entry.message, { parts: this.#parts, cancel: () => this.cancel() });
     } catch (error) {
-      const known = [UsageError, ConfigError, StoreError].some((kind) => error instanceof kind);
-      if (!known || !(error instanceof Error)) throw error;
-      told = new RichText().add(`⚠️ ${error.message}`);
+      const fault = faultOf(error);
+      if (fault === null || fault.kind === "cancelled") throw error;
+      told = new RichText().add(`⚠️ ${fault.message}`);
     }
     if (told === null) await this.#parts.inbox.remove(entry);
     else await this.#tell(entry, told);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { describeError, exitCodeOf, hasAnswer } from "../../../src/channels/cli/exit_code.ts";
+import { describeError, exitCodeOf } from "../../../src/channels/cli/exit_code.ts";
 import { BusyError, ConfigError, HostCallError, StoreError, UsageError } from "../../../src/domain/errors.ts";
-import { type QueryReason, type QueryResult, statusOf } from "../../../src/domain/query_result.ts";
+import { hasAnswer, type QueryReason, type QueryResult, statusOf } from "../../../src/domain/query_result.ts";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 
 function result(reason: QueryReason): QueryResult {

@@ -122,7 +122,7 @@ export class Turns {
     if (item.kind === "step") return row(`    ${item.step.name}`, { facts: item.step.facts, ...place });
     const { query, number } = item;
     const facts = [
-      query.running ? "running" : query.status,
+      query.status,
       amounts.count(query.iterations, "iteration"),
       query.costUsd === null || query.costUsd === 0 ? "" : amounts.cost(query.costUsd),
     ];
