@@ -97,8 +97,8 @@ async function extensionsOf(
 /** What traces needs is loaded where they are wanted alone. */
 async function conversationsOf(telemetry: Telemetry | null = null, parts: ConversationParts): Promise<Conversations> {
   if (!telemetry) return new Conversations(parts);
-  const { TracedConversations } = await import("./otel/traced_conversations.ts");
-  return new TracedConversations(parts, telemetry.tracer);
+  const { tracedConversations } = await import("./otel/traced_conversations.ts");
+  return tracedConversations(parts, telemetry.tracer);
 }
 
 async function routerFor(

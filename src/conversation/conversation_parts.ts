@@ -1,3 +1,5 @@
+import type { Emit } from "../domain/query_event.ts";
+import type { QueryResult } from "../domain/query_result.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { QueryParts } from "../query/query_parts.ts";
 import type { LivingChildrenOptions } from "./living_children.ts";
@@ -7,6 +9,8 @@ export type ConversationParts =
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering">
   & {
+    /** Goes around every query once it has its branch, and may listen to it. */
+    readonly around?: (emit: Emit, run: (emit: Emit) => Promise<QueryResult>) => Promise<QueryResult>;
     /** How many children may live, and for how long without a query. */
     readonly children?: Partial<Omit<LivingChildrenOptions, "onError">>;
   };

@@ -5,13 +5,14 @@ import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { NewConversation } from "../domain/new_conversation.ts";
 import type { NewFork } from "../domain/new_fork.ts";
+import type { Emit } from "../domain/query_event.ts";
 import type { Recording } from "../domain/recording.ts";
 import type { QueryResult } from "../domain/query_result.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/id.ts";
 import type { GivenVariable } from "../environment/given_variable.ts";
-import type { Branch, BranchNode, Store, StoredIteration, VariableHead } from "../persistence/store.ts";
+import type { Branch, BranchNode, Store, StoredIteration } from "../persistence/store.ts";
 import type { StoredQuery } from "../domain/stored_query.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
@@ -127,10 +128,6 @@ export class Conversations {
     await this.#store.deleteConversation(conversationId);
   }
 
-  async variables(branch: Branch): Promise<readonly VariableHead[]> {
-    return await this.#store.variables(branch.branchId);
-  }
-
   /** Asks a request and runs its query to its end. Rejects with `UsageError` for an empty or oversized request, a schema
    * that is not one, images that cannot be sent and variables that cannot be read, with `Cancelled` where something would
    * have to be made after the signal is aborted; nothing is made or stored then. Rejects besides with `BusyError`
@@ -222,7 +219,9 @@ export class Conversations {
     await options.onBranch?.(branch);
     const lock = this.#live.lockOf(branch);
     if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
-    return await lock.run(() => this.#run(request, { branch, options }));
+    const run = (emit: Emit) => this.#run(request, { branch, options: { ...options, emit } });
+    const { around } = this.#parts;
+    return await lock.run(() => around ? around(options.emit, run) : run(options.emit));
   }
 
   async #run(

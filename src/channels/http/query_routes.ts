@@ -87,7 +87,7 @@ function variables({ conversations }: HttpParts): Route {
     answers: { 200: { description: "All variables", schema: z.object({ items: z.array(schema.VariableSchema) }) } },
     handle: async ({ params }) => {
       const conversation = await findConversation(conversations, params["id"]);
-      return jsonResponse({ items: await conversations.variables(conversation) });
+      return jsonResponse({ items: await conversations.records.variables(conversation) });
     },
   });
 }
@@ -149,7 +149,7 @@ function graph({ conversations }: HttpParts): Route {
     answers: { 200: { description: "The graph", schema: schema.GraphSchema } },
     handle: async ({ params }) => {
       const conversation = await findConversation(conversations, params["id"]);
-      const heads = await conversations.variables(conversation);
+      const heads = await conversations.records.variables(conversation);
       const names = new Set(heads.map(({ name }) => name));
       const edges = await conversations.records.dependencies(conversation);
       return jsonResponse({

@@ -7,9 +7,10 @@ import type { Run } from "./run.ts";
 /** The events of a response as OpenAI's clients read them: thinking as one reasoning item, then the answer as a message. */
 export async function* responseEvents(run: Run, facts: ResponseFacts): AsyncGenerator<string> {
   const stream = new ResponseStream(facts);
-  yield* stream.begin();
+  yield stream.begin();
   for (let found = await run.next(0); found; found = await run.next(found.number)) {
-    if (!isChild(found.event)) yield* stream.take(found.event);
+    const text = isChild(found.event) ? "" : stream.take(found.event);
+    if (text !== "") yield text;
   }
 }
 
@@ -27,68 +28,69 @@ class ResponseStream {
     this.#facts = facts;
   }
 
-  *begin(): Generator<string> {
+  begin(): string {
     const response = responseObject(this.#facts, { result: null });
-    yield this.#event("response.created", { response });
-    yield this.#event("response.in_progress", { response });
+    return this.#event("response.created", { response }) + this.#event("response.in_progress", { response });
   }
 
-  *take(event: QueryEvent): Generator<string> {
-    if (event.type === "thinking" && this.#open !== "message") yield* this.#think(event.delta);
-    if (event.type === "iteration_finished" && this.#open === "reasoning") yield* this.#think("\n");
-    if (event.type === "answer_delta") yield* this.#say(event.delta);
-    if (isEnd(event)) yield* this.#end(event.result);
+  /** What an event is for the client, "" for nothing. */
+  take(event: QueryEvent): string {
+    if (event.type === "thinking" && this.#open !== "message") return this.#think(event.delta);
+    if (event.type === "iteration_finished" && this.#open === "reasoning") return this.#think("\n");
+    if (event.type === "answer_delta") return this.#say(event.delta);
+    return isEnd(event) ? this.#end(event.result) : "";
   }
 
-  *#think(delta: string): Generator<string> {
-    if (this.#open === null) {
-      this.#open = "reasoning";
-      const item = { id: `rs_${this.#facts.queryId}`, type: "reasoning", summary: [], status: "in_progress" };
-      yield this.#event("response.output_item.added", { output_index: this.#items, item });
-      const part = { type: "summary_text", text: "" };
-      yield this.#event("response.reasoning_summary_part.added", { ...this.#summary(), part });
-    }
+  #think(delta: string): string {
+    const before = this.#open === null ? this.#openThinking() : "";
     this.#thinking += delta;
-    yield this.#event("response.reasoning_summary_text.delta", { ...this.#summary(), delta });
+    return before + this.#event("response.reasoning_summary_text.delta", { ...this.#summary(), delta });
   }
 
-  *#closeThinking(): Generator<string> {
-    if (this.#open !== "reasoning") return;
+  #openThinking(): string {
+    this.#open = "reasoning";
+    const item = { id: `rs_${this.#facts.queryId}`, type: "reasoning", summary: [], status: "in_progress" };
+    const part = { type: "summary_text", text: "" };
+    return this.#event("response.output_item.added", { output_index: this.#items, item }) +
+      this.#event("response.reasoning_summary_part.added", { ...this.#summary(), part });
+  }
+
+  #closeThinking(): string {
+    if (this.#open !== "reasoning") return "";
+    this.#open = null;
     const text = this.#thinking;
     const part = { type: "summary_text", text };
-    yield this.#event("response.reasoning_summary_text.done", { ...this.#summary(), text });
-    yield this.#event("response.reasoning_summary_part.done", { ...this.#summary(), part });
     const item = { id: `rs_${this.#facts.queryId}`, type: "reasoning", summary: [part], status: "completed" };
-    yield this.#event("response.output_item.done", { output_index: this.#items++, item });
-    this.#open = null;
+    return this.#event("response.reasoning_summary_text.done", { ...this.#summary(), text }) +
+      this.#event("response.reasoning_summary_part.done", { ...this.#summary(), part }) +
+      this.#event("response.output_item.done", { output_index: this.#items++, item });
   }
 
-  *#say(delta: string): Generator<string> {
-    if (this.#open !== "message") {
-      yield* this.#closeThinking();
-      this.#open = "message";
-      const item = { ...this.#message("in_progress"), content: [] };
-      yield this.#event("response.output_item.added", { output_index: this.#items, item });
-      yield this.#event("response.content_part.added", { ...this.#content(), part: textPart("") });
-    }
+  #say(delta: string): string {
+    const before = this.#open === "message" ? "" : this.#closeThinking() + this.#openMessage();
     this.#answer += delta;
-    yield this.#event("response.output_text.delta", { ...this.#content(), delta, logprobs: [] });
+    return before + this.#event("response.output_text.delta", { ...this.#content(), delta, logprobs: [] });
   }
 
-  *#end(result: QueryResult): Generator<string> {
+  #openMessage(): string {
+    this.#open = "message";
+    const item = { ...this.#message("in_progress"), content: [] };
+    return this.#event("response.output_item.added", { output_index: this.#items, item }) +
+      this.#event("response.content_part.added", { ...this.#content(), part: textPart("") });
+  }
+
+  #end(result: QueryResult): string {
     const response = responseObject(this.#facts, { result, thinking: this.#thinking });
-    if (openAiFailure(result)) {
-      yield* this.#closeThinking();
-      return yield this.#event("response.failed", { response });
-    }
-    if (this.#answer === "") yield* this.#say(result.answer);
+    if (openAiFailure(result)) return this.#closeThinking() + this.#event("response.failed", { response });
+    const rest = this.#answer === "" ? this.#say(result.answer) : "";
     const isWhole = result.reason === "answered";
     const text = this.#answer;
-    yield this.#event("response.output_text.done", { ...this.#content(), text, logprobs: [] });
-    yield this.#event("response.content_part.done", { ...this.#content(), part: textPart(text) });
     const item = { ...this.#message(isWhole ? "completed" : "incomplete"), content: [textPart(text)] };
-    yield this.#event("response.output_item.done", { output_index: this.#items, item });
-    yield this.#event(isWhole ? "response.completed" : "response.incomplete", { response });
+    return rest +
+      this.#event("response.output_text.done", { ...this.#content(), text, logprobs: [] }) +
+      this.#event("response.content_part.done", { ...this.#content(), part: textPart(text) }) +
+      this.#event("response.output_item.done", { output_index: this.#items, item }) +
+      this.#event(isWhole ? "response.completed" : "response.incomplete", { response });
   }
 
   #summary() {

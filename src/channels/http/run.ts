@@ -1,6 +1,6 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
-import type { QueryEvent } from "../../domain/query_event.ts";
+import type { Emit, QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 
 /** Events of a running query that a client may still ask for. */
@@ -40,9 +40,14 @@ export class Run {
   /** Settles as `Conversations.ask` does. */
   readonly ended: Promise<QueryResult>;
 
-  constructor(ask: Ask) {
+  /** `onEvent` gets every event, before those who follow the run. */
+  constructor(ask: Ask, onEvent: Emit = () => {}) {
     const onBranch = (branch: Conversation): void => void (this.#branch = branch);
-    this.ended = ask({ signal: this.#controller.signal, emit: (event) => this.#add(event), onBranch });
+    const emit = (event: QueryEvent): void => {
+      onEvent(event);
+      this.#add(event);
+    };
+    this.ended = ask({ signal: this.#controller.signal, emit, onBranch });
     this.ended.then(() => this.#end(), (error: unknown) => {
       this.#begun.reject(error);
       this.#end();

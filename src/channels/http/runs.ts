@@ -44,9 +44,7 @@ export class Runs {
   ): Promise<Begun & { readonly run: Run }> {
     if (this.#closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
     const lease = this.#quotas.begin(caller);
-    const run = new Run(({ emit, ...options }) => {
-      return ask({ ...options, emit: (event) => [this.#onEvent, emit].forEach((tell) => tell(event)) });
-    });
+    const run = new Run(ask, this.#onEvent);
     this.#running.add(run);
     const stay = leaving?.(() => run.cancel());
     const gone = (): void => {

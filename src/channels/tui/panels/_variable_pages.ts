@@ -1,6 +1,6 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
-import type { ShownVersion } from "../../../conversation/records.ts";
+import type { Conversation } from "../../../conversation/conversations.ts";
+import type { Records, ShownVersion } from "../../../conversation/records.ts";
 import { oneLine } from "../../../domain/clip.ts";
 import { versionText } from "../../../conversation/version_text.ts";
 import type { PanelParts } from "../panel.ts";
@@ -11,7 +11,7 @@ import { paint } from "./_paint.ts";
 import { Reader } from "./_reader.ts";
 import type { TextPart } from "./_text_view.ts";
 
-type Head = Awaited<ReturnType<Conversations["variables"]>>[number];
+type Head = Awaited<ReturnType<Records["variables"]>>[number];
 
 /** More of a value, and of a difference, is not shown. */
 const SHOWN_CHARS = 200_000;
@@ -24,7 +24,7 @@ const LARGE = 100_000;
 interface Given {
   readonly theme: PanelParts["theme"];
   readonly branch: Conversation;
-  readonly records: () => Conversations["records"];
+  readonly records: () => Records;
   readonly copy: (text: string) => void;
   /** Runs the work in the background, then what it gave. */
   readonly load: (work: () => Promise<() => void>) => void;

@@ -1,5 +1,6 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
+import type { Conversation } from "../../../conversation/conversations.ts";
+import type { Records } from "../../../conversation/records.ts";
 import type { Panel, PanelParts } from "../panel.ts";
 import { BasePanel } from "./_base_panel.ts";
 import { flat } from "./_flat.ts";
@@ -10,7 +11,7 @@ import { paint } from "./_paint.ts";
 import { row } from "./_row.ts";
 import { VariablePages } from "./_variable_pages.ts";
 
-type Head = Awaited<ReturnType<Conversations["variables"]>>[number];
+type Head = Awaited<ReturnType<Records["variables"]>>[number];
 
 /** Where there are as many, each variable has its comment below it. */
 const DOC_COLUMNS = 90;
@@ -36,7 +37,7 @@ class VariableBrowser extends BasePanel {
     if (branch === null) this.#heads = [];
     else {
       this.load("variables", {
-        work: () => parts.session().conversations.variables(branch),
+        work: () => parts.session().conversations.records.variables(branch),
         then: (heads) => {
           this.#heads = heads;
           this.#fill("first");
