@@ -1,6 +1,7 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { Cancelled } from "../../domain/errors.ts";
 import { faultOf } from "../../domain/fault_of.ts";
+import { isChild } from "../../domain/query_event.ts";
 import { QueryProgress } from "../../domain/query_progress.ts";
 import type { BotParts } from "./bot_parts.ts";
 import type { Entry } from "./entry.ts";
@@ -122,12 +123,10 @@ export class ChatQuery {
       entry: () => this.#entry,
       save: (change) => this.#save(change),
       emit: (event) => {
-        const before = this.queryId;
         this.#progress.take(event);
-        const { queryId } = this;
-        if (queryId === before || queryId === null) return;
+        if (event.type !== "started" || isChild(event)) return;
         this.#begun.resolve();
-        this.#saving = this.#save({ queryId });
+        this.#saving = this.#save({ queryId: event.queryId });
       },
     });
     if (result.reason === "cancelled" && this.#isCut) return await this.#suspend();

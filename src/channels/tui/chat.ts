@@ -1,7 +1,7 @@
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { type Emit, isChild, type QueryEvent } from "../../domain/query_event.ts";
+import { isChild, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import type { Session } from "../channel.ts";
@@ -163,9 +163,8 @@ export class Chat {
     transcript.add(this.#asked = new RequestEntry(text, { shown }));
     await this.#work(async (options) => {
       const { conversations, workspace } = session();
-      const onBranch = (branch: Branch): void => void (this.#branch = branch);
       const target = this.#branch ?? { channel: CHANNEL, workspace };
-      return await conversations.ask(target, text, { ...options, onBranch, images, variables: given(variables) });
+      return await conversations.ask(target, text, { ...options, images, variables: given(variables) });
     }, {
       refused: () => {
         if (this.#asked !== null) transcript.replace(this.#asked, []);
@@ -199,9 +198,7 @@ export class Chat {
 
   /** One query from its beginning to its end. `refused`: it did not begin. */
   async #work(
-    begin: (options: { readonly signal: AbortSignal; readonly emit: Emit; readonly refuseWhenBusy: true }) => Promise<
-      QueryResult
-    >,
+    begin: (options: AskOptions) => Promise<QueryResult>,
     { refused }: { readonly refused: () => void },
   ): Promise<void> {
     const { transcript, shown, changed, session } = this.#parts;
@@ -212,8 +209,10 @@ export class Chat {
     this.#running = { turn, controller, since: Date.now() };
     const emit = (event: QueryEvent): void => this.#event(event, turn);
     try {
-      this.#finished(await begin({ signal: controller.signal, emit, refuseWhenBusy: true }));
-      await this.#follow(turn);
+      const onBranch = (branch: Branch): void => void (this.#branch = branch);
+      this.#finished(await begin({ signal: controller.signal, emit, onBranch, refuseWhenBusy: true }));
+      // It may have a title by now.
+      if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
       transcript.add(new LineEntry(error instanceof Error ? error.message : String(error), shown().theme.bad));
       if (turn.progress.queryId === null) refused(); // else its request is stored
@@ -222,14 +221,6 @@ export class Chat {
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
       changed();
     }
-  }
-
-  /** The branch that the query was made in: it may have a title by now, and a retry may have made another one. */
-  async #follow({ progress: { queryId } }: Turn): Promise<void> {
-    const { conversations } = this.#parts.session();
-    const made = queryId === null ? null : await conversations.records.query(queryId);
-    const branchId = made?.branchId ?? this.#branch?.branchId;
-    if (branchId !== undefined) this.#branch = await conversations.byId(branchId);
   }
 
   #event(event: QueryEvent, turn: Turn): void {
