@@ -7,7 +7,6 @@ import { recorded } from "./_code_cache_record.ts";
 import { encode } from "../src/sandbox/codec.ts";
 import { PROTOCOL_VERSION, wireId } from "../src/sandbox/protocol.ts";
 import type { FrameWriter } from "../src/sandbox/child/frame_writer.ts";
-import { mailboxMemory } from "../src/sandbox/child/mailbox.ts";
 import type { WorkerStart } from "../src/sandbox/child/messages.ts";
 import type { Relay } from "../src/sandbox/child/relay.ts";
 import { loadRelay } from "../src/sandbox/child/relay_loader.ts";
@@ -40,12 +39,11 @@ const SETUP: Setup = {
 
 async function make(folder: string): Promise<void> {
   const scriptOf = (name: string) => ({ text: Deno.readTextFileSync(`${folder}/${name}.js`) });
-  const memory = mailboxMemory();
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   const channel = new MessageChannel(), caches = new MessageChannel();
   const { functions, untimed, outputBytes, previewChars, access } = SETUP;
   const given = { functions, untimed, outputBytes, previewChars, access, constants: encode({}), emptyRealm: true };
-  const start: WorkerStart = { script: scriptOf("worker_script"), setup: { ...given, port: channel.port2, memory } };
+  const start: WorkerStart = { script: scriptOf("worker_script"), setup: { ...given, port: channel.port2 } };
   worker.postMessage({ ...start, cachePort: caches.port2 }, [channel.port2, caches.port2]);
 
   const waiting = new Map<string, () => void>();
@@ -59,7 +57,7 @@ async function make(folder: string): Promise<void> {
   } as unknown as FrameWriter;
   const up = Promise.withResolvers<void>();
   const loadSucrase = sucraseLoader(scriptOf("sucrase"));
-  const relay: Relay = loadRelay(scriptOf("relay"), { setup: SETUP, writer, port: channel.port1, memory, loadSucrase });
+  const relay: Relay = loadRelay(scriptOf("relay"), { setup: SETUP, writer, port: channel.port1, loadSucrase });
   relay.onUp = () => up.resolve();
   await up.promise;
   for (const [index, code] of BLOCKS.entries()) {

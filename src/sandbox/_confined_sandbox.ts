@@ -24,7 +24,7 @@ import { type Bytes, Fields, type Frame, type Header, MAX_PAYLOAD_BYTES, Protoco
 import type { BlockRun, RenderReport, RestoreReport, RunReport, Sandbox, SandboxOptions, Walls } from "./sandbox.ts";
 
 const START_MS = 30_000, RENDER_MS = 60_000;
-/** What is larger is sent, and answered, by itself. */
+/** A larger value is answered, so that not too many of them are on their way. */
 const QUIET_BYTES = 16 << 10;
 
 export interface ConfinedSandboxOptions {
@@ -50,8 +50,6 @@ export class ConfinedSandbox implements Sandbox {
   #walls: Walls | null = null;
   #startMs = 0;
   #active: ActiveRun | null = null;
-  /** Whether its last block has left nothing that goes on; only the child knows. */
-  #rests = true;
   #exit: ChildExit | null = null;
 
   constructor({ sandbox, setup, program, folder }: ConfinedSandboxOptions) {
@@ -125,7 +123,6 @@ export class ConfinedSandbox implements Sandbox {
   }
 
   async #loadModules(): Promise<void> {
-    if (Object.keys(this.#options.modules ?? {}).length > 0) this.#rests = false;
     await loadModules(this.#options, async (header, payload) => {
       const answer = await this.#requests.ask(header, payload);
       return this.#read(() => readValue(answer));
@@ -142,13 +139,11 @@ export class ConfinedSandbox implements Sandbox {
     }
     const { id, answer } = this.#requests.begin();
     const active = this.#activate(id, block);
-    this.#rests = false;
     try {
       const { iteration, index, deadlineMs } = block;
       this.#link.send({ t: "run", id, iteration, index, deadlineMs }, code);
       if (block.signal?.aborted) this.#link.send({ t: "cancel", id });
       const answered = await answer;
-      this.#rests = answered.header["rests"] === true;
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
       // It has ended, or was killed for what it sent: who asks afterwards must see that it has.
@@ -166,7 +161,6 @@ export class ConfinedSandbox implements Sandbox {
   }
 
   async restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]> {
-    this.#rests = false; // sources are evaluated
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
     // Code is for the child's main thread as well, which looks at what it refers to.
@@ -179,7 +173,7 @@ export class ConfinedSandbox implements Sandbox {
   async bind(...[name, value, options = {}]: Parameters<Sandbox["bind"]>): Promise<void> {
     const payload = encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
     const header = { t: "bind", name, user: false, part: "whole", ...options };
-    if (!header.user && payload.length <= QUIET_BYTES) return this.#requests.later(header, payload);
+    if (!header.user && payload.length <= QUIET_BYTES) return this.#requests.tell(header, payload);
     const answer = await this.#requests.ask(header, payload);
     this.#read(() => readValue(answer));
   }
@@ -196,12 +190,8 @@ export class ConfinedSandbox implements Sandbox {
 
   async endQuery(): Promise<void> {
     const forget = this.#desk.endQuery();
-    if (this.#rests) this.#requests.later({ t: "endQuery" });
-    else {
-      const answer = await this.#requests.ask({ t: "endQuery" });
-      this.#read(() => readValue(answer));
-      this.#rests = true;
-    }
+    const answer = await this.#requests.ask({ t: "endQuery" });
+    this.#read(() => readValue(answer));
     forget();
   }
 

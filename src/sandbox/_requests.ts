@@ -1,15 +1,15 @@
 import { type Answer, Asks } from "./_asks.ts";
 import type { ChildLink } from "./_child_link.ts";
-import { type Bytes, type Frame, type Header, wireId } from "./protocol.ts";
+import type { Bytes, Frame, Header } from "./protocol.ts";
 
 const ASK_MS = 60_000;
 
 /** What the main process asks of one child besides host calls: sent, timed and answered once. */
 export class Requests {
-  readonly #link: Pick<ChildLink, "send" | "sendLater" | "kill">;
+  readonly #link: Pick<ChildLink, "send" | "kill">;
   readonly #asks = new Asks();
 
-  constructor(link: Pick<ChildLink, "send" | "sendLater" | "kill">) {
+  constructor(link: Pick<ChildLink, "send" | "kill">) {
     this.#link = link;
   }
 
@@ -29,11 +29,10 @@ export class Requests {
     return await this.within(answer, ms);
   }
 
-  /** Nobody waits for an answer, and it goes with the next frame: it alone is not worth waking the child. Throws
-   * SandboxGone where the child has ended. */
-  later(header: Header, payload?: Bytes): void {
+  /** Nobody waits for an answer. Throws SandboxGone where the child has ended. */
+  tell(header: Header, payload?: Bytes): void {
     this.#asks.check();
-    this.#link.sendLater({ ...header, id: wireId(), quiet: true }, payload);
+    this.#link.send({ ...header, id: null }, payload);
   }
 
   async within<T>(answer: Promise<T>, ms = ASK_MS): Promise<T> {

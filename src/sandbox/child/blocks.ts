@@ -204,9 +204,8 @@ export class Blocks {
         this.#report(active, active.ending ?? ending);
       } catch (error) {
         // Whoever waits for the report must learn that none will come.
-        return this.#parts.post({ t: "broken", why: this.#parts.preview(error) });
+        this.#parts.post({ t: "broken", why: this.#parts.preview(error) });
       }
-      this.#parts.rest();
     });
   }
 
@@ -228,8 +227,8 @@ export class Blocks {
 
   #report(active: Active, ending: Ending): void {
     const { run, begun } = active;
-    const { settled, names, notes, preview } = this.#parts;
-    settled();
+    const { post, names, notes, preview } = this.#parts;
+    post({ t: "settled", id: run.id });
     this.#active = null;
     names.restore({
       restored: (name) => notes.add(`${name} belongs to the sandbox: it is as before again`),

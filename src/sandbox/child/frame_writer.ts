@@ -15,11 +15,6 @@ export class FrameWriter {
     this.#token = token;
   }
 
-  /** Whether it writes something that goes on beside. */
-  get isBusy(): boolean {
-    return this.#waiting > 0;
-  }
-
   send(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead(this.#token, { header, payloadBytes: payload.length });
     if (this.#held) this.#held.push(head, payload);

@@ -70,16 +70,6 @@ export class HostCalls {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
-  /** Whether the main process is to answer something that is waited for. */
-  get areOut(): boolean {
-    return this.#outstanding > 0 && this.#open > this.#openUntimed;
-  }
-
-  /** Whether none is open, and none was given up that the main process has yet to answer. */
-  get areNone(): boolean {
-    return this.#open === 0 && this.#outstanding === 0;
-  }
-
   /** Off while variables are restored: a source that is evaluated again must not repeat a side effect. */
   enable(on: boolean): void {
     this.#enabled = on;

@@ -4,15 +4,14 @@ import { FrameReader, PROTOCOL_VERSION, readFrameSync } from "../protocol.ts";
 import { fail } from "./fail.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { workerPermissions } from "./given_access.ts";
-import { mailboxMemory } from "./mailbox.ts";
 import type { FromWorker, WorkerStart } from "./messages.ts";
 import { loadRelay } from "./relay_loader.ts";
+import type { Relay } from "./relay.ts";
 import type { ScriptSource } from "./script_value.ts";
-import { serve } from "./serve.ts";
 import { readSetup } from "./setup.ts";
 import { sucraseLoader } from "./sucrase_loader.ts";
-import { Wire } from "./wire.ts";
 
+const READ_BYTES = 256 << 10;
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
 
 /** Files beside this one, however it was started: build/sandbox/ or inside the executable. */
@@ -64,19 +63,17 @@ async function confinedChild(): Promise<void> {
   const relayScript = scriptOf("relay"), workerScript = scriptOf("worker_script");
   const { walls: { limits, landlock, seccomp }, parentPid, memoryBytes, access } = setup;
   const confinement = new Confinement({ parentPid, memoryBytes, access, limits, landlock, seccomp });
-  const wire = new Wire();
   confinement.beforeWorker();
 
   const worker = startWorker(url, setup.walls.permissions ? workerPermissions(access) : "inherit");
   const writer = new FrameWriter(first.token);
   const { port1, port2 } = new MessageChannel();
-  const memory = mailboxMemory();
   const { functions, untimed, outputBytes, previewChars } = setup;
   const shared = { functions, untimed, constants, outputBytes, previewChars, access };
   // It waits in the worker's queue until the worker's own code has run: asking first would cost a turn of both threads.
-  const given = { ...shared, emptyRealm: setup.walls.realm, port: port2, memory };
+  const given = { ...shared, emptyRealm: setup.walls.realm, port: port2 };
   worker.postMessage({ script: workerScript, setup: given } satisfies WorkerStart, [port2]);
-  const relay = loadRelay(relayScript, { setup, writer, port: port1, memory, loadSucrase });
+  const relay = loadRelay(relayScript, { setup, writer, port: port1, loadSucrase });
   worker.onerror = (event) => {
     event.preventDefault();
     fail(`worker: ${event.message}`);
@@ -97,7 +94,17 @@ async function confinedChild(): Promise<void> {
       ms: performance.now() - begun,
     });
   };
-  await serve({ wire, reader: new FrameReader(first.token), writer, relay });
+  await serve(new FrameReader(first.token), relay);
+}
+
+/** Passes on what comes from the main process until its end, and then ends the child. */
+async function serve(reader: FrameReader, relay: Relay): Promise<never> {
+  const buffer = new Uint8Array(READ_BYTES);
+  for (let got = await Deno.stdin.read(buffer); got !== null; got = await Deno.stdin.read(buffer)) {
+    reader.push(buffer.subarray(0, got), (frame) => relay.receive(frame));
+    relay.link.forward();
+  }
+  Deno.exit(0);
 }
 
 function orFail<T>(step: () => T): T {

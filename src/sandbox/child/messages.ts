@@ -17,8 +17,6 @@ export interface WorkerSetup {
   /** False in tests of the other walls alone. */
   readonly emptyRealm: boolean;
   readonly port: MessagePort;
-  /** Of the mailboxes beside the port. */
-  readonly memory: SharedArrayBuffer;
 }
 
 /** The only message that comes by the worker's own channel. */
@@ -54,9 +52,6 @@ export interface RunMessage {
   readonly file: string;
 }
 
-/** What nobody waits for goes to the worker with the next message that somebody does. */
-export type HeldMessage = Extract<ToWorker, { t: "bind" | "endQuery" }>;
-
 /** `id` is the wire's, except in answers, where it is the worker's own; null where nobody waits for an answer. */
 export type ToWorker =
   | RunMessage
@@ -64,8 +59,6 @@ export type ToWorker =
   | ({ readonly t: "answer" } & CallAnswer)
   /** Several at once: the worker settles them in one turn. */
   | { readonly t: "answers"; readonly answers: readonly CallAnswer[] }
-  /** In this order, and none of them a group. */
-  | { readonly t: "group"; readonly messages: readonly ToWorker[] }
   | { readonly t: "restore"; readonly id: string; readonly images: readonly VariableImage[] }
   /** The same, as codec bytes that came from the main process. */
   | { readonly t: "restoreBytes"; readonly id: string; readonly payload: Bytes }
@@ -82,7 +75,7 @@ export type ToWorker =
   | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
   | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
   | { readonly t: "module"; readonly id: string; readonly name: string; readonly script: string }
-  | { readonly t: "endQuery"; readonly id: string | null }
+  | { readonly t: "endQuery"; readonly id: string }
   /** A spare child gets what a conversation gives the realm; `constants` as in the setup. */
   | {
     readonly t: "adopt";
@@ -100,6 +93,8 @@ export type FromWorker =
   | { readonly t: "adopted"; readonly names: readonly string[] }
   /** The run waits for nothing but calls with deadlines of their own, or does so no longer. */
   | { readonly t: "paused" | "resumed"; readonly id: string }
+  /** Foreign code of the run has ended: only our own work is left, which no deadline ends. */
+  | { readonly t: "settled"; readonly id: string }
   | ({ readonly t: "call" } & CallMessage)
   | { readonly t: "calls"; readonly calls: readonly CallMessage[] }
   | { readonly t: "cancel"; readonly id: number }
@@ -116,8 +111,6 @@ export type FromWorker =
     readonly more: boolean;
     /** What the block threw, or why it was stopped. */
     readonly error?: ThrownError | null;
-    /** Of a block: nothing runs on, so that nothing has to be ended with the query. */
-    readonly rests?: boolean;
     readonly payload: Bytes;
   }
   | { readonly t: "pong"; readonly id: string }

@@ -6,7 +6,7 @@ import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
 import { FunctionNames } from "./function_names.ts";
 import { imageList } from "./image_list.ts";
-import type { CallMessage, FromWorker, ToWorker } from "./messages.ts";
+import type { CallMessage, FromWorker } from "./messages.ts";
 import { prepareBlock } from "./prepare_block.ts";
 import { type RanBlock, RanBlocks } from "./ran_blocks.ts";
 import { RelayLink } from "./relay_link.ts";
@@ -18,8 +18,6 @@ export interface RelayOptions {
   readonly setup: Setup;
   readonly writer: FrameWriter;
   readonly port: MessagePort;
-  /** Of the mailboxes beside the port. */
-  readonly memory: SharedArrayBuffer;
   readonly loadSucrase: () => SucraseTransform;
 }
 
@@ -39,10 +37,6 @@ export class Relay {
   /** Started without functions, to get those of a conversation later. */
   #isSpare: boolean;
   #restoring: VariableImage[] = [];
-  /** Requests that are not answered yet. */
-  #open = 0;
-  /** What the worker said with its last report; what is evaluated otherwise may leave something behind. */
-  #rests = false;
   readonly #blocks = new RanBlocks();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
   onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
@@ -50,30 +44,15 @@ export class Relay {
   constructor(options: RelayOptions) {
     this.#options = options;
     this.#isSpare = options.setup.functions.length === 0;
-    this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#stuck(id));
-    const { port, memory } = options;
-    this.link = new RelayLink({ port, memory, onMessage: (message) => this.#fromWorker(message) });
-  }
-
-  /** Who is to speak next: the worker, or the main process, while the worker sleeps or has nothing to do. */
-  get turn(): "worker" | "sleeping" | "idle" {
-    if (this.link.isWorkerAsleep) return "sleeping";
-    return this.#open === 0 && !this.link.hasWork ? "idle" : "worker";
-  }
-
-  /** Whether nothing goes on in the child, and nothing is on its way to or from the worker. */
-  get isQuiet(): boolean {
-    return this.#open === 0 && this.#rests && !this.link.hasWork && !this.link.hasPosted;
+    // Nothing but the end of the child stops such a block. The main process kills: it also reaps and reports.
+    this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#send({ t: "stuck", id }));
+    this.link = new RelayLink(options.port, (message) => this.#fromWorker(message));
   }
 
   /** A frame of the main process. Throws ProtocolError. */
   receive({ header, payload }: Frame): void {
     const fields = new Fields(header, header.t);
-    if (header["quiet"] === true) return this.#hold(fields, payload);
-    const { t } = header;
-    if (t !== "cancel" && t !== "answer" && header["more"] !== true) this.#open++;
-    if (t === "run" || t === "restore" || t === "module") this.#rests = false;
-    switch (t) {
+    switch (header.t) {
       case "run":
         return this.#run(fields, payload);
       case "cancel":
@@ -86,7 +65,7 @@ export class Relay {
       case "restore":
         return this.#restore(fields, payload);
       case "bind":
-        return this.link.post({ ...this.#bind(fields, payload), id: fields.id() });
+        return this.#bind(fields, payload);
       case "read":
         return this.#read(fields);
       case "forget":
@@ -113,7 +92,6 @@ export class Relay {
     const block = prepareBlock(source, { loadSucrase: this.#options.loadSucrase, functionNames });
     if (!block.ok) {
       const { outcome, error, repaired } = block;
-      this.#open--;
       return this.#send({ t: "done", id, more: false, error }, encode({ outcome, repaired }));
     }
     const deadlineMs = fields.amount("deadlineMs"), iteration = fields.amount("iteration");
@@ -175,20 +153,13 @@ export class Relay {
     this.link.post({ t: "read", id: fields.id(), name, maxBytes });
   }
 
-  /** Nobody waits for an answer. */
-  #hold(fields: Fields, payload: Bytes): void {
-    if (fields.oneOf("t", ["bind", "endQuery"] as const) === "bind") {
-      return this.link.hold({ ...this.#bind(fields, payload), id: null });
-    }
-    this.#blocks.endQuery();
-    this.link.hold({ t: "endQuery", id: null });
-  }
-
-  #bind(fields: Fields, payload: Bytes): Omit<Extract<ToWorker, { t: "bind" }>, "id"> {
+  /** Without an id nobody waits for an answer. */
+  #bind(fields: Fields, payload: Bytes): void {
+    const id = fields.nullable("id", (key) => fields.id(key));
     const name = fields.text("name", MAX_NAME), user = fields.flag("user");
     if (!user) this.#reserved.add(name);
     const part = fields.oneOf("part", ["whole", "more", "last"] as const);
-    return { t: "bind", name, user, part, payload };
+    this.link.post({ t: "bind", id, name, user, part, payload });
   }
 
   #fromWorker(message: FromWorker): void {
@@ -207,6 +178,8 @@ export class Relay {
         return this.#call(message);
       case "calls":
         return this.#options.writer.together(() => message.calls.forEach((call) => this.#call(call)));
+      case "settled":
+        return this.#watch.settled(message.id);
       case "cancel":
         return this.#cancelCall(message.id);
       case "output":
@@ -214,7 +187,6 @@ export class Relay {
       case "done":
         return this.#done(message);
       case "pong":
-        this.#open--;
         return this.#send({ t: "pong", id: message.id });
       case "broken":
         return fail(`a block broke the realm: ${message.why}`);
@@ -237,23 +209,15 @@ export class Relay {
     this.#send({ t: "call", id: wire, run, name }, payload);
   }
 
-  #done({ id, more, error, rests, payload }: Extract<FromWorker, { t: "done" }>): void {
+  #done({ id, more, error, payload }: Extract<FromWorker, { t: "done" }>): void {
     this.#watch.settled(id);
-    if (!more) this.#open--;
-    this.#rests ||= rests === true;
     const ran = this.#ran;
     const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
-    this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);
+    this.#send({ t: "done", id, more, error: mapped }, payload);
   }
 
   #send(header: Header, payload?: Bytes): void {
     this.#options.writer.send(header, payload);
-  }
-
-  /** Nothing but the end of the child stops this block. The main process kills: it also reaps and reports. */
-  #stuck(id: string): void {
-    if (this.link.isSettled) return; // foreign code has ended: only our own work is left
-    this.#send({ t: "stuck", id });
   }
 }
 

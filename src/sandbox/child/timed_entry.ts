@@ -3,13 +3,6 @@ import { captured } from "./captured.ts";
 /** Foreign code may call it, and then nothing happens: the task is taken out before it runs. */
 const TRAMPOLINE = "$sandboxTurn";
 
-export interface TimedTurn {
-  /** Must not throw. */
-  readonly task: () => void;
-  /** Asked when the task and the microtasks are done: true where there are new ones. */
-  readonly again: () => boolean;
-}
-
 /**
  * The only door into foreign code. The timeout of a script stops loops and regular expressions and keeps all
  * variables, but not what runs after an `await`. So a task is run by a script of ours that afterwards drains the
@@ -18,18 +11,18 @@ export interface TimedTurn {
  */
 export class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
-  #turn: TimedTurn | null = null;
+  #task: (() => void) | null = null;
   #finished = true;
 
   /** Once per realm, before foreign code runs. */
   constructor() {
     const slot = `${TRAMPOLINE}Slot`;
     const trampoline = (): void => {
-      const turn = this.#turn;
-      if (!turn) return;
-      this.#turn = null;
-      turn.task();
-      do captured.runMicrotasks(); while (turn.again());
+      const task = this.#task;
+      if (!task) return;
+      this.#task = null;
+      task();
+      captured.runMicrotasks();
       this.#finished = true;
     };
     captured.defineProperty(globalThis, slot, { value: trampoline, configurable: true });
@@ -38,14 +31,14 @@ export class TimedEntry {
     this.#script = new captured.Script(`${TRAMPOLINE}()`, { filename: "sandbox" });
   }
 
-  /** To be called from a timer or an immediate. False when the limit stopped the turn. */
-  run(limitMs: number, turn: TimedTurn): boolean {
-    this.#turn = turn;
+  /** To be called from a timer or an immediate. `task` must not throw. False when the limit stopped the turn. */
+  run(limitMs: number, task: () => void): boolean {
+    this.#task = task;
     this.#finished = false;
     try {
       this.#script.runInThisContext({ timeout: limitMs | 0 });
     } catch {
-      this.#turn = null; // the limit, or a stack or memory that foreign code used up
+      this.#task = null; // the limit, or a stack or memory that foreign code used up
       captured.context.leave(); // a stopped script has run no `finally` of the context it was in
     }
     return this.#finished;

@@ -1,5 +1,5 @@
 import { captured } from "./captured.ts";
-import { TimedEntry, type TimedTurn } from "./timed_entry.ts";
+import { TimedEntry } from "./timed_entry.ts";
 
 interface Task {
   readonly run: () => void;
@@ -37,10 +37,6 @@ export interface TurnOptions {
   readonly limitMs: () => number;
   /** A turn was stopped at its limit. */
   readonly onStopped: () => void;
-  /** Foreign code is entered. */
-  readonly onEntered: () => void;
-  /** Everything has run that can, and the turn may go on: true where something came that has tasks to run. */
-  readonly onDrained: () => boolean;
   /** Foreign code has been left, however a turn ended. */
   readonly onLeft: () => void;
   /** No turn waits: the event loop goes on when something arrives. */
@@ -52,9 +48,6 @@ export interface TurnOptions {
  * that. So no limit is so short that an ordinary turn comes near it; who is out of time is told before the turn.
  */
 const SHORTEST_MS = 50;
-/** A turn may go on for so long: then the event loop is to see to the rest. Not near its limit, which must not run out
- * between foreign code and foreign code, where our own records would be cut off. */
-const STAY_MS = 50, ROOM_MS = 25;
 
 /**
  * Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where nothing
@@ -67,7 +60,6 @@ export class Turns {
   readonly #afterwards = new Tasks();
   #scheduled = false;
   #inside = false;
-  #operations = 0;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -75,29 +67,6 @@ export class Turns {
 
   get inside(): boolean {
     return this.#inside;
-  }
-
-  /** Whether there are tasks, or operations of the runtime that will bring some. */
-  get areWaiting(): boolean {
-    return this.#tasks.waiting || this.#operations > 0;
-  }
-
-  operations(change: 1 | -1): void {
-    this.#operations += change;
-  }
-
-  /** In the next immediate, which the worker must not sleep before. `task` must not throw. */
-  immediately(task: () => void): void {
-    this.#operations++;
-    captured.setImmediate(() => {
-      this.#operations--;
-      task();
-    });
-  }
-
-  /** What waits runs now: from a timer or an immediate. */
-  now(): void {
-    if (this.#scheduled) this.#turn();
   }
 
   /** `run` must not throw. */
@@ -117,8 +86,8 @@ export class Turns {
 
   /** A turn with a limit of its own; `after` runs when it has ended, stopped or not. */
   alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
-    this.immediately(() => {
-      this.#enter(entry.limitMs, { task: entry.task, again: () => false });
+    captured.setImmediate(() => {
+      this.#enter(entry.limitMs, entry.task);
       entry.after();
     });
   }
@@ -126,35 +95,20 @@ export class Turns {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    captured.setImmediate(() => {
-      if (this.#scheduled) this.#turn();
-    });
+    captured.setImmediate(() => this.#turn());
   }
 
   #turn(): void {
     this.#scheduled = false;
-    const limitMs = this.#options.limitMs();
-    const until = captured.now() + (limitMs - ROOM_MS < STAY_MS ? limitMs - ROOM_MS : STAY_MS);
-    const finished = this.#enter(limitMs, {
-      task: () => this.#tasks.runAll(),
-      again: () => this.#goesOn(until),
-    });
+    const finished = this.#enter(this.#options.limitMs(), () => this.#tasks.runAll());
     if (this.#tasks.waiting) this.#schedule();
     if (!finished) this.#options.onStopped();
     if (!this.#scheduled) this.#options.onIdle();
   }
 
-  #goesOn(until: number): boolean {
-    if (this.#tasks.waiting || this.#afterwards.waiting || captured.now() > until) return false;
-    if (!this.#options.onDrained()) return false;
-    this.#tasks.runAll();
-    return true;
-  }
-
-  #enter(limitMs: number, turn: TimedTurn): boolean {
+  #enter(limitMs: number, task: () => void): boolean {
     this.#inside = true;
-    this.#options.onEntered();
-    const finished = this.#entry.run(limitMs > SHORTEST_MS ? limitMs : SHORTEST_MS, turn);
+    const finished = this.#entry.run(limitMs > SHORTEST_MS ? limitMs : SHORTEST_MS, task);
     this.#inside = false;
     this.#options.onLeft();
     this.#afterwards.runAll();

@@ -26,9 +26,8 @@ export class VariableRequests {
   }
 
   /** Answers when what was started before has had a turn of the event loop. */
-  acknowledge(id: string | null): void {
-    if (id === null) return;
-    this.#parts.turns.immediately(() => this.#answer(id, null));
+  acknowledge(id: string): void {
+    captured.setImmediate(() => this.#answer(id, null));
   }
 
   receive(request: VariableRequest): void {

@@ -19,10 +19,10 @@ import { realmFunctions } from "./realm_functions.ts";
 import { realmGlobals } from "./realm_globals.ts";
 import type { RunContext } from "./run_context.ts";
 import { Timers } from "./timers.ts";
+import { transferable } from "./transferable.ts";
 import { Turns } from "./turns.ts";
 import { VariableRequests } from "./variable_requests.ts";
 import { Variables } from "./variables.ts";
-import { type Mail, WorkerLink } from "./worker_link.ts";
 import type { WorkerParts } from "./worker_parts.ts";
 import type { WorkerTools } from "./worker_tools.ts";
 
@@ -45,7 +45,6 @@ function strayText(error: unknown): string {
 class SandboxWorker {
   readonly #setup: WorkerSetup;
   readonly #tools: WorkerTools;
-  readonly #link: WorkerLink;
   readonly #post: (message: FromWorker) => void;
   readonly #blocks: Blocks;
   readonly #requests: VariableRequests;
@@ -55,8 +54,8 @@ class SandboxWorker {
   constructor(setup: WorkerSetup, tools: WorkerTools) {
     this.#setup = setup;
     this.#tools = tools;
-    this.#link = new WorkerLink(setup.port, setup.memory);
-    this.#post = (message) => this.#link.post(message);
+    const send = setup.port.postMessage.bind(setup.port);
+    this.#post = (message) => send(message, transferable(message));
     this.#parts = this.#makeParts();
     this.#blocks = new Blocks(this.#parts);
     this.#requests = new VariableRequests(this.#parts);
@@ -66,11 +65,7 @@ class SandboxWorker {
   start(): void {
     const { port } = this.#setup;
     const left = this.#setup.emptyRealm ? this.#emptyRealm() : this.#keepRealm();
-    const receive = ({ data }: MessageEvent<ToWorker>): void => {
-      this.#link.took();
-      this.#receive(data);
-      if (!this.#blocks.isActive) this.#restSoon();
-    };
+    const receive = ({ data }: MessageEvent<ToWorker>): void => this.#receive(data);
     port.onmessage = receive; // starts the port
     // The runtime's own dispatch makes a list of targets, with the port in it, by methods that a block may replace.
     captured.defineProperty(port, "dispatchEvent", { value: receive });
@@ -84,9 +79,7 @@ class SandboxWorker {
     const turns = new Turns({
       limitMs: () => this.#blocks.limitMs(),
       onStopped: () => this.#blocks.onStopped(),
-      onEntered: () => this.#link.enter(),
-      onDrained: () => this.#sleep(),
-      onLeft: () => this.#leave(),
+      onLeft: () => this.#parts.calls.turnEnded(),
       onIdle: () => this.#blocks.onIdle(),
     });
     const soon = (task: () => void): void => turns.soon(task);
@@ -103,13 +96,8 @@ class SandboxWorker {
     const names = new InjectedNames();
     const variables = new Variables();
     const show = (value: unknown): string => preview(value, { chars: previewChars });
-    const settled = (): void => this.#link.settle(), rest = (): void => this.#rest();
-    const isQuiet = (): boolean => calls.areNone && timers.running + outside.running === 0 && !turns.areWaiting;
     return {
       post,
-      settled,
-      rest,
-      isQuiet,
       turns,
       output,
       calls,
@@ -120,46 +108,6 @@ class SandboxWorker {
       variables,
       preview: show,
     };
-  }
-
-  /** While a block waits for nothing but host calls, which are answered at once most of the time, the turn goes on:
-   * it costs less to sleep in it than to go through the event loop for each answer. */
-  #sleep(): boolean {
-    const { calls, timers, outside } = this.#parts;
-    calls.turnEnded();
-    if (!calls.areOut || timers.running + outside.running > 0 || !this.#blocks.areRunning) return false;
-    return this.#take(this.#link.sleep());
-  }
-
-  #leave(): void {
-    this.#take(this.#link.leave());
-    this.#parts.calls.turnEnded();
-  }
-
-  /** What was asked has been done, and nothing goes on: what comes next may come without the event loop. From an
-   * immediate. */
-  #rest(): void {
-    if (this.#blocks.isActive || !this.#parts.isQuiet()) return;
-    const mail = this.#link.rest();
-    if (!mail) return;
-    this.#receive(mail);
-    if (this.#blocks.isActive) this.#parts.turns.now();
-    else this.#restSoon();
-  }
-
-  #restSoon(): void {
-    captured.setImmediate(() => this.#rest());
-  }
-
-  /** False where there is nothing to be done in this turn. */
-  #take(mail: Mail | null): boolean {
-    if (!mail) return false;
-    if (mail.t === "group") {
-      this.#parts.turns.immediately(() => this.#receive(mail)); // the turn before it is still to be judged
-      return false;
-    }
-    this.#parts.calls.answerAll(mail.answers);
-    return true;
   }
 
   /** What the realm gets from us; a model that overwrites one gets it back after the block. */
@@ -216,9 +164,6 @@ class SandboxWorker {
         return this.#parts.calls.answer(message);
       case "answers":
         return this.#parts.calls.answerAll(message.answers);
-      case "group":
-        for (let i = 0; i < message.messages.length; i++) this.#receive(message.messages[i]!);
-        return;
       case "ping":
         return this.#post({ t: "pong", id: message.id });
       case "adopt":

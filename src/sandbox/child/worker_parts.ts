@@ -11,12 +11,6 @@ import type { Variables } from "./variables.ts";
 /** What the parts of the worker share. Made once, in worker.ts. */
 export interface WorkerParts {
   readonly post: Post;
-  /** Foreign code of the run has ended; only our own work is left. */
-  readonly settled: () => void;
-  /** The run has been reported. */
-  readonly rest: () => void;
-  /** Whether nothing that a block started goes on. */
-  readonly isQuiet: () => boolean;
   readonly turns: Turns;
   readonly output: Output;
   readonly calls: HostCalls;
