@@ -4,20 +4,14 @@
  * no getter, trap, iterator or `toJSON`. Symbol keys are dropped; everything else is refused. */
 import { type DecodeOptions, Decoder } from "./codec_decode.ts";
 import { type EncodeOptions, Encoder } from "./codec_encode.ts";
-import { intrinsics as own } from "./codec_intrinsics.ts";
-import { quickDecode } from "./codec_quick_decode.ts";
-import { quickEncode } from "./codec_quick_encode.ts";
 
 /** Throws `CodecError` naming the path of what cannot be encoded, at depth over 1000 and over 5 million objects. */
 export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<ArrayBuffer> {
-  const quick = quickEncode(value);
-  if (quick && (options.maxBytes === undefined || own.viewLength(quick) <= options.maxBytes)) return quick;
   return new Encoder(options).encode(value);
 }
 
 /** Throws `CodecError` for bytes that `encode` does not make; safe on hostile bytes: memory stays proportional to them,
  * properties are defined and never reach a setter. */
 export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): unknown {
-  const quick = quickDecode(bytes);
-  return quick === undefined ? new Decoder(bytes, options).decode() : quick;
+  return new Decoder(bytes, options).decode();
 }
