@@ -12,7 +12,6 @@ import { requestSize } from "./request_size.ts";
 import { round } from "./round.ts";
 import { sandbox } from "./sandbox.ts";
 import { sandboxCompute } from "./sandbox_compute.ts";
-import { sandboxSpare } from "./sandbox_spare.ts";
 import { screen } from "./screen.ts";
 import { soak } from "./soak.ts";
 import { store } from "./store.ts";
@@ -29,7 +28,6 @@ const BENCHMARKS: Readonly<Record<string, (programs: Programs) => Promise<readon
   screen,
   memory,
   sandbox,
-  sandbox_spare: sandboxSpare,
   sandbox_compute: sandboxCompute,
   store,
   extensions,

@@ -3,6 +3,7 @@ import { CHILD_ARGUMENT, type ChildProgram } from "../src/sandbox/program.ts";
 import { type TestSandbox, testSandbox } from "../tests/helpers/sandbox.ts";
 import type { VariableImage } from "../src/domain/variable.ts";
 import type { Figure, Way } from "./support/figure.ts";
+import { proportionalMb } from "./support/process_tree.ts";
 import type { Programs } from "./support/programs.ts";
 
 const STARTS = 9;
@@ -13,6 +14,8 @@ const CALLS = 500;
 const CALL_RUNS = 7;
 const RESTARTS = 5;
 const VARIABLES = 100;
+const TEXTS = 7, TEXT_CHARS = 50_000_000;
+const CHILDREN = 7;
 const MIB = 1 << 20;
 
 /** The confined child by itself. The process that asks it is this one, from source, for both kinds of child. */
@@ -34,6 +37,8 @@ export async function sandbox({ all }: Programs): Promise<readonly Figure[]> {
       ms(`${CALLS} awaited host calls in sequence`, inSequence, 80),
       ms(`${CALLS} host calls in parallel`, inParallel, 20),
       ms(`killed → new child with ${VARIABLES} variables answers`, await restarts(child, way), null),
+      ms("100 MB of text in, two host calls", await textIn(child), bar(400)),
+      { what: "memory of an idle child (PSS)", way, unit: "MiB", samples: await memory(child), bar: bar(55) },
     );
   }
   return figures;
@@ -120,4 +125,35 @@ async function restarts(program: ChildProgram | null, way: Way): Promise<readonl
   } finally {
     await session.close();
   }
+}
+
+async function textIn(program: ChildProgram | null): Promise<readonly number[]> {
+  const text = "x".repeat(TEXT_CHARS);
+  await using child = await testSandbox({
+    functions: { "bench.text": () => text },
+    limits: { memoryBytes: 512 * MIB },
+    ...program && { test: { program } },
+  });
+  const samples: number[] = [];
+  for (let time = 0; time < TEXTS; time++) {
+    const begun = performance.now();
+    const shown = await child.show("(await bench.text()).length + (await bench.text()).length", { deadlineMs: 20_000 });
+    if (shown !== String(2 * TEXT_CHARS)) throw new Error(`Cannot measure text: ${shown} characters came in`);
+    samples.push(performance.now() - begun);
+  }
+  return samples;
+}
+
+/** Pages that are shared count in part. The executable's are, with the main process that a user has: another child stands
+ * in for it. */
+async function memory(program: ChildProgram | null): Promise<readonly number[]> {
+  const samples: number[] = [];
+  await using _main = await open(program);
+  for (let time = 0; time < CHILDREN; time++) {
+    await using child = await open(program);
+    await child.show("1 + 1");
+    const mb = proportionalMb([child.sandbox.pid]);
+    if (mb > 0) samples.push(mb);
+  }
+  return samples;
 }

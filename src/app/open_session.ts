@@ -11,11 +11,9 @@ import { Router } from "../providers/router.ts";
 import { openSandbox } from "../sandbox/host.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "../sandbox/sandbox.ts";
 import { missingWalls } from "../sandbox/missing_walls.ts";
-import { SparePool } from "../sandbox/spare_pool.ts";
 import { tryWorkFolder } from "../sandbox/try_work_folder.ts";
 import { buildRouter } from "./build_router.ts";
 import { openLoggedStore } from "./open_logged_store.ts";
-import { childLimits } from "./child_limits.ts";
 import { checkLeftOut } from "./check_left_out.ts";
 import { commandWall } from "./command_wall.ts";
 import { extensionSource, type ShippedParts } from "./extension_source.ts";
@@ -42,8 +40,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
   const settings = await readSettings(request, env);
   const parts = locked ? (await import("./lock_parts.ts")).lockParts(given, locked) : given;
   await checkLeftOut(request.noExtension ?? [], { settings, parts });
-  const { live, spare } = childLimits(settings.config.sandbox);
-  const spares = openSpares(settings, { spare, soon: request.soon ?? false });
+  const { live, idleMs } = settings.config.sandbox;
   let store: Store | null = null;
   try {
     const router = await routerFor(request, { settings, telemetry });
@@ -51,7 +48,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
     const swept = await store.sweepLost(isAlive);
     const extensions = await extensionsOf(request, { settings, parts });
     const own = ownSession();
-    const where = { ...settings, spares, readOnly: locked?.writable === false };
+    const where = { ...settings, readOnly: locked?.writable === false };
     const conversations = await conversationsOf(telemetry, {
       store,
       registry: extensions.source,
@@ -62,7 +59,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
       ...(locked ? {} : { spawn: commandWall(settings, env) }),
       now: Date.now,
       owner: own.owner,
-      children: { live, idleMs: settings.config.sandbox.idleMs },
+      children: { live, idleMs },
       settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
     });
     return {
@@ -74,13 +71,13 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
       swept,
       notes: [...router.notes, ...extensions.notes],
       close: async () => {
-        await Promise.all([conversations.closeAll(), spares?.close()]);
+        await conversations.closeAll();
         await store?.close();
         own.close();
       },
     };
   } catch (error) {
-    await Promise.all([spares?.close(), store?.close()]);
+    await store?.close();
     throw error;
   }
 }
@@ -115,22 +112,6 @@ async function routerFor(
   return new Router({ routes: [{ provider, model: provider.defaultModel }] });
 }
 
-/** Children ready before they are needed, where the configuration asks for them; where a query comes at once, its child
- * starts beside everything else. */
-function openSpares(
-  { config }: Pick<Settings, "config">,
-  { spare, soon }: { readonly spare: number; readonly soon: boolean },
-): SparePool | null {
-  if ((spare === 0 && !soon) || config.sandbox.launcher.length > 0) return null;
-  const log = createLog("sandbox");
-  return new SparePool({
-    size: Math.max(1, spare),
-    once: spare === 0,
-    limits: limitsOf(config),
-    onFailed: (error) => log.warn("a spare sandbox failed", { error: String(error) }),
-  });
-}
-
 function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
   return {
     memoryBytes: sandbox.memoryMiB * 1024 * 1024,
@@ -140,21 +121,18 @@ function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
   };
 }
 
-/** A confined child within the configured limits, a spare where one fits; throws `ConfigError` when a required wall
+/** A confined child within the configured limits; throws `ConfigError` when a required wall
  * does not hold, and where an extension asks for more than may be granted. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
-  { config, spares = null, readOnly = false }: Pick<Settings, "config"> & {
-    readonly spares?: SparePool | null;
-    readonly readOnly?: boolean;
-  },
+  { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },
 ): Promise<Sandbox> {
   const { write } = options.grants;
   if (readOnly && write.length > 0) {
     throw new ConfigError(`Cannot run blocks: an extension asks to write ${write[0]}, and nothing may be written`);
   }
   const limited: SandboxOptions = { ...options, launcher: config.sandbox.launcher, limits: limitsOf(config) };
-  const sandbox = await (spares ? spares.take(limited) : openSandbox(limited));
+  const sandbox = await openSandbox(limited);
   const missing = missingWalls(sandbox.walls, config.sandbox.require);
   if (missing.length === 0) return sandbox;
   await sandbox.close();

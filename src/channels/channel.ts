@@ -21,8 +21,6 @@ export interface OpenRequest {
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
   /** Names of extensions to leave out, besides those that the configuration denies. */
   readonly noExtension?: readonly string[] | undefined;
-  /** A query follows at once: its sandbox starts beside everything else. */
-  readonly soon?: boolean | undefined;
   /** Folders of extensions to load besides; one that cannot be loaded is an error. */
   readonly extension?: readonly string[] | undefined;
   /** Every wall must hold, no commands, no settings of the project, only listed extensions; `writable`: they may write

@@ -43,14 +43,14 @@ export const ConfigSchema = z.strictObject({
       "Command that carries a sandbox: the sandbox's own command line is appended to it",
     ),
     live: positive.default(32).describe(
-      "Most sandboxes at a time, spares included; the least recently used without a query is stopped",
+      "Most sandboxes at a time; the least recently used without a query is stopped",
     ),
     idleMs: positive.default(600_000).describe("How long a sandbox lives without a query, in milliseconds"),
     timeoutMs: positive.default(120_000).describe("Time limit of a block that names none, in milliseconds"),
     timeoutMinMs: positive.default(3_000).describe("Shortest time limit of a block in milliseconds"),
     timeoutMaxMs: positive.default(1_800_000).describe("Longest time limit of a block in milliseconds"),
     spare: z.number().int().min(0).max(32).default(0)
-      .describe("Confined children kept ready for conversations that begin or restart; each takes about 55 MiB"),
+      .describe("Has no effect any more; kept so that existing files can be read"),
   }).prefault({}),
   context: z.strictObject({
     journalChars: positive.default(24_000).describe("Most characters of the journal"),

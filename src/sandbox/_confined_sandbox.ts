@@ -37,11 +37,11 @@ export interface ConfinedSandboxOptions {
 
 /** One child and everything that the main process asks of it. */
 export class ConfinedSandbox implements Sandbox {
-  #options: SandboxOptions;
+  readonly #options: SandboxOptions;
   readonly #setup: Setup;
   readonly #folder: WorkFolder;
   readonly #link: ChildLink;
-  #desk: CallDesk;
+  readonly #desk: CallDesk;
   readonly #requests: Requests;
   readonly #ready = Promise.withResolvers<void>();
   readonly #begun = performance.now();
@@ -56,7 +56,13 @@ export class ConfinedSandbox implements Sandbox {
     this.#options = sandbox;
     this.#setup = setup;
     this.#folder = folder;
-    this.#desk = this.#newDesk();
+    const { functions, untimed = [], onCall } = sandbox;
+    this.#desk = new CallDesk({
+      functions,
+      untimed,
+      onCall,
+      send: (header, payload) => this.#link.send(header, payload),
+    });
     this.#link = new ChildLink({
       program,
       cwd: folder.path,
@@ -107,19 +113,6 @@ export class ConfinedSandbox implements Sandbox {
 
   get gone(): Promise<unknown> {
     return this.#link.ended;
-  }
-
-  /** Gives a child that was started without functions its conversation: once, before anything of it runs. */
-  async adopt(options: SandboxOptions): Promise<void> {
-    const { functions, untimed = [], constants, signal } = options;
-    const payload = encode(constants, { maxBytes: MAX_PAYLOAD_BYTES });
-    this.#options = options;
-    this.#desk = this.#newDesk();
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
-    if (signal?.aborted) this.#onAbort();
-    const answer = await this.#requests.ask({ t: "adopt", functions, untimed }, payload);
-    this.#read(() => readValue(answer));
-    await this.#loadModules();
   }
 
   async #loadModules(): Promise<void> {
@@ -198,16 +191,6 @@ export class ConfinedSandbox implements Sandbox {
   async close(): Promise<void> {
     this.#link.kill("it was closed");
     await this.#link.ended;
-  }
-
-  #newDesk(): CallDesk {
-    const { functions, untimed = [], onCall } = this.#options;
-    return new CallDesk({
-      functions,
-      untimed,
-      onCall,
-      send: (header, payload) => this.#link.send(header, payload),
-    });
   }
 
   #activate(id: string, block: BlockRun): ActiveRun {

@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openSession, startSandbox } from "../../src/app/open_session.ts";
 import { thisProcess } from "../../src/app/process_owner.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ConfigError, StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { openSandbox } from "../../src/sandbox/host.ts";
-import type { SandboxOptions } from "../../src/sandbox/sandbox.ts";
-import { SparePool } from "../../src/sandbox/spare_pool.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const OPTIONS = {
@@ -69,37 +65,4 @@ Deno.test("startSandbox() runs nothing where a required wall does not hold", asy
   const all = { config: { ...config, sandbox: { ...config.sandbox, require: [...require, "kernel" as const] } } };
   if (walls.kernel.landlock > 0 && walls.kernel.seccomp) await (await startSandbox(OPTIONS, all)).close();
   else await assert.rejects(startSandbox(OPTIONS, all), /sandbox\.require names walls that do not hold: kernel/);
-});
-
-Deno.test("startSandbox() asks the pool for a spare within the configured limits", async () => {
-  const { config } = await loadConfig({
-    file: { path: "config.jsonc", text: '{ "sandbox": { "memoryMiB": 300 } }' },
-    env: {},
-    flags: {},
-  });
-  const asked: SandboxOptions[] = [];
-  const spares = new SparePool({
-    size: 0,
-    limits: { memoryBytes: 1, outputBytes: 1, graceMs: 1, previewChars: 1 },
-    open: (options) => {
-      asked.push(options);
-      return openSandbox(options);
-    },
-  });
-  await (await startSandbox(OPTIONS, { config, spares })).close();
-  await spares.close();
-  assert.deepEqual(asked.map(({ limits }) => limits.memoryBytes), [300 << 20]);
-});
-
-Deno.test("openSession() keeps spares where the configuration asks for them, and ends them", {
-  ignore: Deno.build.os !== "linux",
-}, async () => {
-  await withFolder(async (folder) => {
-    await Deno.writeTextFile(join(folder, "config.jsonc"), '{ "sandbox": { "spare": 1 } }');
-    // In a process of its own: other tests of this one have children too.
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-check", fileURLToPath(new URL("_count_spares.ts", import.meta.url)), folder],
-    }).output();
-    assert.equal(new TextDecoder().decode(stdout).trim(), "1 spare, then 0");
-  });
 });

@@ -3,7 +3,6 @@ import type { FailedModule } from "../../src/sandbox/sandbox.ts";
 import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import { NO_GRANTS } from "../../src/sandbox/grants.ts";
-import { SparePool } from "../../src/sandbox/spare_pool.ts";
 import { LIMITS, testSandbox, type TestSandboxOptions } from "../helpers/sandbox.ts";
 
 const read = realmModuleReader();
@@ -127,27 +126,4 @@ Deno.test("modules: evaluated with host calls off, and with none of what a block
   );
   assert.equal(called, 0);
   assert.equal(await box.show("await fs.readFile('x')"), "1"); // host calls are back afterwards
-});
-
-Deno.test("modules: a spare child gets them with its conversation", async () => {
-  await testSandbox().then((box) => box[Symbol.asyncDispose]()); // the bundles are there
-  const pool = new SparePool({ size: 1, limits: LIMITS, once: true });
-  const failed: string[] = [];
-  const sandbox = await pool.take({
-    functions: [],
-    constants: {},
-    grants: NO_GRANTS,
-    limits: LIMITS,
-    onCall: () => Promise.resolve(),
-    modules: { stats: read(STATS, "m.ts"), bad: read("throw 1; export const a = 1", "m.ts") },
-    onModuleFailed: ({ name }) => failed.push(name),
-  });
-  try {
-    const { result } = await sandbox.run({ code: "stats.mean([4])", iteration: 1, index: 0, deadlineMs: 2000 });
-    assert.equal(result.preview, "4");
-    assert.deepEqual(failed, ["bad"]);
-  } finally {
-    await sandbox.close();
-    await pool.close();
-  }
 });

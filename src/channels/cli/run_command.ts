@@ -37,7 +37,6 @@ export async function runCommand(
     ...flags,
     maxCostUsd: flags.maxCost,
     timeoutMs: flags.timeout,
-    soon: true,
   });
   try {
     return await asked({

@@ -58,11 +58,8 @@ export class HostCalls {
 
   constructor(options: HostCallsOptions) {
     this.#options = options;
-    this.addUntimed(options.untimed);
-  }
-
-  addUntimed(names: readonly string[]): void {
-    for (let i = 0; i < names.length; i++) this.#untimed[names[i]!] = true;
+    const { untimed } = options;
+    for (let i = 0; i < untimed.length; i++) this.#untimed[untimed[i]!] = true;
   }
 
   /** Whether there are open calls, and all of them have deadlines of their own. */

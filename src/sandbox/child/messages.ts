@@ -76,21 +76,13 @@ export type ToWorker =
   | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
   | { readonly t: "module"; readonly id: string; readonly name: string; readonly script: string }
   | { readonly t: "endQuery"; readonly id: string }
-  /** A spare child gets what a conversation gives the realm; `constants` as in the setup. */
-  | {
-    readonly t: "adopt";
-    readonly id: string;
-    readonly functions: readonly string[];
-    readonly untimed: readonly string[];
-    readonly payload: Bytes;
-  }
   | { readonly t: "ping"; readonly id: string };
 
 export type FromWorker =
   /** `left`: what could not be taken from the realm; `names`: what it got from us. */
   | { readonly t: "up"; readonly left: readonly string[]; readonly names: readonly string[] }
-  /** Names that the realm got with a conversation. */
-  | { readonly t: "adopted"; readonly names: readonly string[] }
+  /** Names of modules that the realm got. */
+  | { readonly t: "named"; readonly names: readonly string[] }
   /** The run waits for nothing but calls with deadlines of their own, or does so no longer. */
   | { readonly t: "paused" | "resumed"; readonly id: string }
   /** Foreign code of the run has ended: only our own work is left, which no deadline ends. */

@@ -34,7 +34,7 @@ export function loadModule(
     },
     after: () => {
       calls.enable(true);
-      if (!failure) post({ t: "adopted", names: [name] });
+      if (!failure) post({ t: "named", names: [name] });
       done(failure);
     },
   });

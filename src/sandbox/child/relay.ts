@@ -34,8 +34,6 @@ export class Relay {
   readonly #calls = new Map<string, number>();
   readonly #wireIds = new Map<number, string>();
   readonly #reserved = new Set<string>();
-  /** Started without functions, to get those of a conversation later. */
-  #isSpare: boolean;
   #restoring: VariableImage[] = [];
   readonly #blocks = new RanBlocks();
   #ran: { readonly id: string; readonly block: RanBlock } | null = null;
@@ -43,7 +41,6 @@ export class Relay {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#isSpare = options.setup.functions.length === 0;
     // Nothing but the end of the child stops such a block. The main process kills: it also reaps and reports.
     this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#send({ t: "stuck", id }));
     this.link = new RelayLink(options.port, (message) => this.#fromWorker(message));
@@ -72,8 +69,6 @@ export class Relay {
         return this.link.post({ t: "forget", id: fields.id(), names: fields.texts("names", NAMES) });
       case "render":
         return this.link.post({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
-      case "adopt":
-        return this.#adopt(fields, payload);
       case "module":
         return this.#module(fields, payload);
       case "endQuery":
@@ -123,14 +118,6 @@ export class Relay {
     this.link.answer({ id, ok: fields.flag("ok"), payload });
   }
 
-  #adopt(fields: Fields, payload: Bytes): void {
-    if (!this.#isSpare) throw new ProtocolError("Cannot give a child two conversations");
-    this.#isSpare = false;
-    const max = { items: 10_000, length: 200 };
-    const functions = fields.texts("functions", max), untimed = fields.texts("untimed", max);
-    this.link.post({ t: "adopt", id: fields.id(), functions, untimed, payload });
-  }
-
   #restore(fields: Fields, payload: Bytes): void {
     if (fields.flag("plain")) return this.link.post({ t: "restoreBytes", id: fields.id(), payload });
     this.#restoring.push(...imageList(decode(payload)));
@@ -167,7 +154,7 @@ export class Relay {
       case "up":
         for (const name of message.names) this.#reserved.add(name);
         return this.onUp(message);
-      case "adopted":
+      case "named":
         for (const name of message.names) this.#reserved.add(name);
         return;
       case "paused":

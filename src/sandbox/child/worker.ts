@@ -144,16 +144,6 @@ class SandboxWorker {
     return ["realm kept"];
   }
 
-  /** No foreign code has run yet. */
-  #adopt({ id, functions, untimed, payload }: Extract<ToWorker, { t: "adopt" }>): void {
-    const { calls, names } = this.#parts;
-    calls.addUntimed(untimed);
-    const own = realmFunctions({ functions, constants: payload, calls });
-    for (const name in own) names.set(name, own[name]);
-    this.#post({ t: "adopted", names: Object.keys(own) });
-    this.#requests.acknowledge(id);
-  }
-
   #receive(message: ToWorker): void {
     switch (message.t) {
       case "run":
@@ -166,8 +156,6 @@ class SandboxWorker {
         return this.#parts.calls.answerAll(message.answers);
       case "ping":
         return this.#post({ t: "pong", id: message.id });
-      case "adopt":
-        return this.#adopt(message);
       case "endQuery":
         this.#blocks.endQuery();
         return this.#requests.acknowledge(message.id);
