@@ -56,16 +56,6 @@ export class Blocks {
     return this.#lastId;
   }
 
-  /** Whether a block runs or has not been reported yet. */
-  get isActive(): boolean {
-    return this.#active !== null;
-  }
-
-  /** Whether a block runs whose end is still open. */
-  get areRunning(): boolean {
-    return this.#active !== null && this.#active.ending === null;
-  }
-
   /** How long the next turn may take. A block whose time is over ends here too: turns that follow each other without a
    * pause may keep its timer from coming. */
   limitMs(): number {

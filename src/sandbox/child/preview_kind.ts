@@ -108,7 +108,7 @@ export function tagOf(value: object): string {
 /** Name and message of an error, from data properties alone. */
 export function errorText(value: object): { readonly name: string; readonly message: string } {
   if (look.prototypeOf(value) === look.domException) {
-    return { name: look.domName(value), message: look.domMessage(value) };
+    return { name: look.domExceptionName(value), message: look.domExceptionMessage(value) };
   }
   const name = inheritedText(value, "name") ?? "Error", message = inheritedText(value, "message") ?? "";
   if (name !== "Error") return { name, message };

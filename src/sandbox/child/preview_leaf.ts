@@ -15,12 +15,12 @@ export function primitiveText(value: unknown): string {
 
 /** Quoted; beyond `max` characters its head and tail, and how much is between. */
 export function quoted(text: string, max: number): string {
-  if (text.length <= max) return look.quote(text);
+  if (text.length <= max) return look.stringify(text);
   const tail = max >= 200 ? (max / 3) | 0 : 0, head = max - tail;
   const left = text.length - head - tail;
-  const start = look.quote(look.slice(text, 0, head));
+  const start = look.stringify(look.slice(text, 0, head));
   if (tail === 0) return `${start}... ${left} more characters`;
-  return `${start}... ${left} characters ...${look.quote(look.slice(text, text.length - tail))}`;
+  return `${start}... ${left} characters ...${look.stringify(look.slice(text, text.length - tail))}`;
 }
 
 export function keyText(key: string | symbol): string {
