@@ -1,3 +1,3 @@
-import { described, live, realm, shipped } from "./extensions/index.ts";
+import { described, live, realm, settings, shipped } from "./extensions/index.ts";
 import { main } from "./src/app.ts";
-await main(Deno.args, { shipped, described, live, realm });
+await main(Deno.args, { shipped, described, live, realm, settings });

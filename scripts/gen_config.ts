@@ -1,24 +1,22 @@
 /** Writes what the schema of settings says: docs/generated/configuration.md, and the JSON Schema that editors read. */
 import { readFile, writeFile } from "node:fs/promises";
-import { PROJECT_KEYS } from "../src/config/refused_keys.ts";
-import { configJsonSchema, settingList } from "../src/config/setting_list.ts";
+import * as shipped from "../extensions/index.ts";
+import { settingsSectionsOf } from "../src/app/settings_sections_of.ts";
+import { configJsonSchema, type Setting, settingList } from "../src/config/setting_list.ts";
+import type { SettingsSection } from "../src/domain/settings_section.ts";
 
+const SECTIONS = settingsSectionsOf(shipped);
 const FOLDER = new URL("../docs/generated/", import.meta.url);
 
 /** File name to the text that it must have. */
-export function configFiles(): Readonly<Record<string, string>> {
-  return {
-    "configuration.md": page(),
-    "config.schema.json": `${JSON.stringify(configJsonSchema(), null, 2)}\n`,
-  };
+export async function configFiles(): Promise<Readonly<Record<string, string>>> {
+  const schema = await configJsonSchema(SECTIONS);
+  return { "configuration.md": page(schema), "config.schema.json": `${JSON.stringify(schema, null, 2)}\n` };
 }
 
-function page(): string {
-  const rows = settingList().map(({ key, type, doc, default: given }) => {
-    const may = PROJECT_KEYS.some((one) => key === one || key.startsWith(`${one}.`)) ? "yes" : "";
-    const cells = [`\`${key}\``, type, shown(given), may, doc];
-    return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  });
+function page(schema: object): string {
+  const all = settingList(schema).filter(({ key }) => !SECTIONS.all.some(({ name }) => key.startsWith(`${name}.`)));
+  const isOwn = ({ key }: Setting): boolean => !key.startsWith("extensions.config.");
   return [
     "# Settings",
     "",
@@ -29,11 +27,42 @@ function page(): string {
     "are marked, since blocks can write it; what it denies comes on top of what the user denies.",
     "`config.schema.json` beside this page is the same for editors; `vis config schema` prints it.",
     "",
-    "| key | type | default | workspace | what |",
-    "| --- | --- | --- | --- | --- |",
-    ...rows,
+    ...table(all.filter(isOwn)),
     "",
+    "## Of extensions",
+    "",
+    "An extension owns its section of `extensions.config`, whose key is the extension's namespace:",
+    '`{"extensions": {"config": {"vis.git": {"name": "Ada"}}}}`. Sections of extensions that are not shipped stand there',
+    "too; `vis extensions show` says what they are about.",
+    "",
+    ...SECTIONS.all.flatMap((section) => [
+      `### ${section.namespace}`,
+      "",
+      ...noteOf(section),
+      ...table(all.filter(({ key }) => key.startsWith(`extensions.config.${section.namespace}.`))),
+      "",
+    ]),
   ].join("\n");
+}
+
+function noteOf({ name, namespace }: SettingsSection): readonly string[] {
+  if (name === null) return [];
+  return [
+    `Note: \`${name}\` at the top of the file is the older name of this section, and keeps working: \`${name}.KEY\` is`,
+    `\`extensions.config.${namespace}.KEY\`, also for \`vis config\`. Where both set a key, \`${name}\` wins; lists that a`,
+    "workspace's file may set are joined. A workspace's file sets them under the older name.",
+    "",
+  ];
+}
+
+function table(settings: readonly Setting[]): readonly string[] {
+  const rows = settings.map(({ key, type, doc, default: given }) => {
+    const names = SECTIONS.spellings(key);
+    const may = SECTIONS.projectKeys.some((one) => names.some((name) => name === one || name.startsWith(`${one}.`)));
+    const cells = [`\`${key}\``, type, shown(given), may ? "yes" : "", doc];
+    return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  });
+  return ["| key | type | default | workspace | what |", "| --- | --- | --- | --- | --- |", ...rows];
 }
 
 function shown(value: unknown): string {
@@ -41,7 +70,7 @@ function shown(value: unknown): string {
 }
 
 if (import.meta.main) {
-  for (const [name, text] of Object.entries(configFiles())) {
+  for (const [name, text] of Object.entries(await configFiles())) {
     const target = new URL(name, FOLDER);
     if (text !== await readFile(target, "utf8").catch(() => "")) await writeFile(target, text);
   }

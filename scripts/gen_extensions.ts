@@ -3,8 +3,9 @@
  * a module that loads quickly), so that a query can begin without loading them. */
 import { readFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { type ExtensionDescription, PROMPT_PLACE } from "../src/extension/description.ts";
+import { type DescribedSettings, type ExtensionDescription, PROMPT_PLACE } from "../src/extension/description.ts";
 import { REALM_SCRIPTS, withScripts } from "../src/extension/realm_scripts.ts";
+import { settingMarks } from "../src/extension/setting_marks.ts";
 import { ExtensionRegistry } from "../src/extension/registry.ts";
 import { type EnvironmentView, type Extension, validate } from "../src/extension/spec.ts";
 import { realmModuleReader } from "../src/sandbox/realm_module.ts";
@@ -17,7 +18,7 @@ const NOWHERE: EnvironmentView = { envId: "", conversationId: "", depth: 0, work
 export async function describe(extension: Extension, view: EnvironmentView = NOWHERE): Promise<ExtensionDescription> {
   const registry = new ExtensionRegistry({ log: NO_LOG });
   registry.register(extension);
-  const { list: [facts], functions, constants, grants, globals, blocks: [block], nudges, doc } = await registry
+  const { list: [facts], functions, untimed, constants, grants, globals, blocks: [block], nudges, doc } = await registry
     .activate(view);
   if (!facts || block === undefined || nudges.length > 0) {
     throw new Error(`Cannot describe ${extension.namespace}: it is not static`);
@@ -25,7 +26,9 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
   const names = [extension.alias.alias, ...functions, ...Object.keys(constants)];
   const docs = Object.fromEntries(names.map((name) => [name, doc(name) ?? ""]));
   const requires = extension.requires?.length ? { requires: extension.requires } : {};
-  return { ...facts, functions, constants, grants, globals, ...requires, block, docs };
+  const own = untimed.length > 0 ? { untimed } : {};
+  const rest = { ...(extension.optIn ? { optIn: true } : {}), ...(extension.readOnly ? { readOnly: true } : {}) };
+  return { ...facts, functions, ...own, constants, grants, globals, ...requires, ...rest, block, docs };
 }
 
 /** As `describe`, of an extension with live parts: the prompt's place is kept free, and it counts as active. */
@@ -36,8 +39,37 @@ export async function describeLive(extension: Extension): Promise<ExtensionDescr
   return { ...described, docs, ...(shown === 0 ? { quiet: true } : {}) };
 }
 
+/** What is known of an extension's settings before it is loaded; nothing for one without. */
+function describeSettings(
+  { config, optIn = false }: Extension,
+  section: string | null,
+): Pick<ExtensionDescription, "settings"> {
+  if (!config) return {};
+  const marks = settingMarks(config).flatMap(({ name, value, path: [key = ""] }) => ({ name, value, key }));
+  const byValue = (mark: string): Record<string, string> =>
+    Object.fromEntries(marks.filter(({ name }) => name === mark).map(({ value, key }) => [String(value), key]));
+  const programs: DescribedSettings["programs"] = byValue("programs");
+  const others: readonly string[] = [...optIn ? ["enabled"] : [], ...Object.values(programs)];
+  const defaults = Object.fromEntries(
+    Object.entries(Object(config.parse({}))).filter(([key]) => !others.includes(key)),
+  );
+  const project = marks.filter(({ name }) => name === "project").map(({ key }) => key);
+  const settings: DescribedSettings = {
+    ...(section === null ? {} : { section }),
+    defaults,
+    project,
+    programs,
+    offered: byValue("offered"),
+  };
+  return { settings };
+}
+
 interface ShippedName {
   readonly name: string;
+  /** Module of its settings. */
+  readonly settings: string | null;
+  /** Name of its settings at the top of the configuration. */
+  readonly section: string | null;
   readonly isStatic: boolean;
   /** Module of its live parts. */
   readonly live: string | null;
@@ -51,8 +83,9 @@ export async function shippedNames(): Promise<readonly ShippedName[]> {
     names.sort().map(async (name) => {
       const manifest: unknown = JSON.parse(await readFile(new URL(`${name}/vis.json`, FOLDER), "utf8"));
       const text = JSON.stringify(manifest);
-      const live = /"live":"([\w.]+)"/.exec(text)?.[1] ?? null;
-      return { name, isStatic: text.includes('"static":true'), live };
+      const said = (key: string): string | null => new RegExp(`"${key}":"([\\w.]+)"`).exec(text)?.[1] ?? null;
+      const isStatic = text.includes('"static":true');
+      return { name, isStatic, live: said("live"), settings: said("settings"), section: said("section") };
     }),
   );
 }
@@ -90,9 +123,9 @@ export async function extensionsModule(): Promise<string> {
   const names = await grouped(await shippedNames());
   const described: Record<string, ExtensionDescription | null> = {};
   const realm: Record<string, Readonly<Record<string, string>>> = {};
-  for (const { name, isStatic, live, extension } of names) {
-    if (live) described[name] = await describeLive(extension);
-    else described[name] = isStatic ? await describe(extension) : null;
+  for (const { name, isStatic, live, section, extension } of names) {
+    const facts = live ? await describeLive(extension) : isStatic ? await describe(extension) : null;
+    described[name] = facts && { ...facts, ...describeSettings(extension, section) };
     const scripts = extension[REALM_SCRIPTS] ?? {};
     if (Object.keys(scripts).length > 0) realm[name] = scripts;
   }
@@ -108,6 +141,13 @@ export async function extensionsModule(): Promise<string> {
     "/** What of a described one depends on the conversation. */",
     "export const live = {",
     ...names.filter(({ live }) => live).map(({ name, live }) => `  ${name}: () => import("./${name}/${live}"),`),
+    "};",
+    "",
+    "/** What they can be set to. */",
+    "export const settings = {",
+    ...names.filter(({ settings }) => settings).map(({ name, settings }) =>
+      `  ${name}: () => import("./${name}/${settings}"),`
+    ),
     "};",
     "",
     "/** Scripts of their modules, made of the files that they name. */",

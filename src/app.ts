@@ -68,7 +68,7 @@ function careServices(extensions: Extensions): Care {
         import("./app/provider_admin.ts"),
         import("./app/settings.ts"),
       ]);
-      return new AppProviderAdmin(await readSettings(request, environment()));
+      return new AppProviderAdmin(await readSettings(request, environment(), extensions));
     },
     databaseCare: async (request) => {
       const [{ SqliteCare }, { readSettings }, { PROCESS_LIMITS }] = await Promise.all([
@@ -77,7 +77,7 @@ function careServices(extensions: Extensions): Care {
         import("./app/process_limits.ts"),
       ]);
       PROCESS_LIMITS.hold();
-      return new SqliteCare({ path: (await readSettings(request, environment())).database });
+      return new SqliteCare({ path: (await readSettings(request, environment(), extensions)).database });
     },
     extensionAdmin: async (request) => {
       const [{ AppExtensionAdmin }, { readSettings }] = await Promise.all([
@@ -85,11 +85,11 @@ function careServices(extensions: Extensions): Care {
         import("./app/settings.ts"),
       ]);
       const env = environment();
-      return new AppExtensionAdmin(await readSettings(request, env), { ...extensions, env });
+      return new AppExtensionAdmin(await readSettings(request, env, extensions), { ...extensions, env });
     },
     configAdmin: async (request) => {
       const { AppConfigAdmin } = await import("./app/config_admin.ts");
-      return await AppConfigAdmin.open(request, environment());
+      return await AppConfigAdmin.open(request, { env: environment(), ...extensions });
     },
   };
 }

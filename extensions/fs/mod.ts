@@ -36,10 +36,11 @@ const Search = z.strictObject({
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
-const PROMPT =
-  `Files of cwd, to which paths are relative. Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:
+const FILES = "Files of cwd, to which paths are relative";
+const FIND =
+  `Find first (fs.grep, fs.glob), never guess a path. Filter and count in code, return only what you must see:
   (await fs.readFiles("src/**/*.ts")).filter(f => f.text?.includes("TODO")).map(f => f.path)
-Ignored files are left out ({all: true} takes them). Read before you write; change with fs.edit.`;
+Ignored files are left out ({all: true} takes them).`;
 
 export default defineExtension({
   namespace: "vis.fs",
@@ -50,7 +51,11 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  prompt: PROMPT,
+  prompt: `${FILES}. ${FIND} Read before you write; change with fs.edit.`,
+  readOnly: {
+    symbols: ["readFile", "readFiles", "glob", "grep", "listFiles", "stat"],
+    prompt: `${FILES}; nothing can be written. ${FIND}`,
+  },
   shown: 7,
   symbols: [
     fn("readFile", async (env, name: string, options?: ReadOptions) => readFile(await places.of(env), name, options), {

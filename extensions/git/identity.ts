@@ -1,13 +1,8 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { z } from "@vis/extension";
 import { readConfig, type Setting } from "./config_text.ts";
+import IdentityConfig from "./settings.ts";
 import { smallFile } from "./small_file.ts";
-
-export const IdentityConfig = z.strictObject({
-  name: z.string().min(1).optional(),
-  email: z.string().min(1).optional(),
-});
 
 export interface Identity {
   readonly name: string;

@@ -4,9 +4,9 @@ import { blame, type BlameOptions } from "./blame.ts";
 import { type BranchOptions, changeBranch, listBranches } from "./branch.ts";
 import { commit, type CommitOptions } from "./commit.ts";
 import { diff, type DiffOptions } from "./diff.ts";
-import { IdentityConfig } from "./identity.ts";
 import live from "./live.ts";
 import { log, type LogOptions } from "./log.ts";
+import settings from "./settings.ts";
 import { show, type ShowOptions } from "./show.ts";
 import { status, type StatusOptions } from "./status.ts";
 import { changeWorktree, listWorktrees, type WorktreeOptions } from "./worktree.ts";
@@ -35,13 +35,15 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  config: IdentityConfig.prefault({}),
+  config: settings,
   activate: live.activate,
   prompt: live.prompt,
   shown: 0,
+  doctor: async (context) => (await import("./doctor.ts")).checkGit(context),
   symbols: [
     fn("status", (env: EnvironmentView, options?: StatusOptions) => status(env, options), {
       doc: "Branch and changed files; all names the files of new folders one by one.",
+      untimed: true,
       args: z.tuple([z.strictObject({ paths, all: flag, limit: count(100_000) }).optional()]),
       returns:
         "{branch, commit, upstream?, ahead?, behind?, during?, files: {path, from?, staged?, changed?, untracked?, conflict?, submodule?}[], count: {staged, changed, untracked, conflicts}, left}",
@@ -50,6 +52,7 @@ export default defineExtension({
     fn("diff", (env: EnvironmentView, options?: DiffOptions) => diff(env, options), {
       doc:
         "Changes of the workspace against the index, the last commit (staged), or from another; or from one to another.",
+      untimed: true,
       args: z.tuple([
         z.strictObject({ from: ref, to: ref, staged: flag, paths, context, maxChars }).optional(),
       ]),
@@ -58,6 +61,7 @@ export default defineExtension({
     }),
     fn("log", (env: EnvironmentView, options?: LogOptions) => log(env, options), {
       doc: "Commits, the newest first; ref may be a range; left counts older ones.",
+      untimed: true,
       args: z.tuple([
         z.strictObject({
           ref,
@@ -76,6 +80,7 @@ export default defineExtension({
     }),
     fn("show", (env: EnvironmentView, name?: string, options?: ShowOptions) => show(env, name, options), {
       doc: "A commit with its changes, or a file, folder or tag: HEAD~2, HEAD:src/app.ts.",
+      untimed: true,
       args: z.tuple([ref.describe("ref"), z.strictObject({ context, maxChars }).optional()]),
       returns: `${
         COMMIT.slice(0, -1)
@@ -84,6 +89,7 @@ export default defineExtension({
     }),
     fn("blame", (env: EnvironmentView, path: string, options?: BlameOptions) => blame(env, path, options), {
       doc: "The commits that the lines of a file came with.",
+      untimed: true,
       args: z.tuple([
         text.describe("path"),
         z.strictObject({ ref, from: count(10_000_000), to: count(10_000_000) }).optional(),
@@ -93,12 +99,14 @@ export default defineExtension({
     }),
     fn("add", (env: EnvironmentView, of: string | readonly string[]) => add(env, of), {
       doc: "Takes what is new, changed or gone below the paths into the next commit.",
+      untimed: true,
       args: z.tuple([pathList.describe("paths")]),
       returns: "{files: {path, change}[], left}",
       examples: ['await git.add(["src/app.ts", "docs"])'],
     }),
     fn("commit", (env: EnvironmentView, message: string, options?: CommitOptions) => commit(env, message, options), {
       doc: "Commits what is staged; all: what changed of known files; paths: these files only. No hook runs.",
+      untimed: true,
       args: z.tuple([
         text.describe("message"),
         z.strictObject({ all: flag, paths, amend: flag, allowEmpty: flag }).optional(),
@@ -112,6 +120,7 @@ export default defineExtension({
         name === undefined ? listBranches(env) : changeBranch(env, name, options),
       {
         doc: "Lists branches; with a name makes, deletes, or goes to (switch) one.",
+        untimed: true,
         args: z.tuple([
           ref.describe("name"),
           z.strictObject({ from: ref, switch: flag, delete: flag, force: flag }).optional(),
@@ -126,6 +135,7 @@ export default defineExtension({
         path === undefined ? listWorktrees(env) : changeWorktree(env, path, options),
       {
         doc: "Lists worktrees; with a path in the workspace makes or removes one.",
+        untimed: true,
         args: z.tuple([
           ref.describe("path"),
           z.strictObject({ branch: ref, from: ref, remove: flag, force: flag }).optional(),

@@ -1,35 +1,10 @@
 import { defineExtension, type EnvironmentView, type Extension, fn, z } from "@vis/extension";
 import live from "./live.ts";
+import settings from "./settings.ts";
 
 const text = z.string().min(1);
-const limits = {
-  disabled: z.boolean().default(false),
-  timeoutMs: z.number().int().min(1).max(3_600_000).default(60_000),
-  startMs: z.number().int().min(1).max(600_000).default(30_000),
-};
-const values = z.record(z.string(), z.string()).default({});
-const Stdio = z.strictObject({
-  command: text,
-  args: z.array(z.string()).default([]),
-  env: values,
-  cwd: z.string().default("."),
-  network: z.boolean().default(false),
-  read: z.array(z.string().startsWith("/")).default([]),
-  write: z.array(text).default([]),
-  ...limits,
-});
-const Http = z.strictObject({ url: z.url({ protocol: /^https?$/ }), headers: values, ...limits });
-const Server = z.union([Stdio, Http], "needs either a command or a url, and no key that neither has");
-const NAME = /^[A-Za-z][\w-]{0,40}$/;
-
 const server = text.describe("server");
 const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "object" }).optional();
-
-/** `-` becomes `_` in an alias. */
-function apart(servers: Readonly<Record<string, unknown>>): boolean {
-  const names = Object.keys(servers);
-  return new Set(names.map((name) => name.replaceAll("-", "_"))).size === names.length;
-}
 
 /** Everything that needs the protocol's library is loaded with the first call. */
 const calls = () => import("./calls.ts");
@@ -42,10 +17,7 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  config: z.strictObject({
-    servers: z.record(z.string().regex(NAME, "must be letters, digits, - and _"), Server)
-      .refine(apart, "has two names of which one alias would be made, such as a-b and a_b").default({}),
-  }).prefault({}),
+  config: settings,
   activate: live.activate,
   prompt: live.prompt,
   extend: async (env: EnvironmentView): Promise<readonly Extension[]> => {

@@ -12,6 +12,7 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
+  readOnly: true,
   activate: live.activate,
   prompt: live.prompt,
   shown: 0,

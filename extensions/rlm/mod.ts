@@ -26,27 +26,32 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
+  readOnly: true,
   prompt:
     "Models, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).",
   shown: 3,
   symbols: [
     fn("ask", (env: EnvironmentView, prompt: string, options?: AskOptions) => askOne(env, prompt, options), {
       doc: "One call.",
+      untimed: true,
       args: z.tuple([text.describe("prompt"), Ask]),
       returns: "string",
     }),
     fn("askAll", (env: EnvironmentView, prompts: string[], options?: AskOptions) => askAll(env, prompts, options), {
       doc: "In parallel.",
+      untimed: true,
       args: z.tuple([z.array(text).describe("prompts"), Ask]),
       returns: Slot,
     }),
     fn("run", (env: EnvironmentView, task: string, options?: RunOptions) => runOne(env, task, options), {
       doc: "A child with its own code and copies of vars.",
+      untimed: true,
       args: z.tuple([text.describe("task"), Run.optional()]),
       returns: "string",
     }),
     fn("runAll", (env: EnvironmentView, tasks: Task[], options?: RunOptions) => runAll(env, tasks, options), {
       doc: "Children in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.",
+      untimed: true,
       args: z.tuple([
         z.array(z.union([text, Run.extend({ task: text })])).describe("tasks"),
         Run.optional(),
@@ -60,6 +65,7 @@ export default defineExtension({
         mapChunks(env, of, { instruction: ask, ...options }),
       {
         doc: "Asks the instruction of each chunk of a text, or of each text of a list; order kept.",
+        untimed: true,
         args: z.tuple([
           parts.describe("text"),
           text.describe("instruction"),
@@ -75,6 +81,7 @@ export default defineExtension({
         reduceChunks(env, of, { instruction: ask, ...options }),
       {
         doc: "Merges texts into one by the instruction, in as many rounds as it takes.",
+        untimed: true,
         args: z.tuple([
           z.array(z.unknown()).min(1).describe("texts"),
           text.describe("instruction"),
@@ -86,6 +93,7 @@ export default defineExtension({
     ),
     fn("chunk", (_env: EnvironmentView, of: string, options?: ChunkOptions) => chunk(of, options), {
       doc: "Pieces of at most size characters (100000), cut at line ends or blanks where there are some.",
+      untimed: true,
       args: z.tuple([z.string().describe("text"), z.strictObject({ size, overlap }).optional()]),
       returns: "string[]",
       examples: ["await rlm.chunk(log, {size: 20000})"],

@@ -4,6 +4,7 @@ import type { ReadOptions } from "./job.ts";
 import { jobsOf } from "./jobs.ts";
 import live from "./live.ts";
 import { run, type RunOptions } from "./run.ts";
+import settings from "./settings.ts";
 import { start, type StartOptions } from "./start.ts";
 
 const text = z.string().min(1);
@@ -16,7 +17,6 @@ const given = {
   stdin: z.string().optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
-const patterns = z.array(text).default([]);
 const REPORT = "{id, running, code, signal, timedOut, output, missed, left, ms}";
 
 export default defineExtension({
@@ -27,13 +27,16 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  config: z.strictObject({ allow: patterns, deny: patterns }).prefault({}),
+  optIn: true,
+  config: settings,
   activate: live.activate,
   prompt: live.prompt,
   shown: 2,
+  doctor: async (context) => (await import("./doctor.ts")).checkShell(context),
   symbols: [
     fn("run", (env: EnvironmentView, asked: Command, options?: RunOptions) => run(env, asked, options), {
       doc: "Runs sh -c, or a list without a shell.",
+      untimed: true,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
       returns: "{code, signal, stdout, stderr, ms, timedOut, truncated}",
       examples: [
@@ -43,6 +46,7 @@ export default defineExtension({
     }),
     fn("start", (env: EnvironmentView, asked: Command, options?: StartOptions) => start(env, asked, options), {
       doc: "Goes on after the call, over blocks and requests, for 1 h unless timeoutMs; waits for a first output.",
+      untimed: true,
       args: z.tuple([command, z.strictObject({ ...given, ...waiting }).optional()]),
       returns: REPORT,
       examples: ['const s = await shell.start("npm run dev", {until: "ready", waitMs: 20000}); s.output'],
@@ -53,6 +57,7 @@ export default defineExtension({
         jobsOf(env).read(id, { ...options, signal: env.signal }),
       {
         doc: "What a started command printed since the last read, both outputs; code once it has ended.",
+        untimed: true,
         args: z.tuple([text.describe("id"), z.strictObject({ ...waiting, maxBytes: bytes(256 << 10) }).optional()]),
         returns: REPORT,
         examples: ['await shell.read(s.id, {until: "compiled", waitMs: 30000})'],
@@ -60,11 +65,13 @@ export default defineExtension({
     ),
     fn("stop", (env: EnvironmentView, id: string) => jobsOf(env).stop(id), {
       doc: "Ends a started command and all that it started: SIGTERM, SIGKILL after 2 s.",
+      untimed: true,
       args: z.tuple([text.describe("id")]),
       returns: REPORT,
     }),
     fn("list", (env: EnvironmentView) => jobsOf(env).all.map(({ brief }) => brief), {
       doc: "Started commands, those that ended lately too.",
+      untimed: true,
       args: z.tuple([]),
       returns: "{id, command, running, code, ms}[]",
     }),

@@ -1,8 +1,8 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import live from "./live.ts";
+import settings from "./settings.ts";
 import type { CallOptions } from "./web_call.ts";
 
-const hosts = z.array(z.string().min(1)).default([]);
 const url = z.string().min(1).describe("url");
 const shared = {
   headers: z.record(z.string(), z.string()).optional(),
@@ -26,7 +26,8 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  config: z.strictObject({ hosts, local: hosts }).prefault({}),
+  readOnly: true,
+  config: settings,
   activate: live.activate,
   prompt: live.prompt,
   shown: 0,

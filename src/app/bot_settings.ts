@@ -2,16 +2,22 @@ import type { OpenRequest } from "../channels/channel.ts";
 import type { OpenTelegramOptions } from "../channels/telegram/open_telegram.ts";
 import { REAL_CLOCK } from "../channels/telegram/real_clock.ts";
 import { createLog } from "../logging/log.ts";
+import type { SessionParts } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
-import { type Environment, readSettings, type Settings } from "./settings.ts";
+import { readSettings, type Settings } from "./settings.ts";
 
 /** The list of who is allowed is read again where it is older. */
 const ALLOWED_MS = 1_000;
 
+interface BotParts {
+  readonly settings: Settings;
+  readonly parts: Pick<SessionParts, "env" | "described" | "settings">;
+}
+
 /** What the bot takes from the settings, polling or behind a webhook. */
 export function botSettings(
   request: OpenRequest,
-  { settings, env }: { readonly settings: Settings; readonly env: Environment },
+  { settings, parts }: BotParts,
 ): Pick<OpenTelegramOptions, "apiUrl" | "clock" | "log" | "shutdownMs" | "quota" | "models" | "allowed"> {
   const { telegram, server } = settings.config;
   return {
@@ -21,14 +27,14 @@ export function botSettings(
     shutdownMs: telegram.shutdownMs,
     quota: server.quota,
     models: request.locked ? null : () => modelNames(settings),
-    allowed: allowedOf(request, { settings, env }),
+    allowed: allowedOf(request, { settings, parts }),
   };
 }
 
 /** The list as the settings have it now: it holds without a restart. One that cannot be read stays as it was. */
 function allowedOf(
   request: OpenRequest,
-  { settings, env }: { readonly settings: Settings; readonly env: Environment },
+  { settings, parts }: BotParts,
 ): () => Promise<readonly number[]> {
   let known: readonly number[] = settings.config.telegram.allow;
   let readAt = Date.now();
@@ -36,7 +42,7 @@ function allowedOf(
     if (Date.now() - readAt < ALLOWED_MS) return known;
     readAt = Date.now();
     try {
-      known = (await readSettings(request, env)).config.telegram.allow;
+      known = (await readSettings(request, parts.env, parts)).config.telegram.allow;
     } catch (error) {
       createLog("telegram").warn("telegram_settings_not_read", { error: String(error) });
     }

@@ -1,15 +1,17 @@
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
+import type { ShippedParts } from "./extension_source.ts";
+import { programSettings } from "./program_settings.ts";
 import type { Environment, Settings } from "./settings.ts";
 
 /** `env.spawn`; nothing of it is loaded before the first command. */
 export function commandWall(
-  { config: { shell }, home }: Pick<Settings, "config" | "home">,
-  env: Environment,
+  settings: Pick<Settings, "config" | "home">,
+  { env, parts }: { readonly env: Environment; readonly parts: Pick<ShippedParts, "described"> },
 ): NonNullable<EnvironmentParts["spawn"]> {
   const load = async () => {
     const { ProcessWall } = await import("../processes/process_wall.ts");
-    const folders = { home: env["HOME"] || null, visHome: home };
-    return new ProcessWall({ private: folders, read: shell.read, network: shell.network, env });
+    const folders = { home: env["HOME"] || null, visHome: settings.home };
+    return new ProcessWall({ private: folders, ...programSettings(settings, parts), env });
   };
   let wall: ReturnType<typeof load> | null = null;
   return async (workspace, argv, options) => await (await (wall ??= load())).spawn(workspace, argv, options);

@@ -3,16 +3,19 @@ import { join } from "node:path";
 import type { ConfigAdmin, OpenRequest } from "../channels/channel.ts";
 import { removeFromJsonc, setInJsonc } from "../config/edit_jsonc.ts";
 import { fileLayer } from "../config/file_layer.ts";
-import { type ConfigFile, type ConfigLayer, mergeLayers, valueAt } from "../config/layers.ts";
+import { type ConfigFile, type ConfigLayer, valueAt } from "../config/layers.ts";
 import { parseJsonc } from "../config/parse_jsonc.ts";
-import { PROJECT_KEYS, refusedKeys } from "../config/refused_keys.ts";
+import { refusedKeys } from "../config/refused_keys.ts";
 import { isSecret, maskSecrets } from "../config/secrets.ts";
 import { configJsonSchema, type Setting, settingList, settingOf } from "../config/setting_list.ts";
+import type { SettingsSections } from "../config/settings_sections.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
 import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { nearestName } from "../domain/nearest_name.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
 import { ConfigTrust } from "./config_trust.ts";
+import type { ShippedParts } from "./extension_source.ts";
+import { settingsSectionsOf } from "./settings_sections_of.ts";
 import { type Environment, projectFile, readConfigFile, readSettings, realFolder, visHome } from "./settings.ts";
 import { writeConfigFile } from "./write_config_file.ts";
 
@@ -21,21 +24,29 @@ interface Places {
   readonly workspace: string;
 }
 
+type ConfigParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: Environment };
+
 /** What `vis config` does. */
 export class AppConfigAdmin implements ConfigAdmin {
   readonly #request: OpenRequest;
-  readonly #env: Environment;
+  readonly #parts: ConfigParts;
   readonly #places: Places;
+  /** What extensions own. */
+  readonly #sections: SettingsSections;
 
-  constructor(request: OpenRequest, { env, places }: { readonly env: Environment; readonly places: Places }) {
+  constructor(request: OpenRequest, { parts, places }: { readonly parts: ConfigParts; readonly places: Places }) {
     this.#request = request;
-    this.#env = env;
+    this.#parts = parts;
     this.#places = places;
+    this.#sections = settingsSectionsOf(parts);
   }
 
-  static async open(request: OpenRequest, env: Environment): Promise<AppConfigAdmin> {
-    const places = { home: visHome(env), workspace: await realFolder(request.cwd ?? Deno.cwd()) };
-    return new AppConfigAdmin(request, { env, places });
+  static async open(
+    request: OpenRequest,
+    parts: ConfigParts,
+  ): Promise<AppConfigAdmin> {
+    const places = { home: visHome(parts.env), workspace: await realFolder(request.cwd ?? Deno.cwd()) };
+    return new AppConfigAdmin(request, { parts, places });
   }
 
   path({ project }: { readonly project: boolean }): string {
@@ -46,21 +57,23 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   async list({ all }: { readonly all: boolean }): Promise<readonly SettingFacts[]> {
-    const layers = await this.#layers();
-    const facts = settingList().filter(({ key }) => !key.includes("[]")).map((one) => factsOf(one, layers));
+    const [keys, layers] = await Promise.all([this.keys(), this.#layers()]);
+    const facts = keys.map((one) => this.#factsOf(one, layers));
     return facts.filter(({ layer }) => all || layer !== "default");
   }
 
   async explain(key: string): Promise<SettingFacts> {
-    return factsOf(knownSetting(key, "show"), await this.#layers());
+    return this.#factsOf(await this.#known(key, "show"), await this.#layers());
   }
 
-  schema(): Promise<object> {
-    return Promise.resolve(configJsonSchema());
+  async schema(): Promise<object> {
+    return await configJsonSchema(this.#sections);
   }
 
-  keys(): Promise<readonly Setting[]> {
-    return Promise.resolve(settingList().filter(({ key }) => !key.includes("[]")));
+  async keys(): Promise<readonly Setting[]> {
+    const sections = this.#sections;
+    const all = settingList(await this.schema());
+    return all.filter(({ key }) => !key.includes("[]") && sections.spellings(key)[0] === key);
   }
 
   async set(
@@ -68,7 +81,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     { words, project }: { readonly words: readonly string[]; readonly project: boolean },
   ): Promise<SettingChange> {
     refuseSecret(key, words);
-    const setting = knownSetting(key, "set");
+    const setting = await this.#known(key, "set");
     const path = this.path({ project });
     const before = (await readConfigFile(path))?.text ?? "";
     const file = { path, text: before };
@@ -82,9 +95,10 @@ export class AppConfigAdmin implements ConfigAdmin {
     const path = this.path({ project });
     const file = await readConfigFile(path);
     const values = file === null || file.text.trim() === "" ? {} : parseJsonc(file);
-    if (valueAt(values, key) === undefined) knownSetting(key, "unset");
+    const at = this.#sections.path(key);
+    if (valueAt(values, at) === undefined) await this.#known(key, "unset");
     const before = file?.text ?? "";
-    const text = removeFromJsonc(before, key.split("."));
+    const text = removeFromJsonc(before, at);
     if (text !== before) await writeConfigFile(path, { text, follow: !project });
     return { key, path, value: null, changed: text !== before, overruled: "" };
   }
@@ -93,7 +107,10 @@ export class AppConfigAdmin implements ConfigAdmin {
     const file = await projectFile(this.#places);
     if (file === null) return null;
     const values = parseJsonc(file);
-    const keys = refusedKeys(values).map((key) => ({ key, value: maskSecrets(lastOf(key), valueAt(values, key)) }));
+    const keys = refusedKeys(values, this.#sections.projectKeys).map((key) => ({
+      key,
+      value: maskSecrets(lastOf(key), valueAt(values, key.split("."))),
+    }));
     const sha256 = createHash("sha256").update(file.text).digest("hex");
     return { path: file.path, sha256, trusted: await file.trusted(), keys };
   }
@@ -103,7 +120,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     if (file === null || createHash("sha256").update(file.text).digest("hex") !== sha256) {
       throw new UsageError(`Cannot trust ${path}: it was changed while it was shown`);
     }
-    await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) });
+    await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) }, this.#sections);
     await new ConfigTrust(this.#places.home).add(file);
   }
 
@@ -112,7 +129,34 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   async #layers(): Promise<readonly ConfigLayer[]> {
-    return (await readSettings({ ...this.#request, db: ":memory:" }, this.#env)).layers;
+    const { env } = this.#parts;
+    return (await readSettings({ ...this.#request, db: ":memory:" }, env, this.#parts)).layers;
+  }
+
+  /** The setting of a key; throws `UsageError` that names the one that was probably meant. */
+  async #known(key: string, action: string): Promise<Setting> {
+    const schema = await this.schema();
+    const setting = settingOf(this.#sections.path(key), schema);
+    if (setting !== null) return setting;
+    const near = nearestName(key, settingList(schema).map((one) => one.key));
+    const hint = near === null ? "vis config list --all shows them" : `is ${near} meant`;
+    throw new UsageError(`Cannot ${action} ${key}: there is no such key; ${hint}`);
+  }
+
+  #factsOf({ key, doc, type, default: given }: Setting, layers: readonly ConfigLayer[]): SettingFacts {
+    const sections = this.#sections;
+    const places = sections.spellings(key).map((one) => sections.path(one));
+    const show = (value: unknown): unknown => maskSecrets(lastOf(key), value);
+    const said = layers.flatMap(({ layer, values, where }) =>
+      places.flatMap((place) => {
+        const value = valueAt(values, place);
+        return value === undefined ? [] : [{ layer, where: where(key), value: show(value) }];
+      })
+    );
+    const top = said.at(-1);
+    const project = sections.projectKeys.some((one) => key === one || key.startsWith(`${one}.`));
+    const value = show(valueAt(sections.merged(layers), places.at(-1) ?? [])) ?? given ?? null;
+    return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 
   /** The first reading of the words that the setting can take, in the file. Throws `UsageError` where none can be. */
@@ -129,10 +173,10 @@ export class AppConfigAdmin implements ConfigAdmin {
     for (const value of readings(setting, words)) {
       if (isSecret(lastOf(key), value)) throw secretRefused(key);
       try {
-        const text = setInJsonc(file.text, { path: key.split("."), value });
+        const text = setInJsonc(file.text, { path: this.#sections.path(key), value });
         const changed = { path: file.path, text };
         const owner = { trusted: () => Promise.resolve(false), userPath: this.#userPath() };
-        await fileLayer(project ? "project" : "user", project ? { ...changed, ...owner } : changed);
+        await fileLayer(project ? "project" : "user", project ? { ...changed, ...owner } : changed, this.#sections);
         return { text, value };
       } catch (error) {
         if (!(error instanceof ConfigError) && !(error instanceof RangeError)) throw error;
@@ -158,26 +202,6 @@ export class AppConfigAdmin implements ConfigAdmin {
       throw error;
     }
   }
-}
-
-function factsOf({ key, doc, type }: Setting, layers: readonly ConfigLayer[]): SettingFacts {
-  const said = layers.flatMap(({ layer, values, where }) => {
-    const value = valueAt(values, key);
-    return value === undefined ? [] : [{ layer, where: where(key), value: maskSecrets(lastOf(key), value) }];
-  });
-  const top = said.at(-1);
-  const project = PROJECT_KEYS.some((one) => key === one || key.startsWith(`${one}.`));
-  const value = maskSecrets(lastOf(key), valueAt(mergeLayers(layers), key)) ?? null;
-  return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
-}
-
-/** The setting of a key; throws `UsageError` that names the one that was probably meant. */
-function knownSetting(key: string, action: string): Setting {
-  const setting = settingOf(key);
-  if (setting !== null) return setting;
-  const near = nearestName(key, settingList().map((one) => one.key));
-  const hint = near === null ? "vis config list --all shows them" : `is ${near} meant`;
-  throw new UsageError(`Cannot ${action} ${key}: there is no such key; ${hint}`);
 }
 
 /** Words as JSON where they are JSON, and as text; a list from several words or one. */

@@ -1,55 +1,76 @@
 import type { CheckResult } from "../channels/channel.ts";
+import { messageOf } from "../domain/message_of.ts";
+import { discoverFolders } from "../extension/discover.ts";
+import type { DoctorContext } from "../extension/spec.ts";
 import { ProcessWall } from "../processes/process_wall.ts";
+import { buildRegistry, type ShippedParts } from "./extension_source.ts";
+import { programSettings } from "./program_settings.ts";
 import type { Environment, Settings } from "./settings.ts";
 
-type Run = (argv: readonly string[]) => ReturnType<ProcessWall["spawn"]>;
-
 const TIMEOUT_MS = 10_000;
-/** Below it, names of filters in a repository's settings cannot be overridden. */
-const GIT_MAJOR = 2, GIT_MINOR = 31;
 
-/** Whether programs run behind their wall, and git is among them. `signal` ends what runs; nothing of it is left. */
+interface Options {
+  readonly parts: ShippedParts & { readonly env: Environment };
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Whether programs run behind their wall, and what extensions say of themselves. `signal` ends what runs; nothing of it
+ * is left. */
 export async function diagnoseCommands(
-  { config: { shell }, home }: Pick<Settings, "config" | "home">,
-  { env, signal }: { readonly env: Environment; readonly signal?: AbortSignal | undefined },
+  settings: Settings,
+  { parts, signal }: Options,
 ): Promise<readonly CheckResult[]> {
   const workspace = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
-  const folders = { home: env["HOME"] || null, visHome: home };
-  // Beside other walls: a server that looks at itself runs programs meanwhile.
-  const wall = new ProcessWall({ private: folders, read: shell.read, network: false, env, shared: true });
-  const run: Run = (argv) => wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...(signal ? { signal } : {}) });
+  const { env } = parts;
+  const wall = new ProcessWall({
+    private: { home: env["HOME"] || null, visHome: settings.home },
+    read: programSettings(settings, parts).read,
+    network: false,
+    env,
+    shared: true, // a server that looks at itself runs programs meanwhile
+  });
+  const spawn: NonNullable<DoctorContext["spawn"]> = (argv, options) =>
+    wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...(signal ? { signal } : {}) });
   try {
-    const { code, signal } = await run(["/bin/sh", "-c", "exit 0"]);
-    if (code !== 0) throw new Error(`Cannot run commands: /bin/sh ended with ${signal ?? code}`);
-    return [{ name: "commands", state: "ok", found: foundOf(shell), mend: "" }, await checkGit(run)];
-  } catch (error) {
-    const mend = "shell, git and mcp run nothing before this is mended, since nothing runs without the wall";
-    const found = error instanceof Error ? error.message : String(error);
-    return [{ name: "commands", state: shell.enabled ? "fail" : "warn", found, mend }];
+    const fault = await faultOf(spawn);
+    const own = fault === null
+      ? { state: "ok", found: "run behind their wall", mend: "" } as const
+      : { state: "warn", found: fault, mend: "No extension runs a program before this is fixed" } as const;
+    return [
+      { name: "commands", ...own },
+      ...await askExtensions(settings, { parts, spawn: fault === null ? spawn : null }),
+    ];
   } finally {
     await Deno.remove(workspace, { recursive: true });
   }
 }
 
-function foundOf({ enabled, network, allow, deny }: Settings["config"]["shell"]): string {
-  const rules = allow.length + deny.length > 0 ? `, rules: ${allow.length} allow, ${deny.length} deny` : "";
-  const use = enabled ? `shell is on, network ${network ? "TCP to anywhere" : "off"}${rules}` : "shell is off";
-  return `run behind their wall; ${use}`;
+/** Why no command runs, null where one does. */
+async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<string | null> {
+  try {
+    const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"]);
+    return code === 0 ? null : `Cannot run commands: /bin/sh ended with ${signal ?? code}`;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
-async function checkGit(run: Run): Promise<CheckResult> {
-  const name = "git";
-  const without = "without it the extension git is inactive";
-  try {
-    const { stdout } = await run(["git", "--version"]);
-    const found = stdout.trim();
-    const [, major, minor] = /(\d+)\.(\d+)/.exec(found) ?? [];
-    const old = Number(major) < GIT_MAJOR || Number(major) === GIT_MAJOR && Number(minor) < GIT_MINOR;
-    if (!old) return { name, state: "ok", found, mend: "" };
-    const mend = `Install git ${GIT_MAJOR}.${GIT_MINOR} or later: repositories whose settings name filters are refused`;
-    return { name, state: "warn", found, mend };
-  } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
-    return { name, state: "warn", found, mend: `Install git, or add its folder to shell.read: ${without}` };
-  }
+async function askExtensions(
+  settings: Settings,
+  { parts, spawn }: { readonly parts: ShippedParts; readonly spawn: DoctorContext["spawn"] },
+): Promise<readonly CheckResult[]> {
+  const { loaded, registry } = await buildRegistry(settings, parts, {
+    folders: settings.home === null ? [] : await discoverFolders(settings),
+    off: true,
+  });
+  const asked = loaded.map(async ({ namespace, doctor }): Promise<readonly CheckResult[]> => {
+    try {
+      const checks = await doctor?.({ config: registry.configOf(namespace), spawn }) ?? [];
+      return checks.map(({ fix, ...check }) => ({ ...check, mend: fix }));
+    } catch (error) {
+      const mend = "This is a fault of the extension; extensions.deny leaves it out";
+      return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), mend }];
+    }
+  });
+  return (await Promise.all(asked)).flat();
 }

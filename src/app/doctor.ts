@@ -21,7 +21,7 @@ export async function doctor(
   const runtime = checkRuntime();
   let settings: Settings;
   try {
-    settings = await readSettings(request, parts.env);
+    settings = await readSettings(request, parts.env, parts);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const walls = await diagnoseSandbox({ config: DEFAULT_CONFIG }, { signal });
@@ -31,7 +31,7 @@ export async function doctor(
   const found = await Promise.all([
     diagnoseSettings(settings),
     diagnoseSandbox(settings, { signal }),
-    diagnoseCommands(settings, { env: parts.env, signal }),
+    diagnoseCommands(settings, { parts, signal }),
     diagnoseDatabase(settings),
     unlessGivenUp(diagnoseProviders(settings), signal),
     diagnoseExtensions(settings, parts),

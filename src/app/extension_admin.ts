@@ -5,6 +5,7 @@ import { ConfigError, UsageError } from "../domain/errors.ts";
 import { fileFault } from "../domain/file_fault.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../extension/extension_folder.ts";
+import { isWanted } from "../extension/is_wanted.ts";
 import type { Skipped } from "../extension/loader.ts";
 import { readTar } from "../extension/read_tar.ts";
 import type { Extension } from "../extension/spec.ts";
@@ -16,10 +17,7 @@ import { isBelow } from "./is_below.ts";
 import { newExtension } from "./new_extension.ts";
 import { runExtensionCommand } from "./run_extension_command.ts";
 import type { Environment, Settings } from "./settings.ts";
-import { shellParts } from "./shell_parts.ts";
-import { webSettings } from "./web_settings.ts";
-
-const SHELL_OFF = "it is off: vis config set shell.enabled true";
+import { settingsSectionsOf } from "./settings_sections_of.ts";
 
 /** Extensions of one workspace, for the commands that manage them. */
 export class AppExtensionAdmin implements ExtensionAdmin {
@@ -32,13 +30,15 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   }
 
   async list(): Promise<readonly ExtensionFacts[]> {
-    const { loaded, skipped, folders } = await this.#load();
-    const facts = [...loaded.map((one) => factsOf(one, folders.get(one.namespace))), ...skipped.map(skippedFacts)];
-    return facts.map((one) => this.#isOff(one) ? { ...one, state: "skipped", reason: SHELL_OFF } : one);
+    const { loaded, skipped, folders } = await this.#load({ off: true });
+    return [
+      ...loaded.map((one) => this.#whetherOff(one, factsOf(one, folders.get(one.namespace)))),
+      ...skipped.map(skippedFacts),
+    ];
   }
 
   async show(name: string): Promise<ExtensionFacts & { readonly text: string }> {
-    const { loaded, skipped, folders, registry } = await this.#load();
+    const { loaded, skipped, folders, registry } = await this.#load({ off: true });
     const found = loaded.find((one) => one.namespace === name || one.alias.alias === name);
     if (!found) {
       const left = skipped.find((one) => one.name === name);
@@ -57,7 +57,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async check(path: string | null): Promise<readonly ExtensionCheck[]> {
     if (path === null) {
-      const { loaded, skipped } = await this.#load();
+      const { loaded, skipped } = await this.#load({ off: true });
       return [
         ...loaded.map(({ namespace, version }) => ({ what: namespace, ok: true, found: version })),
         ...skipped.map(({ name, reason }) => ({ what: name, ok: false, found: reason })),
@@ -134,15 +134,16 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     return await runExtensionCommand(args, { loaded, registry, settings: this.#settings, print });
   }
 
-  /** The shipped one that a session leaves out. */
-  #isOff({ name, path }: ExtensionFacts): boolean {
-    const isShell = path === "" && name === "vis.shell";
-    return isShell && !Object.hasOwn(shellParts(this.#settings, this.#parts).parts.shipped, "shell");
+  #whetherOff(extension: Extension, facts: ExtensionFacts): ExtensionFacts {
+    const { namespace, alias: { alias } } = extension;
+    if (isWanted(alias, extension, this.#settings.config.extensions)) return facts;
+    const [key = ""] = settingsSectionsOf(this.#parts).spellings(`extensions.config.${namespace}.enabled`);
+    return { ...facts, state: "skipped", reason: `it is off: vis config set ${key} true` };
   }
 
-  async #load() {
-    const settings = webSettings(this.#settings);
-    return await buildRegistry(settings, this.#parts, { folders: await discoverFolders(settings) });
+  async #load({ off = false } = {}) {
+    const settings = this.#settings;
+    return await buildRegistry(settings, this.#parts, { folders: await discoverFolders(settings), off });
   }
 
   async #read(from: string): Promise<ExtensionFolder> {

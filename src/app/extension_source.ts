@@ -1,13 +1,16 @@
 import { join, resolve } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
-import type { DescribedIndex, ExtensionDescription, LiveIndex } from "../extension/description.ts";
+import type { DescribedIndex, ExtensionDescription, LiveIndex, SettingsIndex } from "../extension/description.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
+import { isWanted } from "../extension/is_wanted.ts";
 import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
 import type { FolderOptions, LoadOptions, LoadReport, RealmIndex, ShippedIndex } from "../extension/loader.ts";
+import type { SettingSources } from "../extension/read_config.ts";
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { Extension } from "../extension/spec.ts";
 import { createLog } from "../logging/log.ts";
 import { isBelow } from "./is_below.ts";
+import { settingSecrets } from "./setting_secrets.ts";
 import type { Settings } from "./settings.ts";
 
 /** The first request of a query is sent about then; what is loaded later costs it nothing. */
@@ -19,17 +22,18 @@ export interface ShippedParts {
   /** A query waits for those that have no description. */
   readonly described: DescribedIndex;
   readonly live?: LiveIndex;
+  readonly settings?: SettingsIndex;
   readonly realm?: RealmIndex;
 }
 
-type Wanted = Pick<Settings, "config" | "home" | "workspace"> & {
+type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Settings, "locked" | "variable">> & {
   /** What extensions see as Vis's own folder, where that is another one. */
   readonly extensionHome?: string | null | undefined;
+  readonly offered?: SettingSources["offered"];
 };
 
 interface SourceOptions {
   readonly paths?: readonly string[];
-  readonly project?: boolean;
   /** Calls it once the first request is on its way. */
   readonly soon?: (work: () => void) => void;
 }
@@ -39,9 +43,10 @@ interface SourceOptions {
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
-  { paths = [], project = true, soon = (work) => void setTimeout(work, AFTER_START_MS) }: SourceOptions = {},
+  { paths = [], soon = (work) => void setTimeout(work, AFTER_START_MS) }: SourceOptions = {},
 ): Promise<{ readonly source: ExtensionSource; readonly notes: readonly string[] }> {
-  const folders = (await discoverFolders({ ...settings, paths })).filter(({ place }) => project || place !== "project");
+  const found = await discoverFolders({ ...settings, paths });
+  const folders = settings.locked ? found.filter(({ place }) => place !== "project") : found;
   const described = describedOf(settings, parts);
   if (folders.length > 0 || described === null) {
     const { registry, skipped } = await buildRegistry(settings, parts, { folders });
@@ -75,8 +80,7 @@ async function loadConfigured(
   described: readonly (readonly [string, ExtensionDescription])[],
   { settings, parts }: { readonly settings: Wanted; readonly parts: ShippedParts },
 ): Promise<{ readonly real: Readonly<Record<string, ExtensionRegistry | null>>; readonly notes: readonly string[] }> {
-  const { config } = settings.config.extensions;
-  const configured = described.filter(([, { namespace }]) => Object.hasOwn(config, namespace));
+  const configured = described.filter(([, one]) => isConfigured(one, settings));
   const found = await Promise.all(configured.map(async ([name, { namespace }]) => {
     const only = Object.fromEntries(Object.entries(parts.shipped).filter(([one]) => one === name));
     const { registry, loaded, skipped } = await buildRegistry(settings, { ...parts, shipped: only }, { folders: [] });
@@ -88,34 +92,43 @@ async function loadConfigured(
   };
 }
 
-/** Null where a description does not say all. */
-function describedOf({ config: { extensions } }: Wanted, { shipped, described }: ShippedParts) {
+/** Null where a description does not say all: of one that is loaded in part, it would tell what is left out. */
+function describedOf(settings: Wanted, { shipped, described }: ShippedParts) {
+  const { config: { extensions }, locked } = settings;
+  if (locked) return null;
   const found = [];
   for (const name of Object.keys(shipped)) {
     const one = described[name];
     if (!one) return null;
-    const listed = (list: readonly string[]): boolean => list.includes(name) || list.includes(one.namespace);
-    if (!listed(extensions.deny) && (extensions.allow === null || listed(extensions.allow))) {
-      found.push([name, one] as const);
-    }
+    if (isWanted(name, one, extensions)) found.push([name, one] as const);
   }
-  const there = new Set(found.map(([, { namespace }]) => namespace));
+  const plain = found.filter(([, one]) => !isConfigured(one, settings)).map(([, { namespace }]) => namespace);
   const isWhole = found.every(([, { namespace, requires = [] }]) =>
-    requires.every((name) => there.has(name) && !Object.hasOwn(extensions.config, name)) &&
-    (requires.length === 0 || !Object.hasOwn(extensions.config, namespace))
+    requires.length === 0 || [namespace, ...requires].every((name) => plain.includes(name))
   );
   return isWhole ? found : null;
+}
+
+/** Whether what it gives a query may depend on what its settings are. */
+function isConfigured({ namespace, optIn, settings }: ExtensionDescription, { config, offered = {} }: Wanted): boolean {
+  const section = config.extensions.config[namespace];
+  if (settings === undefined || Array.isArray(section)) return section !== undefined;
+  if (Object.keys(settings.offered).some((kind) => offered[kind])) return true;
+  const others = [...optIn ? ["enabled"] : [], ...Object.values(settings.programs)];
+  return Object.entries(Object(section ?? {})).some(([key, value]) =>
+    !others.includes(key) && JSON.stringify(value) !== JSON.stringify(settings.defaults[key])
+  );
 }
 
 function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** Loads all there is, and says what was left out. */
+/** Loads all that is wanted, with `off` also what is not switched on, and says what was left out. */
 export async function buildRegistry(
   settings: Wanted,
-  { shipped, realm = {} }: Pick<ShippedParts, "shipped" | "realm">,
-  { folders }: { readonly folders: readonly FoundFolder[] },
+  { shipped, described, realm = {} }: Pick<ShippedParts, "shipped" | "described" | "realm">,
+  { folders, off = false }: { readonly folders: readonly FoundFolder[]; readonly off?: boolean },
 ): Promise<LoadReport & { readonly registry: ExtensionRegistry }> {
   const [{ ExtensionRegistry }, { loadShipped }, folderOptions] = await Promise.all([
     import("../extension/registry.ts"),
@@ -123,13 +136,21 @@ export async function buildRegistry(
     folders.length > 0 ? folderOptionsOf(settings) : null,
   ]);
   const log = createLog("extension");
-  const { allow, deny, config } = settings.config.extensions;
-  const options: LoadOptions = { log, allow, deny, ...(folderOptions ? { folderOptions } : {}) };
-  const report = await loadShipped(shipped, { ...options, folders, realm });
+  const { locked, offered } = settings;
+  const wants = { ...settings.config.extensions, locked, off };
+  const options: LoadOptions = { log, ...wants, ...(folderOptions ? { folderOptions } : {}) };
+  // Code of what its description leaves out is not loaded.
+  const wanted = Object.keys(shipped).filter((name) => {
+    const one = described[name];
+    return !one || isWanted(name, one, wants) && (locked?.writable !== false || one.readOnly);
+  });
+  const report = await loadShipped(shipped, { ...options, wanted, folders, realm });
   const registry = new ExtensionRegistry({
     log,
     home: homeOf(settings),
-    config,
+    config: wants.config,
+    offered,
+    withSecrets: await settingSecrets([wants.config, offered], settings),
     load: (ref) => loadOne(ref, { settings, shipped, options, loaded: report.loaded }),
   });
   const skipped = [...report.skipped];

@@ -1,23 +1,26 @@
+import type { ShippedParts } from "./extension_source.ts";
 import type { Settings } from "./settings.ts";
 
-const SHELL = ["shell", "vis.shell"];
 /** Of a token without a quota, so that none is without limit. */
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
-/** The settings of the locked profile: every wall must hold, nothing runs commands, and only extensions that are listed
- * are loaded. Nothing that the settings say takes this back. */
-export function lockSettings<S extends Pick<Settings, "config">>(settings: S): S {
+/** The settings of the locked profile: every wall must hold, and only extensions that are listed are loaded, without
+ * those that must be switched on. Nothing that the settings say takes this back. */
+export function lockSettings<S extends Pick<Settings, "config">>(
+  settings: S,
+  { described }: Pick<ShippedParts, "described">,
+): S {
   const { config } = settings;
+  const off = Object.entries(described).flatMap(([name, one]) => one?.optIn ? [name, one.namespace] : []);
   const { quota } = config.server;
   return {
     ...settings,
     config: {
       ...config,
       sandbox: { ...config.sandbox, require: ["realm", "permissions", "process", "kernel"] },
-      shell: { ...config.shell, enabled: false, network: false },
       extensions: {
         ...config.extensions,
-        allow: (config.extensions.allow ?? []).filter((name) => !SHELL.includes(name)),
+        allow: (config.extensions.allow ?? []).filter((name) => !off.includes(name)),
       },
       server: {
         ...config.server,

@@ -17,13 +17,10 @@ import { openLoggedStore } from "./open_logged_store.ts";
 import { checkLeftOut } from "./check_left_out.ts";
 import { commandWall } from "./command_wall.ts";
 import { extensionSource, type ShippedParts } from "./extension_source.ts";
-import { mcpSettings } from "./mcp_settings.ts";
 import type { Telemetry } from "./otel/telemetry.ts";
 import { PROCESS_LIMITS } from "./process_limits.ts";
 import { isAlive, ownSession } from "./process_owner.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
-import { shellParts } from "./shell_parts.ts";
-import { webSettings } from "./web_settings.ts";
 
 const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
 
@@ -34,11 +31,10 @@ export interface SessionParts extends ShippedParts {
 }
 
 /** Builds everything one channel needs, in order, and closes it in reverse. */
-export async function openSession(request: OpenRequest, { env, telemetry, ...given }: SessionParts): Promise<Session> {
+export async function openSession(request: OpenRequest, { env, telemetry, ...parts }: SessionParts): Promise<Session> {
   PROCESS_LIMITS.hold();
   const { locked } = request;
-  const settings = await readSettings(request, env);
-  const parts = locked ? (await import("./lock_parts.ts")).lockParts(given, locked) : given;
+  const settings = await readSettings(request, env, parts);
   await checkLeftOut(request.noExtension ?? [], { settings, parts });
   const { live, idleMs } = settings.config.sandbox;
   let store: Store | null = null;
@@ -56,7 +52,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
       log: createLog("conversation"),
       openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
       trySandbox: tryWorkFolder,
-      ...(locked ? {} : { spawn: commandWall(settings, env) }),
+      ...(locked ? {} : { spawn: commandWall(settings, { env, parts }) }),
       now: Date.now,
       owner: own.owner,
       children: { live, idleMs },
@@ -83,12 +79,12 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...giv
 }
 
 async function extensionsOf(
-  { locked, extensionHome, extension = [], mcpServers }: OpenRequest,
-  given: { readonly settings: Settings; readonly parts: ShippedParts },
+  { extensionHome, extension = [], mcpServers }: OpenRequest,
+  { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
 ): ReturnType<typeof extensionSource> {
-  const { settings, parts } = shellParts(webSettings(await mcpSettings(given.settings, mcpServers)), given.parts);
+  const offered = mcpServers && Object.keys(mcpServers).length > 0 ? { mcpServers } : {};
   const paths = extension.map((path) => resolve(path));
-  return await extensionSource({ ...settings, extensionHome }, parts, { paths, project: !locked });
+  return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
 }
 
 /** What traces needs is loaded where they are wanted alone. */

@@ -1,4 +1,5 @@
 import type { OpenRequest, ServiceRequest } from "../channels/channel.ts";
+import type { ShippedParts } from "./extension_source.ts";
 import { lockedBy } from "./locked_by.ts";
 import { lockedNote } from "./locked_note.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";
@@ -13,12 +14,14 @@ export interface Service<R extends OpenRequest> {
   readonly notes: readonly string[];
 }
 
+type ServiceParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: Environment };
+
 /** Reads profile and settings. Nothing is open afterwards; where the profile is locked, every wall was tried. Throws
  * `ConfigError` and `UsageError`. */
-export async function readService<R extends ServiceRequest>(given: R, env: Environment): Promise<Service<R>> {
-  const locked = lockedBy(given, env);
+export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
+  const locked = lockedBy(given, parts.env);
   const request = { ...given, locked };
-  const settings = await readSettings(request, env);
+  const settings = await readSettings(request, parts.env, parts);
   if (!locked) return { request, settings, notes: [] };
   await tryWalls(settings);
   return { request, settings, notes: [lockedNote(locked, settings.config)] };

@@ -29,11 +29,11 @@ export async function screen(
     open: (asked) => openSession(asked, parts),
     providers: async () => {
       const { AppProviderAdmin } = await import("./provider_admin.ts");
-      return new AppProviderAdmin(await readSettings(request, env));
+      return new AppProviderAdmin(await readSettings(request, env, parts));
     },
     config: async () => {
       const { AppConfigAdmin } = await import("./config_admin.ts");
-      return await AppConfigAdmin.open(request, env);
+      return await AppConfigAdmin.open(request, parts);
     },
     userHome: env["HOME"] ?? "",
     color: io.stdoutColor,

@@ -6,7 +6,6 @@ import type { ExtensionFacts } from "../domain/extension_report.ts";
 import { createLog } from "../logging/log.ts";
 import { connectionTable } from "./connection_table.ts";
 import { AppExtensionAdmin } from "./extension_admin.ts";
-import { lockParts } from "./lock_parts.ts";
 import { wantedTelemetry } from "./otel/wanted_telemetry.ts";
 import type { SessionParts } from "./open_session.ts";
 import { openNotes } from "./open_notes.ts";
@@ -33,7 +32,7 @@ export async function serve(
   given: ServeRequest,
   { version, ...parts }: SessionParts & { readonly version: VersionFacts },
 ): Promise<RunningServer> {
-  const { request, settings, notes: ofProfile } = await readService(given, parts.env);
+  const { request, settings, notes: ofProfile } = await readService(given, parts);
   const { server: config } = settings.config;
   const host = request.host ?? config.host;
   const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
@@ -94,8 +93,7 @@ async function extensionsOf(
   { locked }: ServeRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
 ): Promise<readonly ExtensionFacts[]> {
-  const own = locked ? { ...parts, ...lockParts(parts, locked) } : parts;
-  const all = await new AppExtensionAdmin(settings, own).list();
+  const all = await new AppExtensionAdmin(settings, parts).list();
   return locked ? all.filter(({ place }) => place !== "project") : all;
 }
 

@@ -4,6 +4,8 @@ import type { ConfigFile, ProjectFile } from "../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
 import { fileFault } from "../domain/file_fault.ts";
+import type { ShippedParts } from "./extension_source.ts";
+import { settingsSectionsOf } from "./settings_sections_of.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -14,24 +16,30 @@ export interface Settings extends LoadedConfig {
   readonly database: string;
   /** Real path. */
   readonly workspace: string;
+  /** The profile that asks for every wall, where it was asked for. */
+  readonly locked?: OpenRequest["locked"];
 }
 
 /** Throws `ConfigError` for settings and `UsageError` for a workspace that cannot be used. */
-export async function readSettings(request: OpenRequest, env: Environment): Promise<Settings> {
+export async function readSettings(
+  request: OpenRequest,
+  env: Environment,
+  parts: Pick<ShippedParts, "described" | "settings">,
+): Promise<Settings> {
   const home = visHome(env);
   const workspace = await realFolder(request.cwd ?? Deno.cwd());
   const [file, project] = await Promise.all([
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
     request.locked ? null : projectFile({ home, workspace }),
   ]);
-  const loaded = await loadConfig({ file, project, env, flags: request });
+  const loaded = await loadConfig({ file, project, env, flags: request, sections: settingsSectionsOf(parts) });
   const told = request.db ?? env["VIS_DB"];
   const database = told === ":memory:" ? told : told ? resolve(told) : home && join(home, "vis.db");
   if (database === null) {
     throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
   }
-  const settings = { ...loaded, home, database, workspace };
-  return request.locked ? (await import("./lock_settings.ts")).lockSettings(settings) : settings;
+  const settings = { ...loaded, home, database, workspace, locked: request.locked };
+  return request.locked ? (await import("./lock_settings.ts")).lockSettings(settings, parts) : settings;
 }
 
 /** `$VIS_HOME`, or what stands for it. */

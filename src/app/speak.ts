@@ -14,7 +14,7 @@ export async function speak({ protocol, ...request }: SpeakRequest, { version, .
     openTraced({ ...request, ...asked }, { ...parts, version: version.vis });
   if (protocol === "acp") {
     const { serveAcp } = await import("../channels/acp/serve_acp.ts");
-    await readSettings(request, parts.env); // what cannot be used is said before the editor asks for a session
+    await readSettings(request, parts.env, parts); // what cannot be used is said before the editor asks for a session
     return serveAcp({ open, version: version.vis }, streams);
   }
   const { serveMcp } = await import("../channels/mcp/serve_mcp.ts");

@@ -14,12 +14,12 @@ const NO_TOKEN = "Cannot start the bot: there is no token; @BotFather of Telegra
  * then. */
 export async function telegram(given: TelegramRequest, parts: SessionParts): Promise<RunningBot> {
   const { tokenFile, deleteWebhook = false, onNote, signal, ...rest } = given;
-  const { request, settings, notes: ofProfile } = await readService(rest, parts.env);
+  const { request, settings, notes: ofProfile } = await readService(rest, parts);
   const { telegram: config } = settings.config;
   const token = await telegramToken({ tokenFile }, settings);
   if (token === null) throw new ConfigError(NO_TOKEN);
   const bot = await openTelegram({
-    ...botSettings(request, { settings, env: parts.env }),
+    ...botSettings(request, { settings, parts }),
     ...{ deleteWebhook, signal },
     token: token.token,
     webhookUrl: null,

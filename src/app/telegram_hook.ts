@@ -38,7 +38,7 @@ export async function telegramHook(
   const abort = new AbortController();
   const log = createLog("telegram");
   const starting = openTelegram({
-    ...botSettings(request, { settings, env: parts.env }),
+    ...botSettings(request, { settings, parts }),
     ...{ webhookUrl, deleteWebhook: false, signal: abort.signal, token: token.token },
     note: (text) => log.warn("telegram_note", { text }),
     open: (model) =>

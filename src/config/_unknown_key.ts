@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { nearestName } from "../domain/nearest_name.ts";
-import { ConfigSchema } from "./schema.ts";
 
 /** The JSON Schema of a setting, as far as names of keys need it. */
 interface Node {
@@ -9,8 +8,8 @@ interface Node {
 }
 
 /** What to say about a key that no setting has: the one that was probably meant, else those that are there. */
-export function unknownKey(key: string, path: readonly PropertyKey[]): string {
-  let node: Node | undefined = z.toJSONSchema(ConfigSchema, { io: "input" }) as Node;
+export function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType): string {
+  let node: Node | undefined = z.toJSONSchema(schema, { io: "input" }) as Node;
   for (const step of path) node = typeof step === "number" ? node?.items : node?.properties?.[String(step)];
   const names = Object.keys(node?.properties ?? {});
   const near = nearestName(key, names);

@@ -1,16 +1,17 @@
+import type { z } from "zod";
 import { ConfigError } from "../domain/errors.ts";
 import { unknownKey } from "./_unknown_key.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 
 /** Settings with their defaults filled in; throws `ConfigError` that names `source` and the key. */
-export function checkConfig(values: unknown, source: string): Config {
-  const parsed = ConfigSchema.safeParse(withoutSchema(values));
-  if (parsed.success) return distinct(parsed.data, source);
+export function checkConfig(values: unknown, source: string, schema: z.ZodType = ConfigSchema): Config {
+  const parsed = schema.safeParse(withoutSchema(values));
+  if (parsed.success) return distinct(parsed.data as Config, source);
   const issue = parsed.error.issues[0];
   if (issue?.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";
     const path = [...issue.path, key].join(".");
-    throw new ConfigError(`Cannot use ${source}: ${path}: ${unknownKey(key, issue.path)}`);
+    throw new ConfigError(`Cannot use ${source}: ${path}: ${unknownKey(key, issue.path, schema)}`);
   }
   throw new ConfigError(
     `Cannot use ${source}: ${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is wrong"}`,

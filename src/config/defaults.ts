@@ -74,17 +74,6 @@ export const DEFAULT_CONFIG: Config = {
   "autoForget": {
     "afterQueries": null,
   },
-  "shell": {
-    "enabled": false,
-    "allow": [],
-    "deny": [],
-    "network": false,
-    "read": [],
-  },
-  "web": {
-    "hosts": [],
-    "local": [],
-  },
   "extensions": {
     "allow": null,
     "deny": [],

@@ -3,19 +3,30 @@ import { checkConfig } from "./check_config.ts";
 import type { ConfigFile, ConfigLayer, ProjectFile } from "./layers.ts";
 import { parseJsonc } from "./parse_jsonc.ts";
 import { refusedKeys } from "./refused_keys.ts";
+import { ConfigSchema } from "./schema.ts";
+import { SettingsSections } from "./settings_sections.ts";
 
 /** What a file says. Throws `ConfigError` that names the file and the key: of a value that cannot be used, and of a key
  * that a project may not set. */
-export async function fileLayer(layer: "user" | "project", file: ConfigFile | ProjectFile): Promise<ConfigLayer> {
+export async function fileLayer(
+  layer: "user" | "project",
+  file: ConfigFile | ProjectFile,
+  sections: SettingsSections = new SettingsSections(),
+): Promise<ConfigLayer> {
   const values = parseJsonc(file);
-  checkConfig(values, file.path);
-  if ("trusted" in file) await checkProject(values, file);
+  const isOwn = Object.keys(Object(values)).every((key) => key === "$schema" || Object.hasOwn(ConfigSchema.shape, key));
+  checkConfig(values, file.path, isOwn ? ConfigSchema : ConfigSchema.extend(await sections.atTop()));
+  if ("trusted" in file) await checkProject(values, file, sections);
   const { $schema: _forEditors, ...said } = { $schema: undefined, ...Object(values) };
   return { layer, values: said, where: () => file.path };
 }
 
-async function checkProject(values: unknown, { path, userPath, trusted }: ProjectFile): Promise<void> {
-  const refused = refusedKeys(values);
+async function checkProject(
+  values: unknown,
+  { path, userPath, trusted }: ProjectFile,
+  { projectKeys }: SettingsSections,
+): Promise<void> {
+  const refused = refusedKeys(values, projectKeys);
   const [key] = refused;
   if (key === undefined || await trusted()) return;
   const others = refused.length > 1 ? ` (as ${refused.slice(1).join(", ")})` : "";

@@ -24,30 +24,39 @@ export interface ConfigLayer {
   readonly where: (key: string) => string;
 }
 
-/** Settings that a layer adds to, so that none can take back what another one forbids. */
-const UNITED: readonly string[] = ["extensions.deny", "shell.deny"];
-
-/** All layers as one value: objects are joined, everything else is replaced. */
-export function mergeLayers(layers: readonly ConfigLayer[]): Readonly<Record<string, unknown>> {
-  return layers.reduce<Readonly<Record<string, unknown>>>((merged, { values }) => joined(merged, values, ""), {});
+/** All layers as one value: objects are joined, everything else is replaced, but each layer adds to the lists that
+ * `united` names: none can take back what another one forbids. */
+export function mergeLayers(
+  layers: readonly ConfigLayer[],
+  united: readonly string[] = [],
+): Readonly<Record<string, unknown>> {
+  const lists = ["extensions.deny", ...united];
+  return layers.reduce<Readonly<Record<string, unknown>>>(
+    (merged, { values }) => joined(merged, values, { path: "", lists }),
+    {},
+  );
 }
 
-function joined(below: unknown, above: unknown, path: string): Readonly<Record<string, unknown>> {
+function joined(
+  below: unknown,
+  above: unknown,
+  { path, lists }: { readonly path: string; readonly lists: readonly string[] },
+): Readonly<Record<string, unknown>> {
   const merged = new Map(entriesOf(below));
   for (const [key, value] of entriesOf(above)) {
     const before = merged.get(key);
     const at = path === "" ? key : `${path}.${key}`;
-    if (UNITED.includes(at) && Array.isArray(before) && Array.isArray(value)) {
+    if (lists.includes(at) && Array.isArray(before) && Array.isArray(value)) {
       merged.set(key, [...new Set([...before, ...value])]);
-    } else merged.set(key, isObject(value) && isObject(before) ? joined(before, value, at) : value);
+    } else merged.set(key, isObject(value) && isObject(before) ? joined(before, value, { path: at, lists }) : value);
   }
   return Object.fromEntries(merged);
 }
 
-/** The value at a dotted key, undefined where there is none. */
-export function valueAt(values: unknown, key: string): unknown {
+/** The value at a path, undefined where there is none. */
+export function valueAt(values: unknown, path: readonly string[]): unknown {
   let value = values;
-  for (const step of key.split(".")) value = new Map(entriesOf(value)).get(step);
+  for (const step of path) value = new Map(entriesOf(value)).get(step);
   return value;
 }
 

@@ -1,7 +1,8 @@
 import { ConfigError } from "../domain/errors.ts";
 import { DEFAULT_CONFIG } from "./defaults.ts";
-import { type ConfigFile, type ConfigLayer, mergeLayers, type ProjectFile } from "./layers.ts";
+import type { ConfigFile, ConfigLayer, ProjectFile } from "./layers.ts";
 import type { Config } from "./schema.ts";
+import { SettingsSections } from "./settings_sections.ts";
 
 /** What the files, the environment and the flags say; undefined or null where they say nothing. Flags win over the
  * environment, which wins over the project's file, which wins over the user's. */
@@ -12,6 +13,8 @@ export interface ConfigSources {
   readonly project?: ProjectFile | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: ConfigFlags;
+  /** What extensions own. */
+  readonly sections?: SettingsSections | undefined;
 }
 
 export interface ConfigFlags {
@@ -35,7 +38,7 @@ export interface LoadedConfig {
 
 /** Joins the layers and checks the result; throws `ConfigError` that names the key and the layer. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
-  const { env, flags } = sources;
+  const { env, flags, sections = new SettingsSections() } = sources;
   const variable = (name: string): string | null => nonEmpty(env[name]) ?? null;
   const layers = [
     { layer: "default", values: DEFAULT_CONFIG, where: () => "" } as const,
@@ -45,17 +48,17 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   ];
   // Only what the files say can be wrong: without them the schema, which costs a start 20 ms, is not needed.
   const config = layers.length === 3
-    ? mergeLayers(layers) as Config
-    : (await import("./check_config.ts")).checkConfig(mergeLayers(layers), "the configuration");
+    ? sections.merged(layers) as Config
+    : (await import("./check_config.ts")).checkConfig(sections.merged(layers), "the configuration");
   return { config, layers, apiKey: variable("VIS_API_KEY") ?? variable("OPENAI_API_KEY"), variable };
 }
 
-async function fileLayers({ file, project = null }: ConfigSources): Promise<readonly ConfigLayer[]> {
+async function fileLayers({ file, project = null, sections }: ConfigSources): Promise<readonly ConfigLayer[]> {
   if (file === null && project === null) return [];
   const { fileLayer } = await import("./file_layer.ts");
   return [
-    ...file === null ? [] : [await fileLayer("user", file)],
-    ...project === null ? [] : [await fileLayer("project", project)],
+    ...file === null ? [] : [await fileLayer("user", file, sections)],
+    ...project === null ? [] : [await fileLayer("project", project, sections)],
   ];
 }
 

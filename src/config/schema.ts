@@ -2,11 +2,7 @@ import { z } from "zod";
 import { ProviderSchema } from "./provider_schema.ts";
 
 const positive = z.number().int().positive();
-/** A name or an address in brackets, `*` for all of it or its first labels, and a port. */
-const HOST = /^(?:\*|(?:\*\.)?(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+))(?::\d{1,5})?$/i;
-const LOCAL = /^(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+):\d{1,5}$/i;
-
-/** Every setting with its default. The sentence of each field is its documentation. */
+/** Every setting of Vis itself with its default; extensions own the sections beside it. The sentence of each field is its documentation. */
 export const ConfigSchema = z.strictObject({
   model: z.string().nullable().default(null).describe("Model used where none is asked for: model or provider/model"),
   provider: z.string().nullable().default(null).describe(
@@ -117,26 +113,6 @@ export const ConfigSchema = z.strictObject({
   autoForget: z.strictObject({
     afterQueries: positive.nullable().default(null).describe(
       "A query begins without variables that have no comment and that so many queries did not define; null keeps all",
-    ),
-  }).prefault({}),
-  shell: z.strictObject({
-    enabled: z.boolean().default(false).describe("Whether blocks may run commands in the workspace, by shell.run"),
-    allow: z.array(z.string().min(1)).default([]).describe(
-      "Commands that may run, * for any text; where there are some, no other one may",
-    ),
-    deny: z.array(z.string().min(1)).default([]).describe("Commands that may not run, * for any text"),
-    network: z.boolean().default(false).describe("Whether commands get TCP, to anywhere; else no network at all"),
-    read: z.array(z.string().startsWith("/")).default([]).describe(
-      "Folders and files beside the system's and the workspace that commands may read and run",
-    ),
-  }).prefault({}),
-  web: z.strictObject({
-    hosts: z.array(z.string().regex(HOST, "no host such as example.org, *.example.org or example.org:8443")).default([])
-      .describe(
-        "Hosts on the internet that web.get, web.post and web.readable may reach: example.org, *.example.org, example.org:8443 or * for all",
-      ),
-    local: z.array(z.string().regex(LOCAL, "no host with its port such as localhost:3000")).default([]).describe(
-      "Hosts with their ports on this machine or its network that they may reach: localhost:3000",
     ),
   }).prefault({}),
   extensions: z.strictObject({

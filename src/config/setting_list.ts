@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { SETTING_MARKS } from "../domain/settings_section.ts";
 import { ConfigSchema } from "./schema.ts";
+import type { SettingsSections } from "./settings_sections.ts";
 
 /** A key of the configuration as its schema describes it. */
 export interface Setting {
@@ -23,19 +25,20 @@ interface Node {
   readonly items?: Node;
   readonly properties?: Readonly<Record<string, Node>>;
   readonly additionalProperties?: Node | boolean;
+  readonly title?: string;
   readonly description?: string;
   readonly default?: unknown;
 }
 
-/** Every key that has a description, in the order of the schema. */
-export function settingList(): readonly Setting[] {
-  return [...leaves(root(), "")];
+/** Every key of `configJsonSchema` that has a description, in its order. */
+export function settingList(schema: object): readonly Setting[] {
+  return [...leaves(schema as Node, "")];
 }
 
 /** What a key is, with numbers for places in lists; null where there is no such key. A key above others is one too. */
-export function settingOf(key: string): Setting | null {
-  const node = key.split(".").reduce<Node | undefined>(childOf, root());
-  return node === undefined ? null : settingFrom(node, key);
+export function settingOf(path: readonly string[], schema: object): Setting | null {
+  const node = path.reduce<Node | undefined>(childOf, schema as Node);
+  return node === undefined ? null : settingFrom(node, path.join("."));
 }
 
 function childOf(node: Node | undefined, step: string): Node | undefined {
@@ -43,17 +46,33 @@ function childOf(node: Node | undefined, step: string): Node | undefined {
   if (node.items && /^\d+$/.test(step)) return node.items;
   if (node.properties && Object.hasOwn(node.properties, step)) return node.properties[step];
   if (typeof node.additionalProperties === "object") return node.additionalProperties;
-  // What an extension is told has no schema of ours.
+  for (const one of node.anyOf ?? []) {
+    const child = childOf(one, step);
+    if (child) return child;
+  }
+  // Sections of extensions that are not shipped have no schema here.
   return node.additionalProperties === true || Object.keys(node).length === 0 ? {} : undefined;
 }
 
-/** The JSON Schema of the configuration's files. */
-export function configJsonSchema(): object {
-  return z.toJSONSchema(ConfigSchema, { io: "input" });
+/** The JSON Schema of the configuration's files, with what extensions own. */
+export async function configJsonSchema({ all }: SettingsSections): Promise<object> {
+  const root = jsonOf(ConfigSchema);
+  const config = root.properties?.["extensions"]?.properties?.["config"];
+  const top: Record<string, Node> = { ...root.properties }, below: Record<string, Node> = {};
+  for (const { name, namespace, schema } of all) {
+    below[namespace] = jsonOf(await schema());
+    if (name !== null) top[name] = { ...below[namespace], title: `Older name of extensions.config.${namespace}` };
+  }
+  if (config) Object.assign(config, { properties: below });
+  return { ...root, properties: top };
 }
 
-function root(): Node {
-  return configJsonSchema() as Node;
+/** Without the marks that are for Vis alone. */
+function jsonOf(schema: z.ZodType): Node {
+  const override = ({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void => {
+    for (const mark of SETTING_MARKS) delete jsonSchema[mark];
+  };
+  return z.toJSONSchema(schema, { io: "input", override }) as Node;
 }
 
 function* leaves(node: Node, path: string): Generator<Setting> {

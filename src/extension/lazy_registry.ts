@@ -34,7 +34,7 @@ export interface LazyRegistryOptions {
 /** What one extension gives a query; a real one with settings may stand for several. */
 type Part = Pick<
   ActiveExtensions,
-  "list" | "functions" | "constants" | "grants" | "globals" | "modules" | "blocks" | "nudges" | "doc"
+  "list" | "functions" | "untimed" | "constants" | "grants" | "globals" | "modules" | "blocks" | "nudges" | "doc"
 >;
 
 /** Answers from descriptions and loads extensions, and the libraries that they need, with the first call. */
@@ -57,6 +57,7 @@ export class LazyRegistry implements ExtensionSource {
     return {
       list: parts.flatMap(({ list }) => list),
       functions: parts.flatMap(({ functions }) => functions),
+      untimed: parts.flatMap(({ untimed }) => untimed),
       constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
       grants: unionOf(parts),
       globals: [...new Set(parts.flatMap(({ globals }) => globals))],
@@ -118,9 +119,9 @@ function withPrompt({ block, quiet }: ExtensionDescription, prompt: string): str
 }
 
 function partOf(description: ExtensionDescription, block: string): Part {
-  const { namespace, version, functions, constants, grants, globals, modules = {}, docs } = description;
+  const { namespace, version, functions, untimed = [], constants, grants, globals, modules = {}, docs } = description;
   return {
-    ...{ list: [{ namespace, version }], functions, constants, grants, globals, modules },
+    ...{ list: [{ namespace, version }], functions, untimed, constants, grants, globals, modules },
     blocks: block === "" ? [] : [block],
     nudges: [],
     doc: (name) => Object.hasOwn(docs, name) ? docs[name]?.replace(PROMPT_PLACE, () => block) ?? null : null,

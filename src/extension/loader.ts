@@ -6,6 +6,8 @@ import { type ExtensionFolder, readExtensionFolder } from "./extension_folder.ts
 import { importExtension, type ImportOptions } from "./import_folder.ts";
 import { installOrder } from "./install_order.ts";
 import { givenScripts } from "./realm_scripts.ts";
+import { isWanted, type Wants } from "./is_wanted.ts";
+import { readOnlyPart } from "./read_only_part.ts";
 import type { Extension } from "./spec.ts";
 import type { TrustList } from "./trust_list.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
@@ -31,7 +33,7 @@ export interface Skipped {
   readonly folder?: FoundFolder;
 }
 
-export interface LoadOptions {
+export interface LoadOptions extends Wants {
   /** Names to load; all of the index where absent. A name that the index lacks is reported as skipped. */
   readonly wanted?: readonly string[];
   readonly log: Log;
@@ -41,9 +43,6 @@ export interface LoadOptions {
   readonly realm?: RealmIndex;
   /** Needed for folders. */
   readonly folderOptions?: FolderOptions;
-  /** Namespaces, or names of shipped extensions: exactly those where not null. */
-  readonly allow?: readonly string[] | null;
-  readonly deny?: readonly string[];
 }
 
 export interface FolderOptions extends ImportOptions {
@@ -58,7 +57,7 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
     Promise.all(names.map((name) => loadOne(name, { index, realm: options.realm ?? {} }))),
     ...(options.folders ?? []).map((folder) => loadFolder(folder, options)),
   ])).flat();
-  const wanted = results.filter((one) => "reason" in one || isWanted(one, options));
+  const wanted = results.flatMap((one): readonly Loaded[] => "reason" in one ? [one] : wantedPart(one, options));
   const found = distinct(wanted.filter((one) => "extension" in one));
   const skipped: Skipped[] = [...wanted.filter((one) => "reason" in one), ...found.skipped];
   const loaded = installable(found.kept);
@@ -86,9 +85,13 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-function isWanted({ name, extension }: Found, { allow = null, deny = [] }: LoadOptions): boolean {
-  const listed = (list: readonly string[]): boolean => list.includes(extension.namespace) || list.includes(name);
-  return !listed(deny) && (allow === null || listed(allow));
+/** A shipped one that says nothing about workspaces that may only be read is left out there; one in a folder was listed
+ * by whoever runs the locked profile. */
+function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
+  if (!isWanted(one.name, one.extension, options)) return [];
+  if (options.locked?.writable !== false) return [one];
+  const extension = readOnlyPart(one.extension) ?? (one.folder ? one.extension : null);
+  return extension ? [{ ...one, extension }] : [];
 }
 
 /** What was there first stays, but a folder that the user named replaces it. */

@@ -5,7 +5,7 @@ import { installOrder } from "./install_order.ts";
 import { ownNudge } from "./own_nudge.ts";
 import { type OwnKeys, ownView } from "./own_view.ts";
 import { promptBlock, symbolDoc } from "./prompt_block.ts";
-import { readConfig } from "./read_config.ts";
+import { readConfig, type SettingSources } from "./read_config.ts";
 import { scriptsOf } from "./realm_scripts.ts";
 import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext } from "./spec.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
@@ -16,6 +16,8 @@ export interface ActiveExtensions {
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
   /** "fs.readFile" */
   readonly functions: readonly string[];
+  /** Those of them that have a time limit of their own. */
+  readonly untimed: readonly string[];
   /** "alias.name" to its constant. */
   readonly constants: Readonly<Record<string, unknown>>;
   /** The union of what they ask for; the shape of the sandbox's `Grants`. */
@@ -39,7 +41,7 @@ export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
-export interface RegistryOptions {
+export interface RegistryOptions extends SettingSources {
   readonly log: Log;
   /** Milliseconds, monotonic; for the log. */
   readonly now?: () => number;
@@ -111,7 +113,7 @@ export class ExtensionRegistry {
     const { namespace } = normal;
     scriptsOf(normal);
     refuseTaken(normal, this.#allOf(to).filter((other) => other.namespace !== namespace));
-    this.#configs.set(namespace, readConfig(normal, this.#options.config?.[namespace]));
+    this.#configs.set(namespace, readConfig(normal, this.#options.config?.[namespace], this.#options));
     to.set(namespace, normal);
   }
 
@@ -222,6 +224,7 @@ export class ExtensionRegistry {
     return {
       list: extensions.map(({ namespace, version }) => ({ namespace, version })),
       functions: [...functions.keys()],
+      untimed: [...functions].flatMap(([name, { symbol }]) => symbol.untimed ? [name] : []),
       constants,
       grants: grantsOf(extensions),
       globals: [...new Set(extensions.flatMap(({ globals }) => globals ?? []))],

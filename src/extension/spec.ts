@@ -45,6 +45,8 @@ export interface FunctionOptions {
   readonly returns: string;
   /** Made from the argument list where absent. */
   readonly examples?: readonly string[];
+  /** It has a time limit of its own: waiting for it takes none of the block's time. */
+  readonly untimed?: boolean;
   readonly before?: Before;
   readonly after?: After;
   readonly onError?: OnError;
@@ -84,11 +86,28 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself; most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
+  /** Off unless its settings say `enabled: true` or `extensions.allow` names it; never loaded by the locked profile. */
+  readonly optIn?: boolean;
+  /** What the locked profile loads of it over a workspace that may only be read: all of it, or these functions with a
+   * prompt that names no others. Where absent: nothing of a shipped extension. */
+  readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: string }>;
   /** Shape of its section `extensions.config` of the configuration; `env.config` is what it makes of it. */
   readonly config?: z.ZodType;
   /** Commands of `vis`. */
   readonly cli?: readonly CliCommand[];
+  /** Asked by `vis doctor`, also while the extension is off. */
+  readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
 }
+
+export interface DoctorContext {
+  /** What `config` made of its section. */
+  readonly config: unknown;
+  /** Runs a program in an empty folder, behind the wall and without network; null where no program can run. */
+  readonly spawn: NonNullable<keys.ConversationKeys["spawn"]> | null;
+}
+
+/** A line of `vis doctor`; what is not ok says in `fix` what to do about it. */
+export type DoctorCheck = Readonly<{ name: string; state: "ok" | "warn" | "fail"; found: string; fix: string }>;
 
 /** `vis reindex DOCS --limit 5`: required keys of `args` stand in order, optional ones are flags. */
 export interface CliCommand {

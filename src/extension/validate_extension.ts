@@ -37,6 +37,7 @@ const FunctionShape = z.strictObject({
   args: z.custom<z.ZodType>(isTuple, "must be a zod tuple: z.tuple([…])"),
   returns: text,
   examples: z.array(text).optional(),
+  untimed: z.boolean().optional(),
   before: func.optional(),
   after: func.optional(),
   onError: func.optional(),
@@ -47,6 +48,8 @@ const ValueShape = z.strictObject({
   value: z.custom<unknown>((value) => value !== undefined && !isFunction(value), "must be a constant"),
   doc: text,
 });
+
+const READ_ONLY = 'must be true or {symbols: ["find"], prompt: "…"}';
 
 const ExtensionShape = z.strictObject({
   namespace: word(NAMESPACE, '"com.acme.search"'),
@@ -76,6 +79,8 @@ const ExtensionShape = z.strictObject({
     write: names.optional(),
     env: names.optional(),
   }).optional(),
+  optIn: z.boolean().optional(),
+  readOnly: z.union([z.literal(true), z.strictObject({ symbols: names, prompt: z.string() })], READ_ONLY).optional(),
   config: z.custom<z.ZodType>((value) => value instanceof z.ZodType, "must be a zod type: z.object({…})").optional(),
   cli: z.array(z.strictObject({
     name: word(COMMAND, '"reindex"'),
@@ -83,7 +88,11 @@ const ExtensionShape = z.strictObject({
     args: z.custom<z.ZodObject>((value) => value instanceof z.ZodObject, "must be a zod object").optional(),
     run: func,
   })).optional(),
+  doctor: func.optional(),
 });
+
+/** Settings of one that is off until it is asked for, and has no others. */
+const SWITCH = z.strictObject({ enabled: z.boolean().default(false) }).prefault({});
 
 /** Checks everything that can be checked without other extensions. Throws TypeError that names key and extension. */
 export function validateExtension(spec: Extension): NormalExtension {
@@ -99,6 +108,7 @@ export function validateExtension(spec: Extension): NormalExtension {
     activate: spec.activate ?? (() => true),
     prompt: asFunction(spec.prompt),
     symbols: spec.symbols ?? [],
+    ...(spec.optIn && !spec.config ? { config: SWITCH } : {}),
   };
 }
 
@@ -117,6 +127,9 @@ function faultOf(spec: Extension): string | null {
   const commands = spec.cli?.map(({ name }) => name) ?? [];
   const twice = commands.find((name, at) => commands.indexOf(name) !== at);
   if (twice !== undefined) return `cli.${twice} is defined twice`;
+  const reading = spec.readOnly === true ? [] : spec.readOnly?.symbols ?? [];
+  const unknown = reading.find((name) => !seen.has(name));
+  if (unknown !== undefined) return `readOnly.symbols names ${unknown}, which is no symbol of it`;
   if (spec.requires?.includes(spec.namespace)) return "requires names the extension itself";
   return moduleFault(spec) ?? grantFault(spec);
 }

@@ -1,5 +1,10 @@
+import * as index from "../../extensions/index.ts";
+import { settingsSectionsOf } from "../../src/app/settings_sections_of.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Settings } from "../../src/app/settings.ts";
+
+/** Of a program that ships none. */
+export const NO_EXTENSIONS = { shipped: {}, described: {} };
 
 /** Settings of a home folder (or none) from a configuration file's value and an environment. */
 export async function settingsOf(
@@ -10,5 +15,10 @@ export async function settingsOf(
   },
 ): Promise<Settings> {
   const file = { path: "config.jsonc", text: JSON.stringify({ localServers: false, ...config }) };
-  return { ...await loadConfig({ file, env, flags: {} }), home, database: ":memory:", workspace: "/w" };
+  return {
+    ...await loadConfig({ file, env, flags: {}, sections: settingsSectionsOf(index) }),
+    home,
+    database: ":memory:",
+    workspace: "/w",
+  };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import * as extensions from "../../extensions/index.ts";
 import { AppConfigAdmin } from "../../src/app/config_admin.ts";
 import { readSettings } from "../../src/app/settings.ts";
 import { ConfigError, UsageError } from "../../src/domain/errors.ts";
@@ -22,7 +23,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
       workspace,
       own: join(home, "config.jsonc"),
       project: join(workspace, ".vis/config.jsonc"),
-      admin: (env = {}) => AppConfigAdmin.open({ cwd: workspace }, { VIS_HOME: home, ...env }),
+      admin: (env = {}) => AppConfigAdmin.open({ cwd: workspace }, { env: { VIS_HOME: home, ...env }, ...extensions }),
     });
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -39,7 +40,7 @@ Deno.test("AppConfigAdmin.set() writes what holds from then on, comments kept, f
     await Deno.writeTextFile(path, '// mine\n{\n  "budget": { "iterations": 8 } // enough\n}\n');
     await config.set("budget.iterations", { words: ["9"], project: false });
     assert.equal(await Deno.readTextFile(path), '// mine\n{\n  "budget": { "iterations": 9 } // enough\n}\n');
-    const { config: now } = await readSettings({ cwd: workspace }, { VIS_HOME: home });
+    const { config: now } = await readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions);
     assert.equal(now.budget.iterations, 9);
     assert.deepEqual(
       (await Array.fromAsync(Deno.readDir(home))).map(({ name }) => name),
@@ -61,7 +62,7 @@ Deno.test("AppConfigAdmin.set() reads words as the setting takes them", () =>
       ["budget.costUsd", ["0.5"], 0.5],
       ["providers", ['[{ "name": "x" }]'], [{ name: "x" }]],
       ["providers.0.name", ["y"], "y"],
-      ["extensions.config.vis.web", ['{ "a": 1 }'], { a: 1 }],
+      ["extensions.config.com.acme.search", ['{ "a": 1 }'], { a: 1 }],
     ];
     for (const [key, words, value] of cases) {
       assert.deepEqual((await config.set(key, { words, ...own })).value, value, key);
@@ -160,12 +161,12 @@ Deno.test("AppConfigAdmin.set() in a workspace takes harmless keys alone, and fo
     await Deno.symlink(victim, project);
     await config.set("model", { words: ["m"], project: true });
     assert.equal(await Deno.readTextFile(victim), "{}");
-    assert.equal((await readSettings({ cwd: workspace }, { VIS_HOME: home })).config.model, "m");
+    assert.equal((await readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions)).config.model, "m");
   }));
 
 Deno.test("AppConfigAdmin.trust() lets the file of a workspace say anything, until it changes", () =>
   withPlace(async ({ home, workspace, project, admin }) => {
-    const settings = () => readSettings({ cwd: workspace }, { VIS_HOME: home });
+    const settings = () => readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions);
     const config = await admin();
     assert.equal(await config.trustable(), null);
     await Deno.writeTextFile(project, '{ "baseUrl": "http://127.0.0.1:1/v1" }');
@@ -181,4 +182,31 @@ Deno.test("AppConfigAdmin.trust() lets the file of a workspace say anything, unt
     await Deno.writeTextFile(project, '{ "baseUrl": "http://127.0.0.1:1/v1" }');
     assert.equal(await config.distrust(facts.path), true);
     await assert.rejects(settings(), ConfigError);
+  }));
+
+Deno.test("AppConfigAdmin knows a section of an extension in both of its places", () =>
+  withPlace(async ({ own: path, home, workspace, admin }) => {
+    const config = await admin();
+    await config.set("extensions.config.vis.web.hosts", { words: ["example.org"], ...own });
+    await config.set("web.local", { words: ["localhost:3000"], ...own });
+    await config.set("extensions.config.vis.git.name", { words: ["Ada"], ...own });
+    assert.deepEqual(JSON.parse(await Deno.readTextFile(path)), {
+      extensions: { config: { "vis.web": { hosts: ["example.org"] }, "vis.git": { name: "Ada" } } },
+      web: { local: ["localhost:3000"] },
+    });
+    for (const key of ["web.hosts", "extensions.config.vis.web.hosts"]) {
+      const { value, layer } = await config.explain(key);
+      assert.deepEqual([value, layer], [["example.org"], "user"], key);
+    }
+    const { value, layer } = await config.explain("shell.enabled");
+    assert.deepEqual([value, layer], [false, "default"]);
+    const listed = (await config.list({ all: true })).map(({ key }) => key);
+    assert.deepEqual(
+      listed.filter((key) => /\b(?:web|git)\./.test(key)),
+      ["extensions.config.vis.git.name", "extensions.config.vis.git.email", "web.hosts", "web.local"],
+    );
+    const { config: read } = await readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions);
+    assert.deepEqual(read.extensions.config["vis.web"], { hosts: ["example.org"], local: ["localhost:3000"] });
+    await config.unset("extensions.config.vis.web.hosts", own);
+    assert.deepEqual((await config.explain("web.hosts")).value, []);
   }));

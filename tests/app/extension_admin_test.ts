@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import * as index from "../../extensions/index.ts";
 import { join } from "node:path";
 import { AppExtensionAdmin } from "../../src/app/extension_admin.ts";
 import { extensionSource } from "../../src/app/extension_source.ts";
@@ -171,15 +172,24 @@ Deno.test("run() runs the command of an extension: words, flags, help, and says 
     }
   }));
 
-Deno.test("list() says of the shell that it is off, and how it is switched on", () =>
+Deno.test("list() says of what must be switched on that it is off, and how it is switched on", () =>
   withFolder(async (folder) => {
     const { settings } = await adminIn(folder);
-    const shell = () => Promise.resolve({ default: sample({ namespace: "vis.shell", symbols: [say] }) });
-    const stateOf = async (enabled: boolean) => {
-      const config = { ...settings.config, shell: { ...settings.config.shell, enabled } };
-      const admin = new AppExtensionAdmin({ ...settings, config }, { shipped: { shell }, described: {}, env: {} });
-      return (await admin.list()).map(({ state, reason }) => `${state} ${reason}`);
+    const stateOf = async (parts: Pick<typeof index, "shipped" | "described" | "settings">, config: object) => {
+      const extensions = { ...settings.config.extensions, ...config };
+      const admin = new AppExtensionAdmin({ ...settings, config: { ...settings.config, extensions } }, {
+        ...parts,
+        env: {},
+      });
+      const found = (await admin.list()).find(({ name }) => ["vis.shell", "test.own"].includes(name));
+      return `${found?.state} ${found?.reason}`;
     };
-    assert.deepEqual(await stateOf(false), ["skipped it is off: vis config set shell.enabled true"]);
-    assert.deepEqual(await stateOf(true), ["loaded "]);
+    const on = (namespace: string) => ({ config: { [namespace]: { enabled: true } } });
+    assert.equal(await stateOf(index, {}), "skipped it is off: vis config set shell.enabled true");
+    assert.equal(await stateOf(index, on("vis.shell")), "loaded ");
+    assert.equal(await stateOf(index, { allow: ["shell"] }), "loaded ");
+    const own = sample({ namespace: "test.own", optIn: true, symbols: [say] });
+    const parts = { ...index, shipped: { own: () => Promise.resolve({ default: own }) } } as unknown as typeof index;
+    assert.equal(await stateOf(parts, {}), "skipped it is off: vis config set extensions.config.test.own.enabled true");
+    assert.equal(await stateOf(parts, on("test.own")), "loaded ");
   }));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { described, shipped } from "../../extensions/index.ts";
+import * as extensions from "../../extensions/index.ts";
 import type { Telemetry } from "../../src/app/otel/telemetry.ts";
 import { Tracer } from "../../src/app/otel/tracer.ts";
 import { serve } from "../../src/app/serve.ts";
@@ -28,8 +28,7 @@ async function place(config: object = {}): Promise<Place> {
       serve({ cwd: workspace, db: ":memory:", provider: "demo", port: 0, token: TOKEN, ...request }, {
         env: { VIS_HOME: home, HOME: folder, ...env },
         version,
-        shipped,
-        described,
+        ...extensions,
       }),
     [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
   };
@@ -120,7 +119,7 @@ Deno.test("serve() closes its traces where it cannot start, once, and with the s
   };
   const start = (request: ServeRequest): Promise<RunningServer> =>
     serve({ cwd: at.workspace, db: ":memory:", provider: "demo", port: 0, token: TOKEN, ...request }, {
-      ...{ env: { VIS_HOME: at.home }, version, shipped, described, telemetry },
+      ...{ env: { VIS_HOME: at.home }, version, ...extensions, telemetry },
     });
   await assert.rejects(start({ provider: "nobody" }), { name: "ConfigError" });
   assert.equal(closed.times, 1, "no session was opened");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Environment, readSettings, visHome } from "../../src/app/settings.ts";
 import { ConfigError, UsageError } from "../../src/domain/errors.ts";
 import { withFolder } from "../helpers/with_folder.ts";
+import { NO_EXTENSIONS } from "./_settings.ts";
 
 Deno.test("readSettings() finds the home: VIS_HOME, else .vis in the home", async () => {
   await withFolder(async (folder) => {
@@ -12,21 +13,27 @@ Deno.test("readSettings() finds the home: VIS_HOME, else .vis in the home", asyn
       [{ USERPROFILE: folder }, join(folder, ".vis")],
     ];
     for (const [env, home] of cases) {
-      const settings = await readSettings({ cwd: folder }, env);
+      const settings = await readSettings({ cwd: folder }, env, NO_EXTENSIONS);
       assert.deepEqual([settings.home, settings.database], [home, join(home, "vis.db")]);
     }
-    await assert.rejects(readSettings({ cwd: folder }, {}), ConfigError);
-    assert.equal((await readSettings({ cwd: folder }, { VIS_HOME: "relative" })).home, join(Deno.cwd(), "relative"));
+    await assert.rejects(readSettings({ cwd: folder }, {}, NO_EXTENSIONS), ConfigError);
+    assert.equal(
+      (await readSettings({ cwd: folder }, { VIS_HOME: "relative" }, NO_EXTENSIONS)).home,
+      join(Deno.cwd(), "relative"),
+    );
   });
 });
 
 Deno.test("readSettings() takes the database from the flag, else VIS_DB, else the home", async () => {
   await withFolder(async (folder) => {
     const env = { HOME: folder, VIS_DB: "env.db" };
-    assert.equal((await readSettings({ cwd: folder, db: "/x/flag.db" }, env)).database, "/x/flag.db");
-    assert.equal((await readSettings({ cwd: folder }, env)).database, join(Deno.cwd(), "env.db"));
-    assert.equal((await readSettings({ cwd: folder, db: ":memory:" }, env)).database, ":memory:");
-    assert.equal((await readSettings({ cwd: folder }, { ...env, VIS_DB: ":memory:" })).database, ":memory:");
+    assert.equal((await readSettings({ cwd: folder, db: "/x/flag.db" }, env, NO_EXTENSIONS)).database, "/x/flag.db");
+    assert.equal((await readSettings({ cwd: folder }, env, NO_EXTENSIONS)).database, join(Deno.cwd(), "env.db"));
+    assert.equal((await readSettings({ cwd: folder, db: ":memory:" }, env, NO_EXTENSIONS)).database, ":memory:");
+    assert.equal(
+      (await readSettings({ cwd: folder }, { ...env, VIS_DB: ":memory:" }, NO_EXTENSIONS)).database,
+      ":memory:",
+    );
   });
 });
 
@@ -37,9 +44,12 @@ Deno.test("readSettings() resolves links of the workspace and refuses what is no
     await Deno.symlink(join(folder, "real"), join(folder, "link"));
     await Deno.symlink(join(folder, "nowhere"), join(folder, "broken"));
     await Deno.writeTextFile(join(folder, "file"), "");
-    assert.equal((await readSettings({ cwd: join(folder, "link") }, env)).workspace, join(folder, "real"));
+    assert.equal(
+      (await readSettings({ cwd: join(folder, "link") }, env, NO_EXTENSIONS)).workspace,
+      join(folder, "real"),
+    );
     for (const name of ["file", "broken", "missing"]) {
-      await assert.rejects(readSettings({ cwd: join(folder, name) }, env), UsageError);
+      await assert.rejects(readSettings({ cwd: join(folder, name) }, env, NO_EXTENSIONS), UsageError);
     }
   });
 });
@@ -47,25 +57,25 @@ Deno.test("readSettings() resolves links of the workspace and refuses what is no
 Deno.test("readSettings() reads the config file of the home, and none is none", async () => {
   await withFolder(async (folder) => {
     const env = { VIS_HOME: folder };
-    assert.equal((await readSettings({ cwd: folder }, env)).config.model, null);
+    assert.equal((await readSettings({ cwd: folder }, env, NO_EXTENSIONS)).config.model, null);
     await Deno.writeTextFile(join(folder, "config.jsonc"), '{ "model": "m" } // mine');
-    const { config } = await readSettings({ cwd: folder, maxIterations: 3 }, env);
+    const { config } = await readSettings({ cwd: folder, maxIterations: 3 }, env, NO_EXTENSIONS);
     assert.deepEqual([config.model, config.budget.iterations], ["m", 3]);
     await Deno.writeTextFile(join(folder, "config.jsonc"), "{");
-    await assert.rejects(readSettings({ cwd: folder }, env), /Cannot read .*config\.jsonc/);
+    await assert.rejects(readSettings({ cwd: folder }, env, NO_EXTENSIONS), /Cannot read .*config\.jsonc/);
   });
 });
 
 Deno.test("readSettings() says that the config file cannot be read", async () => {
   await withFolder(async (folder) => {
     await Deno.mkdir(join(folder, "config.jsonc"));
-    await assert.rejects(readSettings({ cwd: folder }, { VIS_HOME: folder }), (error) => {
+    await assert.rejects(readSettings({ cwd: folder }, { VIS_HOME: folder }, NO_EXTENSIONS), (error) => {
       assert.ok(error instanceof ConfigError);
       assert.match(error.message, /^Cannot read .*config\.jsonc: /);
       return true;
     });
     await Deno.writeTextFile(join(folder, "file"), "");
-    const { config } = await readSettings({ cwd: folder }, { VIS_HOME: join(folder, "file/below") });
+    const { config } = await readSettings({ cwd: folder }, { VIS_HOME: join(folder, "file/below") }, NO_EXTENSIONS);
     assert.equal(config.model, null);
   });
 });

@@ -5,6 +5,7 @@ import { readSettings } from "../../src/app/settings.ts";
 import { telegram } from "../../src/app/telegram.ts";
 import { telegramToken } from "../../src/app/telegram_token.ts";
 import { FakeBotApi, TOKEN } from "../channels/telegram/_fake_bot_api.ts";
+import { NO_EXTENSIONS } from "./_settings.ts";
 
 interface Place {
   readonly folder: string;
@@ -29,7 +30,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
 Deno.test("telegramToken() takes a file before the variable before what is kept, and shows none that is wrong", () =>
   withPlace(async ({ folder, env }) => {
     const settings = async (more: Readonly<Record<string, string>> = {}) =>
-      await readSettings({ cwd: folder }, { ...env, ...more });
+      await readSettings({ cwd: folder }, { ...env, ...more }, NO_EXTENSIONS);
     assert.equal(await telegramToken({}, await settings()), null);
     const kept = { version: 1, providers: { telegram: { type: "key", key: TOKEN } } };
     await Deno.writeTextFile(join(folder, "auth.json"), JSON.stringify(kept), { mode: 0o600 });
@@ -52,7 +53,7 @@ Deno.test("diagnoseTelegram() says whether the bot could be used, and asks nobod
   withPlace(async ({ folder, env, configure }) => {
     const check = async (token = "") => {
       const [found] = await diagnoseTelegram(
-        await readSettings({ cwd: folder }, { ...env, VIS_TELEGRAM_TOKEN: token }),
+        await readSettings({ cwd: folder }, { ...env, VIS_TELEGRAM_TOKEN: token }, NO_EXTENSIONS),
       );
       return [found?.state, found?.mend.replace(/[;,].*/, "")];
     };

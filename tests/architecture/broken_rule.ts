@@ -61,9 +61,9 @@ function brokenExtensionWall({ from, to }: Import): string | undefined {
     return to.startsWith("extensions/") ? "src/ never imports extensions/: the loader does, by URL" : undefined;
   }
   if (from === SHIPPED_INDEX) {
-    return /^extensions\/[^/]+\/(?:mod|live)\.ts$/.test(to)
+    return /^extensions\/[^/]+\/(?:mod|live|settings)\.ts$/.test(to)
       ? undefined
-      : `${from} may only import mod.ts and live.ts of extensions/<name>/`;
+      : `${from} may only import mod.ts, live.ts and settings.ts of extensions/<name>/`;
   }
   const own = from.split("/").slice(0, 2).join("/") + "/";
   return to === "src/extension/spec.ts" || to.startsWith(own)

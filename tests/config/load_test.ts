@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { type ConfigSources, loadConfig } from "../../src/config/load.ts";
+import * as index from "../../extensions/index.ts";
+import { settingsSectionsOf } from "../../src/app/settings_sections_of.ts";
 import { ConfigError } from "../../src/domain/errors.ts";
 
+const sections = settingsSectionsOf(index);
+
 function sources(text: string | null, rest: Partial<ConfigSources> = {}): ConfigSources {
-  return { file: text === null ? null : { path: "/home/c/config.jsonc", text }, env: {}, flags: {}, ...rest };
+  return { file: text === null ? null : { path: "/home/c/config.jsonc", text }, env: {}, flags: {}, sections, ...rest };
 }
 
 async function refusal(asked: ConfigSources): Promise<string> {
@@ -211,7 +215,7 @@ Deno.test("loadConfig() refuses every other key of a project, with the reason an
 
 Deno.test("loadConfig() takes any key of a project that the user trusts, and still checks it", async () => {
   const { config } = await loadConfig(withProject('{ "shell": { "enabled": true } }', { trusted: true }));
-  assert.equal(config.shell.enabled, true);
+  assert.deepEqual(config.extensions.config, { "vis.shell": { enabled: true } });
   assert.match(await refusal(withProject('{ "shell": { "enabled": 1 } }', { trusted: true })), /shell\.enabled/);
 });
 
@@ -220,7 +224,23 @@ Deno.test("loadConfig() lets no layer take back what another one denies", async 
   const project = '{ "extensions": { "deny": [] }, "shell": { "deny": ["git push*"] } }';
   const { config } = await loadConfig(withProject(project, { file, flags: { noExtension: ["fs", "web"] } }));
   assert.deepEqual(config.extensions.deny, ["web", "fs"]);
-  assert.deepEqual(config.shell.deny, ["rm *", "git push*"]);
+  assert.deepEqual(config.extensions.config, { "vis.shell": { deny: ["rm *", "git push*"] } });
+  const section = { path: "u", text: '{ "extensions": { "config": { "vis.shell": { "deny": ["rm *"] } } } }' };
+  const { config: placed } = await loadConfig(withProject(project, { file: section }));
+  assert.deepEqual(placed.extensions.config, config.extensions.config, "wherever the user's section stands");
+});
+
+Deno.test("loadConfig() reads a section at the top where an extension owns it, and nothing else there", async () => {
+  const text = '{ "web": { "hosts": ["a.org"] }, "extensions": { "config": { "vis.web": { "local": ["b:1"] } } } }';
+  const { config } = await loadConfig(sources(text));
+  assert.deepEqual(config.extensions.config, { "vis.web": { hosts: ["a.org"], local: ["b:1"] } });
+  assert.match(
+    await refusal(sources('{ "web": { "hosts": ["https://a.org"] } }')),
+    /^Cannot use .*: web\.hosts\.0: no host/,
+  );
+  assert.match(await refusal(sources('{ "web": { "host": [] } }')), /: web\.host: .* is hosts meant$/);
+  assert.match(await refusal(sources('{ "shel": {} }')), /: shel: .* is shell meant$/);
+  assert.match(await refusal(sources('{ "mcp": {} }')), /: mcp: There is no such key/);
 });
 
 Deno.test("loadConfig() takes limits of one query from the flags", async () => {

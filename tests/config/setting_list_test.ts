@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { configJsonSchema, settingList, settingOf } from "../../src/config/setting_list.ts";
-import { PROJECT_KEYS } from "../../src/config/refused_keys.ts";
+import * as index from "../../extensions/index.ts";
+import { settingsSectionsOf } from "../../src/app/settings_sections_of.ts";
+
+const sections = settingsSectionsOf(index);
+const schema = await configJsonSchema(sections);
+const of = (key: string) => settingOf(sections.path(key), schema);
 
 Deno.test("settingList() has every key with its sentence, its type and its default", () => {
-  const all = settingList();
+  const all = settingList(schema);
   const find = (key: string) => all.find((one) => one.key === key);
   assert.ok(all.length > 60);
   for (const { key, doc } of all) assert.match(doc, /^[A-Z].*[^.]$/, key);
@@ -15,16 +20,28 @@ Deno.test("settingList() has every key with its sentence, its type and its defau
 
 Deno.test("settingOf() finds keys in lists, in what has any key, and above others; nothing else", () => {
   for (const key of ["model", "budget", "providers.0.name", "providers.3.headers.X-Team", "extensions.config.a.b.c"]) {
-    assert.ok(settingOf(key), key);
+    assert.ok(of(key), key);
   }
   for (
     const key of ["", "modle", "budget.", "model.x", "providers.name", "__proto__", "constructor", "budget.toString"]
   ) {
-    assert.equal(settingOf(key), null, key);
+    assert.equal(of(key), null, key);
   }
 });
 
 Deno.test("settingOf() knows every key that a workspace may set", () => {
-  for (const key of PROJECT_KEYS) assert.ok(settingOf(key), key);
-  assert.match(JSON.stringify(configJsonSchema()), /"\$schema"/);
+  assert.ok(sections.projectKeys.includes("shell.deny"));
+  for (const key of sections.projectKeys) assert.ok(of(key), key);
+  assert.match(JSON.stringify(schema), /"\$schema"/);
+});
+
+Deno.test("configJsonSchema() has the sections of extensions in both places, without the marks that are for Vis", () => {
+  for (
+    const key of ["shell.enabled", "extensions.config.vis.shell.enabled", "extensions.config.vis.mcp.servers.a.url"]
+  ) {
+    assert.ok(of(key), key);
+  }
+  assert.equal(of("shell.none"), null);
+  assert.equal(of("mcp.servers"), null, "a section without a name at the top");
+  assert.doesNotMatch(JSON.stringify(schema), /"(?:project|programs|secrets|offered)":/);
 });

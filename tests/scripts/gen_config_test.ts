@@ -3,17 +3,19 @@ import { readFile } from "node:fs/promises";
 import { configFiles } from "../../scripts/gen_config.ts";
 
 Deno.test("configFiles() are current: deno task gen", async () => {
-  for (const [name, text] of Object.entries(configFiles())) {
+  for (const [name, text] of Object.entries(await configFiles())) {
     const there = await readFile(new URL(`../../docs/generated/${name}`, import.meta.url), "utf8");
     assert.equal(there, text, `docs/generated/${name} is stale: run deno task gen`);
   }
 });
 
-Deno.test("configFiles() name every setting, those of lists as well, with its default", () => {
-  const page = configFiles()["configuration.md"] ?? "";
+Deno.test("configFiles() name every setting, those of lists and of extensions as well, with its default", async () => {
+  const page = (await configFiles())["configuration.md"] ?? "";
   for (const key of ["model", "budget.iterations", "providers[].name", "providers[].models[].price.input"]) {
     assert.ok(page.includes(`| \`${key}\` |`), key);
   }
   assert.match(page, /^\| `budget\.iterations` \| integer \| `4` \| yes \| [A-Z]/m);
+  assert.match(page, /^\| `extensions\.config\.vis\.shell\.deny` \| list of string \| `\[\]` \| yes \|/m);
+  assert.match(page, /Note: `web` at the top of the file is the older name of this section/);
   assert.match(page, /^\| `providers\[\]\.rateLimit\.perMs` \| integer \| `60000` \|/m);
 });

@@ -1,18 +1,8 @@
 import assert from "node:assert/strict";
-import { webSettings } from "../../src/app/web_settings.ts";
-import { DEFAULT_CONFIG } from "../../src/config/defaults.ts";
-import { ConfigSchema } from "../../src/config/schema.ts";
-
-Deno.test("webSettings() hands the allowed hosts to the extension, and nothing while there are none", () => {
-  const settings = { config: DEFAULT_CONFIG };
-  assert.equal(webSettings(settings), settings);
-  const web = { hosts: ["example.org"], local: [] };
-  const { config } = webSettings({ config: { ...DEFAULT_CONFIG, web } });
-  assert.deepEqual(config.extensions.config, { "vis.web": web });
-});
+import settings from "../../../extensions/web/settings.ts";
 
 Deno.test("web.hosts holds hosts, web.local hosts with their ports, and nothing else", () => {
-  const ok = (web: object): boolean => ConfigSchema.safeParse({ web }).success;
+  const ok = (web: object): boolean => settings.safeParse(web).success;
   assert.ok(
     ok({ hosts: ["*", "example.org", "*.example.org", "example.org:8443", "[2606:4700::1111]:443", "bücher.example"] }),
   );

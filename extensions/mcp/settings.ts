@@ -1,0 +1,42 @@
+import { z } from "zod";
+
+const text = z.string().min(1);
+const limits = {
+  disabled: z.boolean().default(false).describe("Whether the server is left out"),
+  timeoutMs: z.number().int().min(1).max(3_600_000).default(60_000).describe("Time limit of one call"),
+  startMs: z.number().int().min(1).max(600_000).default(30_000).describe(
+    "Time limit of the start and the first exchange",
+  ),
+};
+const values = z.record(z.string(), z.string()).default({}).meta({ secrets: true });
+const Stdio = z.strictObject({
+  command: text.describe("Program, found on the path of commands or absolute"),
+  args: z.array(z.string()).default([]).describe("Its arguments; ${workspace} stands for the workspace's path"),
+  env: values.describe("Variables beside the few of every program"),
+  cwd: z.string().default(".").describe("Folder of the workspace in which it runs"),
+  network: z.boolean().default(false).describe("Whether it gets TCP, to anywhere"),
+  read: z.array(z.string().startsWith("/")).default([]).describe(
+    "Absolute paths beside the system's and the workspace that it may read and run",
+  ),
+  write: z.array(text).default([]).describe("Paths that it may change, relative to the workspace"),
+  ...limits,
+});
+const Http = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }).describe("Address of a server over streamable HTTP"),
+  headers: values.describe("Headers of each request"),
+  ...limits,
+});
+const Server = z.union([Stdio, Http], "needs either a command or a url, and no key that neither has");
+const NAME = /^[A-Za-z][\w-]{0,40}$/;
+
+/** `-` becomes `_` in an alias. */
+function apart(servers: Readonly<Record<string, unknown>>): boolean {
+  const names = Object.keys(servers);
+  return new Set(names.map((name) => name.replaceAll("-", "_"))).size === names.length;
+}
+
+export default z.strictObject({
+  servers: z.record(z.string().regex(NAME, "must be letters, digits, - and _"), Server)
+    .refine(apart, "has two names of which one alias would be made, such as a-b and a_b").default({})
+    .describe("Name of a server to its program or address").meta({ offered: "mcpServers" }),
+}).prefault({});

@@ -1,0 +1,15 @@
+import { z } from "zod";
+
+/** A name or an address in brackets, `*` for all of it or its first labels, and a port. */
+const HOST = /^(?:\*|(?:\*\.)?(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+))(?::\d{1,5})?$/i;
+const LOCAL = /^(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+):\d{1,5}$/i;
+
+export default z.strictObject({
+  hosts: z.array(z.string().regex(HOST, "no host such as example.org, *.example.org or example.org:8443")).default([])
+    .describe(
+      "Hosts on the internet that web.get, web.post and web.readable may reach: example.org, *.example.org, example.org:8443 or * for all",
+    ),
+  local: z.array(z.string().regex(LOCAL, "no host with its port such as localhost:3000")).default([]).describe(
+    "Hosts with their ports on this machine or its network that they may reach: localhost:3000",
+  ),
+}).prefault({});

@@ -1,0 +1,68 @@
+import type { z } from "zod";
+import type { SettingsSection } from "../domain/settings_section.ts";
+import { type ConfigLayer, mergeLayers } from "./layers.ts";
+import { PROJECT_KEYS } from "./refused_keys.ts";
+
+/** Where the sections of all extensions stand. */
+const PLACE = "extensions.config";
+
+/** The settings that shipped extensions own. All stand in `extensions.config` by namespace; some have a name at the top
+ * of the configuration as well, where they stood first. */
+export class SettingsSections {
+  readonly all: readonly SettingsSection[];
+
+  constructor(all: readonly SettingsSection[] = []) {
+    this.all = all;
+  }
+
+  /** What a workspace's file may set. */
+  get projectKeys(): readonly string[] {
+    return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
+  }
+
+  /** The steps of a dotted key. A namespace is one step. */
+  path(key: string): readonly string[] {
+    const own = this.all.find(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`));
+    if (!own) return key.split(".");
+    const place = `${PLACE}.${own.namespace}`;
+    return [...PLACE.split("."), own.namespace, ...key === place ? [] : key.slice(place.length + 1).split(".")];
+  }
+
+  /** The keys under which a setting may stand, the shortest first. */
+  spellings(key: string): readonly string[] {
+    for (const { name, namespace } of this.#named) {
+      const pair = [name, `${PLACE}.${namespace}`];
+      const found = pair.find((one) => isAtOrBelow(key, one));
+      if (found !== undefined) return pair.map((one) => one + key.slice(found.length));
+    }
+    return [key];
+  }
+
+  /** The layers as one, with every section where all of them stand. Within a layer, what stands at the top wins. */
+  merged(layers: readonly ConfigLayer[]): Readonly<Record<string, unknown>> {
+    const united = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
+    return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), united);
+  }
+
+  /** Those that stand at the top, by their names there. */
+  async atTop(): Promise<Readonly<Record<string, z.ZodType>>> {
+    return Object.fromEntries(await Promise.all(this.#named.map(async ({ name, schema }) => [name, await schema()])));
+  }
+
+  get #named(): readonly (SettingsSection & { readonly name: string })[] {
+    return this.all.flatMap((one) => one.name === null ? [] : [{ ...one, name: one.name }]);
+  }
+
+  #placed(layer: ConfigLayer): readonly ConfigLayer[] {
+    const { values } = layer;
+    const there = this.#named.filter(({ name }) => Object.hasOwn(values, name));
+    if (there.length === 0) return [layer];
+    const rest = Object.entries(values).filter(([key]) => there.every(({ name }) => name !== key));
+    const config = Object.fromEntries(there.map(({ name, namespace }) => [namespace, values[name]]));
+    return [{ ...layer, values: Object.fromEntries(rest) }, { ...layer, values: { extensions: { config } } }];
+  }
+}
+
+function isAtOrBelow(key: string, place: string): boolean {
+  return key === place || key.startsWith(`${place}.`);
+}
