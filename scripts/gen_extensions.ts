@@ -18,8 +18,9 @@ const NOWHERE: EnvironmentView = { envId: "", conversationId: "", depth: 0, work
 export async function describe(extension: Extension, view: EnvironmentView = NOWHERE): Promise<ExtensionDescription> {
   const registry = new ExtensionRegistry({ log: NO_LOG });
   registry.register(extension);
-  const { list: [facts], functions, untimed, constants, grants, globals, blocks: [block], nudges, doc } = await registry
-    .activate(view);
+  const { list: [facts], functions, untimed, constants, grants, globals, blocks: [block], nudges, doc, example } =
+    await registry
+      .activate(view);
   if (!facts || block === undefined || nudges.length > 0) {
     throw new Error(`Cannot describe ${extension.namespace}: it is not static`);
   }
@@ -27,7 +28,11 @@ export async function describe(extension: Extension, view: EnvironmentView = NOW
   const docs = Object.fromEntries(names.map((name) => [name, doc(name) ?? ""]));
   const requires = extension.requires?.length ? { requires: extension.requires } : {};
   const own = untimed.length > 0 ? { untimed } : {};
-  const rest = { ...(extension.optIn ? { optIn: true } : {}), ...(extension.readOnly ? { readOnly: true } : {}) };
+  const rest = {
+    ...(extension.optIn ? { optIn: true } : {}),
+    ...(extension.readOnly ? { readOnly: true } : {}),
+    ...(example ? { example } : {}),
+  };
   return { ...facts, functions, ...own, constants, grants, globals, ...requires, ...rest, block, docs };
 }
 

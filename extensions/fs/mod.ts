@@ -56,6 +56,12 @@ export default defineExtension({
     symbols: ["readFile", "readFiles", "glob", "grep", "listFiles", "stat"],
     prompt: `${FILES}; nothing can be written. ${FIND}`,
   },
+  example: {
+    thinking: "Need the call sites.",
+    code: 'const hits = await fs.grep("parse_", "src")\nhits.length',
+    timeMs: 3000,
+    answer: "{{hits.length}} call sites",
+  },
   shown: 7,
   symbols: [
     fn("readFile", async (env, name: string, options?: ReadOptions) => readFile(await places.of(env), name, options), {

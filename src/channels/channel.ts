@@ -26,7 +26,8 @@ export interface OpenRequest {
   /** Every wall must hold, no commands, no settings of the project, only listed extensions; `writable`: they may write
    * into the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;
-  /** Servers for the extension `mcp`, by name, as its settings have them; those of the configuration come first. */
+  /** Servers of the Model Context Protocol that a client offers, by name: for the extension that takes them. What the
+   * user configured under the same name comes first. */
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
   /** Nothing will be asked of a model: no provider is needed. */
   readonly browse?: boolean;

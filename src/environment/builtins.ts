@@ -91,7 +91,7 @@ function doc(call: HostCall, source: BuiltinSource): string {
   const builtin = Object.hasOwn(BUILTINS, asked) ? BUILTINS[asked]?.signature : undefined;
   const found = builtin ?? source.doc(asked);
   if (found) return found;
-  throw refused("doc", `Cannot describe ${asked}: no host function of that name`, "doc(fs.readFile)");
+  throw refused("doc", `Cannot describe ${asked}: no host function of that name`, "doc(vars)");
 }
 
 function refused(symbol: string, message: string, hint?: string): HostCallError {

@@ -58,5 +58,5 @@ async function dataImage(name: string, { read, index }: ForkSource): Promise<Var
 }
 
 function refused(name: string, why: string): HostCallError {
-  return new HostCallError(`Cannot hand ${name} to a child query: ${why}`, { namespace: "rlm", symbol: "run" });
+  return new HostCallError(`Cannot hand ${name} to a child query: ${why}`, { namespace: "vis", symbol: "runChild" });
 }

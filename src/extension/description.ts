@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import type { ActiveExtensions } from "./registry.ts";
-import type { EnvironmentView } from "./spec.ts";
+import type { EnvironmentView, ReplyExample } from "./spec.ts";
 
 /** What a shipped extension gives a query, written down when the program is built, so that a query can begin before
  * any extension is loaded. */
 export interface ExtensionDescription {
   readonly namespace: string;
   readonly version: string;
-  /** "fs.readFile" */
+  /** "search.find" */
   readonly functions: readonly string[];
   /** Those of them that have a time limit of their own; none where absent. */
   readonly untimed?: readonly string[];
@@ -21,6 +21,7 @@ export interface ExtensionDescription {
   readonly requires?: readonly string[];
   /** As in its spec. */
   readonly optIn?: boolean;
+  readonly example?: ReplyExample | undefined;
   /** Whether it has a part for workspaces that may only be read. */
   readonly readOnly?: boolean;
   readonly settings?: DescribedSettings;

@@ -34,7 +34,17 @@ export interface LazyRegistryOptions {
 /** What one extension gives a query; a real one with settings may stand for several. */
 type Part = Pick<
   ActiveExtensions,
-  "list" | "functions" | "untimed" | "constants" | "grants" | "globals" | "modules" | "blocks" | "nudges" | "doc"
+  | "list"
+  | "functions"
+  | "untimed"
+  | "constants"
+  | "grants"
+  | "globals"
+  | "modules"
+  | "blocks"
+  | "example"
+  | "nudges"
+  | "doc"
 >;
 
 /** Answers from descriptions and loads extensions, and the libraries that they need, with the first call. */
@@ -63,6 +73,7 @@ export class LazyRegistry implements ExtensionSource {
       globals: [...new Set(parts.flatMap(({ globals }) => globals))],
       modules: Object.assign({}, ...parts.map(({ modules }) => modules)),
       blocks: parts.flatMap(({ blocks }) => blocks),
+      example: parts.find(({ example }) => example)?.example,
       nudges: parts.flatMap(({ nudges }) => nudges),
       call: async (name: string, args: readonly unknown[], options: CallOptions) =>
         await (await registry()).call(name, args, options),
@@ -119,10 +130,12 @@ function withPrompt({ block, quiet }: ExtensionDescription, prompt: string): str
 }
 
 function partOf(description: ExtensionDescription, block: string): Part {
-  const { namespace, version, functions, untimed = [], constants, grants, globals, modules = {}, docs } = description;
+  const { namespace, version, functions, untimed = [], constants, grants, globals, modules = {}, example, docs } =
+    description;
   return {
     ...{ list: [{ namespace, version }], functions, untimed, constants, grants, globals, modules },
     blocks: block === "" ? [] : [block],
+    example,
     nudges: [],
     doc: (name) => Object.hasOwn(docs, name) ? docs[name]?.replace(PROMPT_PLACE, () => block) ?? null : null,
   };

@@ -53,7 +53,7 @@ function brief(signature: string): string {
     .replace(/Promise<(.*)>$/, "$1");
 }
 
-/** `await fs.stat(path)`: the required parameters of the signature. */
+/** `await search.find(query)`: the required parameters of the signature. */
 function exampleOf(alias: string, symbol: FunctionSymbol): string {
   const signature = signatureOf(alias, symbol);
   const parameters = signature.slice(signature.indexOf("(") + 1, signature.lastIndexOf("): Promise<"));

@@ -7,14 +7,14 @@ import { type OwnKeys, ownView } from "./own_view.ts";
 import { promptBlock, symbolDoc } from "./prompt_block.ts";
 import { readConfig, type SettingSources } from "./read_config.ts";
 import { scriptsOf } from "./realm_scripts.ts";
-import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext } from "./spec.ts";
+import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext, ReplyExample } from "./spec.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
 /** What the extensions that are active in one query give it. */
 export interface ActiveExtensions {
   /** In install order. */
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
-  /** "fs.readFile" */
+  /** "search.find" */
   readonly functions: readonly string[];
   /** Those of them that have a time limit of their own. */
   readonly untimed: readonly string[];
@@ -28,11 +28,13 @@ export interface ActiveExtensions {
   readonly modules: Readonly<Record<string, string>>;
   /** One per extension, grouped by group and subgroup, to be joined by blank lines. */
   readonly blocks: readonly string[];
+  /** What the prompt shows of a reply: of the first one that has it. */
+  readonly example?: ReplyExample | undefined;
   /** Never throw; null where there is nothing to say now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects with HostCallError only. */
   call(name: string, args: readonly unknown[], options: CallOptions): Promise<unknown>;
-  /** Text about "fs.readFile", or about the whole of "fs"; null for what is not active. */
+  /** Text about "search.find", or about the whole of "search"; null for what is not active. */
   doc(name: string): string | null;
 }
 
@@ -230,6 +232,7 @@ export class ExtensionRegistry {
       globals: [...new Set(extensions.flatMap(({ globals }) => globals ?? []))],
       modules: Object.assign({}, ...extensions.map(scriptsOf)),
       blocks: grouped(active).map(({ block }) => block).filter((block) => block !== ""),
+      example: extensions.find(({ example }) => example)?.example,
       nudges: extensions.filter(({ nudge }) => nudge).map((extension) =>
         ownNudge(extension, { log: this.#log, view: (env) => this.#view(extension, { env, own }) })
       ),

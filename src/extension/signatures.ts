@@ -18,7 +18,7 @@ const BEYOND_JSON: Readonly<Record<string, string>> = {
 const PARAMETERS = new WeakMap<FunctionSymbol, string>();
 
 /** One line of TypeScript for a function symbol, made from its zod tuple:
- * `fs.readFile(path: string, options?: {from?: number}): Promise<string>`. */
+ * `search.find(query: string, options?: {limit?: number}): Promise<string>`. */
 export function signatureOf(alias: string, symbol: FunctionSymbol): string {
   const parameters = PARAMETERS.get(symbol) ?? parametersOf(symbol);
   PARAMETERS.set(symbol, parameters);

@@ -61,7 +61,7 @@ export type ValueSymbol = Readonly<{ kind: "value"; name: string; value: unknown
 export interface Extension {
   /** Unique: the key for replacing and for `requires`. */
   readonly namespace: string;
-  /** Symbols exist only under it: `fs.readFile`. */
+  /** Symbols exist only under it: `search.find`. */
   readonly alias: { readonly ns: string; readonly alias: string };
   readonly doc: string;
   readonly group?: string;
@@ -73,6 +73,8 @@ export interface Extension {
   /** Asked at each query; false leaves symbols, prompt and nudge out. */
   readonly activate?: (env: EnvironmentView) => boolean | Promise<boolean>;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
+  /** A step with its functions, and the answer that follows: the prompt shows that of the first extension that has one. */
+  readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** Asked at each query, before `activate`: further extensions for this conversation, such as aliases by settings. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
@@ -98,6 +100,9 @@ export interface Extension {
   /** Asked by `vis doctor`, also while the extension is off. */
   readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
 }
+
+/** Reasoning, a block with its expected time, and an answer over the variables that the block makes. */
+export type ReplyExample = Readonly<{ thinking: string; code: string; timeMs: number; answer: string }>;
 
 export interface DoctorContext {
   /** What `config` made of its section. */

@@ -66,6 +66,7 @@ const ExtensionShape = z.strictObject({
   requires: names.optional(),
   activate: func.optional(),
   prompt: z.union([z.string(), func], "must be a string or a function").optional(),
+  example: z.strictObject({ thinking: text, code: text, timeMs: z.number(), answer: text }).optional(),
   nudge: func.optional(),
   extend: func.optional(),
   symbols: z.array(z.discriminatedUnion("kind", [FunctionShape, ValueShape], "must be made by fn() or value()"))

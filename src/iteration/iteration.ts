@@ -6,6 +6,7 @@ import type { Environment } from "../environment/environment.ts";
 import type { Log } from "../logging/log.ts";
 import type { ContextParts, JournalEntry } from "../prompt/context_parts.ts";
 import type { Reply, ReplyFault } from "../prompt/reply.ts";
+import type { ReplyExample } from "../prompt/reply_format.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { ModelPreference, Router } from "../providers/router.ts";
@@ -21,6 +22,7 @@ export interface IterationFrame {
   readonly system: string;
   readonly request: string;
   readonly extras: RequestExtras;
+  readonly example?: ReplyExample | undefined;
   readonly deadlines: { readonly defaultMs: number; readonly minMs: number; readonly maxMs: number };
   readonly signal: AbortSignal;
   readonly now: () => number;

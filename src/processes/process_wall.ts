@@ -183,7 +183,7 @@ async function namedPath(path: string): Promise<GrantedPath> {
   const found = path.startsWith("/") ? await realPath(path) : null;
   if (found) return found;
   throw new Error(
-    `Cannot run commands: shell.read names ${path}, which is no absolute path of something that is there`,
+    `Cannot run commands: the settings let them read ${path}, which is no absolute path of something that is there (vis config list)`,
   );
 }
 

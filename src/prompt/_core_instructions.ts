@@ -27,7 +27,7 @@ In "thinking" carry on what is asked, what is done, what comes next. Never repea
 requestMoreIterations(n), beside other work, when the budget runs short · answer(value, {type, confidence}): finishes with a value of any size · vars() · varHistory(name): [{version, value, code}] · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(query?) · doc(fn): full signature · shape(value) · print(...), console.log
 
 # TypeScript rules
-- await every function above and of the extensions: await fs.readFile(p). Top-level await works; types are stripped, not checked.
+- await every function above and of the extensions: await doc(fn). Top-level await works; types are stripped, not checked.
 - There is no import, require, eval, Function, fetch, process or Deno: only standard JavaScript, timers, URL, TextEncoder, crypto.randomUUID and what is listed here. Do not invent names.
 - One search with alternatives beats several; do not search a file you will read anyway.
 

@@ -7,7 +7,7 @@ const ENDS = new RegExp(
 );
 const ENDS_NAME = /"\s{0,99}:/y;
 
-/** Escapes quotes that a model left bare inside a string: `{"expr": "fs.grep("a", "b")"}`. Linear, unlike the repair
+/** Escapes quotes that a model left bare inside a string: `{"expr": "search.find("a", "b")"}`. Linear, unlike the repair
  * library, and it knows the names that may follow. */
 export function mendQuotes(text: string): string {
   let out = "";

@@ -2,7 +2,7 @@ import type { ModelMessage } from "../providers/provider.ts";
 import type { ContextParts } from "./context_parts.ts";
 import { assembleMessages } from "./messages.ts";
 import { renderContext } from "./render_context.ts";
-import { REPLY_FORMAT } from "./reply_format.ts";
+import { type ReplyExample, replyFormat } from "./reply_format.ts";
 import type { RequestExtras } from "./request_extras.ts";
 
 /** What every call of a query begins with, and what its answers must be like. */
@@ -10,19 +10,21 @@ export interface CallPrefix {
   readonly system: string;
   readonly request: string;
   readonly extras: RequestExtras;
+  readonly example?: ReplyExample | undefined;
 }
 
 /** The messages of one call. The loop and `vis prompt` call this function, and nothing else makes them. */
 export function callMessages(
-  { system, request, extras }: CallPrefix,
+  { system, request, extras, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },
 ): ModelMessage[] {
   const { images, answerSchema } = extras;
+  const format = replyFormat(example);
   return assembleMessages({
     system,
     request,
     images,
-    schema: answerSchema ? `${REPLY_FORMAT}\n\n${answerSchema.instructions}` : REPLY_FORMAT,
+    schema: answerSchema ? `${format}\n\n${answerSchema.instructions}` : format,
     context: renderContext(context),
     alternatingRoles,
   });

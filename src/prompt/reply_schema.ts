@@ -21,13 +21,7 @@ export const replySchema = z.object({
   final: finalSchema.optional().describe("only when the request is answered; ends the work"),
 });
 
-const EXAMPLE = JSON.stringify({
-  thinking: "Need the call sites.",
-  code: [{ expr: 'const hits = await fs.grep("parse_", "src")\nhits.length', timeMs: 3000 }],
-});
-const FINISHED = JSON.stringify({ final: { answer: "{{hits.length}} call sites" } });
-
-/** The third message of every call: the reply's format for any text model, always the same bytes. */
+/** The reply's format for any text model, before its examples. */
 export function describeReply(): string {
   const fields = Object.entries(replySchema.shape).map(([key, field]) =>
     `  "${key}"?: ${describe(field)}  // ${field.description}`
@@ -36,9 +30,7 @@ export function describeReply(): string {
 {
 ${fields.join("\n")}
 }
-Inside strings write a line feed as \\n, " as \\" and \\ as \\\\ (\\d as \\\\d). Never write results yourself: they come in the next message.
-To work: ${EXAMPLE}
-To finish: ${FINISHED}`;
+Inside strings write a line feed as \\n, " as \\" and \\ as \\\\ (\\d as \\\\d). Never write results yourself: they come in the next message.`;
 }
 
 /** Pseudo-TypeScript of the kinds of schema used above, on one line. */

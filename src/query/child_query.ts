@@ -46,7 +46,7 @@ export async function childQuery(
   if (depth > allowed) {
     throw refused(
       `Cannot run a child query at depth ${depth}: ${allowed} is the deepest`,
-      "use rlm.ask for plain calls",
+      "plain calls of a model work at every depth",
     );
   }
   if (task.trim() === "") throw refused("Cannot run a child query without a task");

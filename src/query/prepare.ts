@@ -2,6 +2,7 @@ import type { Emitter } from "../domain/emitter.ts";
 import type { QueryScope, Subcalls } from "../environment/query_scope.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
+import type { CallPrefix } from "../prompt/call_messages.ts";
 import type { ContextParts } from "../prompt/context_parts.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
@@ -78,17 +79,18 @@ export function stablePrefix(
   request: string,
   { parts, active, begun }: {
     readonly parts: Pick<QueryParts, "environment" | "settings">;
-    readonly active: Pick<ActiveExtensions, "blocks">;
+    readonly active: Pick<ActiveExtensions, "blocks" | "example">;
     readonly begun: number;
   },
-): { readonly system: string; readonly request: string } {
+): Pick<CallPrefix, "system" | "request" | "example"> {
   const { environment, settings } = parts;
   const system = assembleSystemPrompt({
     environment: { ...settings.machine, date: new Date(begun).toISOString().slice(0, 10) },
     instructions: settings.instructions,
     extensions: active.blocks.map((block) => ({ block })),
   });
-  return { system, request: [requestText(request), ...environment.given.texts].join("\n\n") };
+  const text = [requestText(request), ...environment.given.texts].join("\n\n");
+  return { system, request: text, example: active.example };
 }
 
 /** The request as message 2 shows it: whole, or head and tail of one that would fill every call. */

@@ -26,7 +26,7 @@ export interface SandboxLimits {
 
 /** A function call from the sandbox. `signal` aborts when the block's deadline passes or the query ends. */
 export interface HostCall {
-  /** "fs.readFile", or a bare name for the functions in scope by default. */
+  /** "search.find", or a bare name for the functions in scope by default. */
   readonly name: string;
   readonly args: readonly unknown[];
   /** 0-based index of the block that started it. */

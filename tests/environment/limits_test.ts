@@ -60,22 +60,22 @@ Deno.test("block time: Timeout (1s) is told, its changes and all variables are k
   assert.equal(children.length, 1);
 });
 
-Deno.test("block time: waiting for rlm and shell takes none of it, waiting for anything else does", async () => {
+Deno.test("block time: waiting for what has a time limit of its own takes none of it, waiting for anything else does", async () => {
   const wait = (_env: unknown, ms: unknown): Promise<string> =>
     new Promise((done) => setTimeout(() => done("came"), Number(ms)));
   const facts = { doc: "Waits.", args: z.tuple([z.number().describe("ms")]), returns: "string" };
-  const named = (alias: string) =>
+  const named = (alias: string, untimed = false) =>
     defineExtension({
       namespace: `test.${alias}`,
       alias: { ns: `vis.ext.${alias}`, alias },
       doc: "Waits.",
       version: "1.0.0",
-      symbols: [fn("wait", wait, facts)],
+      symbols: [fn("wait", wait, { ...facts, untimed })],
     });
   const { engine, results } = await live([
-    ["await rlm.wait(400) + await shell.wait(200)", 150],
+    ["await one.wait(400) + await two.wait(200)", 150],
     ["await other.wait(400)", 150],
-  ], { extensions: [named("rlm"), named("shell"), named("other")] });
+  ], { extensions: [named("one", true), named("two", true), named("other")] });
   await using _closed = engine;
   assert.deepEqual(results.map(({ outcome }) => outcome), ["value", "timeout"]);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { parseReply } from "../../src/prompt/parse_reply.ts";
-import { REPLY_FORMAT } from "../../src/prompt/reply_format.ts";
+import fs from "../../extensions/fs/mod.ts";
+import { replyFormat } from "../../src/prompt/reply_format.ts";
 import { describeReply, replySchema } from "../../src/prompt/reply_schema.ts";
 
 Deno.test("describeReply() names every field of the schema and every choice", () => {
@@ -24,18 +25,24 @@ Deno.test("describeReply() names every field of the schema and every choice", ()
   assert.ok(text.includes('"thinking"?: string') && text.includes('"expr": string') && text.includes("}[]"));
 });
 
-Deno.test("REPLY_FORMAT is what describeReply() makes of the schema", () => {
-  assert.equal(REPLY_FORMAT, describeReply());
+Deno.test("replyFormat() begins with what describeReply() makes of the schema", () => {
+  assert.ok(replyFormat().startsWith(`${describeReply()}\nTo work: {`));
 });
 
-Deno.test("describeReply() gives the same bytes each time and at most 1 KB", () => {
-  assert.equal(describeReply(), describeReply());
-  assert.ok(new TextEncoder().encode(describeReply()).length <= 1_000);
+Deno.test("replyFormat() gives the same bytes each time and at most 1 KB", () => {
+  assert.equal(replyFormat(), replyFormat());
+  for (const text of [replyFormat(), replyFormat(fs.example)]) {
+    assert.ok(new TextEncoder().encode(text).length <= 1_000);
+  }
 });
 
-Deno.test("describeReply() shows examples that keep the format", () => {
-  const examples = describeReply().split("\n").filter((line) => line.startsWith("To "));
-  assert.equal(examples.length, 2);
+Deno.test("replyFormat() shows examples that keep the format: an extension's, or one that needs none", () => {
+  assert.match(replyFormat(fs.example), /await fs\.grep/);
+  assert.doesNotMatch(replyFormat(), /fs\./);
+  const examples = [replyFormat(), replyFormat(fs.example)].flatMap((text) =>
+    text.split("\n").filter((line) => line.startsWith("To "))
+  );
+  assert.equal(examples.length, 4);
   for (const line of examples) {
     const text = line.slice(line.indexOf("{"));
     assert.ok(replySchema.safeParse(JSON.parse(text)).success, text);

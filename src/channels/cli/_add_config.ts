@@ -54,7 +54,7 @@ export function addConfig(program: Command, { services, io, finish }: Context): 
 const EXAMPLES = `
 Examples:
   vis config set budget.iterations 8
-  vis config set extensions.deny web mcp
+  vis config set extensions.deny com.acme.search
   vis config set --project model anthropic/claude-sonnet-4-5
   vis config explain model
 

@@ -78,7 +78,7 @@ Examples:
   git diff | vis run "Review this" > review.md
   vis run "How many errors an hour?" --context server.log
   vis run "What is on it?" --image shelf.jpg --schema products.schema.json
-  vis run "Tidy the imports" --max-cost 0.20 --timeout 5m --no-extension web
+  vis run "Tidy the imports" --max-cost 0.20 --timeout 5m
   vis run "Say hello" --model anthropic/claude-sonnet-4-5 --output json
 
 Ctrl-C cancels; what was done is kept. Without a provider: vis auth login.

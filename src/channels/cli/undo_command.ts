@@ -42,7 +42,7 @@ export async function undoCommand(
   const parts: string[] = [];
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
   const code = await admin.run(["undo", ...wordsOf(flags)], (text) => void parts.push(text));
-  if (code === null) throw new UsageError("Cannot undo: the extension fs, which keeps the changes, is switched off");
+  if (code === null) throw new UsageError("Cannot undo: the extension that keeps changes of files is switched off");
   const told: Told = JSON.parse(parts.join(""));
   if (flags.json) io.stdout(`${JSON.stringify(told)}\n`);
   else if (told.error !== undefined) io.stderr(`vis: ${terminalText(told.error)}${hint(told.error)}\n`);

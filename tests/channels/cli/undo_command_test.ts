@@ -78,5 +78,5 @@ Deno.test("vis undo refuses flags that contradict each other, and says where fs 
   assert.deepEqual([both.code, both.asked], [2, []]);
   const off = await run(["undo"], { answer: {}, code: null });
   assert.equal(off.code, 2);
-  assert.match(off.err, /the extension fs, which keeps the changes, is switched off/);
+  assert.match(off.err, /the extension that keeps changes of files is switched off/);
 });

@@ -1,0 +1,28 @@
+import { described, shipped } from "../../extensions/index.ts";
+
+const NAMES = Object.keys(shipped);
+const SYMBOLS = Object.values(described).flatMap((
+  { functions, constants },
+) => [...functions, ...Object.keys(constants)]);
+const any = (words: readonly string[]): string => `(?:${words.join("|").replaceAll(".", "\\.")})`;
+const NAME = any(NAMES);
+
+/** Names of shipped extensions that are words of their own: a level of the log, a protocol, a key of stored states. */
+const HOMONYMS: readonly string[] = ["debug", "mcp", "history"];
+
+/** How a text may name a shipped extension. */
+const WAYS: readonly RegExp[] = [
+  new RegExp(`\\bvis\\.(?:ext\\.)?${NAME}\\b`, "g"),
+  // `fs.readFile` in code for the model, in a message or in a comment; not `this.#git.add`, nor a module of ours.
+  new RegExp(`(?<![\\w.#$])${any(SYMBOLS)}\\b`, "g"),
+  new RegExp(`(["'\`])${any(NAMES.filter((name) => !HOMONYMS.includes(name)))}\\1`, "g"),
+  new RegExp(`\\bconfig\\??\\.${NAME}\\b|\\bconfig: \\{ ${NAME}\\b`, "g"),
+  new RegExp(`\\b(?:any )?extensions? [\`"']?${NAME}\\b`, "g"),
+  new RegExp(`\\|${NAME}\\b|\\b${NAME}\\|`, "g"),
+  new RegExp(`extensions/${NAME}/`, "g"),
+];
+
+/** What of a source names a shipped extension. */
+export function shippedNamesIn(text: string): readonly string[] {
+  return WAYS.flatMap((way) => [...text.matchAll(way)].map(([found]) => found));
+}
