@@ -33,7 +33,7 @@ function page(schema: object): string {
     "",
     "An extension owns its section of `extensions.config`, whose key is the extension's namespace:",
     '`{"extensions": {"config": {"vis.git": {"name": "Ada"}}}}`. Sections of extensions that are not shipped stand there',
-    "too; `vis extensions show` says what they are about.",
+    "too; `vis extensions show NAME` lists them.",
     "",
     ...SECTIONS.all.flatMap((section) => [
       `### ${section.namespace}`,

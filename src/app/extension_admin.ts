@@ -1,6 +1,8 @@
 import { basename, dirname, join, resolve } from "node:path";
+import { z } from "zod";
 import type { ExtensionAdmin } from "../channels/channel.ts";
 import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
+import { settingList } from "../config/setting_list.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
 import { fileFault } from "../domain/file_fault.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
@@ -52,7 +54,8 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const text = active.doc(alias) ?? "It is not active in this workspace";
     const modules = Object.keys(found.modules ?? {});
     const names = modules.length > 0 ? [`In the sandbox by bare names: ${modules.join(", ")}`] : [];
-    return { ...factsOf(found, folders.get(found.namespace)), text: [text, ...names, ...docs].join("\n\n") };
+    const all = [text, ...names, ...docs, ...settingLines(found)];
+    return { ...factsOf(found, folders.get(found.namespace)), text: all.join("\n\n") };
   }
 
   async check(path: string | null): Promise<readonly ExtensionCheck[]> {
@@ -180,6 +183,17 @@ function factsOf(extension: Extension, folder: FoundFolder | undefined): Extensi
     reason: "",
     commands: cli.map(({ name }) => name),
   };
+}
+
+/** What it can be set to. */
+function settingLines({ namespace, config }: Extension): readonly string[] {
+  if (!config) return [];
+  const all = settingList(z.toJSONSchema(config, { io: "input", unrepresentable: "any" }));
+  const lines = all.map(({ key, type, default: given, doc }) => {
+    const value = given === undefined ? "" : ` = ${JSON.stringify(given)}`;
+    return `  ${key}: ${type}${value}${doc === "" ? "" : `  // ${doc}`}`;
+  });
+  return lines.length === 0 ? [] : [`Settings, in extensions.config.${namespace}:\n${lines.join("\n")}`];
 }
 
 function skippedFacts({ name, reason, folder }: Skipped): ExtensionFacts {

@@ -172,6 +172,16 @@ Deno.test("run() runs the command of an extension: words, flags, help, and says 
     }
   }));
 
+Deno.test("show() has the settings of an extension", () =>
+  withFolder(async (folder) => {
+    const { settings } = await adminIn(folder);
+    const { text } = await new AppExtensionAdmin(settings, { ...index, env: {} }).show("shell");
+    assert.match(
+      text,
+      /^Settings, in extensions\.config\.vis\.shell:\n  enabled: boolean = false  \/\/ Whether blocks/m,
+    );
+  }));
+
 Deno.test("list() says of what must be switched on that it is off, and how it is switched on", () =>
   withFolder(async (folder) => {
     const { settings } = await adminIn(folder);
