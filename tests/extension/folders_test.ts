@@ -233,3 +233,29 @@ Deno.test("loadShipped() logs what it found in folders as info, what it left out
       ["error", "extension.skipped", "bad"],
     ]);
   }));
+
+Deno.test("loadShipped() over a workspace that is only read: parts that say so, and folders that say nothing", () =>
+  withFolder(async (folder) => {
+    const made = '{ doc: "X.", args: z.tuple([]), returns: "x" }';
+    const code = (part: string) =>
+      moduleOf(`symbols: [fn("find", () => 1, ${made}), fn("put", () => 1, ${made})], ${part}`);
+    const names = async (name: string, part: string, locked?: { readonly writable: boolean }) => {
+      const path = await write(join(folder, name), { "vis.json": manifestOf(), "mod.ts": code(part) });
+      const options = { log, folders: [{ place: "home", path } as const], folderOptions: optionsIn(folder), locked };
+      const { loaded: [one], skipped } = await loadShipped({}, options);
+      assert.deepEqual(skipped, []);
+      return one?.symbols.map((symbol) => symbol.name);
+    };
+    const part = 'readOnly: { symbols: ["find"], prompt: "Reads." }';
+    assert.deepEqual(await names("part", part), ["find", "put"]);
+    assert.deepEqual(await names("writable", part, { writable: true }), ["find", "put"]);
+    assert.deepEqual(await names("reading", part, { writable: false }), ["find"]);
+    assert.deepEqual(
+      await names("silent", "", { writable: false }),
+      ["find", "put"],
+      "whoever listed it answers for it",
+    );
+    assert.deepEqual(await names("off", "optIn: true", { writable: false }), undefined);
+    const shipped = { one: () => Promise.resolve({ default: sample() }) };
+    assert.deepEqual((await loadShipped(shipped, { log, locked: { writable: false } })).loaded, []);
+  }));

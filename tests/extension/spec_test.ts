@@ -27,6 +27,13 @@ Deno.test("validate() takes what it returned", () => {
   assert.deepEqual(validate(once), once);
 });
 
+Deno.test("validate() gives what must be switched on a setting for it", () => {
+  assert.deepEqual(validate(sample({ optIn: true })).config?.parse({}), { enabled: false });
+  const config = z.strictObject({ enabled: z.boolean().default(true) });
+  assert.equal(validate(sample({ optIn: true, config })).config, config);
+  assert.equal(validate(sample()).config, undefined);
+});
+
 Deno.test("defineExtension() validates", () => {
   assert.throws(() => defineExtension(sample({ doc: "" })), {
     message: "Cannot use extension test.sample: doc must not be blank",
@@ -125,6 +132,16 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   ["a nudge that is none", { nudge: "x" }, /nudge must be a function/],
   ["a group that is blank", { group: " " }, /group must not be blank/],
   ["a shown below zero", { shown: -1 }, /shown/],
+  ["a part for reading that is false", { readOnly: false }, /readOnly must be true or \{symbols/],
+  ["a part for reading without a prompt", { readOnly: { symbols: [] } }, /readOnly/],
+  [
+    "a part for reading with a symbol that is none",
+    { readOnly: { symbols: ["put"], prompt: "" } },
+    /readOnly\.symbols names put/,
+  ],
+  ["half an example", { example: { thinking: "x" } }, /example\.code/],
+  ["a doctor that is none", { doctor: [] }, /doctor must be a function/],
+  ["an optIn that is a word", { optIn: "yes" }, /optIn/],
 ];
 
 for (const [what, fields, expected] of REFUSED) {
