@@ -1,10 +1,4 @@
-/** A step and the answer that follows from it, as extensions may show them. */
-export interface ReplyExample {
-  readonly thinking: string;
-  readonly code: string;
-  readonly timeMs: number;
-  readonly answer: string;
-}
+import type { ReplyExample } from "../extension/spec.ts";
 
 /** Where no extension has one. */
 const NO_EXTENSION: ReplyExample = {

@@ -178,7 +178,7 @@ Deno.test("show() has the settings of an extension", () =>
     const { text } = await new AppExtensionAdmin(settings, { ...index, env: {} }).show("shell");
     assert.match(
       text,
-      /^Settings, in extensions\.config\.vis\.shell:\n  enabled: boolean = false  \/\/ Whether blocks/m,
+      /^Settings, in extensions\.config\.vis\.shell:\n {2}enabled: boolean = false {2}\/\/ Whether blocks/m,
     );
   }));
 
