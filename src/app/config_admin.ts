@@ -129,8 +129,8 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   async #layers(): Promise<readonly ConfigLayer[]> {
-    const { env } = this.#parts;
-    return (await readSettings({ ...this.#request, db: ":memory:" }, env, this.#parts)).layers;
+    const { layers } = await readSettings({ ...this.#request, db: ":memory:" }, this.#parts.env, this.#parts);
+    return [await this.#sections.defaults(), ...layers];
   }
 
   /** The setting of a key; throws `UsageError` that names the one that was probably meant. */
@@ -143,11 +143,13 @@ export class AppConfigAdmin implements ConfigAdmin {
     throw new UsageError(`Cannot ${action} ${key}: there is no such key; ${hint}`);
   }
 
-  #factsOf({ key, doc, type, default: given }: Setting, layers: readonly ConfigLayer[]): SettingFacts {
+  #factsOf({ key, doc, type }: Setting, layers: readonly ConfigLayer[]): SettingFacts {
     const sections = this.#sections;
     const places = sections.spellings(key).map((one) => sections.path(one));
     const show = (value: unknown): unknown => maskSecrets(lastOf(key), value);
-    const said = layers.flatMap(({ layer, values, where }) =>
+    // The defaults of sections would fill the section of all sections.
+    const asked = key === "extensions" || key === "extensions.config" ? layers.slice(1) : layers;
+    const said = asked.flatMap(({ layer, values, where }) =>
       places.flatMap((place) => {
         const value = valueAt(values, place);
         return value === undefined ? [] : [{ layer, where: where(key), value: show(value) }];
@@ -155,7 +157,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     );
     const top = said.at(-1);
     const project = sections.projectKeys.some((one) => key === one || key.startsWith(`${one}.`));
-    const value = show(valueAt(sections.merged(layers), places.at(-1) ?? [])) ?? given ?? null;
+    const value = show(valueAt(sections.merged(asked), places.at(-1) ?? [])) ?? null;
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 

@@ -49,6 +49,13 @@ export class SettingsSections {
     return Object.fromEntries(await Promise.all(this.#named.map(async ({ name, schema }) => [name, await schema()])));
   }
 
+  /** What every section is where nothing is said. */
+  async defaults(): Promise<ConfigLayer> {
+    const found = this.all.map(async ({ namespace, schema }) => [namespace, (await schema()).parse({})]);
+    const config = Object.fromEntries(await Promise.all(found));
+    return { layer: "default", values: { extensions: { config } }, where: () => "" };
+  }
+
   get #named(): readonly (SettingsSection & { readonly name: string })[] {
     return this.all.flatMap((one) => one.name === null ? [] : [{ ...one, name: one.name }]);
   }

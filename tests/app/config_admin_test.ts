@@ -200,6 +200,18 @@ Deno.test("AppConfigAdmin knows a section of an extension in both of its places"
     }
     const { value, layer } = await config.explain("shell.enabled");
     assert.deepEqual([value, layer], [false, "default"]);
+    assert.deepEqual((await config.explain("web.hosts")).layers.map((one) => one.layer), ["default", "user"]);
+    assert.deepEqual((await config.explain("shell")).value, {
+      enabled: false,
+      allow: [],
+      deny: [],
+      network: false,
+      read: [],
+    });
+    assert.deepEqual(Object.keys((await config.explain("extensions.config")).value as object), [
+      "vis.web",
+      "vis.git",
+    ]);
     const listed = (await config.list({ all: true })).map(({ key }) => key);
     assert.deepEqual(
       listed.filter((key) => /\b(?:web|git)\./.test(key)),
