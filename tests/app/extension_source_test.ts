@@ -36,9 +36,20 @@ Deno.test("extensionSource() loads the extension alone that has settings, and sa
     assert.deepEqual([loads.toSorted(), notes], [["mcp", "web"], []]);
     const { registry } = await buildRegistry(settings, parts, { folders: [] });
     const full = await registry.activate(view(folder));
-    for (const key of ["list", "functions", "constants", "grants", "globals", "modules", "blocks"] as const) {
-      assert.deepEqual(lazy[key], full[key], key);
-    }
+    for (
+      const key of [
+        "list",
+        "functions",
+        "untimed",
+        "constants",
+        "grants",
+        "globals",
+        "modules",
+        "blocks",
+        "example",
+      ] as const
+    ) assert.deepEqual(lazy[key], full[key], key);
+    assert.match(lazy.example?.code ?? "", /fs\.grep/);
     assert.match(lazy.blocks.join(), /HTTP to example\.org only/);
     assert.match(lazy.blocks.join(), /MCP servers: files\./);
     for (const name of ["web", "web.get", "mcp.call", "fs.grep", "none"]) assert.equal(lazy.doc(name), full.doc(name));
