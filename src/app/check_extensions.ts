@@ -5,7 +5,8 @@ import type { ExtensionCheck } from "../domain/extension_report.ts";
 import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
-import { buildRegistry, type ShippedParts } from "./extension_source.ts";
+import { buildRegistry } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import type { Settings } from "./settings.ts";
 
 const MAX_MS = 10_000;

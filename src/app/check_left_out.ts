@@ -1,7 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
 import { nearestName } from "../domain/nearest_name.ts";
 import { discoverFolders } from "../extension/discover.ts";
-import type { ShippedParts } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import type { Settings } from "./settings.ts";
 
 /** Throws `UsageError` for an extension to leave out that is not there. What a folder holds is not known before it is

@@ -1,5 +1,5 @@
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
-import type { ShippedParts } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import { programSettings } from "./program_settings.ts";
 import type { Environment, Settings } from "./settings.ts";
 

@@ -14,7 +14,7 @@ import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { nearestName } from "../domain/nearest_name.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
 import { ConfigTrust } from "./config_trust.ts";
-import type { ShippedParts } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import { settingsSectionsOf } from "./settings_sections_of.ts";
 import { type Environment, projectFile, readConfigFile, readSettings, realFolder, visHome } from "./settings.ts";
 import { writeConfigFile } from "./write_config_file.ts";

@@ -3,7 +3,8 @@ import { messageOf } from "../domain/message_of.ts";
 import { discoverFolders } from "../extension/discover.ts";
 import type { DoctorContext } from "../extension/spec.ts";
 import { ProcessWall } from "../processes/process_wall.ts";
-import { buildRegistry, type ShippedParts } from "./extension_source.ts";
+import { buildRegistry } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import { programSettings } from "./program_settings.ts";
 import type { Environment, Settings } from "./settings.ts";
 

@@ -4,7 +4,8 @@ import type { ExtensionCommandFacts } from "../domain/extension_report.ts";
 import { discoverFolders } from "../extension/discover.ts";
 import type { Extension } from "../extension/spec.ts";
 import { commandShape } from "./command_shape.ts";
-import { buildRegistry, type ShippedParts } from "./extension_source.ts";
+import { buildRegistry } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import type { Settings } from "./settings.ts";
 import { writeConfigFile } from "./write_config_file.ts";
 

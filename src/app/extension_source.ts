@@ -1,10 +1,10 @@
 import { join, resolve } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
-import type { DescribedIndex, ExtensionDescription, LiveIndex, SettingsIndex } from "../extension/description.ts";
+import type { ExtensionDescription } from "../extension/description.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { isWanted } from "../extension/is_wanted.ts";
 import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
-import type { FolderOptions, LoadOptions, LoadReport, RealmIndex, ShippedIndex } from "../extension/loader.ts";
+import type { FolderOptions, LoadOptions, LoadReport } from "../extension/loader.ts";
 import type { SettingSources } from "../extension/read_config.ts";
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { Extension } from "../extension/spec.ts";
@@ -12,19 +12,10 @@ import { createLog } from "../logging/log.ts";
 import { isBelow } from "./is_below.ts";
 import { settingSecrets } from "./setting_secrets.ts";
 import type { Settings } from "./settings.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 
 /** The first request of a query is sent about then; what is loaded later costs it nothing. */
 const AFTER_START_MS = 40;
-
-/** What main.ts hands down of the shipped extensions. */
-export interface ShippedParts {
-  readonly shipped: ShippedIndex;
-  /** A query waits for those that have no description. */
-  readonly described: DescribedIndex;
-  readonly live?: LiveIndex;
-  readonly settings?: SettingsIndex;
-  readonly realm?: RealmIndex;
-}
 
 type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Settings, "locked" | "variable">> & {
   /** What extensions see as Vis's own folder, where that is another one. */

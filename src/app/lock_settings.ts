@@ -1,4 +1,4 @@
-import type { ShippedParts } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import type { Settings } from "./settings.ts";
 
 /** Of a token without a quota, so that none is without limit. */

@@ -1,4 +1,4 @@
-import type { ShippedParts } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import type { Settings } from "./settings.ts";
 
 /** What settings of extensions say of every program: more to read, and a network. Their files were checked before. */

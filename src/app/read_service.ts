@@ -1,5 +1,5 @@
 import type { OpenRequest, ServiceRequest } from "../channels/channel.ts";
-import type { ShippedParts } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import { lockedBy } from "./locked_by.ts";
 import { lockedNote } from "./locked_note.ts";
 import { type Environment, readSettings, type Settings } from "./settings.ts";

@@ -4,7 +4,7 @@ import type { ConfigFile, ProjectFile } from "../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
 import { fileFault } from "../domain/file_fault.ts";
-import type { ShippedParts } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import { settingsSectionsOf } from "./settings_sections_of.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

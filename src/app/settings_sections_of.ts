@@ -1,5 +1,5 @@
 import { SettingsSections } from "../config/settings_sections.ts";
-import type { ShippedParts } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 
 /** What the shipped extensions own of the configuration. */
 export function settingsSectionsOf(
