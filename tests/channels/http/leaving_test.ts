@@ -50,7 +50,7 @@ Deno.test("messages: a client that leaves the wait for a result cancels its quer
 });
 
 Deno.test("messages: with an idempotency key the query goes on, and the next call has its outcome", async () => {
-  await using rig = await startRig([{ text: final("went on"), delayMs: 100 }]);
+  await using rig = await startRig([{ text: final("went on"), delayMs: 1_500 }]);
   const id = await rig.conversation();
   const headers = { "idempotency-key": "k1" };
   await leave(rig, messages(id), { body: { request: "x" }, headers });
@@ -60,25 +60,32 @@ Deno.test("messages: with an idempotency key the query goes on, and the next cal
 });
 
 Deno.test("messages: a client may say that its query goes on without it", async () => {
-  await using rig = await startRig([{ text: final("went on"), delayMs: 100 }]);
+  await using rig = await startRig([{ text: final("went on"), delayMs: 1_500 }]);
   await leave(rig, messages(await rig.conversation()), { body: { request: "x", cancelOnDisconnect: false } });
   assert.deepEqual(await ended(rig), ["answered"]);
 });
 
 Deno.test("messages: a client that leaves while it waits for another's query begins none", async () => {
-  await using rig = await startRig([endless]);
+  await using rig = await startRig([{ text: final("first"), delayMs: 5_000 }]);
   const id = await rig.conversation();
   void rig.post(messages(id), { request: "first", cancelOnDisconnect: false }).catch(() => {});
   while (rig.engine.provider.requests.length === 0) await pause();
   const gone = new AbortController();
+  const { conversations } = rig.engine;
+  const ask = conversations.ask.bind(conversations);
+  const come = Promise.withResolvers<void>();
+  conversations.ask = (...args) => {
+    come.resolve();
+    return ask(...args);
+  };
   const waiting = rig.ask(messages(id), {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ request: "second", whenBusy: "wait" }),
     signal: gone.signal,
   });
-  setTimeout(() => gone.abort(), 50);
-  await assert.rejects(waiting, { name: "AbortError" });
+  void come.promise.then(() => setTimeout(() => gone.abort(), 50));
+  await assert.rejects(waiting.then((response) => response.text()), { name: "AbortError" });
   const answered = () =>
     rig.logged.filter(({ event, data }) => event === "request" && Object(data).path === messages(id)).length;
   while (answered() === 0) await pause();
@@ -88,8 +95,8 @@ Deno.test("messages: a client that leaves while it waits for another's query beg
 Deno.test("openai client: a call that times out leaves no query running, however often it is tried again", async () => {
   const calls: Readonly<Record<string, (rig: Rig) => Promise<unknown>>> = {
     completions: (rig) =>
-      openAiClient(rig).chat.completions.create({ model: "vis", messages: [user] }, { timeout: 100, maxRetries: 1 }),
-    responses: (rig) => openAiClient(rig).responses.create({ input: "x" }, { timeout: 100, maxRetries: 1 }),
+      openAiClient(rig).chat.completions.create({ model: "vis", messages: [user] }, { timeout: 1_500, maxRetries: 1 }),
+    responses: (rig) => openAiClient(rig).responses.create({ input: "x" }, { timeout: 1_500, maxRetries: 1 }),
   };
   await Promise.all(
     Object.values(calls).map(async (call) => {
