@@ -63,10 +63,15 @@ export class ChildLink {
 
   /** Never rejects: whoever waits for an answer learns of the end by `onEnd`. Throws RangeError over a frame's limits. */
   send(header: Header, payload: Bytes = NOTHING): void {
+    this.sendLater(header, payload);
+    if (!this.#writing) void this.#write();
+  }
+
+  /** With the next frame that is sent: by itself it is not worth waking the child. */
+  sendLater(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead(this.#token, { header, payloadBytes: payload.length });
     this.#waiting.push(head);
     if (payload.length > 0) this.#waiting.push(payload);
-    if (!this.#writing) void this.#write();
   }
 
   async #write(): Promise<void> {

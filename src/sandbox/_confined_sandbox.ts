@@ -50,6 +50,8 @@ export class ConfinedSandbox implements Sandbox {
   #walls: Walls | null = null;
   #startMs = 0;
   #active: ActiveRun | null = null;
+  /** Whether its last block has left nothing that continues; only the child knows. */
+  #rests = true;
   #exit: ChildExit | null = null;
 
   constructor({ sandbox, setup, program, folder }: ConfinedSandboxOptions) {
@@ -116,6 +118,7 @@ export class ConfinedSandbox implements Sandbox {
   }
 
   async #loadModules(): Promise<void> {
+    if (Object.keys(this.#options.modules ?? {}).length > 0) this.#rests = false;
     await loadModules(this.#options, async (header, payload) => {
       const answer = await this.#requests.ask(header, payload);
       return this.#read(() => readValue(answer));
@@ -132,11 +135,13 @@ export class ConfinedSandbox implements Sandbox {
     }
     const { id, answer } = this.#requests.begin();
     const active = this.#activate(id, block);
+    this.#rests = false;
     try {
       const { iteration, index, deadlineMs } = block;
       this.#link.send({ t: "run", id, iteration, index, deadlineMs }, code);
       if (block.signal?.aborted) this.#link.send({ t: "cancel", id });
       const answered = await answer;
+      this.#rests = answered.header["rests"] === true;
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
       // It has ended, or was killed for what it sent: who asks afterwards must see that it has.
@@ -154,6 +159,7 @@ export class ConfinedSandbox implements Sandbox {
   }
 
   async restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]> {
+    this.#rests = false; // sources are evaluated
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
     // Code is for the child's main thread as well, which looks at what it refers to.
@@ -183,8 +189,12 @@ export class ConfinedSandbox implements Sandbox {
 
   async endQuery(): Promise<void> {
     const forget = this.#desk.endQuery();
-    const answer = await this.#requests.ask({ t: "endQuery" });
-    this.#read(() => readValue(answer));
+    if (this.#rests) this.#requests.tell({ t: "endQuery" });
+    else {
+      const answer = await this.#requests.ask({ t: "endQuery" });
+      this.#read(() => readValue(answer));
+      this.#rests = true;
+    }
     forget();
   }
 

@@ -6,10 +6,10 @@ const ASK_MS = 60_000;
 
 /** What the main process asks of one child besides host calls: sent, timed and answered once. */
 export class Requests {
-  readonly #link: Pick<ChildLink, "send" | "kill">;
+  readonly #link: Pick<ChildLink, "send" | "sendLater" | "kill">;
   readonly #asks = new Asks();
 
-  constructor(link: Pick<ChildLink, "send" | "kill">) {
+  constructor(link: Pick<ChildLink, "send" | "sendLater" | "kill">) {
     this.#link = link;
   }
 
@@ -29,10 +29,10 @@ export class Requests {
     return await this.within(answer, ms);
   }
 
-  /** Nobody waits for an answer. Throws SandboxGone where the child has ended. */
+  /** Nobody waits for an answer: it goes with the next frame. Throws SandboxGone where the child has ended. */
   tell(header: Header, payload?: Bytes): void {
     this.#asks.check();
-    this.#link.send({ ...header, id: null }, payload);
+    this.#link.sendLater({ ...header, id: null }, payload);
   }
 
   async within<T>(answer: Promise<T>, ms = ASK_MS): Promise<T> {

@@ -67,6 +67,11 @@ export class HostCalls {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
+  /** Whether none is open, and none was given up that the main process has yet to answer. */
+  get areNone(): boolean {
+    return this.#open === 0 && this.#outstanding === 0;
+  }
+
   /** Off while variables are restored: a source that is evaluated again must not repeat a side effect. */
   enable(on: boolean): void {
     this.#enabled = on;

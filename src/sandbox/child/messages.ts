@@ -75,7 +75,7 @@ export type ToWorker =
   | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
   | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
   | { readonly t: "module"; readonly id: string; readonly name: string; readonly script: string }
-  | { readonly t: "endQuery"; readonly id: string }
+  | { readonly t: "endQuery"; readonly id: string | null }
   | { readonly t: "ping"; readonly id: string };
 
 export type FromWorker =
@@ -103,6 +103,8 @@ export type FromWorker =
     readonly more: boolean;
     /** What the block threw, or why it was stopped. */
     readonly error?: ThrownError | null;
+    /** Of a block: nothing continues, so that nothing has to be ended with the query. */
+    readonly rests?: boolean;
     readonly payload: Bytes;
   }
   | { readonly t: "pong"; readonly id: string }

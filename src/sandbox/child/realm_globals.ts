@@ -13,6 +13,8 @@ export interface RealmTurns {
   soon(task: () => void): void;
   /** Leaves foreign code first. */
   afterwards(task: () => void): void;
+  /** An operation of the runtime has begun, or ended: `soon` follows from it without anything else. */
+  operations(change: 1 | -1): void;
 }
 
 /**
@@ -30,10 +32,15 @@ export function realmGlobals(turns: RealmTurns): Plain {
   const digestLater = (name: string, data: BufferSource): Promise<unknown> =>
     new captured.Promise((resolve, reject) => {
       const copy = clone(data); // as it is now: the operation starts when this turn has ended
+      const end = (settle: () => void): void => {
+        turns.operations(-1);
+        turns.soon(settle);
+      };
+      turns.operations(1);
       turns.afterwards(() => {
         void captured.apply(captured.then, digest(name, copy), [
-          (bytes: unknown) => turns.soon(() => resolve(bytes)),
-          (error: unknown) => turns.soon(() => reject(error)),
+          (bytes: unknown) => end(() => resolve(bytes)),
+          (error: unknown) => end(() => reject(error)),
         ]);
       });
     });

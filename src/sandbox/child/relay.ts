@@ -73,7 +73,7 @@ export class Relay {
         return this.#module(fields, payload);
       case "endQuery":
         this.#blocks.endQuery();
-        return this.link.post({ t: "endQuery", id: fields.id() });
+        return this.link.post({ t: "endQuery", id: fields.nullable("id", (key) => fields.id(key)) });
       default:
         throw new ProtocolError(`Cannot take a frame "${header.t}"`);
     }
@@ -196,11 +196,11 @@ export class Relay {
     this.#send({ t: "call", id: wire, run, name }, payload);
   }
 
-  #done({ id, more, error, payload }: Extract<FromWorker, { t: "done" }>): void {
+  #done({ id, more, error, rests, payload }: Extract<FromWorker, { t: "done" }>): void {
     this.#watch.settled(id);
     const ran = this.#ran;
     const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
-    this.#send({ t: "done", id, more, error: mapped }, payload);
+    this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);
   }
 
   #send(header: Header, payload?: Bytes): void {

@@ -18,7 +18,7 @@ export interface Finished {
 
 /** The block's variables and result, in frames of a size that the wire takes. */
 export function sendReport(parts: WorkerParts, { run, ending, error, ms }: Finished): void {
-  const { post, output, notes, preview, variables } = parts;
+  const { post, output, notes, preview, variables, isQuiet } = parts;
   const { id, block, defined } = run;
   const dropped = output.end();
   const { saved, touched, pending, lost } = variables.afterBlock(block, { ok: error === null });
@@ -46,7 +46,7 @@ export function sendReport(parts: WorkerParts, { run, ending, error, ms }: Finis
     notes: notes.take(),
     value: hasValue ? valueBytes(ending.value) : null,
   });
-  post({ t: "done", id, more: false, error, payload });
+  post({ t: "done", id, more: false, error, rests: isQuiet(), payload });
 }
 
 /** Null for a value that is too large or that the codec does not cover. */

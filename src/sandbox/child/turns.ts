@@ -60,6 +60,7 @@ export class Turns {
   readonly #afterwards = new Tasks();
   #scheduled = false;
   #inside = false;
+  #operations = 0;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -67,6 +68,15 @@ export class Turns {
 
   get inside(): boolean {
     return this.#inside;
+  }
+
+  /** Whether there are tasks, or operations of the runtime that will bring some. */
+  get areWaiting(): boolean {
+    return this.#tasks.waiting || this.#operations > 0;
+  }
+
+  operations(change: 1 | -1): void {
+    this.#operations += change;
   }
 
   /** `run` must not throw. */

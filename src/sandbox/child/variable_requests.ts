@@ -26,7 +26,8 @@ export class VariableRequests {
   }
 
   /** Answers when what was started before has had a turn of the event loop. */
-  acknowledge(id: string): void {
+  acknowledge(id: string | null): void {
+    if (id === null) return;
     captured.setImmediate(() => this.#answer(id, null));
   }
 

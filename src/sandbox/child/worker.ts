@@ -98,6 +98,7 @@ class SandboxWorker {
     const show = (value: unknown): string => preview(value, { chars: previewChars });
     return {
       post,
+      isQuiet: () => calls.areNone && timers.running + outside.running === 0 && !turns.areWaiting,
       turns,
       output,
       calls,

@@ -11,6 +11,8 @@ import type { Variables } from "./variables.ts";
 /** What the parts of the worker share. Made once, in worker.ts. */
 export interface WorkerParts {
   readonly post: Post;
+  /** Whether nothing that a block started continues. */
+  readonly isQuiet: () => boolean;
   readonly turns: Turns;
   readonly output: Output;
   readonly calls: HostCalls;
