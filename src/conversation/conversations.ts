@@ -180,14 +180,6 @@ export class Conversations {
     return await this.#running.get(branch.branchId)?.steering.add(text, signal) ?? false;
   }
 
-  /** Ends the running query of a branch as its caller's signal would; those that wait behind it go on. False where none
-   * runs in this process. */
-  cancel({ branchId }: Branch): boolean {
-    const running = this.#running.get(branchId);
-    running?.cancel();
-    return running !== undefined;
-  }
-
   /** The messages of the first call that a request would make now: in a conversation, or in a new one of a workspace.
    * Nothing is stored or sent. Rejects as `ask` does. */
   async preview(

@@ -132,19 +132,18 @@ Deno.test("Conversations.closeAll() cancels what runs, and resolves when that is
   assert.equal((await running).reason, "cancelled");
 });
 
-Deno.test("Conversations.cancel() ends the running query only, and the one that waits behind it is answered", async () => {
+Deno.test("Conversations.ask() ends the running query at its signal, and the one that waits behind it is answered", async () => {
   await using engine = await startEngine([
     replyJson("await new Promise(() => {})"),
     replyJson("1 + 1", { final: "two" }),
   ]);
-  assert.equal(engine.conversations.cancel(engine.branch), false);
-  const running = engine.ask("x");
+  const controller = new AbortController();
+  const running = engine.ask("x", controller);
   await until(() => engine.events.some(({ type }) => type === "block_started"));
   const waiting = engine.ask("y");
-  assert.equal(engine.conversations.cancel(engine.branch), true);
+  controller.abort();
   assert.equal((await running).reason, "cancelled");
   assert.deepEqual([(await waiting).reason, (await waiting).answer], ["answered", "two"]);
-  assert.equal(engine.conversations.cancel(engine.branch), false);
 });
 
 Deno.test("Conversations ends a query whose sandbox cannot start, and tries again in the next", async () => {

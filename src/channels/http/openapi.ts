@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { QueryEventSchema } from "./event_schemas.ts";
+import { QueryEventSchema } from "../schemas/query_event_schema.ts";
 import { scopeOf } from "./require_scope.ts";
 import type { Answer, Route } from "./route.ts";
 import { ProblemSchema } from "./schemas.ts";

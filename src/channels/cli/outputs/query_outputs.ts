@@ -1,27 +1,10 @@
 import { z } from "zod";
 import { BlockResultSchema } from "../../schemas/block_result_schema.ts";
+import { QueryEventSchema } from "../../schemas/query_event_schema.ts";
 import { QueryResultSchema } from "../../schemas/query_result_schema.ts";
-import { UsageSchema } from "../../schemas/usage_schema.ts";
 
 const count = z.number().int().min(0);
 const time = z.number().int().describe("Milliseconds since the epoch");
-
-const EVENTS = [
-  "started",
-  "thinking",
-  "code",
-  "block_started",
-  "block_finished",
-  "host_call",
-  "nudge",
-  "retrying",
-  "usage",
-  "iteration_finished",
-  "answer_delta",
-  "final",
-  "failed",
-  "cancelled",
-] as const;
 
 const image = z.object({
   kind: z.string(),
@@ -64,43 +47,14 @@ const result = QueryResultSchema.extend({
   trace: recordedQuery.nullable().optional().describe("All that the query did, with --trace"),
 }).describe("What a query came to");
 
-const event = z.looseObject({
-  seq: z.number().int().min(1).describe("1-based and without gaps"),
-  at: time,
-  queryId: z.string(),
-  parentQueryId: z.string().optional().describe("Of a child query: whose block started it"),
-  iteration: z.number().int().nullable(),
-  type: z.enum(EVENTS).describe("One of final, failed and cancelled is the last"),
-  conversationId: z.string().optional(),
-  request: z.string().optional(),
-  model: z.string().optional(),
-  delta: z.string().optional(),
-  block: count.optional(),
-  code: z.string().optional(),
-  name: z.string().optional(),
-  phase: z.enum(["start", "end"]).optional(),
-  ms: z.number().optional(),
-  ok: z.boolean().optional(),
-  diffs: z.array(z.string()).optional().describe("How a call changed files: a unified diff each"),
-  lines: z.array(z.string()).optional(),
-  usage: UsageSchema.optional(),
-  outcome: z.string().optional(),
-  reason: z.string().nullable().optional(),
-  waitMs: z.number().optional().describe("Of retrying: until the model is asked again"),
-  attempt: count.optional().describe("Of retrying: the number of that try"),
-  result: z.looseObject({}).optional().describe(
-    "Of block_finished what became of the block, at the end of the query what it came to",
-  ),
-}).describe("One event of a query");
-
 const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
 
 /** What is asked of a model. A name ends with "jsonl" where each line is one of these. */
 export const queryOutputs = {
   "run": result,
-  "run jsonl": event,
+  "run jsonl": QueryEventSchema,
   "conversations retry": result,
-  "conversations retry jsonl": event,
+  "conversations retry jsonl": QueryEventSchema,
   "prompt": z.object({ bytes: count, tokens: count.describe("Estimated"), messages: z.array(message) }),
   "replay": z.object({
     conversationId: z.string(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { BlockResultSchema } from "../schemas/block_result_schema.ts";
-import { QueryResultSchema } from "../schemas/query_result_schema.ts";
-import { UsageSchema } from "../schemas/usage_schema.ts";
+import { BlockResultSchema } from "./block_result_schema.ts";
+import { QueryResultSchema } from "./query_result_schema.ts";
+import { UsageSchema } from "./usage_schema.ts";
 
 const whole = z.number().int();
 const block = whole.describe("Of the iteration, from 0 on");

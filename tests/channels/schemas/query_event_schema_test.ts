@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { QueryEventSchema } from "../../../src/channels/http/event_schemas.ts";
+import { QueryEventSchema } from "../../../src/channels/schemas/query_event_schema.ts";
 import type { QueryEvent } from "../../../src/domain/query_event.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { allEvents, SSE, startRig } from "./_rig.ts";
+import { allEvents, SSE, startRig } from "../http/_rig.ts";
 
 type Described = z.infer<typeof QueryEventSchema>;
 /** Does not compile where one of them is not described, or is no event. */
