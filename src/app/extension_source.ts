@@ -4,7 +4,7 @@ import type { ExtensionDescription } from "../extension/description.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { isWanted } from "../extension/is_wanted.ts";
 import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
-import type { FolderOptions, LoadOptions, LoadReport } from "../extension/loader.ts";
+import type { FolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../extension/loader.ts";
 import type { SettingSources } from "../extension/read_config.ts";
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { Extension } from "../extension/spec.ts";
