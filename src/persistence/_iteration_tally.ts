@@ -3,25 +3,21 @@ import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { sql } from "kysely";
 
-/** The sum of the places in the index by which iterations are read. A key that is not what it was counts as none: a
- * search would go astray at it. */
-const FOUND = sql<number>`(
-  SELECT coalesce(sum((i.position + 1) * (i.query_state_id = s.id)), 0) FROM iteration i WHERE i.query_state_id = s.id
-)`;
-
-/** Throws `Damage` where an iteration of a run is missing. */
-export async function verifyIterations(db: Database, queryId: string): Promise<void> {
+/** Throws `Damage` where an iteration of a run is missing, by the sum of the places in the index by which iterations are
+ * read. Gives the newest of them; -1 for none. */
+export async function verifyIterations(db: Database, queryId: string): Promise<number> {
   const [row] = await compiledRows(db, {
     name: "iterations of a run",
     build: () =>
-      db.selectFrom("queryState as s").select(["s.iterations as expected", FOUND.as("found")]).where(
-        "s.id",
-        "=",
-        queryId,
-      ),
+      db.selectFrom("queryState as s").leftJoin("iteration as i", "i.queryStateId", "s.id")
+        .select((i) => ["s.iterations as expected", i.fn.max("i.position").as("newest")])
+        // A key that is not what it was counts as none: a search would go astray at it.
+        .select(sql<number>`coalesce(sum((i.position + 1) * (i.query_state_id = s.id)), 0)`.as("found"))
+        .where("s.id", "=", queryId).groupBy("s.id"),
     parameters: [queryId],
   });
   if (row && row.expected !== row.found) throw new Damage(`iterations of query ${queryId} are missing`);
+  return row?.newest ?? -1;
 }
 
 /** Throws `Damage` where an iteration of a run is missing, or a block or a version that it stored. */

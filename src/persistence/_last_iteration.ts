@@ -5,29 +5,34 @@ import { intact } from "./_intact.ts";
 import { verifyIterations } from "./_iteration_tally.ts";
 import type { Schema } from "./_schema.ts";
 
-type Last = Pick<Schema["iteration"], "id" | "status" | "metadata" | "position"> & { readonly states: number };
+type Found = Pick<Schema["iteration"], "id" | "status" | "metadata" | "position" | "llmThinking"> & {
+  readonly states: number;
+};
 
 /** The newest iteration of a run. */
-export async function lastIteration(db: Database, queryId: string): Promise<Last | null> {
-  await verifyIterations(db, queryId);
-  const [last] = await compiledRows<Last & { readonly place: number }>(db, {
-    name: "last iteration",
-    build: () =>
-      db.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
-        .select(["k.position as place", "i.id", "i.status", "i.metadata", "i.position", "i.states"])
-        .where("k.queryStateId", "=", queryId).select(intact("iteration", "i")).orderBy("k.position", "desc").limit(1),
-    parameters: [queryId, 1],
-  });
-  if (last) verifyPlaces([last], queryId);
-  return last ?? null;
+export async function lastIteration(db: Database, queryId: string): Promise<Found | null> {
+  for await (const last of newestIterations(db, queryId)) return last;
+  return null;
 }
 
-/** Throws `Damage` where an index leads to another iteration than its key says. */
-export function verifyPlaces(
-  rows: readonly { readonly place: number; readonly position: number }[],
+/** The iterations of a run, those before `until` only, newest first. Each is looked for by its place: a walk through an
+ * index would pass over those that a damaged key hides. */
+export async function* newestIterations(
+  db: Database,
   queryId: string,
-): void {
-  if (rows.some(({ place, position }) => place !== position)) {
-    throw new Damage(`an index leads to another iteration of query ${queryId}`);
+  { until = Infinity }: { readonly until?: number } = {},
+): AsyncGenerator<Found> {
+  for (let place = Math.min(await verifyIterations(db, queryId), until - 1); place >= 0; place--) {
+    const [found] = await compiledRows<Found>(db, {
+      name: "iteration at a place",
+      build: () =>
+        // The row that the index `k` leads to says itself where it stands.
+        db.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
+          .select(["i.id", "i.status", "i.metadata", "i.position", "i.llmThinking", "i.states"])
+          .where("k.queryStateId", "=", queryId).where("k.position", "=", place).select(intact("iteration", "i")),
+      parameters: [queryId, place],
+    });
+    if (found?.position !== place) throw new Damage(`iteration ${place + 1} of query ${queryId} is missing`);
+    yield found;
   }
 }

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
@@ -30,7 +31,10 @@ export async function runBefore(db: Database, queryId: string): Promise<string |
         .select(intact("queryState", "s")).select(intact("querySoul", "q")),
     parameters: [queryId],
   });
-  if (!run) return null;
+  if (!run) {
+    await verifyAbsent(db, { table: "queryState", id: queryId });
+    return null;
+  }
   const { version, number, branchId } = run;
   if (version > 0) return (await runAt(db, { branchId, number, version: version - 1 })).id;
   return number === 0 ? null : (await runAt(db, { branchId, number: number - 1 })).id;

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { NewestQueries } from "../domain/newest_queries.ts";
@@ -11,10 +10,9 @@ import type { Database } from "./_database.ts";
 import { endQuery } from "./_end_query.ts";
 import { insertRow } from "./_insert_row.ts";
 import { insertQuerySoul } from "./_insert_query_soul.ts";
-import { intact, isIntact } from "./_intact.ts";
-import { verifyIterations } from "./_iteration_tally.ts";
+import { intact } from "./_intact.ts";
 import { fromJson, toJson } from "./_json.ts";
-import { verifyPlaces } from "./_last_iteration.ts";
+import { newestIterations } from "./_last_iteration.ts";
 import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
 import { type IsAlive, renewLeases, takeLease } from "./_leases.ts";
 import { newestRun, type Run, runBefore } from "./_newest_run.ts";
@@ -204,23 +202,14 @@ export class Queries {
     tx: Database,
     { queryId, shown }: { readonly queryId: string; readonly shown: number },
   ): Promise<string[]> {
-    const until = Number.isFinite(shown) ? shown : Number.MAX_SAFE_INTEGER;
-    await verifyIterations(tx, queryId);
-    const rows = await compiledRows(tx, {
-      name: "last thinkings",
-      build: () =>
-        tx.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
-          .select(["k.position as place", "i.position", "i.llmThinking"]).where("k.queryStateId", "=", queryId)
-          // What a damaged row says here decides nothing before it is compared.
-          .where(sql<boolean>`CASE WHEN ${isIntact("iteration", "i")}
-            THEN i.llm_thinking <> '' OR i.position <> k.position END`)
-          .where("k.position", "<", until).orderBy("k.position", "desc").limit(HANDED_OVER_THINKINGS),
-      parameters: [queryId, until, HANDED_OVER_THINKINGS],
-    });
-    verifyPlaces(rows, queryId);
+    const cells: string[] = [];
     const content = new Content(tx);
-    await content.load(rows.map((row) => row.llmThinking));
-    return rows.map((row) => content.text(row.llmThinking ?? "")).reverse();
+    for await (const { llmThinking } of newestIterations(tx, queryId, { until: shown })) {
+      if (llmThinking) cells.unshift(llmThinking);
+      if (cells.length === HANDED_OVER_THINKINGS) break;
+    }
+    await content.load(cells);
+    return cells.map((cell) => content.text(cell));
   }
 
   async #read(db: Database, rows: readonly QueryRow[]): Promise<StoredQuery[]> {

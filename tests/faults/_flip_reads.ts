@@ -97,8 +97,8 @@ async function ofQuery(store: Store, branchId: string, queryId: string): Promise
       { name: `calls ${iterationId}`, run: (from) => from.subCalls(iterationId) },
     ]),
   ];
-  // Another query of a child's branch is one more child.
-  return reads.map((read) => ({ ...read, stays: !read.name.startsWith("children") }));
+  // Another query of a child's branch is one more child, and what was changed before the last query is older then.
+  return reads.map((read) => ({ ...read, stays: !/^(children|unchanged) /.test(read.name) }));
 }
 
 function atPoint(branchId: string, at: BranchPoint): readonly Read[] {
