@@ -168,7 +168,7 @@ async function local(parts: ChooseParts): Promise<Choice> {
   const { model } = config;
   const serving = servers.filter(({ models }) => models.length > 0);
   const server = (model === null ? undefined : serving.find(({ models }) => models.includes(model))) ?? serving[0];
-  if (server === undefined) throw new ConfigError(noProvider(servers));
+  if (server === undefined) throw noProvider(servers);
   if (model !== null && !server.models.includes(model)) {
     const there = server.models.slice(0, 5).join(", ");
     throw new ConfigError(
@@ -189,14 +189,17 @@ async function onServer(
   return { ...only({ ...resolved, baseUrl: server.baseUrl }, model ?? server.models[0] ?? null), notes: [note] };
 }
 
-function noProvider(servers: readonly LocalServer[]): string {
+function noProvider(servers: readonly LocalServer[]): ConfigError {
   const found = servers.map(({ title, baseUrl }) => `${title} at ${baseUrl} has no model`).join(", ");
-  return `No provider is configured${
-    found ? ` (${found}: load one)` : ""
-  }. Log in: vis auth login; or set a key such as ANTHROPIC_API_KEY
+  return new ConfigError(`No provider is configured${found ? ` (${found}: load one)` : ""}`, {
+    code: "no_provider",
+    advice: WITHOUT_PROVIDER,
+  });
+}
+
+const WITHOUT_PROVIDER = `log in: vis auth login; or set a key such as ANTHROPIC_API_KEY
 Any OpenAI-compatible server: set VIS_BASE_URL, VIS_MODEL and, if it needs one, VIS_API_KEY; or start Ollama or LM Studio
 See it work without one: vis demo`;
-}
 
 function lacksKey({ need, key }: ResolvedProvider): boolean {
   return need !== "optional" && key.value === null;
@@ -204,7 +207,7 @@ function lacksKey({ need, key }: ResolvedProvider): boolean {
 
 function withKey(provider: ResolvedProvider): ResolvedProvider {
   if (!lacksKey(provider)) return provider;
-  throw new ConfigError(`Cannot use provider ${provider.name}: it has no key; ${keyAdvice(provider)}`);
+  throw new ConfigError(`Cannot use provider ${provider.name}: it has no key`, { advice: keyAdvice(provider) });
 }
 
 /** The model's own name, where it was given with the provider's. */

@@ -9,7 +9,7 @@ import { refusedKeys } from "../config/refused_keys.ts";
 import { isSecret, maskSecrets } from "../config/secrets.ts";
 import { configJsonSchema, type Setting, settingList, settingOf } from "../config/setting_list.ts";
 import type { SettingsSections } from "../config/settings_sections.ts";
-import { ConfigError, UsageError } from "../domain/errors.ts";
+import { ConfigError, SettingError, UsageError } from "../domain/errors.ts";
 import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { nearestName } from "../domain/nearest_name.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
@@ -171,7 +171,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     },
   ): Promise<{ readonly text: string; readonly value: unknown }> {
     const { key } = setting;
-    let problem = "";
+    let problem: Error | null = null;
     for (const value of readings(setting, words)) {
       if (isSecret(lastOf(key), value)) throw secretRefused(key);
       try {
@@ -182,11 +182,12 @@ export class AppConfigAdmin implements ConfigAdmin {
         return { text, value };
       } catch (error) {
         if (!(error instanceof ConfigError) && !(error instanceof RangeError)) throw error;
-        problem ||= error.message.replace(`Cannot use ${file.path}: `, "").replace(`${key}: `, "");
+        problem ??= error;
       }
     }
-    const takes = problem.startsWith("A project") ? "" : ` (it takes ${setting.type})`;
-    throw new UsageError(`Cannot set ${key}: ${problem}${takes}`);
+    const why = problem instanceof SettingError ? [problem.why, problem.advice] : [problem?.message];
+    const takes = problem instanceof SettingError && problem.code === "untrusted" ? "" : ` (it takes ${setting.type})`;
+    throw new UsageError(`Cannot set ${key}: ${why.filter(Boolean).join("; ")}${takes}`);
   }
 
   #userPath(): string | null {

@@ -1,11 +1,11 @@
 import { dirname } from "node:path";
 import type { CheckResult } from "../channels/channel.ts";
-import { StoreError, type StoreErrorKind } from "../domain/errors.ts";
+import { StoreError, type StoreErrorCode } from "../domain/errors.ts";
 import { openStore } from "../persistence/open_store.ts";
 import { folderFault } from "./folder_fault.ts";
 import type { Settings } from "./settings.ts";
 
-const MENDS: Readonly<Record<StoreErrorKind, string>> = {
+const MENDS: Readonly<Record<StoreErrorCode, string>> = {
   busy: "Another process holds it: try again when that is done",
   full: "Make room on the disk; vis db prune and vis db vacuum give some back",
   readonly: "Make the file and its folder writable, or name another one: --db, VIS_DB",
@@ -34,7 +34,7 @@ export async function diagnoseDatabase({ database }: Pick<Settings, "database">)
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return { name, state: "fail", found: error.message, mend: MENDS[error.kind] };
+    return { name, state: "fail", found: error.message, mend: MENDS[error.code] };
   }
 }
 

@@ -12,7 +12,7 @@ export async function diagnoseExtensions(settings: Settings, parts: SessionParts
     const loaded = all.filter(({ state }) => state === "loaded");
     const denied = (one: string): boolean => settings.config.extensions.deny.includes(one);
     const faults = all.filter((one) =>
-      one.state !== "loaded" && !denied(one.name) && (one.path !== "" || one.reason.includes("extensions.config"))
+      one.state !== "loaded" && !denied(one.name) && (one.path !== "" || one.state === "misconfigured")
     );
     return [
       { name, state: "ok", found: `${loaded.length} load: ${loaded.map((one) => one.alias).join(", ")}`, mend: "" },
@@ -22,7 +22,7 @@ export async function diagnoseExtensions(settings: Settings, parts: SessionParts
         found: one.reason,
         mend: one.state === "untrusted"
           ? "Read it, then: vis extensions trust"
-          : one.path === ""
+          : one.state === "misconfigured"
           ? "vis config explain extensions.config shows what is set"
           : `vis extensions check ${one.path}; or leave it out: vis config set extensions.deny ${one.name}`,
       })),

@@ -35,19 +35,11 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return unusable(name, error.message);
+    // Without any provider Vis still shows and replays what is stored; a wrong one is a fault.
+    if (error.code === "no_provider") return { name, state: "warn", found: error.problem, mend: NO_PROVIDER };
+    const mend = error.advice || "vis providers shows what was found";
+    return { name, state: "fail", found: error.problem, mend };
   }
-}
-
-/** Without any provider Vis still shows and replays what is stored; a wrong one is a fault. */
-function unusable(name: string, message: string): CheckResult {
-  const [headline = "", ...rest] = message.split("\n");
-  if (headline.startsWith("No provider is configured")) {
-    return { name, state: "warn", found: headline.split(". ")[0] ?? "", mend: NO_PROVIDER };
-  }
-  const lines = rest.map((line) => line.trim().replace(/ {2,}/g, " ")).join("; ");
-  const [found = "", ...advice] = headline.split("; ");
-  return { name, state: "fail", found, mend: advice.join("; ") || lines || "vis providers shows what was found" };
 }
 
 function mendOf(name: string, { config }: Settings): string {

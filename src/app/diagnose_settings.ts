@@ -1,25 +1,25 @@
 import { join } from "node:path";
 import type { CheckResult } from "../channels/channel.ts";
-import { ConfigError } from "../domain/errors.ts";
-import { fileFault } from "../domain/file_fault.ts";
+import { type ConfigError, SettingError } from "../domain/errors.ts";
+import { fileCode, fileFault } from "../domain/file_fault.ts";
 import { folderFault } from "./folder_fault.ts";
 import type { Settings } from "./settings.ts";
 
-/** Why the settings cannot be used, and what mends it. */
+/** Why the settings cannot be used, and how to fix it. */
 export function settingsFault(error: ConfigError): CheckResult {
-  const { message } = error;
-  const [, file = "", key = ""] = /^Cannot use (\S.*?\.jsonc): ([\w.-]+)/.exec(message) ?? [];
-  const project = /[\\/]\.vis[\\/]config\.jsonc$/.test(file) && message.includes("A project may not")
-    ? " --project"
-    : "";
-  const mend = key !== ""
-    ? `vis config unset${project} ${key} takes it out; vis config schema says what may stand there`
-    : message.endsWith("; mend its owner and rights")
-    ? "Mend its owner and rights; or set VIS_HOME to another folder where the file is not the project's"
-    : file !== "" || message.startsWith("Cannot read")
-    ? "Mend the text of the file: it is JSON with comments"
-    : "vis help run lists the variables of the environment";
-  return { name: "configuration", state: "fail", found: message, mend };
+  return { name: "configuration", state: "fail", found: error.message, mend: settingsFix(error) };
+}
+
+function settingsFix(error: ConfigError): string {
+  if (error instanceof SettingError) {
+    const project = error.project ? " --project" : "";
+    return `vis config unset${project} ${error.key} takes it out; vis config schema says what may stand there`;
+  }
+  if (error.code === "access") {
+    return "Make it a file that Vis may read; or set VIS_HOME to another folder where the file is not the project's";
+  }
+  if (error.code === "syntax") return "Fix the text of the file: it is JSON with comments";
+  return "vis help run lists the variables of the environment";
 }
 
 /** Where the settings come from, and whether others can read what only the user should. */
@@ -63,17 +63,17 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
     await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
     return { name, state: "ok", found: home, mend: "" };
   } catch (error) {
-    const why = fileFault(error);
-    const mend = why.startsWith("the disk is full")
-      ? "Make room on it"
-      : why === "the disk is for reading only"
-      ? "Mount it for writing, or set VIS_HOME to another"
-      : "Fix its owner and permissions, or set VIS_HOME to another";
-    return { name, state: "fail", found: `${home} cannot be written: ${why}`, mend };
+    const mend = HOME_FIXES[fileCode(error)] ?? "Fix its owner and permissions, or set VIS_HOME to another";
+    return { name, state: "fail", found: `${home} cannot be written: ${fileFault(error)}`, mend };
   } finally {
     await Deno.remove(probe).catch(() => {});
   }
 }
+
+const HOME_FIXES: Readonly<Record<string, string>> = {
+  ENOSPC: "Make room on it",
+  EROFS: "Mount it for writing, or set VIS_HOME to another",
+};
 
 /** What is wrong, "" where nothing is. */
 async function openToOthers(path: string): Promise<string> {

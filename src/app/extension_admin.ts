@@ -142,7 +142,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const { namespace, alias: { alias } } = extension;
     if (isWanted(alias, extension, this.#settings.config.extensions)) return facts;
     const [key = ""] = settingsSectionsOf(this.#parts).spellings(`extensions.config.${namespace}.enabled`);
-    return { ...facts, state: "skipped", reason: `it is off: vis config set ${key} true` };
+    return { ...facts, state: "off", reason: `it is off: vis config set ${key} true` };
   }
 
   async #load({ off = false } = {}) {
@@ -197,9 +197,8 @@ function settingLines({ namespace, config }: Extension): readonly string[] {
   return lines.length === 0 ? [] : [`Settings, in extensions.config.${namespace}:\n${lines.join("\n")}`];
 }
 
-function skippedFacts({ name, reason, folder }: Skipped): ExtensionFacts {
+function skippedFacts({ name, state, reason, folder }: Skipped): ExtensionFacts {
   const place = folder?.place ?? "shipped";
-  const state = reason.includes("it is not trusted") ? "untrusted" : "skipped";
   return { name, place, state, version: "", alias: "", doc: "", path: folder?.path ?? "", reason, commands: [] };
 }
 

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { ConfigError } from "../domain/errors.ts";
+import { ConfigError, SettingError } from "../domain/errors.ts";
 import type { ExtensionDescription } from "../extension/description.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { isWanted } from "../extension/is_wanted.ts";
@@ -43,7 +43,8 @@ export async function extensionSource(
     const { registry, skipped } = await buildRegistry(settings, parts, { folders });
     const named = skipped.find(({ folder }) => folder?.place === "path");
     if (named) {
-      throw new ConfigError(`${named.reason}; vis extensions check looks at one, vis extensions new writes one`);
+      const advice = "vis extensions check looks at one, vis extensions new writes one";
+      throw new ConfigError(named.reason, { advice });
     }
     return { source: registry, notes: skipped.filter(({ folder }) => folder).map(({ reason }) => reason) };
   }
@@ -152,7 +153,8 @@ export async function buildRegistry(
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       log.error("extension.skipped", { ext: extension.namespace, error: reason });
-      skipped.push({ name: extension.namespace, reason });
+      const state = error instanceof SettingError ? "misconfigured" : "skipped";
+      skipped.push({ name: extension.namespace, state, reason });
       return false;
     }
   });

@@ -105,9 +105,10 @@ function presetOf(
   const presets = Object.keys(PRESETS);
   const known = entry === undefined ? [...new Set([...providers.map((one) => one.name), ...presets])] : presets;
   const near = nearestName(asked, [...known, "demo"]);
-  const meant = near === null ? "" : `; is ${near} meant?`;
   const what = entry === undefined ? "provider" : `the preset of provider ${name}`;
-  throw new ConfigError(`Cannot use ${what}: ${asked} (there are ${known.join(", ")} and demo)${meant}`);
+  throw new ConfigError(`Cannot use ${what}: ${asked} (there are ${known.join(", ")} and demo)`, {
+    advice: near === null ? "" : `is ${near} meant?`,
+  });
 }
 
 function keyIn(

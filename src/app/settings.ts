@@ -56,9 +56,11 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
     return { path, text: await Deno.readTextFile(path) };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
-    const why = fileFault(error);
-    const mend = why === "access is denied" ? "; mend its owner and rights" : "";
-    throw new ConfigError(`Cannot read ${path}: ${why}${mend}`);
+    throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`, {
+      code: "access",
+      advice: "make it a file that Vis may read",
+      cause: error,
+    });
   }
 }
 

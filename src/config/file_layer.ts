@@ -1,4 +1,4 @@
-import { ConfigError } from "../domain/errors.ts";
+import { SettingError } from "../domain/errors.ts";
 import { checkConfig } from "./check_config.ts";
 import type { ConfigFile, ConfigLayer, ProjectFile } from "./layers.ts";
 import { parseJsonc } from "./parse_jsonc.ts";
@@ -6,7 +6,7 @@ import { refusedKeys } from "./refused_keys.ts";
 import { ConfigSchema } from "./schema.ts";
 import { SettingsSections } from "./settings_sections.ts";
 
-/** What a file says. Throws `ConfigError` that names the file and the key: of a value that cannot be used, and of a key
+/** What a file says. Throws `SettingError` that names the file and the key: of a value that cannot be used, and of a key
  * that a project may not set. */
 export async function fileLayer(
   layer: "user" | "project",
@@ -15,7 +15,8 @@ export async function fileLayer(
 ): Promise<ConfigLayer> {
   const values = parseJsonc(file);
   const isOwn = Object.keys(Object(values)).every((key) => key === "$schema" || Object.hasOwn(ConfigSchema.shape, key));
-  checkConfig(values, file.path, isOwn ? ConfigSchema : ConfigSchema.extend(await sections.atTop()));
+  const schema = isOwn ? ConfigSchema : ConfigSchema.extend(await sections.atTop());
+  checkConfig(values, file.path, { schema, project: layer === "project" });
   if ("trusted" in file) await checkProject(values, file, sections);
   const { $schema: _forEditors, ...said } = { $schema: undefined, ...Object(values) };
   return { layer, values: said, where: () => file.path };
@@ -29,10 +30,14 @@ async function checkProject(
   const refused = refusedKeys(values, projectKeys);
   const [key] = refused;
   if (key === undefined || await trusted()) return;
-  const others = refused.length > 1 ? ` (as ${refused.slice(1).join(", ")})` : "";
+  const others = refused.length > 1 ? ` (nor ${refused.slice(1).join(", ")})` : "";
   const own = userPath ?? "the user's own config.jsonc";
-  throw new ConfigError(
-    `Cannot use ${path}: ${key}${others}: A project may not set it, since blocks can write this file; ` +
-      `put it into ${own}, or run vis config trust`,
-  );
+  throw new SettingError({
+    source: path,
+    code: "untrusted",
+    project: true,
+    key,
+    why: `A project may not set it${others}, since blocks can write this file`,
+    advice: `put it into ${own}, or run vis config trust`,
+  });
 }

@@ -7,7 +7,7 @@ export function parseJsonc(file: { readonly path: string; readonly text: string 
     return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`Cannot read ${file.path}: ${oneLine(why, 300)}`);
+    throw new ConfigError(`Cannot read ${file.path}: ${oneLine(why, 300)}`, { code: "syntax" });
   }
 }
 

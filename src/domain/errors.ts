@@ -1,13 +1,60 @@
-/** The errors that a layer above catches by class. Everything else is a defect and is caught nowhere. */
+/** The errors that a layer above catches by class. Everything else is a defect and is caught nowhere. A class that
+ * stands for several cases tells them apart by `code`, never by its message. */
 
 /** A flag, an argument or an input that cannot be used; the CLI exits with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** A setting is missing or wrong; the CLI exits with 3. */
+/** `value`: a key or a value of a settings file. `untrusted`: a key that the file of a project may not set. `syntax`: a
+ * file is not JSON with comments. `access`: a file cannot be read. `no_provider`: none is configured. `other`: the
+ * message says it all. */
+export type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "other";
+
+/** A setting is missing or wrong; the CLI exits with 3. The message is the problem and, behind a semicolon, the advice. */
 export class ConfigError extends Error {
-  override readonly name = "ConfigError";
+  override readonly name: string = "ConfigError";
+  readonly code: ConfigErrorCode;
+  /** What to do about it; "" where the problem says it. */
+  readonly advice: string;
+  constructor(
+    readonly problem: string,
+    { code = "other", advice = "", cause }: {
+      readonly code?: ConfigErrorCode;
+      readonly advice?: string;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(advice === "" ? problem : `${problem}; ${advice}`, { cause });
+    this.code = code;
+    this.advice = advice;
+  }
+}
+
+/** A key of a settings file cannot be used. */
+export class SettingError extends ConfigError {
+  override readonly name = "SettingError";
+  readonly key: string;
+  /** The message without the file and the key. */
+  readonly why: string;
+  /** Whether the file is that of a project. */
+  readonly project: boolean;
+  constructor(
+    { source, key, why, project = false, ...facts }: {
+      /** The file, or whose settings they are. */
+      readonly source: string;
+      readonly key: string;
+      readonly why: string;
+      readonly project?: boolean;
+      readonly code: "value" | "untrusted";
+      readonly advice?: string;
+    },
+  ) {
+    super(`Cannot use ${source}: ${key}: ${why}`, facts);
+    this.key = key;
+    this.why = why;
+    this.project = project;
+  }
 }
 
 export type ProviderErrorKind = "auth" | "rate" | "context" | "refused" | "reply" | "network" | "server" | "stall";
@@ -38,12 +85,12 @@ export class ProviderError extends Error {
   }
 }
 
-export type StoreErrorKind = "busy" | "full" | "readonly" | "moved" | "corrupt" | "newer" | "unavailable";
+export type StoreErrorCode = "busy" | "full" | "readonly" | "moved" | "corrupt" | "newer" | "unavailable";
 
-/** The database cannot be used; `message` names the path and the mend. */
+/** The database cannot be used; `message` names the path and what to do. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
-  constructor(message: string, readonly kind: StoreErrorKind, options?: ErrorOptions) {
+  constructor(message: string, readonly code: StoreErrorCode, options?: ErrorOptions) {
     super(message, options);
   }
 }

@@ -1,9 +1,13 @@
+/** Why an extension is not loaded. `untrusted`: nobody has trusted this content of a project's folder. `misconfigured`:
+ * its section of `extensions.config` is wrong. `off`: a setting switches it off. `skipped`: it cannot be loaded. */
+export type LeftOut = "untrusted" | "misconfigured" | "off" | "skipped";
+
 /** An extension as it was found. */
 export interface ExtensionFacts {
   /** Namespace, or the folder's name where it could not be read. */
   readonly name: string;
   readonly place: "shipped" | "home" | "project" | "path";
-  readonly state: "loaded" | "skipped" | "untrusted";
+  readonly state: "loaded" | LeftOut;
   readonly version: string;
   readonly alias: string;
   readonly doc: string;

@@ -1,9 +1,16 @@
+import { messageOf } from "./message_of.ts";
+
 /** Why a file could not be read or written, in words; `otherwise`, or the system's own, where there are none. */
-export function fileFault(error: unknown, otherwise = error instanceof Error ? error.message : String(error)): string {
-  // What Deno keeps from programs by itself, such as /proc, has no code; neither has a file that gets too large.
-  const code = error instanceof Error ? "code" in error ? String(error.code) : error.name : "";
-  const isTooLarge = error instanceof Error && /^File too large \(/.test(error.message);
-  return WORDS[isTooLarge ? "EFBIG" : code] ?? otherwise;
+export function fileFault(error: unknown, otherwise = messageOf(error)): string {
+  return WORDS[fileCode(error)] ?? otherwise;
+}
+
+/** The system's code for it, such as ENOENT; the name of the error where there is none. */
+export function fileCode(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  if ("code" in error) return String(error.code);
+  // A file that gets too large has no code; neither has what Deno itself keeps from programs, such as /proc.
+  return /^File too large \(/.test(error.message) ? "EFBIG" : error.name;
 }
 
 const WORDS: Readonly<Record<string, string>> = {

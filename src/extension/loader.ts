@@ -1,4 +1,5 @@
 import { messageOf } from "../domain/message_of.ts";
+import type { LeftOut } from "../domain/extension_report.ts";
 import { basename } from "node:path";
 import type { Log } from "../logging/log.ts";
 import type { FoundFolder } from "./discover.ts";
@@ -28,6 +29,7 @@ export interface LoadReport {
 
 export interface Skipped {
   readonly name: string;
+  readonly state: LeftOut;
   readonly reason: string;
   /** The folder, where it came from one. */
   readonly folder?: FoundFolder;
@@ -155,7 +157,8 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   try {
     read = await readExtensionFolder(folder.path);
     if (folder.place === "project" && !await folderOptions.trust.has(folder.path, read.hash)) {
-      return [failed({ name, folder }, `it is not trusted; vis extensions trust shows it (${read.hash.slice(0, 12)})`)];
+      const why = `it is not trusted; vis extensions trust shows it (${read.hash.slice(0, 12)})`;
+      return [{ ...failed({ name, folder }, why), state: "untrusted" }];
     }
   } catch (error) {
     return [failed({ name, folder }, messageOf(error))];
@@ -177,5 +180,5 @@ function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): b
 }
 
 function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): Skipped {
-  return { name, reason: `Cannot load ${name}: ${why}`, ...(folder ? { folder } : {}) };
+  return { name, state: "skipped", reason: `Cannot load ${name}: ${why}`, ...(folder ? { folder } : {}) };
 }

@@ -1,3 +1,4 @@
+import { SettingError } from "../domain/errors.ts";
 import { type SettingMark, settingMarks } from "./setting_marks.ts";
 import type { NormalExtension } from "./validate_extension.ts";
 
@@ -9,22 +10,25 @@ export interface SettingSources {
   readonly withSecrets?: ((text: string) => string) | undefined;
 }
 
-/** What an extension makes of its section of the configuration. Throws TypeError that names the key at fault. */
+/** What an extension makes of its section of the configuration. Throws `SettingError` that names the key at fault. */
 export function readConfig(
   { namespace, config }: NormalExtension,
   section: unknown,
   { offered = {}, withSecrets }: SettingSources = {},
 ): unknown {
+  const refused = (path: readonly PropertyKey[], why: string): SettingError => {
+    const key = ["extensions.config", namespace, ...path.map(String)].join(".");
+    return new SettingError({ source: `extension ${namespace}`, code: "value", key, why });
+  };
   if (!config) {
     if (section === undefined) return undefined;
-    throw new TypeError(`Cannot use extension ${namespace}: extensions.config.${namespace} is set, it has no settings`);
+    throw refused([], "it is set, and the extension has no settings");
   }
   const marks = withSecrets || Object.keys(offered).length > 0 ? settingMarks(config) : [];
   const checked = config.safeParse(withOffered(section, marks, offered) ?? {});
   if (checked.success) return withSecrets ? filled(checked.data, marks, withSecrets) : checked.data;
   const [issue] = checked.error.issues;
-  const key = ["extensions.config", namespace, ...issue?.path.map(String) ?? []].join(".");
-  throw new TypeError(`Cannot use extension ${namespace}: ${key}: ${issue?.message ?? "is wrong"}`);
+  throw refused(issue?.path ?? [], issue?.message ?? "is wrong");
 }
 
 /** What the user set under the same name comes first. */

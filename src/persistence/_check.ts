@@ -65,7 +65,7 @@ function attempt(part: () => readonly string[], path: string): readonly string[]
     return part();
   } catch (error) {
     const problem = toStoreError(error, path);
-    if (problem instanceof StoreError && problem.kind !== "corrupt") throw problem;
+    if (problem instanceof StoreError && problem.code !== "corrupt") throw problem;
     return [`A part of it cannot be read: ${error instanceof Error ? error.message : String(error)}`];
   }
 }

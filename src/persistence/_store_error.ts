@@ -1,9 +1,9 @@
-import { BusyError, StoreError, type StoreErrorKind, UsageError } from "../domain/errors.ts";
+import { BusyError, StoreError, type StoreErrorCode, UsageError } from "../domain/errors.ts";
 import { Damage } from "./_damage.ts";
 import { isBusy } from "./_is_busy.ts";
 import { systemFault } from "./_system_fault.ts";
 
-type Rule = readonly [pattern: RegExp, kind: StoreErrorKind, words: string];
+type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];
 
 /** What the system stands in the way with, and what to do about it, by its code or SQLite's words for it. */
 const SYSTEM: readonly Rule[] = [
@@ -109,7 +109,7 @@ export function systemError(error: Error, location: string): StoreError | null {
 }
 
 function sayer(cause: Error, location: string) {
-  return (kind: StoreErrorKind, words: string): StoreError =>
+  return (kind: StoreErrorCode, words: string): StoreError =>
     new StoreError(`Cannot use database ${location}: ${words}`, kind, { cause });
 }
 

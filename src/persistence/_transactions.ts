@@ -202,5 +202,5 @@ export class Transactions {
 
 /** Writing it once more would not help. */
 function isMoved(error: unknown): boolean {
-  return error instanceof StoreError && error.kind === "moved";
+  return error instanceof StoreError && error.code === "moved";
 }

@@ -108,13 +108,15 @@ function refuseShared(path: string, mode: number | null): void {
   if (Deno.build.os === "windows" || mode === null || (mode & OTHERS) === 0) return;
   const shown = (mode & 0o777).toString(8);
   throw new ConfigError(
-    `Cannot use the keys in ${path}: other users can reach the file (mode ${shown}); run: chmod 600 ${path}`,
+    `Cannot use the keys in ${path}: other users can reach the file (mode ${shown})`,
+    { advice: `run: chmod 600 ${path}` },
   );
 }
 
 function parse(text: string, path: string): Stored {
   const broken = new ConfigError(
-    `Cannot read the keys in ${path}: it is not what vis auth wrote; remove it and log in`,
+    `Cannot read the keys in ${path}: it is not what vis auth wrote`,
+    { advice: "remove it and log in" },
   );
   let value: unknown;
   try {

@@ -223,7 +223,7 @@ Deno.test("chooseProviders() finds a server of this machine where nothing is con
 Deno.test("chooseProviders() looks for no server where it must not or need not", async () => {
   await using server = ollama("m");
   const { addresses } = server;
-  assert.match(await refusal({ addresses }), /^No provider is configured\. /);
+  assert.match(await refusal({ addresses }), /^No provider is configured; /);
   const found = await chosen({ config: { localServers: true }, addresses, env: { ZAI_API_KEY: "k" } });
   assert.equal(found[0], "zai");
 });

@@ -65,6 +65,21 @@ Deno.test("doctor() names the key of a file that cannot be used, and tries the w
     assert.match((await check()).get("configuration")?.mend ?? "", /^vis config unset --project baseUrl /);
   }));
 
+Deno.test("doctor() takes the cause of a fault from its code, whatever its words are", () =>
+  withPlace(async ({ home, write, check }) => {
+    const named = (await check({ VIS_PROVIDER: "a; b" })).get("provider");
+    assert.deepEqual([named?.found.startsWith("Cannot use provider: a; b (there are "), named?.state], [true, "fail"]);
+    assert.equal(named?.mend, "vis providers shows what was found");
+    assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.mend, "is openai meant?");
+    const url = (await check({ VIS_BASE_URL: "Cannot read x.jsonc" })).get("configuration");
+    assert.equal(url?.mend, "vis help run lists the variables of the environment");
+    await write("work/.vis/config.jsonc", '{ "model": 3 }');
+    assert.match((await check()).get("configuration")?.mend ?? "", /^vis config unset --project model /);
+    await Deno.remove(join(home, "config.jsonc"));
+    await write("home/config.jsonc/x", "");
+    assert.match((await check()).get("configuration")?.mend ?? "", /^Make it a file that Vis may read/);
+  }));
+
 Deno.test("doctor() finds keys that others can read", () =>
   withPlace(async ({ home, write, check }) => {
     await write("home/auth.json", "{}", 0o644);

@@ -195,11 +195,21 @@ Deno.test("list() says of what must be switched on that it is off, and how it is
       return `${found?.state} ${found?.reason}`;
     };
     const on = (namespace: string) => ({ config: { [namespace]: { enabled: true } } });
-    assert.equal(await stateOf(index, {}), "skipped it is off: vis config set shell.enabled true");
+    assert.equal(await stateOf(index, {}), "off it is off: vis config set shell.enabled true");
     assert.equal(await stateOf(index, on("vis.shell")), "loaded ");
     assert.equal(await stateOf(index, { allow: ["shell"] }), "loaded ");
     const own = sample({ namespace: "test.own", optIn: true, symbols: [say] });
     const parts = { ...index, shipped: { own: () => Promise.resolve({ default: own }) } } as unknown as typeof index;
-    assert.equal(await stateOf(parts, {}), "skipped it is off: vis config set extensions.config.test.own.enabled true");
+    assert.equal(await stateOf(parts, {}), "off it is off: vis config set extensions.config.test.own.enabled true");
     assert.equal(await stateOf(parts, on("test.own")), "loaded ");
+  }));
+
+Deno.test("list() tells states apart by what happened, not by the words of an error", () =>
+  withFolder(async (folder) => {
+    const { admin } = await adminIn(folder, { extensions: { config: { "test.one": { limit: 1 } } } });
+    assert.deepEqual((await admin.list()).map(({ state }) => state), ["misconfigured"]);
+    const throwing = () => Promise.reject(new Error("it is not trusted, see extensions.config; it is off"));
+    const { settings } = await adminIn(folder);
+    const [one] = await new AppExtensionAdmin(settings, { ...parts, shipped: { one: throwing } }).list();
+    assert.deepEqual([one?.state, one?.reason.includes("it is not trusted")], ["skipped", true]);
   }));

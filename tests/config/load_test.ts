@@ -205,7 +205,7 @@ Deno.test("loadConfig() refuses every other key of a project, with the reason an
     assert.match(message, /put it into \/home\/c\/config\.jsonc, or run vis config trust$/);
   }
   const both = await refusal(withProject('{ "baseUrl": "http://a", "model": "m", "server": {} }'));
-  assert.match(both, /: baseUrl \(as server\): A project/);
+  assert.match(both, /: baseUrl: A project may not set it \(nor server\), since/);
   assert.match(await refusal(withProject('{ "modle": "m" }')), /: modle: There is no such key; is model meant$/);
   assert.match(
     await refusal(withProject('{ "context": { "atempts": 1 } }')),

@@ -191,7 +191,7 @@ export const storeSearchCases: readonly StoreCase[] = [
       await begun(store);
       await store.close();
       await store.close();
-      await assert.rejects(store.listConversations({ limit: 1 }), { name: "StoreError", kind: "unavailable" });
+      await assert.rejects(store.listConversations({ limit: 1 }), { name: "StoreError", code: "unavailable" });
     },
   },
 ];

@@ -6,6 +6,7 @@ import {
   HostCallError,
   ProviderError,
   SandboxGone,
+  SettingError,
   StoreError,
   UsageError,
 } from "../../src/domain/errors.ts";
@@ -15,6 +16,7 @@ Deno.test("errors carry their name, so that a log and a model can tell them apar
   const errors = [
     new UsageError("m"),
     new ConfigError("m"),
+    new SettingError({ source: "/f", code: "value", key: "k", why: "w" }),
     new BusyError("m"),
     new Cancelled("m"),
     new StoreError("m", "busy", { cause }),
@@ -27,6 +29,24 @@ Deno.test("errors carry their name, so that a log and a model can tell them apar
     assert.ok(error instanceof Error);
   }
   assert.equal(errors.filter((error) => error.cause === cause).length, 3);
+});
+
+Deno.test("ConfigError keeps its problem, its advice and its cause apart", () => {
+  const plain = new ConfigError("m");
+  assert.deepEqual([plain.message, plain.problem, plain.advice, plain.code], ["m", "m", "", "other"]);
+  const full = new ConfigError("it is wrong", { code: "access", advice: "fix it", cause: plain });
+  assert.deepEqual([full.message, full.problem, full.code], ["it is wrong; fix it", "it is wrong", "access"]);
+  assert.equal(full.cause, plain);
+  const setting = new SettingError({
+    source: "/f",
+    code: "untrusted",
+    key: "a.b",
+    why: "it may not",
+    advice: "move it",
+  });
+  assert.ok(setting instanceof ConfigError);
+  assert.equal(setting.message, "Cannot use /f: a.b: it may not; move it");
+  assert.deepEqual([setting.key, setting.why, setting.code], ["a.b", "it may not", "untrusted"]);
 });
 
 Deno.test("ProviderError fills in what is not known", () => {

@@ -34,12 +34,13 @@ Deno.test("config: a wrong section, and one that nobody reads, are faults that n
   const config = z.strictObject({ limit: z.number() });
   const registry = registryOf({ config: { "test.a": { limit: "x" }, "test.c": {} } });
   assert.throws(() => registry.register(sample({ namespace: "test.a", config })), {
-    name: "TypeError",
+    name: "SettingError",
+    code: "value",
     message: /extension test\.a: extensions\.config\.test\.a\.limit: /,
   });
   assert.throws(
     () => registry.register(sample({ namespace: "test.c" })),
-    /extensions\.config\.test\.c is set, it has no/,
+    /extensions\.config\.test\.c: it is set, and the extension has no settings/,
   );
 });
 

@@ -165,7 +165,7 @@ const RANK: readonly Outcome[] = ["unharmed", "refused", "unclear", "wrong"];
 /** An error must be the store's, of a damaged file, and name what helps. */
 function judged(error: unknown, name: string): Judged {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const clear = error instanceof StoreError && error.kind === "corrupt" && /damaged/.test(message) &&
+  const clear = error instanceof StoreError && error.code === "corrupt" && /damaged/.test(message) &&
     /vis db check/.test(message);
   return { outcome: clear ? "refused" : "unclear", why: `${name}: ${message}` };
 }

@@ -48,7 +48,7 @@ Deno.test("a lock in the middle of a turn costs no reply; one that lasts ends th
       signal: new AbortController().signal,
       emit: ({ type }) => type === "iteration_finished" && other.exec("BEGIN IMMEDIATE"),
     });
-    await assert.rejects(asked, (error) => error instanceof StoreError && error.kind === "busy");
+    await assert.rejects(asked, (error) => error instanceof StoreError && error.code === "busy");
     other.exec("ROLLBACK");
     other.close();
     assert.equal((await engine.ask("again")).answer, "1");

@@ -10,7 +10,7 @@ async function said(work: () => Promise<unknown>): Promise<string> {
     await work();
     return "done";
   } catch (error) {
-    return error instanceof StoreError ? `${error.kind}: ${error.message}` : `defect: ${String(error)}`;
+    return error instanceof StoreError ? `${error.code}: ${error.message}` : `defect: ${String(error)}`;
   }
 }
 

@@ -47,7 +47,7 @@ for (const [what, sql, read] of DAMAGE) {
       const conversation = String(db.prepare("SELECT id FROM conversation_soul").get()?.id);
       db.close();
       const refused = (error: unknown): boolean => {
-        assert.ok(error instanceof StoreError && error.kind === "corrupt", String(error));
+        assert.ok(error instanceof StoreError && error.code === "corrupt", String(error));
         assert.match(error.message, /damaged .*vis db check/);
         return true;
       };

@@ -40,7 +40,7 @@ Deno.test("a full disk fails one step, which can be repeated when there is room"
     const id = await store.beginIteration(newIteration(queryId, 1, { blocks: ["const big = read()"] }));
     await assert.rejects(store.endIteration(id, iterationEnd([large(7)])), {
       name: "StoreError",
-      kind: "full",
+      code: "full",
       message: `Cannot use database ${path}: the disk is full, or has no inodes left (df -h and df -i show which), ` +
         "make room and try again",
     });
@@ -147,7 +147,7 @@ Deno.test("another process that holds the lock fails a step as busy; reading goe
     using other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
     const end = iterationEnd([block("const a = 1", { saved: [image("a")] })]);
-    await assert.rejects(store.endIteration(id, end), { name: "StoreError", kind: "busy" });
+    await assert.rejects(store.endIteration(id, end), { name: "StoreError", code: "busy" });
     assert.equal((await store.queries(branchId)).length, 1);
     assert.deepEqual(await store.search("nothing", { limit: 1 }), []);
     await store.log({ level: "info", event: "dropped", data: {} });

@@ -57,7 +57,7 @@ Deno.test("migrate() refuses a file that was changed after it ran", async () => 
   const changed = migrations.map((file) => ({ ...file, sql: `${file.sql}-- changed` }));
   await assert.rejects(run(db, changed), {
     name: "StoreError",
-    kind: "unavailable",
+    code: "unavailable",
     message: /V1__schema\.sql is not/,
   });
 });
@@ -67,7 +67,7 @@ Deno.test("migrate() refuses a newer database and changes nothing", async () => 
   await run(db, [...migrations, NEXT]);
   await assert.rejects(run(db, migrations, "/x/vis.db"), {
     name: "StoreError",
-    kind: "newer",
+    code: "newer",
     message: `Cannot use database /x/vis.db: a newer Vis wrote it (schema V${N}, this one knows V${N - 1}), ` +
       "update Vis or give another file with --db",
   });
@@ -77,7 +77,7 @@ Deno.test("migrate() refuses a newer database and changes nothing", async () => 
 Deno.test("migrate() refuses a database of another program", async () => {
   using db = new DatabaseSync(":memory:");
   db.exec("CREATE TABLE bookmarks (url)");
-  await assert.rejects(run(db, migrations), { kind: "unavailable", message: /belongs to another program/ });
+  await assert.rejects(run(db, migrations), { code: "unavailable", message: /belongs to another program/ });
   assert.deepEqual(tables(db), ["bookmarks"]);
 });
 

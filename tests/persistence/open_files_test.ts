@@ -11,7 +11,7 @@ const FACTS = { title: "t", channel: "test", workspace: "/w" } as const;
 function moved(says: RegExp) {
   return (error: unknown): boolean => {
     assert.ok(error instanceof StoreError, String(error));
-    assert.equal(error.kind, "moved");
+    assert.equal(error.code, "moved");
     assert.match(error.message, says);
     return true;
   };

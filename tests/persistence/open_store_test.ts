@@ -8,10 +8,10 @@ import { withDatabasePath } from "./_temp_database.ts";
 
 const posix = Deno.build.os !== "windows";
 
-/** That opening fails with a `StoreError` of this kind whose message has the path and nothing internal. */
-async function refused(path: string, kind: string, message: RegExp): Promise<void> {
-  await assert.rejects(openStore({ path, busyMs: 50 }), (error: Error & { kind?: string }) => {
-    assert.deepEqual([error.name, error.kind], ["StoreError", kind], error.message);
+/** That opening fails with a `StoreError` of this code whose message has the path and nothing internal. */
+async function refused(path: string, code: string, message: RegExp): Promise<void> {
+  await assert.rejects(openStore({ path, busyMs: 50 }), (error: Error & { code?: string }) => {
+    assert.deepEqual([error.name, error.code], ["StoreError", code], error.message);
     assert.ok(error.message.startsWith(`Cannot use database ${path}: `), error.message);
     assert.match(error.message, message);
     assert.doesNotMatch(error.message, /PRAGMA|SELECT|SQLITE|ERR_|\n|\.$/);
@@ -58,7 +58,7 @@ Deno.test("openStore() uses WAL, synchronous NORMAL and foreign keys", async () 
     const requestKey = { branchId: "no such branch", key: "k", fingerprint: "f" };
     await assert.rejects(store.beginQuery(newQuery(branchId, "q", { requestKey })), {
       name: "StoreError",
-      kind: "unavailable",
+      code: "unavailable",
     });
     await store.close();
     using db = new DatabaseSync(path);
@@ -138,7 +138,7 @@ Deno.test("openStore() stops waiting when its signal is aborted", async () => {
   });
 });
 
-Deno.test("a damaged file is an error of kind corrupt, and check() says so without rejecting", async () => {
+Deno.test("a damaged file is an error of code corrupt, and check() says so without rejecting", async () => {
   await withDatabasePath(async (path) => {
     const store = await openStore({ path });
     const { branchId, queryId } = await begun(store);
@@ -150,11 +150,11 @@ Deno.test("a damaged file is an error of kind corrupt, and check() says so witho
     const { size } = await file.stat();
     await file.write(new Uint8Array(size - 8192).fill(0xa5), 0, size - 8192, 8192);
     await file.close();
-    const damaged = await openStore({ path }).catch((error: Error & { kind?: string }) => error);
-    if (damaged instanceof Error) return assert.equal(damaged.kind, "corrupt");
+    const damaged = await openStore({ path }).catch((error: Error & { code?: string }) => error);
+    if (damaged instanceof Error) return assert.equal(damaged.code, "corrupt");
     await assert.rejects(damaged.iterations(queryId).then(() => damaged.variables(branchId)), {
       name: "StoreError",
-      kind: "corrupt",
+      code: "corrupt",
       message: /^Cannot use database .* it is damaged \(.*; vis db check lists .*, vis db restore COPY puts a backup/,
     });
     assert.ok((await damaged.check()).length > 0);
@@ -172,7 +172,7 @@ Deno.test("a truncated file is refused or reported, never read as empty", async 
       const problems = await opened.check();
       await opened.close();
       return problems;
-    }, (error: Error & { kind?: string }) => [String(error.kind)]);
+    }, (error: Error & { code?: string }) => [String(error.code)]);
     assert.notDeepEqual(outcome, []);
   });
 });

@@ -41,7 +41,7 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
     await assert.rejects(new SqliteCare({ path: ":memory:" }).backup(join(folder, "x.db")), { name: "UsageError" });
     await assert.rejects(new SqliteCare({ path: target }).backup(join(folder, "x.db")), {
       name: "StoreError",
-      kind: "corrupt",
+      code: "corrupt",
     });
     assert.deepEqual((await readdir(folder)).sort(), ["there.db", "vis.db"]);
   });
@@ -73,7 +73,7 @@ Deno.test("restore() is refused while somebody has the database open, and change
     const { path: copy } = await care.backup(join(folder, "copy.db"));
     await assert.rejects(care.restore(copy), {
       name: "StoreError",
-      kind: "busy",
+      code: "busy",
       message: `Cannot replace database ${path}: another process uses it, end that and try again`,
     });
     assert.ok(await store.query(queryId));
@@ -108,14 +108,14 @@ Deno.test("restore() refuses what is damaged, foreign, newer or the database its
     const before = await readFile(path);
     const bytes = await readFile(copy);
     await writeFile(join(folder, "damaged.db"), bytes.fill(0xa5, bytes.length - 40_000, bytes.length - 20_000));
-    await assert.rejects(care.restore(join(folder, "damaged.db")), { name: "StoreError", kind: "corrupt" });
+    await assert.rejects(care.restore(join(folder, "damaged.db")), { name: "StoreError", code: "corrupt" });
     await writeFile(join(folder, "text.db"), "dear diary");
     await assert.rejects(care.restore(join(folder, "text.db")), { name: "StoreError" });
     await assert.rejects(care.restore(join(folder, "gone.db")), { name: "UsageError" });
     await assert.rejects(care.restore(path), { name: "UsageError", message: /it is the database itself/ });
     using db = new DatabaseSync(copy);
     db.exec("INSERT INTO schema_migration VALUES (99, 'V99__x.sql', '', 1)");
-    await assert.rejects(care.restore(copy), { name: "StoreError", kind: "newer" });
+    await assert.rejects(care.restore(copy), { name: "StoreError", code: "newer" });
     assert.deepEqual(await readFile(path), before);
     assert.ok((await readdir(folder)).every((name) => !/restor|partial/.test(name)));
   });
@@ -240,7 +240,7 @@ Deno.test("vacuum() is refused while somebody has the database open", async () =
     const { store, care } = await opened(path);
     await assert.rejects(care.vacuum(), {
       name: "StoreError",
-      kind: "busy",
+      code: "busy",
       message: /^Cannot vacuum .*another process/,
     });
     await begun(store);

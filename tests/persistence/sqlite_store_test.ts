@@ -41,7 +41,7 @@ Deno.test("a full disk is an error of kind full, and nothing is half written", a
     const end = iterationEnd([block("much()", { saved })]);
     await assert.rejects(store.endIteration(id, end), {
       name: "StoreError",
-      kind: "full",
+      code: "full",
       message: `Cannot use database ${path}: the disk is full, or has no inodes left (df -h and df -i show which), ` +
         "make room and try again",
     });
@@ -58,7 +58,7 @@ Deno.test("a database that turns read-only is an error of kind readonly", async 
   const { db, store } = await opened();
   await begun(store);
   db.exec("PRAGMA query_only = 1");
-  await assert.rejects(begun(store), { name: "StoreError", kind: "readonly" });
+  await assert.rejects(begun(store), { name: "StoreError", code: "readonly" });
   assert.equal((await store.listConversations({ limit: 5 })).length, 1);
   await store.close();
 });
@@ -70,7 +70,7 @@ Deno.test("a writer waits for another one without blocking, then gives up with k
     other.exec("BEGIN IMMEDIATE");
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);
-    await assert.rejects(begun(store), { name: "StoreError", kind: "busy" });
+    await assert.rejects(begun(store), { name: "StoreError", code: "busy" });
     clearInterval(timer);
     assert.ok(ticks >= 1, `${ticks} ticks`);
     assert.deepEqual(await store.listConversations({ limit: 1 }), [], "readers do not wait");
@@ -251,7 +251,7 @@ Deno.test("a reference without its content is an error of kind corrupt, not an e
   db.exec("DELETE FROM content");
   const corrupt = {
     name: "StoreError",
-    kind: "corrupt",
+    code: "corrupt",
     message: /^Cannot use database :memory:: it is damaged \(/,
   };
   await assert.rejects(store.iterations(queryId), corrupt);

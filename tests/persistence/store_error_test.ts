@@ -23,7 +23,7 @@ for (const [code, message, kind] of CASES) {
     const cause = Object.assign(new Error(message), { code });
     const error = toStoreError(cause, "/home/u/vis.db");
     assert.ok(error instanceof StoreError);
-    assert.equal(error.kind, kind);
+    assert.equal(error.code, kind);
     assert.match(error.message, /^Cannot use database \/home\/u\/vis\.db: [a-z]/);
     assert.doesNotMatch(error.message, /select|ERR_|E[A-Z]{4,}|\.$/);
     assert.equal(error.cause, cause);

@@ -103,7 +103,7 @@ export class ExtensionsCommand {
 
 function factLine({ name, place, state, version, alias, doc, path, reason, commands }: ExtensionFacts): string {
   const from = path === "" ? place : `${place} ${path}`;
-  if (state !== "loaded") return `${reason.startsWith("it is off") ? "○" : "✗"} ${name}  ${from}\n    ${reason}`;
+  if (state !== "loaded") return `${state === "off" ? "○" : "✗"} ${name}  ${from}\n    ${reason}`;
   const adds = commands.length > 0 ? `  (vis ${commands.join(", vis ")})` : "";
   return `✓ ${name} ${version}  ${alias}  ${doc}${adds}  [${from}]`;
 }

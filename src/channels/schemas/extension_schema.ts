@@ -3,7 +3,7 @@ import { z } from "zod";
 export const ExtensionSchema = z.object({
   name: z.string(),
   place: z.enum(["shipped", "home", "project", "path"]),
-  state: z.enum(["loaded", "skipped", "untrusted"]),
+  state: z.enum(["loaded", "untrusted", "misconfigured", "off", "skipped"]),
   version: z.string(),
   alias: z.string(),
   doc: z.string(),

@@ -59,7 +59,7 @@ export class BotApi {
     { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
   ): Promise<Uint8Array<ArrayBuffer>> {
     if (path.startsWith("/") || path.split("/").includes("..")) {
-      throw new TelegramError("Cannot download a file: its path is none below the bot's folder", { kind: "refused" });
+      throw new TelegramError("Cannot download a file: its path is none below the bot's folder", { code: "refused" });
     }
     const both = AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
     const address = `${this.#root}/file/bot${this.#token}/${path.split("/").map(encodeURIComponent).join("/")}`;
@@ -68,10 +68,10 @@ export class BotApi {
       if (!response.ok) {
         await response.body?.cancel();
         throw new TelegramError(`Cannot download a file: Telegram answered ${response.status}`, {
-          kind: response.status >= 500 ? "network" : "refused",
+          code: response.status >= 500 ? "network" : "refused",
         });
       }
-      const tooLarge = () => new TelegramError("Cannot download a file: it is too large", { kind: "refused" });
+      const tooLarge = () => new TelegramError("Cannot download a file: it is too large", { code: "refused" });
       return await readBounded(response.body ?? new Blob().stream(), { maxBytes, tooLarge });
     } catch (error) {
       throw this.#told(error, signal);
@@ -90,20 +90,20 @@ export class BotApi {
       : cause instanceof SyntaxError
       ? "an answer that is no JSON"
       : "no answer";
-    return new TelegramError(`Cannot reach Telegram for ${method}: ${why}`, { kind: "network" });
+    return new TelegramError(`Cannot reach Telegram for ${method}: ${why}`, { code: "network" });
   }
 
   #refusal({ error_code: code, description, method, parameters }: GrammyError): TelegramError {
     const said = String(description).replaceAll(this.#token, "<token>");
     const message = `Telegram refused ${method}: ${code} ${said}`;
     // A text that is no token at all is answered as an address that does not exist.
-    if (code === 401 || code === 404 && method === "getMe") return new TelegramError(message, { kind: "token" });
-    if (code === 409) return new TelegramError(message, { kind: "conflict" });
+    if (code === 401 || code === 404 && method === "getMe") return new TelegramError(message, { code: "token" });
+    if (code === 409) return new TelegramError(message, { code: "conflict" });
     if (code === 429) {
-      return new TelegramError(message, { kind: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
+      return new TelegramError(message, { code: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
     }
     // An answer without a code is not Telegram's, but of something between.
-    if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { kind: "network" });
-    return new TelegramError(message, { kind: "refused", migratedTo: parameters?.migrate_to_chat_id ?? null });
+    if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { code: "network" });
+    return new TelegramError(message, { code: "refused", migratedTo: parameters?.migrate_to_chat_id ?? null });
   }
 }

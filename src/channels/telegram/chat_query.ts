@@ -163,7 +163,7 @@ export class ChatQuery {
   }
 
   #told(error: unknown): string {
-    if (error instanceof TelegramError && error.kind === "token") throw error;
+    if (error instanceof TelegramError && error.code === "token") throw error;
     const fault = error instanceof TelegramError ? error : faultOf(error);
     if (fault !== null) return fault.message;
     this.#parts.log.error("telegram_defect", { error: error instanceof Error ? error.stack ?? "" : String(error) });
@@ -172,7 +172,7 @@ export class ChatQuery {
 
   #failed(error: unknown): ChatQueryEnd {
     if (error instanceof Cancelled) return "kept";
-    if (!(error instanceof TelegramError) || error.kind === "token") throw error;
+    if (!(error instanceof TelegramError) || error.code === "token") throw error;
     this.#parts.log.warn("telegram_answer_refused", { error: error.message });
     return "answered";
   }

@@ -170,7 +170,7 @@ export class ChatWorker {
    * start. */
   async #fault(entry: Entry, error: unknown): Promise<ChatQueryEnd> {
     if (error instanceof Cancelled) return "kept";
-    if (error instanceof StoreError || error instanceof TelegramError && error.kind === "token") {
+    if (error instanceof StoreError || error instanceof TelegramError && error.code === "token") {
       this.#onFailed(error);
       return "kept";
     }
@@ -215,7 +215,7 @@ export class ChatWorker {
         await inbox.put({ ...entry, replied: false });
         return;
       }
-      if (!(error instanceof TelegramError) || error.kind !== "refused") throw error;
+      if (!(error instanceof TelegramError) || error.code !== "refused") throw error;
       log.warn("telegram_reply_refused", { error: error.message });
     }
     await inbox.remove(entry);

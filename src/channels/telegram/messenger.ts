@@ -129,5 +129,5 @@ export class Messenger {
 }
 
 function isRefused(error: unknown): error is TelegramError {
-  return error instanceof TelegramError && error.kind === "refused";
+  return error instanceof TelegramError && error.code === "refused";
 }

@@ -97,12 +97,12 @@ async function introduce(
       return me;
     } catch (error) {
       if (!(error instanceof TelegramError)) throw error;
-      if (error.kind === "token") {
+      if (error.code === "token") {
         throw new ConfigError(
           "Cannot use the bot: Telegram refused its token; vis auth login telegram keeps another (VIS_TELEGRAM_TOKEN)",
         );
       }
-      if (error.kind !== "network" && error.kind !== "flood") {
+      if (error.code !== "network" && error.code !== "flood") {
         throw new ConfigError(`Cannot use the bot: ${error.message}`);
       }
       if (failures === 1) note(`${error.message}; trying again`);

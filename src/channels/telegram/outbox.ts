@@ -52,8 +52,8 @@ export class Outbox {
       try {
         return await this.#once(lane, what);
       } catch (error) {
-        if (!(error instanceof TelegramError) || error.kind !== "flood" && error.kind !== "network") throw error;
-        if (error.kind === "network") await this.#clock.sleep(backoff(failures, this.#clock.random), this.#signal);
+        if (!(error instanceof TelegramError) || error.code !== "flood" && error.code !== "network") throw error;
+        if (error.code === "network") await this.#clock.sleep(backoff(failures, this.#clock.random), this.#signal);
       }
     }
   }
@@ -65,7 +65,7 @@ export class Outbox {
     try {
       return await call(this.#signal);
     } catch (error) {
-      if (error instanceof TelegramError && error.kind === "flood") {
+      if (error instanceof TelegramError && error.code === "flood") {
         lane.floodUntil = this.#clock.now() + error.retryAfterMs;
       }
       throw error;

@@ -34,10 +34,10 @@ export async function pollUpdates({ api, clock, signal, mark, accept, note }: Po
       if (updates.length > 0) await accept(updates);
     } catch (error) {
       if (error instanceof Cancelled) return;
-      if (!(error instanceof TelegramError) || error.kind !== "network" && error.kind !== "flood") throw error;
+      if (!(error instanceof TelegramError) || error.code !== "network" && error.code !== "flood") throw error;
       failures++;
       if (failures === 1) note(`${error.message}; trying again`);
-      const wait = Math.max(error.retryAfterMs, error.kind === "flood" ? 0 : backoff(failures, clock.random));
+      const wait = Math.max(error.retryAfterMs, error.code === "flood" ? 0 : backoff(failures, clock.random));
       await clock.sleep(wait, signal).catch(() => {});
     }
   }
@@ -55,5 +55,5 @@ async function getUpdates(
       ...(offset === null ? {} : { offset }),
     }, own), { signal, timeoutMs: (POLL_SECONDS + 20) * 1000 });
   if (Array.isArray(updates) && updates.every(isUpdate)) return updates;
-  throw new TelegramError("Cannot read updates: Telegram answered something else", { kind: "network" });
+  throw new TelegramError("Cannot read updates: Telegram answered something else", { code: "network" });
 }

@@ -33,7 +33,7 @@ export async function setWebhook(
       });
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof TelegramError) || error.kind !== "network" && error.kind !== "flood") throw error;
+      if (!(error instanceof TelegramError) || error.code !== "network" && error.code !== "flood") throw error;
       if (failures === 1) note(`${error.message}; trying again`);
       await clock.sleep(Math.max(error.retryAfterMs, backoff(failures, clock.random)), signal).catch(() => {});
     }

@@ -185,12 +185,12 @@ export class TelegramBot {
 
 function whyEnded(error: unknown): unknown {
   if (error instanceof Cancelled || !(error instanceof TelegramError)) return error;
-  if (error.kind === "token") {
+  if (error.code === "token") {
     return new ConfigError(
       `Cannot use the bot: ${error.message}; vis auth login telegram keeps another token (VIS_TELEGRAM_TOKEN)`,
     );
   }
-  if (error.kind !== "conflict") return error;
+  if (error.code !== "conflict") return error;
   const mend = /webhook/i.test(error.message)
     ? "vis telegram --delete-webhook takes the webhook away"
     : "stop the other program that asks for the updates of this bot";

@@ -25,8 +25,8 @@ function steppedClock(): Clock & { time: number; readonly sleeps: number[] } {
   return clock;
 }
 
-const flood = (ms: number) => new TelegramError("flood", { kind: "flood", retryAfterMs: ms });
-const lost = () => new TelegramError("lost", { kind: "network" });
+const flood = (ms: number) => new TelegramError("flood", { code: "flood", retryAfterMs: ms });
+const lost = () => new TelegramError("lost", { code: "network" });
 
 Deno.test("Outbox.must() waits as long as a flood wants, backs off for lost connections, and passes on refusals", async () => {
   const clock = steppedClock();
@@ -39,7 +39,7 @@ Deno.test("Outbox.must() waits as long as a flood wants, backs off for lost conn
   assert.equal(got, "done");
   assert.deepEqual(clock.sleeps, [7_000, 2_000, 4_000, 8_000]);
   await assert.rejects(
-    outbox.must(1, () => Promise.reject(new TelegramError("no", { kind: "refused" }))),
+    outbox.must(1, () => Promise.reject(new TelegramError("no", { code: "refused" }))),
     /no/,
   );
 });
@@ -148,7 +148,7 @@ Deno.test("BotApi: no error of any kind holds the token, however the connection 
   await collect(bot.call((wire, own) => wire.getMe(own), { signal, timeoutMs: 20 }));
   const shown = errors.map((error) => Deno.inspect(error, { depth: 9 }) + (error instanceof Error ? error.stack : ""));
   for (const text of shown) assert.ok(!text.includes(TOKEN) && !text.includes("AAFake"), text);
-  const kinds = errors.map((error) => error instanceof TelegramError ? error.kind : "");
+  const kinds = errors.map((error) => error instanceof TelegramError ? error.code : "");
   assert.deepEqual(kinds, [
     ...[
       "network",
