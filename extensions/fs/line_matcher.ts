@@ -1,4 +1,4 @@
-import { RE2JS, RE2JSException } from "re2js";
+import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
 export interface MatchOptions {
   readonly ignoreCase?: boolean | undefined;
@@ -70,7 +70,9 @@ function compile(
     if (!(error instanceof RE2JSException)) throw error;
     const why = BEYOND.test(pattern)
       ? "no look-around and no back-references in this linear-time engine"
-      : error.message.replace("error parsing regexp: ", "");
+      : error instanceof RE2JSSyntaxException
+      ? `${error.error}: \`${error.input}\``
+      : error.message;
     throw new SyntaxError(`Cannot use pattern ${pattern}: ${why}; {literal: true} searches for plain text`);
   }
   throw new RangeError(`Cannot use pattern ${pattern}: its repetitions stand for too many states`);

@@ -1,7 +1,7 @@
 import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered } from "./filtered.ts";
 import { Git } from "./git.ts";
-import { plainReason } from "./git_error.ts";
+import { plainReason, unmatchedPath } from "./git_error.ts";
 import { missingFile } from "./missing_file.ts";
 import { isPrinted, printedName } from "./quoted_name.ts";
 import { type FileStatus, statusOf } from "./status.ts";
@@ -40,7 +40,7 @@ function addedFile({ path, untracked, changed }: FileStatus): Added["files"][num
 }
 
 async function addError(git: Git, stderr: string): Promise<Error> {
-  const [, path] = /pathspec '(.*)' did not match any files/.exec(stderr) ?? [];
+  const path = unmatchedPath(stderr);
   if (path === undefined) return new Error(`Cannot add: ${plainReason(stderr)}`);
   return await missingFile(git, { cannot: "Cannot add", path });
 }

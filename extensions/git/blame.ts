@@ -1,6 +1,6 @@
 import type { EnvironmentView } from "@vis/extension";
 import { Git } from "./git.ts";
-import { plainReason } from "./git_error.ts";
+import { gitSays, plainReason } from "./git_error.ts";
 import { missingFile } from "./missing_file.ts";
 import { pathArguments } from "./paths.ts";
 import { nameOf } from "./quoted_name.ts";
@@ -55,7 +55,7 @@ export async function blame(
   reader.end();
   if (code !== 0) {
     const cannot = `Cannot say where ${path} is from`;
-    if (/no such path|no such file|cannot stat path/i.test(stderr)) {
+    if (gitSays("noPath", stderr)) {
       throw await missingFile(git, { cannot, path, ...(ref === undefined ? {} : { commit: ref }) });
     }
     if (ref === undefined) throw new Error(`${cannot}: ${plainReason(stderr)}`);

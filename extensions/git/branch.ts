@@ -2,6 +2,7 @@ import type { EnvironmentView } from "@vis/extension";
 import { Git } from "./git.ts";
 import { plainReason } from "./git_error.ts";
 import { RecordReader } from "./record_reader.ts";
+import { gitSays } from "./git_error.ts";
 import { checkedRef, refError } from "./refs.ts";
 
 export interface BranchOptions {
@@ -60,6 +61,7 @@ export async function changeBranch(
   const git = await Git.of(env);
   const there = (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
   if (remove) {
+    if (!there) throw await refError(git, { cannot: `Cannot delete ${name}`, stderr: null, refs: [name] });
     await make(git, { args: ["branch", "--quiet", force ? "-D" : "-d", "--", name], cannot: `delete ${name}` });
   } else if (there && from !== undefined) throw new Error(`Cannot make branch ${name}: it is there already`);
   else if (goTo) {
@@ -86,11 +88,10 @@ async function make(
 ): Promise<void> {
   const { code, stderr } = await git.run(args, { changes });
   if (code === 0) return;
-  if (args[0] === "branch" && args.includes("--") && /not found/.test(stderr)) {
-    throw await refError(git, { cannot: `Cannot ${cannot}`, stderr: "unknown revision", refs: [args.at(-1) ?? ""] });
+  if (gitSays("notMerged", stderr)) {
+    throw new Error(`Cannot ${cannot}: it has commits of its own; {force: true}`);
   }
-  if (/is not fully merged/.test(stderr)) throw new Error(`Cannot ${cannot}: it has commits of its own; {force: true}`);
-  throw await refError(git, { cannot: `Cannot ${cannot}`, stderr: stderr.replace(/\s+/g, " "), refs });
+  throw await refError(git, { cannot: `Cannot ${cannot}`, stderr, refs });
 }
 
 async function branchesOf(git: Git): Promise<Branches> {

@@ -1,5 +1,25 @@
 const MAX_CHARS = 600;
 
+/** Git's words for what a caller tells apart. */
+const WORDS = {
+  noCommit: /does not have any commits yet|bad default revision/,
+  notMerged: /is not fully merged/,
+  noPath: /no such path|no such file|cannot stat path/i,
+  noRef:
+    /unknown revision|bad revision|ambiguous argument|not a valid object|invalid object|does not exist in|invalid reference|not a commit|not a valid ref|needed a single revision/i,
+} as const;
+
+export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
+  // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not tell faults apart
+  return WORDS[what].test(stderr);
+}
+
+/** The path that git found nothing for. */
+export function unmatchedPath(stderr: string): string | undefined {
+  // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not tell faults apart
+  return /pathspec '(.*)' did not match any files/.exec(stderr)?.[1];
+}
+
 /** What git says of a failure, without its own words around it. */
 export function plainReason(stderr: string): string {
   const lines = stderr.trim().split("\n").filter((line) => !/^(hint|warning):/.test(line));

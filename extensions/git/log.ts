@@ -3,7 +3,8 @@ import { type Commit, COMMIT_FORMAT, commitOf } from "./commit_fields.ts";
 import { Git } from "./git.ts";
 import { pathArguments } from "./paths.ts";
 import { RecordReader } from "./record_reader.ts";
-import { checkedRef, refError } from "./refs.ts";
+import { gitSays } from "./git_error.ts";
+import { checkedRef, NoCommitError, refError } from "./refs.ts";
 
 export interface LogOptions {
   /** A branch, a commit, or a range such as main..HEAD; HEAD where absent. */
@@ -43,9 +44,9 @@ export async function log(env: EnvironmentView, options: LogOptions = {}): Promi
   });
   reader.end();
   if (code !== 0) {
-    if (ref === "HEAD" && /does not have any commits yet|bad default revision/.test(stderr)) return NOTHING;
+    if (ref === "HEAD" && gitSays("noCommit", stderr)) return NOTHING;
     const error = await refError(git, { cannot: "Cannot read the log", stderr, refs: [ref] });
-    if (ref === "HEAD" && /there is no commit yet/.test(error.message)) return NOTHING;
+    if (ref === "HEAD" && error instanceof NoCommitError) return NOTHING;
     throw error;
   }
   if (commits.length < limit) return { commits, left: 0 };

@@ -1,10 +1,8 @@
 import type { Git } from "./git.ts";
-import { plainReason } from "./git_error.ts";
+import { gitSays, plainReason } from "./git_error.ts";
 import { nearest } from "./nearest.ts";
 
 const MAX_REFS = 2000;
-const UNKNOWN =
-  /unknown revision|bad revision|ambiguous argument|not a valid object|invalid object|does not exist in|invalid reference|not a commit|not a valid ref|needed a single revision/i;
 
 /** A name for a commit, or a range where `range` says so, as an argument. Throws TypeError for one that git would take
  * as something else. */
@@ -19,17 +17,27 @@ export function checkedRef(ref: string, { range = false }: { readonly range?: bo
   return ref;
 }
 
-/** The error for a call that failed; for a name that is none it says which there are. */
+/** The repository has no commit. */
+export class NoCommitError extends Error {
+  override readonly name = "NoCommitError";
+}
+
+/** The error for a call that failed; for a name that is none, as where git was not even asked, it says which there are. */
 export async function refError(
   git: Git,
-  { cannot, stderr, refs }: { readonly cannot: string; readonly stderr: string; readonly refs: readonly string[] },
+  { cannot, stderr, refs }: {
+    readonly cannot: string;
+    /** Null where a name is known to be none. */
+    readonly stderr: string | null;
+    readonly refs: readonly string[];
+  },
 ): Promise<Error> {
   const named = refs.filter((ref) => ref !== "HEAD");
-  if (!UNKNOWN.test(stderr)) return new Error(`${cannot}: ${plainReason(stderr)}`);
+  if (stderr !== null && !gitSays("noRef", stderr)) return new Error(`${cannot}: ${plainReason(stderr)}`);
   const { stdout } = await git.run(["for-each-ref", `--count=${MAX_REFS}`, "--format=%(refname:short)"]);
   const known = stdout.split("\n").filter((name) => name !== "");
-  if (known.length === 0) return new Error(`${cannot}: there is no commit yet`);
+  if (known.length === 0) return new NoCommitError(`${cannot}: there is no commit yet`);
   const [wanted] = named;
-  if (wanted === undefined) return new Error(`${cannot}: ${plainReason(stderr)}`);
+  if (wanted === undefined) return new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
   return new Error(`${cannot}: there is no ${wanted}; the nearest are ${nearest(wanted, known).join(", ")}`);
 }

@@ -126,5 +126,5 @@ async function missing(git: Git, name: string): Promise<Error> {
   if (path !== undefined && (await git.run(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).code === 0) {
     return await missingFile(git, { cannot, path, commit: ref });
   }
-  return await refError(git, { cannot, stderr: "unknown revision", refs: [ref] });
+  return await refError(git, { cannot, stderr: null, refs: [ref] });
 }

@@ -2,6 +2,7 @@ import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import type { EnvironmentView } from "@vis/extension";
 import { httpTransport } from "./http_transport.ts";
 import type { ServerConfig } from "./server_config.ts";
+import { ServerError } from "./server_error.ts";
 import { StdioTransport } from "./stdio_transport.ts";
 
 export interface Connection {
@@ -71,7 +72,7 @@ function stdioTransport(
   { spawn, workspace }: EnvironmentView,
   { name, config, onStderr }: ConnectOptions,
 ): StdioTransport {
-  if (!spawn) throw new Error(`Cannot use MCP server ${name}: this conversation has no wall for programs`);
+  if (!spawn) throw new ServerError(name, "this conversation has no wall for programs");
   if ("url" in config) throw new TypeError("Cannot start a program: the server has an address");
   return new StdioTransport({ spawn, config, workspace, onStderr });
 }

@@ -1,4 +1,5 @@
 import type { EnvironmentView } from "@vis/extension";
+import { ServerError } from "./server_error.ts";
 import { ServerLink } from "./server_link.ts";
 import { type ServerConfig, serversOf } from "./server_config.ts";
 
@@ -11,7 +12,7 @@ export class Links {
     const servers = serversOf(env.config);
     const config = servers.get(name);
     if (config) return this.#of(env, { name, config });
-    throw new Error(`Cannot use MCP server ${name}: there are ${[...servers.keys()].join(", ") || "none"}`);
+    throw new ServerError(name, `there are ${[...servers.keys()].join(", ") || "none"}`);
   }
 
   /** The running one, null where it was not used yet. */

@@ -1,4 +1,5 @@
 /** One server as the user's configuration has it; variables are filled in already. */
+import { ServerError } from "./server_error.ts";
 export type ServerConfig = StdioConfig | HttpConfig;
 
 interface Common {
@@ -52,7 +53,7 @@ export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
     const missing = /\$\{[^{}]*\}/.exec(value.replaceAll(WORKSPACE, ""))?.[0];
     if (missing !== undefined) {
-      throw new Error(`Cannot use MCP server ${name}: ${key} is ${missing}, which is not set where Vis was started`);
+      throw new ServerError(name, `${key} is ${missing}, which is not set where Vis was started`);
     }
   }
 }

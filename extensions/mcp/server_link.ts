@@ -2,6 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import type { EnvironmentView } from "@vis/extension";
 import { connect, type Connection } from "./connect.ts";
 import { checkVariables, redacted, secretsOf, type ServerConfig } from "./server_config.ts";
+import { ServerError } from "./server_error.ts";
 import type { McpTool } from "./tool.ts";
 import { listTools } from "./list_tools.ts";
 
@@ -74,13 +75,11 @@ export class ServerLink {
   }
 
   async #ready(env: EnvironmentView): Promise<Connection> {
-    if (this.#closed) throw new Error(`Cannot use MCP server ${this.name}: the conversation was closed`);
+    if (this.#closed) throw new ServerError(this.name, "the conversation was closed");
     if (this.#connection) return this.#connection;
     if (this.#restUntil > Date.now()) {
       const seconds = Math.ceil((this.#restUntil - Date.now()) / 1000);
-      throw new Error(
-        `Cannot use MCP server ${this.name}: it failed twice; it is started again in ${seconds} s at the earliest`,
-      );
+      throw new ServerError(this.name, `it failed twice; it is started again in ${seconds} s at the earliest`);
     }
     return await until(this.#connecting ??= this.#start(env), env.signal);
   }
@@ -132,10 +131,10 @@ export class ServerLink {
   }
 
   #error(error: unknown, why: string): Error {
+    if (error instanceof ServerError) return error;
     const message = error instanceof Error ? error.message : String(error);
-    if (message.startsWith("Cannot use MCP server")) return new Error(message);
     const text = [message, why].filter((one) => one !== "").join("; ");
-    return new Error(redacted(`Cannot use MCP server ${this.name}: ${text}`.slice(0, 2_000), this.#secrets));
+    return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets));
   }
 }
 

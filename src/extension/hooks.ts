@@ -125,10 +125,12 @@ async function checked(invocation: Invocation, call: Call): Promise<Call> {
 
 function reasonOf(issue: z.core.$ZodIssue): string {
   const [first, ...deeper] = issue.path;
-  const message = `${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
-  if (typeof first !== "number") {
-    return message.replace("expected array to have", "expected").replace("items", "arguments");
+  if (issue.code === "too_small" && typeof first !== "number") {
+    return `too small: expected >=${issue.minimum} arguments`;
   }
+  if (issue.code === "too_big" && typeof first !== "number") return `too big: expected <=${issue.maximum} arguments`;
+  const message = `${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
+  if (typeof first !== "number") return message;
   return [`argument ${first + 1}`, ...deeper.map(String)].join(".") + `: ${message}`;
 }
 

@@ -144,6 +144,7 @@ function describe(error: z.ZodError, spec: unknown): string {
 }
 
 function reason(message: string): string {
+  // deno-lint-ignore vis/no-message-parsing -- our own messages continue the sentence, those of zod begin one
   return /^[a-z]/.test(message) ? message : `is wrong (${message})`;
 }
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../domain/errors.ts";
-import { isBusy } from "./_is_busy.ts";
+import { isBusy } from "./_sqlite_says.ts";
 
 /** A connection to a database that no other one is open on, with its log written back into the file; null while another
  * one is. Foreign keys are off. Leaving WAL mode needs to be alone, so SQLite itself finds the others. */

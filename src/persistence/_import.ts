@@ -12,6 +12,7 @@ import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
 import { putLarge } from "./_large_text.ts";
 import { makeDigest } from "./_query_numbers.ts";
+import { breaksRule } from "./_sqlite_says.ts";
 
 const PIECE_BYTES = 4 << 20;
 
@@ -195,8 +196,8 @@ function missing(what: string): never {
 
 /** A rule of the schema that the rows break. */
 function contradiction(error: unknown): UsageError | null {
-  if (!(error instanceof Error) || error instanceof UsageError) return null;
-  const { message } = error;
-  if (!/constraint failed|^expression_(state|dependency|soul):/.test(message)) return null;
-  return new UsageError(`Cannot import conversation: its rows contradict each other (${message})`, { cause: error });
+  if (error instanceof UsageError || !breaksRule(error)) return null;
+  return new UsageError(`Cannot import conversation: its rows contradict each other (${error.message})`, {
+    cause: error,
+  });
 }

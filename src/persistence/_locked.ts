@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isBusy } from "./_is_busy.ts";
+import { isBusy } from "./_sqlite_says.ts";
 
 /** Work in a transaction that waits for other writers. */
 export async function locked<T>(

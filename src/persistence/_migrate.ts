@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../domain/errors.ts";
 import { addChecksums } from "./_add_checksums.ts";
 import { copyDatabase } from "./_copy_database.ts";
-import { isBusy } from "./_is_busy.ts";
+import { isBusy } from "./_sqlite_says.ts";
 import { damaged, systemError } from "./_store_error.ts";
 
 export interface MigrationFile {

@@ -8,6 +8,7 @@ import { notAlone, openAlone } from "./_alone.ts";
 import { copyDatabase } from "./_copy_database.ts";
 import { openExisting } from "./_existing_database.ts";
 import { refuseDamaged } from "./_refuse_damaged.ts";
+import { isDamaged } from "./_sqlite_says.ts";
 
 /** Longer than a newcomer waits for a lock on the file that it opened: it opens the path again and finds the new one. */
 const NEWCOMER_MS = 120;
@@ -73,7 +74,7 @@ function lockAlone(path: string): DatabaseSync | null {
     return db;
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    if (error instanceof Error && /not a database|malformed|corrupt|disk I\/O/.test(error.message)) return null;
+    if (isDamaged(error)) return null;
     throw error;
   }
 }

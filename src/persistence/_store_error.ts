@@ -1,6 +1,6 @@
 import { BusyError, StoreError, type StoreErrorCode, UsageError } from "../domain/errors.ts";
 import { Damage } from "./_damage.ts";
-import { isBusy } from "./_is_busy.ts";
+import { isBusy } from "./_sqlite_says.ts";
 import { systemFault } from "./_system_fault.ts";
 
 type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];

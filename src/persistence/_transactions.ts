@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError } from "../domain/errors.ts";
-import { isBusy } from "./_is_busy.ts";
+import { isBusy } from "./_sqlite_says.ts";
 import type { SqliteConnection } from "./_sqlite_connection.ts";
 import { Turns } from "./_turns.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isBusy } from "./_is_busy.ts";
+import { isBusy } from "./_sqlite_says.ts";
 import { openDatabase } from "./_open_database.ts";
 import { SqliteStore } from "./_sqlite_store.ts";
 import { toStoreError } from "./_store_error.ts";

@@ -98,6 +98,7 @@ export class ConfinedProcess {
 
   #result({ code, signal }: Deno.CommandStatus): Spawned {
     const stderr = this.#stderr.text();
+    // deno-lint-ignore vis/no-message-parsing -- the only pipe that the launcher has
     const mark = stderr.indexOf(this.#options.policy.token);
     if (code === EXEC_FAILED && mark >= 0) {
       throw new Error(stderr.slice(mark + this.#options.policy.token.length).trim());

@@ -1,4 +1,4 @@
-import { RE2JS, RE2JSException } from "re2js";
+import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 import { UsageError } from "../domain/errors.ts";
 import { clip } from "../domain/clip.ts";
 import { percentDecoded } from "../domain/percent_decoded.ts";
@@ -153,7 +153,7 @@ class Walk {
       this.#patterns.set(pattern, RE2JS.compile(RE2JS.translateRegExp(pattern)));
     } catch (error) {
       if (!(error instanceof RE2JSException)) throw error;
-      const why = error.message.replace("error parsing regexp: ", "");
+      const why = error instanceof RE2JSSyntaxException ? `${error.error}: \`${error.input}\`` : error.message;
       throw fault(
         `the pattern ${clip(pattern, 100)} cannot be used (${why}): no look-around, no back-references`,
         path,

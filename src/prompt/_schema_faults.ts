@@ -25,6 +25,8 @@ export interface Fault {
   /** JSON pointer into the value, "" for all of it. */
   readonly path: string;
   readonly message: string;
+  /** No form fits: what follows is wrong with the nearest one. */
+  readonly noForm?: boolean;
 }
 
 type Keywords = Readonly<Record<string, unknown>>;
@@ -37,7 +39,6 @@ interface Place {
 const MAX_STEPS = 2_000_000;
 const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
-const NO_FORM = "must fit one of";
 const MAX_DEPTH = 1_500;
 
 /** Judges values by one checked schema. Its work is bounded: beyond that `judge` throws RangeError. */
@@ -202,8 +203,8 @@ export class SchemaJudge {
     if (fitting > 0 || forms.length === 0) return;
     const nearest = wrong.toSorted((a, b) => rank(b, at) - rank(a, at) || a.length - b.length)[0] ?? [];
     // Of forms within forms the innermost says where it is.
-    if (forms.length > 1 && !nearest[0]?.message.startsWith(NO_FORM)) {
-      yield fault(`${NO_FORM} ${forms.length} forms, the nearest says:`, at);
+    if (forms.length > 1 && !nearest[0]?.noForm) {
+      yield { ...fault(`must fit one of ${forms.length} forms, the nearest says:`, at), noForm: true };
     }
     yield* nearest;
   }

@@ -27,6 +27,8 @@ export class ActiveRun {
   readonly #onAbort = (): void => this.#cancel();
   readonly #untimedBefore: number;
   #cancelled = false;
+  /** Killed for its deadline. */
+  #overdue = false;
 
   constructor(options: ActiveRunOptions) {
     this.#options = options;
@@ -60,16 +62,12 @@ export class ActiveRun {
   /** Nothing but the end of the child stops it. */
   stuck(): void {
     const { block, kill } = this.#options;
-    kill(
-      this.#cancelled
-        ? "the block was cancelled and could not be stopped"
-        : `${timeout(block)} and could not be stopped`,
-    );
+    this.#overdue = !this.#cancelled;
+    kill(`${this.#overdue ? timeout(block) : "the block was cancelled"} and could not be stopped`);
   }
 
   /** The child has ended under the block, or sent what cannot be read. `names`: what the block was to define. */
   failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
-    const { block } = this.#options;
     const lost = "; the sandbox was killed, and what this block had changed is lost";
     const observed = { ...this.observed, lost: names };
     const result = this.#cancelled
@@ -82,7 +80,7 @@ export class ActiveRun {
       )
       : failedBlock("killed", { name: "SandboxGone", message: `The sandbox ended: ${exit.why}${lost}` }, {
         ...observed,
-        timedOut: exit.why.startsWith(timeout(block)),
+        timedOut: this.#overdue,
       });
     return { result, saved: [], reads: [], value: null, literal: false, notes: [] };
   }

@@ -12,6 +12,8 @@ import {
   ProtocolError,
 } from "./protocol.ts";
 import type { SandboxOptions } from "./sandbox.ts";
+import { CodecError } from "./codec_error.ts";
+import { messageOf } from "../domain/message_of.ts";
 
 const MAX_RECORDED = 1000;
 /** Blocks whose background work may still call; more than a query ever has. */
@@ -201,7 +203,7 @@ function encodeResult(name: string, value: unknown): Bytes {
   try {
     return encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
   } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/^Cannot encode /, "") : "unknown";
+    const why = error instanceof CodecError ? `value${error.path}: ${error.what}` : messageOf(error);
     throw new TypeError(`Cannot pass on what ${name} returned: ${why}`);
   }
 }

@@ -38,7 +38,9 @@ export class ChildExit {
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;
+    // deno-lint-ignore vis/no-message-parsing -- V8 and the allocator say it nowhere else
     if (MEMORY_TEXT.test(stderr)) return true;
+    // deno-lint-ignore vis/no-message-parsing -- a panic is told from a lack of memory by its text
     return this.#signal !== null && MEMORY_SIGNALS.has(this.#signal) && !PANIC_TEXT.test(stderr);
   }
 

@@ -37,7 +37,7 @@ export class Decoder {
     try {
       this.#table = new TableReader(bytes, FORMAT);
     } catch (error) {
-      throw error instanceof CodecError ? error : new CodecError("Cannot decode bytes: the table is no JSON");
+      throw error instanceof CodecError ? error : new CodecError({ what: "the table is no JSON", path: null });
     }
   }
 

@@ -63,15 +63,14 @@ export class Encoder {
     try {
       return own.stringify(this.#slots);
     } catch {
-      throw new CodecError("Cannot encode value: its text is longer than a string can be", { tooLarge: true });
+      throw new CodecError({ what: "its text is longer than a string can be", path: "", tooLarge: true });
     }
   }
 
   #checkSize(size: number): void {
     if (size <= this.#limit) return;
-    throw new CodecError(`Cannot encode value: at least ${size} bytes, the limit is ${this.#limit}`, {
-      tooLarge: true,
-    });
+    const what = `at least ${size} bytes, the limit is ${this.#limit}`;
+    throw new CodecError({ what, path: "", tooLarge: true });
   }
 
   put(slot: Slot): void {
@@ -84,7 +83,7 @@ export class Encoder {
     let path = pathStep(name);
     for (let i = this.#current; i >= 0; i = this.#parents[i]!) path = pathStep(this.#names[i]!) + path;
     if (path.length > 300) path = `${own.slice(path, 0, 100)}…${own.slice(path, path.length - 150)}`;
-    throw new CodecError(`Cannot encode value${path}: ${what}`, { path });
+    throw new CodecError({ what, path });
   }
 
   slot(value: unknown, name: string | number): void {

@@ -12,7 +12,7 @@ export interface Shape {
 }
 
 export function badBytes(what: string): never {
-  throw new CodecError(`Cannot decode bytes: ${what}`);
+  throw new CodecError({ what, path: null });
 }
 
 /** A cursor over the table and the segments of an encoding, with every bound checked. */

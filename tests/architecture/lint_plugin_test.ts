@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { sourcesOf } from "./import_graph.ts";
 import plugin from "./lint_plugin.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What the plugin says about `source` as a file of the program. */
 function lint(source: string, path = "src/query/x.ts"): string[] {
@@ -170,4 +174,31 @@ Deno.test("camel-case looks at names that we give, not at keys of wire formats",
     "const [_, __unused, $query, V8] = a;",
     "class A { #b = 1; get c2() { return 1; } }",
   ]);
+});
+
+Deno.test("no-message-parsing sees code that reads the words of an error, and each exception has its reason", async () => {
+  const parsing = [
+    'error.message.includes("x");',
+    'one.reason.startsWith("It is off");',
+    "/x/.test(error.message);",
+    "const at = /(\\d+)/.exec(messageOf(error));",
+    "const { message } = error; message.match(/x/);",
+    'error?.message.replace("a", "b");',
+    "/x/.test(stderr);",
+  ];
+  assertSeen("no-message-parsing", parsing);
+  assertSeen("no-message-parsing", parsing, "extensions/fs/x.ts");
+  assertClean("no-message-parsing", parsing, "tests/query/x_test.ts");
+  assertClean("no-message-parsing", [
+    'error.code === "busy";',
+    "error.message.slice(0, 100);",
+    'reason.replaceAll("_", " ");',
+    'text.includes("x");',
+  ]);
+  for (const path of [...await sourcesOf(ROOT, "src/"), ...await sourcesOf(ROOT, "extensions/")]) {
+    const text = await Deno.readTextFile(`${ROOT}${path}`);
+    for (const [line] of text.matchAll(/.*deno-lint-ignore vis\/no-message-parsing.*/g)) {
+      assert.match(line, / -- \w.{10,}/, `${path} gives a reason`);
+    }
+  }
 });

@@ -64,6 +64,7 @@ function withUsual(args: readonly string[]): string[] {
 }
 
 function misused(error: CommanderError): { readonly code: number; readonly message: string } {
+  // deno-lint-ignore vis/no-message-parsing -- commander puts a word before its messages
   return { code: 2, message: error.message.replace(/^error: /, "") };
 }
 

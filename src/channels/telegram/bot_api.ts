@@ -82,7 +82,6 @@ export class BotApi {
     if (signal.aborted) return new Cancelled("Cancelled");
     if (error instanceof TelegramError) return error;
     if (error instanceof GrammyError) return this.#refusal(error);
-    const method = error instanceof HttpError ? /'(\w+)'/.exec(error.message)?.[1] ?? "it" : "a file";
     const cause = error instanceof HttpError ? error.error : error;
     const timedOut = cause instanceof Error && (cause.name === "TimeoutError" || cause.name === "AbortError");
     const why = timedOut
@@ -90,7 +89,7 @@ export class BotApi {
       : cause instanceof SyntaxError
       ? "an answer that is no JSON"
       : "no answer";
-    return new TelegramError(`Cannot reach Telegram for ${method}: ${why}`, { code: "network" });
+    return new TelegramError(`Cannot reach Telegram: ${why}`, { code: "network" });
   }
 
   #refusal({ error_code: code, description, method, parameters }: GrammyError): TelegramError {
@@ -98,12 +97,13 @@ export class BotApi {
     const message = `Telegram refused ${method}: ${code} ${said}`;
     // A text that is no token at all is answered as an address that does not exist.
     if (code === 401 || code === 404 && method === "getMe") return new TelegramError(message, { code: "token" });
-    if (code === 409) return new TelegramError(message, { code: "conflict" });
+    if (code === 409) return new TelegramError(message, { code: "conflict", description: said });
     if (code === 429) {
       return new TelegramError(message, { code: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
     }
     // An answer without a code is not Telegram's, but of something between.
     if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { code: "network" });
-    return new TelegramError(message, { code: "refused", migratedTo: parameters?.migrate_to_chat_id ?? null });
+    const migratedTo = parameters?.migrate_to_chat_id ?? null;
+    return new TelegramError(message, { code: "refused", description: said, migratedTo });
   }
 }

@@ -54,8 +54,7 @@ export class Messenger {
       );
       return true;
     } catch (error) {
-      if (!isRefused(error)) throw error;
-      if (/message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i.test(error.message)) return false;
+      if (isRefused(error) && error.detail === "gone") return false;
       throw error;
     }
   }
@@ -71,7 +70,7 @@ export class Messenger {
       return true;
     } catch (error) {
       if (!isRefused(error)) throw error;
-      return /message to delete not found|MESSAGE_ID_INVALID/i.test(error.message); // it is gone
+      return error.detail === "gone";
     }
   }
 
@@ -111,7 +110,7 @@ export class Messenger {
     try {
       await this.#api.call((wire, own) => wire.editMessageText(payload, own), { signal });
     } catch (error) {
-      if (!isRefused(error) || !/message is not modified/i.test(error.message)) throw error;
+      if (!isRefused(error) || error.detail !== "unchanged") throw error;
     }
   }
 

@@ -191,7 +191,7 @@ function whyEnded(error: unknown): unknown {
     );
   }
   if (error.code !== "conflict") return error;
-  const mend = /webhook/i.test(error.message)
+  const mend = error.detail === "webhook"
     ? "vis telegram --delete-webhook takes the webhook away"
     : "stop the other program that asks for the updates of this bot";
   return new ConfigError(`Cannot ask for updates: ${error.message}; ${mend}`);

@@ -90,7 +90,7 @@ export class HostCalls {
         payload = encode(args, { maxBytes: MAX_PAYLOAD_BYTES });
       } catch (cause) {
         return reject(
-          describe(error, { name: "TypeError", message: `Cannot call ${name}: ${refusedArgument(reasonOf(cause))}` }),
+          describe(error, { name: "TypeError", message: `Cannot call ${name}: ${refusalOf(cause)}` }),
         );
       }
       this.#enqueue({
@@ -248,6 +248,11 @@ function describe(error: Error, facts: unknown): Error {
 function own(from: unknown, key: string): unknown {
   if (typeof from !== "object" || from === null) return undefined;
   return captured.getOwnPropertyDescriptor(from, key)?.value;
+}
+
+function refusalOf(cause: unknown): string {
+  const what = own(cause, "what"), path = own(cause, "path");
+  return typeof what === "string" && typeof path === "string" ? refusedArgument({ what, path }) : reasonOf(cause);
 }
 
 function reasonOf(cause: unknown): string {

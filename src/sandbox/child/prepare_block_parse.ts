@@ -119,6 +119,7 @@ function withNamespaces(text: string, how: Stripping & { readonly marked: Marked
   const map = composeMaps(alignLines(js, given), toText);
   const program = parseExports(js);
   if (!("body" in program)) {
+    // deno-lint-ignore vis/no-message-parsing -- acorn has no codes
     const message = program.message.startsWith("Export ") ? DECLARATIONS_ONLY : program.message;
     return wrong({ ...program, message }, map);
   }
@@ -190,6 +191,7 @@ function unparsed(js: string, error: unknown): Unparsed {
   }
   const at: unknown = Reflect.get(error, "pos");
   const offset = typeof at === "number" ? at : 0;
+  // deno-lint-ignore vis/no-message-parsing -- acorn puts the place behind its messages
   return { ok: false, message: clearer(error.message.replace(/ \(\d+:\d+\)$/, ""), js, offset), offset };
 }
 
@@ -206,8 +208,10 @@ function clearer(message: string, js: string, offset: number): string {
 
 function stripperError(text: string, error: unknown): Unparsed {
   const message = error instanceof Error ? error.message : "Unexpected token";
+  // deno-lint-ignore vis/no-message-parsing -- sucrase gives the place in its message only
   const at = /\((\d+):(\d+)\)\s*$/.exec(message);
   const offset = at ? offsetOf(text, { line: Number(at[1]), column: Number(at[2]) }) : 0;
+  // deno-lint-ignore vis/no-message-parsing -- sucrase gives the place in its message only
   const plain = message.replace(/^Error transforming [^:]*: /, "").replace(/\s*\(\d+:\d+\)\s*$/, "");
   return { ok: false, message: clearer(plain, text, offset), offset };
 }

@@ -1,7 +1,5 @@
 import { look } from "./preview_intrinsics.ts";
 
-const PREFIX = "Cannot encode value[";
-
 /** What to pass instead, by how the codec names what it refuses. */
 const MENDS: readonly (readonly [what: string, mend: string])[] = [
   ["a function", "pass its result or its text, String(f)"],
@@ -17,21 +15,14 @@ const MENDS: readonly (readonly [what: string, mend: string])[] = [
   ["a sparse array", "pass an object or a Map"],
 ];
 
-/** The codec's "Cannot encode value[0].a: a Proxy" as "argument 1.a: a Proxy, pass a plain copy". */
-export function refusedArgument(message: string): string {
-  if (look.slice(message, 0, PREFIX.length) !== PREFIX) return message;
-  const close = look.indexOf(message, "]"), colon = lastColon(message);
-  const place = `argument ${+look.slice(message, PREFIX.length, close) + 1}${look.slice(message, close + 1, colon)}`;
-  const what = look.slice(message, colon + 2);
+/** What the codec refused in a list of arguments: "argument 1.a: a Proxy, pass a plain copy" for a Proxy at `[0].a`. */
+export function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
+  if (path === "") return what;
+  const close = look.indexOf(path, "]");
+  const place = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}`;
   for (let i = 0; i < MENDS.length; i++) {
     const [start, mend] = MENDS[i]!;
     if (look.slice(what, 0, start.length) === start) return `${place}: ${what}, ${mend}`;
   }
   return `${place}: ${what}`;
-}
-
-function lastColon(message: string): number {
-  let at = -1;
-  for (let next = look.indexOf(message, ": "); next >= 0; next = look.indexOf(message, ": ", next + 2)) at = next;
-  return at;
 }

@@ -110,15 +110,14 @@ function changedHash(entry: Entry): string {
   return entry.hash === "data" ? "data again" : "data";
 }
 
-/** From "Cannot encode value.a[3].b: a function" the part that says something here. */
+/** Why the codec refused it, as what is known of the variable. */
 function reasonOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "it cannot be kept";
   if (look.descriptorOf(error, "tooLarge")?.value === true) return "it is larger than 64 MiB";
-  const message: unknown = look.descriptorOf(error, "message")?.value;
-  if (typeof message !== "string") return "it cannot be kept";
-  const prefix = "Cannot encode value";
-  const rest = look.slice(message, prefix.length);
-  return look.slice(rest, 0, 2) === ": " ? look.slice(rest, 2) : `in it ${rest}`;
+  const what: unknown = look.descriptorOf(error, "what")?.value,
+    path: unknown = look.descriptorOf(error, "path")?.value;
+  if (typeof what !== "string" || typeof path !== "string") return "it cannot be kept";
+  return path === "" ? what : `in it ${path}: ${what}`;
 }
 
 export function addOnce(list: string[], name: string): void {

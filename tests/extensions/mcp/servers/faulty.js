@@ -38,7 +38,10 @@ function callTool(id, { name }) {
     );
   }
   if (mode === "leaks") {
-    return send({ id, error: { code: -32000, message: `no access with ${Deno.env.get("TOKEN")}` } });
+    return send({
+      id,
+      error: { code: -32000, message: `Cannot use MCP server s: no access with ${Deno.env.get("TOKEN")}` },
+    });
   }
   if (mode === "strange") return send({ id, result: { content: "none", structuredContent: undefined } });
   if (name === "grow") {
