@@ -3,7 +3,7 @@ import { DenoIo } from "./app/deno_io.ts";
 import type { SessionParts } from "./app/open_session.ts";
 import { respawn } from "./app/respawn.ts";
 import type { Services, VersionFacts } from "./channels/channel.ts";
-import { messageOf } from "./domain/message_of.ts";
+import { messageOf } from "./domain/kit/message_of.ts";
 
 type Extensions = Omit<SessionParts, "env">;
 
@@ -142,7 +142,7 @@ function defect(
   error: unknown,
   { io, env }: { readonly io: DenoIo; readonly env: Readonly<Record<string, string>> },
 ): number {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   io.stderr(`vis: ${message} (a defect: VIS_LOG=debug shows where; nothing that was stored is lost)\n`);
   if (env["VIS_LOG"] && error instanceof Error) io.stderr(`${error.stack}\n`);
   return 1;

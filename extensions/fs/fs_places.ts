@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@vis/extension";
+import { BoundedMap, type EnvironmentView, Semaphore } from "@vis/extension";
 import { Checkpoints } from "./checkpoints.ts";
 import type { ChangeSource, FsContext } from "./context.ts";
 import { FolderGuard } from "./folder_guard.ts";
@@ -6,13 +6,12 @@ import { ReadLedger } from "./read_ledger.ts";
 import { recover } from "./recover.ts";
 import { treeOf } from "./tree_of.ts";
 import type { Tree } from "./tree.ts";
-import { WriteQueue } from "./write_queue.ts";
 
 interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
   /** Of changes. */
-  readonly queue: WriteQueue;
+  readonly queue: Semaphore;
   /** What an earlier process left half done is put back before anything else. */
   readonly ready: Promise<unknown>;
 }
@@ -28,8 +27,8 @@ const MAX_PLACES = 64;
 export class FsPlaces {
   readonly #ledger = new ReadLedger();
   readonly #guard = new FolderGuard();
-  readonly #known = new Map<string, Known>();
-  readonly #queries = new Map<string, Promise<string | null>>();
+  readonly #known = new BoundedMap<string, Known>(MAX_PLACES);
+  readonly #queries = new BoundedMap<string, Promise<string | null>>(MAX_PLACES);
 
   /** Recovers the workspace first, where that is not done yet. */
   async of(env: View): Promise<FsContext> {
@@ -57,11 +56,10 @@ export class FsPlaces {
     const place = {
       tree,
       checkpoints,
-      queue: new WriteQueue(),
+      queue: new Semaphore(),
       ready: recover({ tree, checkpoints, guard: this.#guard }),
     };
     this.#known.set(key, place);
-    drop(this.#known);
     return place;
   }
 
@@ -72,14 +70,6 @@ export class FsPlaces {
     const query = this.#queries.get(key) ??
       db.queries(conversationId, { newest: 1 }).then((all) => all.at(-1)?.id ?? null, () => null);
     this.#queries.set(key, query);
-    drop(this.#queries);
     return { conversationId, iterationId, queryId: await query };
-  }
-}
-
-function drop(map: Map<string, unknown>): void {
-  for (const key of map.keys()) {
-    if (map.size <= MAX_PLACES) return;
-    map.delete(key);
   }
 }

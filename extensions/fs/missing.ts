@@ -1,3 +1,4 @@
+import { editDistance } from "@vis/extension";
 import { dirname } from "node:path";
 import { confine } from "./confine.ts";
 import type { FsContext } from "./context.ts";
@@ -33,25 +34,12 @@ async function nearest(context: FsContext, path: string): Promise<string[]> {
     const other = entry.path.slice(entry.path.lastIndexOf("/") + 1);
     const sibling = dirname(entry.path) === parent;
     const most = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
-    const score = other.toLowerCase() === name.toLowerCase() ? (sibling ? 0 : 0.5) : distance(other, name, most);
+    const isFar = Math.abs(other.length - name.length) > most;
+    const away = isFar ? Infinity : editDistance(other, name);
+    const score = other.toLowerCase() === name.toLowerCase() ? (sibling ? 0 : 0.5) : away;
     if (score <= (sibling ? most : 1)) scored.push({ path: entry.path, score: score + (sibling ? 0 : 0.4) });
   }
   scored.sort((a, b) => a.score - b.score);
   const best = scored[0]?.score ?? 0;
   return scored.filter((one) => one.score <= best + 1).slice(0, 3).map((one) => one.path);
-}
-
-/** Edit distance (Levenshtein), or `most + 1` where it is greater than `most`. */
-function distance(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) > most || a.length > 255 || b.length > 255) return most + 1;
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return Math.min(row[b.length] ?? 0, most + 1);
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "@vis/extension";
 import type { FsContext } from "./context.ts";
 import { findFiles } from "./find_files.ts";
 import { GlobMatcher } from "./glob_matcher.ts";
@@ -43,7 +44,7 @@ async function readOne(context: FsContext, path: Wanted, options: ReadOptions): 
     return { path, text: await readFile(context, path, options) };
   } catch (error) {
     context.signal?.throwIfAborted();
-    return { path, error: error instanceof Error ? error.message : String(error) };
+    return { path, error: messageOf(error) };
   }
 }
 

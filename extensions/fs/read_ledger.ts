@@ -1,3 +1,5 @@
+import { BoundedMap } from "@vis/extension";
+
 /** What a file was when this conversation last read or wrote it. */
 export interface Seen {
   readonly mtime: number;
@@ -14,26 +16,14 @@ const MAX_FILES = 5_000;
 /** Remembers per conversation which state of a file its model knows. Bounded: the oldest entries are forgotten, which
  * only means that a change of theirs is not noticed. */
 export class ReadLedger {
-  readonly #seen = new Map<string, Map<string, Seen>>();
+  readonly #seen = new BoundedMap<string, BoundedMap<string, Seen>>(MAX_CONVERSATIONS);
 
   remember(conversationId: string, path: string, seen: Seen): void {
-    const files = this.#seen.get(conversationId) ?? new Map<string, Seen>();
-    this.#seen.delete(conversationId);
-    this.#seen.set(conversationId, files);
-    files.delete(path);
-    files.set(path, seen);
-    drop(files, MAX_FILES);
-    drop(this.#seen, MAX_CONVERSATIONS);
+    const files = this.#seen.get(conversationId) ?? new BoundedMap<string, Seen>(MAX_FILES);
+    this.#seen.set(conversationId, files.set(path, seen));
   }
 
   find(conversationId: string, path: string): Seen | null {
     return this.#seen.get(conversationId)?.get(path) ?? null;
-  }
-}
-
-function drop(map: Map<string, unknown>, most: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(key);
   }
 }

@@ -1,4 +1,4 @@
-import type { DoctorCheck, DoctorContext } from "@vis/extension";
+import { type DoctorCheck, type DoctorContext, messageOf } from "@vis/extension";
 
 /** Below it, names of filters in a repository's settings cannot be overridden. */
 const MAJOR = 2, MINOR = 31;
@@ -16,7 +16,7 @@ export async function checkGit({ spawn }: DoctorContext): Promise<readonly Docto
     const fix = `Install git ${MAJOR}.${MINOR} or later: repositories whose settings name filters are refused`;
     return [{ name, state: "warn", found, fix }];
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
+    const found = messageOf(error);
     const fix = "Install git, or add its folder to shell.read: without it the extension git is inactive";
     return [{ name, state: "warn", found, fix }];
   }

@@ -1,5 +1,5 @@
+import { nearestNames } from "@vis/extension";
 import type { Git } from "./git.ts";
-import { nearest } from "./nearest.ts";
 import { nameOf } from "./quoted_name.ts";
 
 const MOST = 5_000;
@@ -14,6 +14,6 @@ export async function missingFile(
     : ["ls-tree", "-r", "--name-only", "--full-tree", commit];
   const { stdout } = await git.run(list);
   const known = stdout.split("\n").filter((name) => name !== "").slice(0, MOST).map(nameOf);
-  const near = known.length === 0 ? "" : `; the nearest are ${nearest(path, known).join(", ")}`;
+  const near = known.length === 0 ? "" : `; the nearest are ${nearestNames(path, known).join(", ")}`;
   return new Error(`${cannot}: there is no file ${path}${commit === undefined ? "" : ` in ${commit}`}${near}`);
 }

@@ -1,6 +1,6 @@
+import { nearestNames } from "@vis/extension";
 import type { Git } from "./git.ts";
 import { gitSays, plainReason } from "./git_error.ts";
-import { nearest } from "./nearest.ts";
 
 const MAX_REFS = 2000;
 
@@ -39,5 +39,5 @@ export async function refError(
   if (known.length === 0) return new NoCommitError(`${cannot}: there is no commit yet`);
   const [wanted] = named;
   if (wanted === undefined) return new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
-  return new Error(`${cannot}: there is no ${wanted}; the nearest are ${nearest(wanted, known).join(", ")}`);
+  return new Error(`${cannot}: there is no ${wanted}; the nearest are ${nearestNames(wanted, known).join(", ")}`);
 }

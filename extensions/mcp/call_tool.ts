@@ -1,6 +1,5 @@
-import type { EnvironmentView } from "@vis/extension";
+import { type EnvironmentView, nearestName } from "@vis/extension";
 import type { ServerLink } from "./server_link.ts";
-import { nearestNames } from "./nearest_names.ts";
 import { type McpTool, requiredKeys, toolUsage } from "./tool.ts";
 import { resultMessage, toolData } from "./tool_result.ts";
 
@@ -41,8 +40,8 @@ function findTool(
 ): McpTool {
   const found = tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.symbol === name);
   if (found) return found;
-  const near = nearestNames(name, tools.map((tool) => tool.name));
-  const hint = near.length > 0 ? `did you mean ${near.join(" or ")}` : `await mcp.tools("${link.name}") lists all`;
+  const near = nearestName(name, tools.map((tool) => tool.name));
+  const hint = near !== null ? `did you mean ${near}` : `await mcp.tools("${link.name}") lists all`;
   throw new Error(
     `Cannot call ${name} of MCP server ${link.name}: it has ${tools.length} tools and none of that name; ${hint}`,
   );

@@ -1,5 +1,5 @@
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
-import type { EnvironmentView } from "@vis/extension";
+import { type EnvironmentView, messageOf, settledWithin } from "@vis/extension";
 import { httpTransport } from "./http_transport.ts";
 import type { ServerConfig } from "./server_config.ts";
 import { ServerError } from "./server_error.ts";
@@ -45,18 +45,18 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   client.onerror = () => {}; // what matters comes out of a request
   const transport = "url" in config ? httpTransport(config) : stdioTransport(env, { ...options, config });
   const closeAll = async (): Promise<void> => {
-    if ("terminateSession" in transport) await within(transport.terminateSession(), CLOSE_MS);
-    await within(client.close(), CLOSE_MS);
+    if ("terminateSession" in transport) await settledWithin(transport.terminateSession(), CLOSE_MS);
+    await settledWithin(client.close(), CLOSE_MS);
   };
   const ended = (): boolean => transport instanceof StdioTransport && transport.ended;
   const why = (): string => transport instanceof StdioTransport ? transport.why : "";
   try {
     await client.connect(transport, { timeout: config.startMs });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const known = why(); // before it is ended for that
     const told = ended() ? [known] : [message, known].filter((one) => one !== "");
-    await within(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
+    await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     throw new Error(`It did not start: ${told.join("; ")}`);
   }
   return {
@@ -75,11 +75,4 @@ function stdioTransport(
   if (!spawn) throw new ServerError(name, "this conversation has no wall for programs");
   if ("url" in config) throw new TypeError("Cannot start a program: the server has an address");
   return new StdioTransport({ spawn, config, workspace, onStderr });
-}
-
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work.then(() => {}, () => {}), promise]);
-  clearTimeout(timer);
 }

@@ -1,5 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
-import type { EnvironmentView } from "@vis/extension";
+import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
 import { connect, type Connection } from "./connect.ts";
 import { checkVariables, redacted, secretsOf, type ServerConfig } from "./server_config.ts";
 import { ServerError } from "./server_error.ts";
@@ -81,7 +81,7 @@ export class ServerLink {
       const seconds = Math.ceil((this.#restUntil - Date.now()) / 1000);
       throw new ServerError(this.name, `it failed twice; it is started again in ${seconds} s at the earliest`);
     }
-    return await until(this.#connecting ??= this.#start(env), env.signal);
+    return await abortable(this.#connecting ??= this.#start(env), env.signal);
   }
 
   /** A second time where the first one failed. */
@@ -132,22 +132,7 @@ export class ServerLink {
 
   #error(error: unknown, why: string): Error {
     if (error instanceof ServerError) return error;
-    const message = error instanceof Error ? error.message : String(error);
-    const text = [message, why].filter((one) => one !== "").join("; ");
+    const text = [messageOf(error), why].filter((one) => one !== "").join("; ");
     return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets));
-  }
-}
-
-/** What others wait for too goes on where this one gives up. */
-async function until<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return await work;
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

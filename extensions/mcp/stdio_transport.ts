@@ -1,6 +1,6 @@
 import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import type { EnvironmentView } from "@vis/extension";
+import { type EnvironmentView, messageOf, reasonOf } from "@vis/extension";
 import { LineSplitter } from "./line_splitter.ts";
 import { type StdioConfig, WORKSPACE } from "./server_config.ts";
 
@@ -85,7 +85,7 @@ export class StdioTransport implements Transport {
     });
     this.#ended = running.then(
       ({ code, signal }) => this.#end(`it ended with ${signal ?? `code ${code}`}${this.#lastWords()}`),
-      (error: unknown) => this.#end(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => this.#end(messageOf(error)),
     );
     return Promise.resolve();
   }
@@ -110,7 +110,7 @@ export class StdioTransport implements Transport {
     try {
       for (const line of this.#lines.push(bytes)) if (line.trim() !== "" && this.#why === null) this.#message(line);
     } catch (error) {
-      this.#fail(error instanceof Error ? error.message.replace(/^It/, "it") : String(error));
+      this.#fail(reasonOf(error));
     }
   }
 

@@ -1,10 +1,10 @@
+import { reasonOf } from "@vis/extension";
 import { addressClass } from "./address_class.ts";
 import type { Body } from "./read_body.ts";
 import { readBody } from "./read_body.ts";
 import { exchange, type HttpAnswer, type HttpRequest } from "./http_exchange.ts";
 import { openConnection } from "./open_connection.ts";
 import { OUTSIDE, type Outside } from "./outside.ts";
-import { reason } from "./reason.ts";
 import { headersForOthers } from "./request_headers.ts";
 import { portOf, type Reach, reachOf, type WebRules } from "./web_rules.ts";
 
@@ -135,7 +135,7 @@ function parseRedirect(location: string, from: URL): URL {
     if (from.protocol === "https:" && url.protocol === "http:") throw new Error("It goes from https: to http:");
     return url;
   } catch (error) {
-    throw new Error(`Its redirect is not followed: ${reason(error)}`);
+    throw new Error(`Its redirect is not followed: ${reasonOf(error)}`);
   }
 }
 

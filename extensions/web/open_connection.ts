@@ -1,6 +1,6 @@
+import { abortable, reasonOf } from "@vis/extension";
 import { type AddressClass, addressClass } from "./address_class.ts";
 import type { Outside } from "./outside.ts";
-import { reason } from "./reason.ts";
 import { portOf, type Reach } from "./web_rules.ts";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
@@ -26,7 +26,7 @@ export async function openConnection(
       if (!isRefusal(error)) break;
     }
   }
-  throw new Error(`No connection to ${url.host}: ${reason(failure)}`);
+  throw new Error(`No connection to ${url.host}: ${reasonOf(failure)}`);
 }
 
 async function checkedAddresses(
@@ -57,7 +57,7 @@ async function found(
 ): Promise<readonly string[]> {
   let addresses: readonly string[] = [];
   try {
-    addresses = await until(outside.resolve(host), signal);
+    addresses = await abortable(outside.resolve(host), signal);
   } catch {
     signal.throwIfAborted();
   }
@@ -69,7 +69,7 @@ async function found(
 /** One that comes too late is closed. */
 async function opened(connecting: Promise<Deno.Conn>, signal: AbortSignal): Promise<Deno.Conn> {
   try {
-    return await until(connecting, signal);
+    return await abortable(connecting, signal);
   } catch (error) {
     if (signal.aborted) connecting.then(closeQuietly, () => {});
     throw error;
@@ -91,7 +91,7 @@ async function secured(
       alpnProtocols: ["http/1.1"],
     });
     try {
-      await until(secure.handshake(), signal);
+      await abortable(secure.handshake(), signal);
     } catch (error) {
       closeQuietly(secure);
       throw error;
@@ -119,17 +119,3 @@ function isRefusal(error: unknown): boolean {
 /** Without the brackets of IPv6. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
-
-/** Rejects with the signal's reason when that comes first. */
-async function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-    promise.catch(() => {});
-  }
-}

@@ -1,6 +1,5 @@
-import type { EnvironmentView } from "@vis/extension";
+import { type EnvironmentView, reasonOf } from "@vis/extension";
 import { bodyData, type BodyKind } from "./body_data.ts";
-import { reason } from "./reason.ts";
 import { type Fetched, fetchUrl, parseUrl } from "./fetch_url.ts";
 import type { Outside } from "./outside.ts";
 import { requestHeaders } from "./request_headers.ts";
@@ -63,7 +62,7 @@ export async function fetchPage(
     env.signal?.throwIfAborted();
     const safe = text.slice(0, 300).replace(/\/\/[^/?#@]*@/, "//…@");
     const shown = text.length > 300 ? `${safe}…` : safe;
-    throw new Error(`Cannot ${method.toLowerCase()} ${shown}: ${reason(error)}`);
+    throw new Error(`Cannot ${method.toLowerCase()} ${shown}: ${reasonOf(error)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { OpenRequest } from "../channels/channel.ts";
 import type { OpenTelegramOptions } from "../channels/telegram/open_telegram.ts";
-import { REAL_CLOCK } from "../channels/telegram/real_clock.ts";
+import { REAL_BOT_CLOCK } from "../channels/telegram/bot_clock.ts";
 import { createLog } from "../logging/log.ts";
 import type { SessionParts } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";
@@ -22,7 +22,7 @@ export function botSettings(
   const { telegram, server } = settings.config;
   return {
     apiUrl: telegram.apiUrl,
-    clock: REAL_CLOCK,
+    clock: REAL_BOT_CLOCK,
     log: createLog("telegram"),
     shutdownMs: telegram.shutdownMs,
     quota: server.quota,

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
 import { createLog } from "../logging/log.ts";
@@ -76,7 +77,7 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
   try {
     models = await provider.models({ signal: AbortSignal.timeout(LIST_MS) });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ConfigError(`Cannot ask ${resolved.title} for its models: ${why}`);
   }
   const chat = models.find((name) => !/embed|rerank/i.test(name));

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -68,7 +69,7 @@ async function calls(
       const ok = error === undefined && (result === undefined || isDeepStrictEqual(got, result));
       done.push({ what, ok, found: ok ? "" : `it gave ${JSON.stringify(got)}` });
     } catch (thrown) {
-      const message = thrown instanceof Error ? thrown.message : String(thrown);
+      const message = messageOf(thrown);
       // deno-lint-ignore vis/no-message-parsing -- checks.json names a part of the message
       done.push({ what, ok: error !== undefined && message.includes(error), found: message });
     }

@@ -1,5 +1,5 @@
 import { UsageError } from "../domain/errors.ts";
-import { nearestName } from "../domain/nearest_name.ts";
+import { nearestName } from "../domain/kit/nearest_name.ts";
 import { discoverFolders } from "../extension/discover.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 import type { Settings } from "./settings.ts";

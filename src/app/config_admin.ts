@@ -11,7 +11,7 @@ import { configJsonSchema, type Setting, settingList, settingOf } from "../confi
 import type { SettingsSections } from "../config/settings_sections.ts";
 import { ConfigError, SettingError, UsageError } from "../domain/errors.ts";
 import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
-import { nearestName } from "../domain/nearest_name.ts";
+import { nearestName } from "../domain/kit/nearest_name.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
 import { ConfigTrust } from "./config_trust.ts";
 import type { ShippedParts } from "./shipped_parts.ts";

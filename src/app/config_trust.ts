@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ConfigFile } from "../config/layers.ts";
@@ -18,7 +19,7 @@ export class ConfigTrust {
     try {
       return await this.#list?.has(file.path, hashOf(file)) ?? false;
     } catch (error) {
-      throw new ConfigError(error instanceof Error ? error.message : String(error));
+      throw new ConfigError(messageOf(error));
     }
   }
 

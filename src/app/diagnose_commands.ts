@@ -1,5 +1,5 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import type { CheckResult } from "../channels/channel.ts";
-import { messageOf } from "../domain/message_of.ts";
 import { discoverFolders } from "../extension/discover.ts";
 import type { DoctorContext } from "../extension/spec.ts";
 import { ProcessWall } from "../processes/process_wall.ts";

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import type { CheckResult } from "../channels/channel.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { buildRouter } from "./build_router.ts";
@@ -30,7 +31,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
       const known = models.slice(0, 5).join(", ");
       return { name, state: "warn", found: `${found}: the server does not list this model`, mend: `It has ${known}` };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return { name, state: "fail", found: `${found}: ${why}`, mend: mendOf(provider.name, settings) };
     }
   } catch (error) {

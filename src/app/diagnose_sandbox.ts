@@ -1,7 +1,7 @@
 import type { CheckResult } from "../channels/channel.ts";
 import { oneLine } from "../domain/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
-import { messageOf } from "../domain/message_of.ts";
+import { messageOf } from "../domain/kit/message_of.ts";
 import { probeWalls, type WallProbe } from "../sandbox/probe_walls.ts";
 import type { Settings } from "./settings.ts";
 import { tryWalls } from "./try_walls.ts";

@@ -1,3 +1,4 @@
+import { abortable } from "../domain/kit/abortable.ts";
 import type { CheckResult, OpenRequest } from "../channels/channel.ts";
 import { DEFAULT_CONFIG } from "../config/defaults.ts";
 import { Cancelled, ConfigError } from "../domain/errors.ts";
@@ -33,29 +34,15 @@ export async function doctor(
     diagnoseSandbox(settings, { signal }),
     diagnoseCommands(settings, { parts, signal }),
     diagnoseDatabase(settings),
-    unlessGivenUp(diagnoseProviders(settings), signal),
+    abortable(diagnoseProviders(settings), signal).catch((error: unknown) => {
+      if (signal?.aborted) return []; // nobody waits for a service that is asked in vain
+      throw error;
+    }),
     diagnoseExtensions(settings, parts),
     diagnoseTelegram(settings),
   ]);
   if (signal?.aborted) throw new Cancelled("Cancelled");
   return [runtime, ...found.flat()];
-}
-
-/** Nobody waits for a service that is asked in vain. */
-async function unlessGivenUp(
-  checks: Promise<readonly CheckResult[]>,
-  signal: AbortSignal | undefined,
-): Promise<readonly CheckResult[]> {
-  if (!signal) return await checks;
-  const givenUp = Promise.withResolvers<readonly CheckResult[]>();
-  const giveUp = (): void => givenUp.resolve([]);
-  signal.addEventListener("abort", giveUp);
-  if (signal.aborted) giveUp();
-  try {
-    return await Promise.race([checks, givenUp.promise]);
-  } finally {
-    signal.removeEventListener("abort", giveUp);
-  }
 }
 
 function checkRuntime(): CheckResult {

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { ExtensionAdmin } from "../channels/channel.ts";
@@ -221,7 +222,7 @@ async function asUsage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof ConfigError ? error : new UsageError(error instanceof Error ? error.message : String(error));
+    throw error instanceof ConfigError ? error : new UsageError(messageOf(error));
   }
 }
 

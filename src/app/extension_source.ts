@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { join, resolve } from "node:path";
 import { ConfigError, SettingError } from "../domain/errors.ts";
 import type { ExtensionDescription } from "../extension/description.ts";
@@ -151,7 +152,7 @@ export async function buildRegistry(
       registry.register(extension);
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log.error("extension.skipped", { ext: extension.namespace, error: reason });
       const state = error instanceof SettingError ? "misconfigured" : "skipped";
       skipped.push({ name: extension.namespace, state, reason });

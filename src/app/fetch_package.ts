@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { UsageError } from "../domain/errors.ts";
@@ -58,6 +59,6 @@ async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
     await response.body?.cancel();
     throw new Error(`Status ${response.status}`);
   } catch (error) {
-    throw new UsageError(`Cannot fetch ${url}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`Cannot fetch ${url}: ${messageOf(error)}`);
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { basename, join } from "node:path";
 import { UsageError } from "../domain/errors.ts";
 
@@ -10,7 +11,7 @@ export async function newExtension(folder: string): Promise<string> {
   try {
     await Deno.mkdir(folder);
   } catch (error) {
-    throw new UsageError(`Cannot make extension ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`Cannot make extension ${name}: ${messageOf(error)}`);
   }
   for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
   return folder;

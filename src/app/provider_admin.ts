@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import type { ProviderAdmin } from "../channels/channel.ts";
 import { BOT_LOGIN } from "../domain/bot_login.ts";
 import { Cancelled, ConfigError, UsageError } from "../domain/errors.ts";
@@ -217,7 +218,7 @@ async function reachOf(resolved: ResolvedProvider, signal: AbortSignal): Promise
     return { ok: true, found: `${models.length} model${models.length === 1 ? "" : "s"}` };
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
-    return { ok: false, found: error instanceof Error ? error.message : String(error) };
+    return { ok: false, found: messageOf(error) };
   }
 }
 
@@ -246,7 +247,7 @@ async function listModels(
     return { provider: resolved.name, source: "service", detail: "", models: names.map(describe) };
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const own = resolved.models.map(({ name }) => name);
     if (data === null && own.length === 0) {
       return { provider: resolved.name, source: "config", detail: why, models: root === null ? [] : [describe(root)] };

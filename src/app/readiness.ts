@@ -1,4 +1,4 @@
-import { messageOf } from "../domain/message_of.ts";
+import { messageOf } from "../domain/kit/message_of.ts";
 import { access, constants, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { folderFault } from "./folder_fault.ts";

@@ -1,5 +1,5 @@
 import { ConfigError } from "../domain/errors.ts";
-import { nearestName } from "../domain/nearest_name.ts";
+import { nearestName } from "../domain/kit/nearest_name.ts";
 import type { Credential, Credentials } from "../providers/credentials.ts";
 import type { ModelDataSet } from "../providers/model_data.ts";
 import { type Preset, PRESETS } from "../providers/presets.ts";

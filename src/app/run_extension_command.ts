@@ -1,5 +1,5 @@
 import { UsageError } from "../domain/errors.ts";
-import { nearestName } from "../domain/nearest_name.ts";
+import { nearestName } from "../domain/kit/nearest_name.ts";
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { CliCommand, Extension } from "../extension/spec.ts";
 import { commandShape, kindOf } from "./command_shape.ts";

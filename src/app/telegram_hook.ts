@@ -1,6 +1,6 @@
 import type { OpenRequest, Session } from "../channels/channel.ts";
 import { type OpenedBot, openTelegram } from "../channels/telegram/open_telegram.ts";
-import { REAL_CLOCK } from "../channels/telegram/real_clock.ts";
+import { REAL_BOT_CLOCK } from "../channels/telegram/bot_clock.ts";
 import { Cancelled, ConfigError } from "../domain/errors.ts";
 import { createLog } from "../logging/log.ts";
 import { botSettings } from "./bot_settings.ts";
@@ -54,7 +54,7 @@ export async function telegramHook(
   });
   started.catch((error: unknown) => error instanceof Cancelled ? undefined : failed(error));
   const late = new AbortController();
-  await Promise.race([started, REAL_CLOCK.sleep(FIRST_MS, late.signal)]).finally(() => late.abort());
+  await Promise.race([started, REAL_BOT_CLOCK.sleep(FIRST_MS, late.signal)]).finally(() => late.abort());
   return {
     hooks: { [path]: async (asked) => await bot?.receive(asked) ?? new Response("", { status: 503 }) },
     notes: [`the bot of Telegram answers at ${webhookUrl}`],

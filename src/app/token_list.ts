@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -79,7 +80,7 @@ export class TokenList implements TokenSource {
       this.#loaded = await load(this.#path, this.#options);
       this.#options.log.info("tokens_loaded", { tokens: this.#loaded.grants.length });
     } catch (error) {
-      this.#options.log.error("tokens_not_loaded", { error: error instanceof Error ? error.message : String(error) });
+      this.#options.log.error("tokens_not_loaded", { error: messageOf(error) });
     }
   }
 }

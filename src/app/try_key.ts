@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { ProviderError } from "../domain/errors.ts";
 import type { KeyTrial } from "../domain/provider_report.ts";
 import { makeProvider } from "./make_provider.ts";
@@ -15,7 +16,7 @@ export async function tryKey(key: string, resolved: ResolvedProvider, signal: Ab
     return { state: "works", found: `it offers ${models.length} model${models.length === 1 ? "" : "s"}` };
   } catch (error) {
     if (late.aborted && !signal.aborted) return { state: "unknown", found: `no answer for ${TRY_MS / 1000} s` };
-    const found = error instanceof Error ? error.message : String(error);
+    const found = messageOf(error);
     return { state: error instanceof ProviderError && error.kind === "auth" ? "refused" : "unknown", found };
   }
 }

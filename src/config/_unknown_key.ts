@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nearestName } from "../domain/nearest_name.ts";
+import { nearestName } from "../domain/kit/nearest_name.ts";
 
 /** The JSON Schema of a setting, as far as names of keys need it. */
 interface Node {

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { oneLine } from "../domain/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
 
@@ -6,7 +7,7 @@ export function parseJsonc(file: { readonly path: string; readonly text: string 
   try {
     return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ConfigError(`Cannot read ${file.path}: ${oneLine(why, 300)}`, { code: "syntax" });
   }
 }

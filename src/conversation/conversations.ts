@@ -210,7 +210,7 @@ export class Conversations {
   async #runIn(branch: Branch, request: string, options: CheckedOptions): Promise<QueryResult> {
     await options.onBranch?.(branch);
     const lock = this.#live.lockOf(branch);
-    if (options.refuseWhenBusy && lock.busy) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
+    if (options.refuseWhenBusy && lock.open > 0) throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     const run = (emit: Emit) => this.#run(request, { branch, options: { ...options, emit } });
     const { around } = this.#parts;
     return await lock.run(() => around ? around(options.emit, run) : run(options.emit));

@@ -1,4 +1,4 @@
-import { Lock } from "./lock.ts";
+import { Semaphore } from "../domain/kit/semaphore.ts";
 
 /** What is kept for a branch between its queries. */
 export interface LiveEnvironment {
@@ -29,7 +29,7 @@ export interface WantedFor {
 
 interface Entry<E extends LiveEnvironment> {
   /** Whoever runs a query has it. */
-  readonly lock: Lock;
+  readonly lock: Semaphore;
   environment: Promise<E> | null;
   /** Null until it is open. */
   opened: E | null;
@@ -50,12 +50,12 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
   }
 
   /** Who wants to use an environment takes its lock before anything is awaited. */
-  lockOf({ branchId }: B): Lock {
+  lockOf({ branchId }: B): Semaphore {
     return this.#entryOf(branchId).lock;
   }
 
   isBusy(branchId: string): boolean {
-    return this.#entries.get(branchId)?.lock.busy ?? false;
+    return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
   }
 
   /** The environment of a branch, whose lock the caller has, for a run that is stored as running: as it was left by the
@@ -91,7 +91,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
 
   #entryOf(branchId: string): Entry<E> {
     const known = this.#entries.get(branchId);
-    const entry = known ?? { lock: new Lock(), environment: null, opened: null, run: null };
+    const entry = known ?? { lock: new Semaphore(), environment: null, opened: null, run: null };
     if (!known) this.trim(1);
     this.#entries.delete(branchId);
     this.#entries.set(branchId, entry);
@@ -103,7 +103,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     for (const [branchId, { environment, opened, lock }] of this.#entries) {
       if (this.#entries.size + more <= this.#options.kept) return;
       const rests = opened ? !opened.alive && !opened.programs.running : environment === null;
-      if (rests && !lock.busy) void this.close(branchId).catch(() => {});
+      if (rests && lock.open === 0) void this.close(branchId).catch(() => {});
     }
   }
 }

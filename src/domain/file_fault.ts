@@ -1,4 +1,4 @@
-import { messageOf } from "./message_of.ts";
+import { messageOf } from "./kit/message_of.ts";
 
 /** Why a file could not be read or written, in words; `otherwise`, or the system's own, where there are none. */
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {

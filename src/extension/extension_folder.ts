@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { fileFault } from "../domain/file_fault.ts";
@@ -44,7 +45,7 @@ function entriesOf(path: string, manifest: Uint8Array): readonly ManifestEntry[]
   try {
     return readManifest(new TextDecoder("utf-8", { fatal: true }).decode(manifest));
   } catch (error) {
-    throw refused(path, error instanceof Error ? error.message : String(error));
+    throw refused(path, messageOf(error));
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { parseNetGrant } from "../domain/net_grant.ts";
 import { REALM_GLOBALS } from "../domain/realm_globals.ts";
 import type { Extension } from "./spec.ts";
@@ -29,6 +30,6 @@ function netFault(text: string): string | null {
     parseNetGrant(text);
     return null;
   } catch (error) {
-    return `allow.net is wrong (${error instanceof Error ? error.message : String(error)})`;
+    return `allow.net is wrong (${messageOf(error)})`;
   }
 }

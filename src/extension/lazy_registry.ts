@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import type { Log } from "../logging/log.ts";
 import { callView } from "./call_view.ts";
 import { type ExtensionDescription, type LiveParts, PROMPT_PLACE } from "./description.ts";
@@ -109,7 +110,7 @@ export class LazyRegistry implements ExtensionSource {
       if (await parts.activate(view) !== true) return null;
       return partOf(description, withPrompt(description, (await parts.prompt(view)).trim()));
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       log?.error("extension.failed", { ext: namespace, phase: "prompt", error: message });
       return null;
     }

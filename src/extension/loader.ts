@@ -1,4 +1,4 @@
-import { messageOf } from "../domain/message_of.ts";
+import { messageOf } from "../domain/kit/message_of.ts";
 import type { LeftOut } from "../domain/extension_report.ts";
 import { basename } from "node:path";
 import type { Log } from "../logging/log.ts";

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { z } from "zod";
 
 /** One extension of a folder, as `vis.json` tells it. */
@@ -35,7 +36,7 @@ export function readManifest(text: string): readonly ManifestEntry[] {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error(`Cannot use vis.json: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`Cannot use vis.json: ${messageOf(error)}`);
   }
   const checked = Shape.safeParse(value);
   if (checked.success) return unique(checked.data.extensions);

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import type { Log } from "../logging/log.ts";
 import type { EnvironmentView, NudgeContext } from "./spec.ts";
 import type { NormalExtension } from "./validate_extension.ts";
@@ -24,7 +25,7 @@ export function ownNudge(
         log.warn("extension.nudge_cut", { ext: namespace, phase: "nudge", chars: line.length });
         return `${line.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         log.warn("extension.failed", { ext: namespace, phase: "nudge", error: message });
         return null;
       }

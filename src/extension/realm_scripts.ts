@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import type { Extension } from "./spec.ts";
 import type { NormalExtension } from "./validate_extension.ts";
 
@@ -21,7 +22,7 @@ export function withScripts(
     try {
       return [name, read(text, path)] as const;
     } catch (error) {
-      throw fail(error instanceof Error ? error.message : String(error));
+      throw fail(messageOf(error));
     }
   });
   return givenScripts(extension, Object.fromEntries(scripts));

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { HostCallError } from "../domain/errors.ts";
 import type { Log } from "../logging/log.ts";
 import { invokeSymbol } from "./hooks.ts";
@@ -170,7 +171,7 @@ export class ExtensionRegistry {
   }
 
   #failed(ext: string, { phase, error }: { readonly phase: string; readonly error: unknown }): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     this.#log.error("extension.failed", { ext, phase, error: message });
   }
 

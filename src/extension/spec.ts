@@ -4,6 +4,12 @@ import type * as keys from "./environment_keys.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
 
 export { z };
+export { abortable } from "../domain/kit/abortable.ts";
+export { BoundedMap } from "../domain/kit/bounded_map.ts";
+export { messageOf, reasonOf } from "../domain/kit/message_of.ts";
+export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_name.ts";
+export { Semaphore } from "../domain/kit/semaphore.ts";
+export { settledWithin } from "../domain/kit/settled_within.ts";
 
 /** What an extension sees of the conversation it runs in; docs/extensions.md has it as a table. Nothing of it can be
  * changed. Keys with `?` are missing where that part is, as in a test. */

@@ -1,4 +1,4 @@
-import { messageOf } from "../domain/message_of.ts";
+import { messageOf } from "../domain/kit/message_of.ts";
 
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;

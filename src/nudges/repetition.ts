@@ -1,3 +1,4 @@
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { BlockResult } from "../domain/block_result.ts";
 import { oneLine } from "../domain/clip.ts";
 
@@ -16,7 +17,7 @@ const TELLING_RESULT = 40;
 /** Counts over one query what comes again: the same code with the same result, the same error, or the same result from
  * code that differs in names only. Keeps hashes, so that its size does not depend on what the blocks return. */
 export class Repetition {
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   #offender: string | null = null;
 
   /** Counts the blocks of one iteration. */
@@ -39,14 +40,7 @@ export class Repetition {
 
   #count(key: string): number {
     const times = (this.#counts.get(key) ?? 0) + 1;
-    this.#counts.delete(key);
     this.#counts.set(key, times);
-    if (this.#counts.size > MAX_KEYS) {
-      for (const oldest of this.#counts.keys()) {
-        this.#counts.delete(oldest);
-        break;
-      }
-    }
     return times;
   }
 }

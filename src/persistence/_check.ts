@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
@@ -66,7 +67,7 @@ function attempt(part: () => readonly string[], path: string): readonly string[]
   } catch (error) {
     const problem = toStoreError(error, path);
     if (problem instanceof StoreError && problem.code !== "corrupt") throw problem;
-    return [`A part of it cannot be read: ${error instanceof Error ? error.message : String(error)}`];
+    return [`A part of it cannot be read: ${messageOf(error)}`];
   }
 }
 

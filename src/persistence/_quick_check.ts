@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { sql } from "kysely";
 import type { Database } from "./_database.ts";
 import { toStoreError } from "./_store_error.ts";
@@ -13,6 +14,6 @@ export async function quickCheck(db: Database, location: string): Promise<readon
     ];
   } catch (error) {
     const problem = toStoreError(error, location);
-    return [problem instanceof Error ? problem.message : String(problem)];
+    return [messageOf(problem)];
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import { ChecksumFunctions } from "./_checksum_functions.ts";
@@ -16,7 +17,7 @@ const INTACT = "intact";
 export class SqliteConnection implements DatabaseConnection {
   readonly #db: DatabaseSync;
   readonly #checksums: ChecksumFunctions;
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #prepared = new BoundedMap<string, Prepared>(MAX_PREPARED);
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -69,12 +70,6 @@ export class SqliteConnection implements DatabaseConnection {
     const columns = statement.columns().map(({ name }) => [name, camelCase(name)] as const)
       .filter(([name]) => !name.startsWith(INTACT));
     const prepared = { statement, columns };
-    if (this.#prepared.size >= MAX_PREPARED) {
-      for (const oldest of this.#prepared.keys()) {
-        this.#prepared.delete(oldest);
-        break;
-      }
-    }
     this.#prepared.set(sql, prepared);
     return prepared;
   }

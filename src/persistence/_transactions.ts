@@ -1,9 +1,9 @@
+import { Semaphore } from "../domain/kit/semaphore.ts";
 import { setImmediate, setTimeout } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError } from "../domain/errors.ts";
 import { isBusy } from "./_sqlite_says.ts";
 import type { SqliteConnection } from "./_sqlite_connection.ts";
-import { Turns } from "./_turns.ts";
 
 export interface TransactionsOptions {
   /** How long a writer waits for the lock of the database while another process has it. */
@@ -31,7 +31,7 @@ export class Transactions {
   readonly #connection: SqliteConnection;
   readonly #busyMs: number;
   readonly #committed: () => void;
-  readonly #turns = new Turns();
+  readonly #turns = new Semaphore();
   #group: Group | null = null;
   /** Whether the last group had more than one writer. */
   #crowded = false;
@@ -43,14 +43,14 @@ export class Transactions {
   }
 
   async write<T>(work: () => Promise<T>): Promise<T> {
-    await this.#turns.take();
+    await this.#turns.acquire();
     let group: Group;
     let result: T;
     try {
       group = this.#group ?? await this.#open();
       result = await this.#member(group, work);
     } finally {
-      this.#turns.pass();
+      this.#turns.release();
     }
     try {
       await group.stored.promise;
@@ -93,27 +93,27 @@ export class Transactions {
 
   /** A statement that is a transaction by itself. */
   statement<T>(sql: string, run: () => T): T | Promise<T> {
-    if (this.#turns.free) return this.#alone(sql, run);
+    if (this.#turns.open === 0) return this.#alone(sql, run);
     return this.hold(() => this.#alone(sql, run));
   }
 
   /** Has the connection while `work` runs. */
   async hold<T>(work: () => T | Promise<T>): Promise<T> {
-    await this.#turns.take();
+    await this.#turns.acquire();
     try {
       return await work();
     } finally {
-      this.#turns.pass();
+      this.#turns.release();
     }
   }
 
   /** Takes the connection for statements that are transactions by themselves. `pass` gives it back. */
   take(): Promise<void> {
-    return this.#turns.take();
+    return this.#turns.acquire();
   }
 
   pass(): void {
-    this.#turns.pass();
+    this.#turns.release();
   }
 
   /** Before a statement of who took the connection: what writes ends the group, so that it is stored at once. */

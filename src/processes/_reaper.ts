@@ -1,3 +1,4 @@
+import { REAL_CLOCK } from "../domain/kit/clock.ts";
 import { Libc } from "../sandbox/confine/libc.ts";
 import { descendants, type ProcessFacts, tagOf } from "./_process_table.ts";
 
@@ -75,7 +76,7 @@ export class Reaper {
       for (const { pid } of moving) signal(pid, "SIGSTOP");
       // Twice, since one that was made while the table was read may not be in it.
       still = moving.length === 0 ? still + 1 : 0;
-      if (moving.length > 0) await new Promise((done) => setTimeout(done, PAUSE_MS));
+      if (moving.length > 0) await REAL_CLOCK.sleep(PAUSE_MS);
     }
     const thaw = (): void => {
       for (const { pid, ended } of this.#programs()) if (!ended) signal(pid, "SIGCONT");
@@ -122,7 +123,7 @@ export class Reaper {
       }
       for (const { pid, parent, ended } of left) if (ended && parent === Deno.pid) this.#bury(pid);
       if (left.every(({ ended, parent }) => ended && parent === Deno.pid)) break;
-      await new Promise((done) => setTimeout(done, PAUSE_MS));
+      await REAL_CLOCK.sleep(PAUSE_MS);
     }
     return killed.size;
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { clip } from "../domain/clip.ts";
 import { UsageError } from "../domain/errors.ts";
 import { type JsonValue, jsonValue } from "../domain/json_value.ts";
@@ -75,7 +76,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
     try {
       data = jsonValue(value);
     } catch (error) {
-      return { ok: false, reason: `The answer is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+      return { ok: false, reason: `The answer is no JSON: ${messageOf(error)}` };
     }
     const first = this.#fit(data);
     if (first.ok || typeof value !== "string") return first;
@@ -116,7 +117,7 @@ function parse(text: string): Parsed {
   try {
     return { ok: true, value: JSON.parse(FENCED.exec(text)?.[1] ?? text) };
   } catch (error) {
-    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+    return { ok: false, why: messageOf(error) };
   }
 }
 

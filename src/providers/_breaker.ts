@@ -1,4 +1,4 @@
-import type { Clock } from "./_clock.ts";
+import type { Clock } from "../domain/kit/clock.ts";
 
 export interface BreakerLimits {
   /** Failures in a row that open it. */

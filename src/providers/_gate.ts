@@ -1,7 +1,7 @@
 import { ProviderError } from "../domain/errors.ts";
 import type { Usage } from "../domain/usage.ts";
 import { Breaker, type BreakerLimits } from "./_breaker.ts";
-import type { Clock } from "./_clock.ts";
+import type { Clock } from "../domain/kit/clock.ts";
 import { type RateLimit, RateWindow, type Ticket } from "./_rate_window.ts";
 
 /** What stands before one provider: its breaker and its rate window, shared by all its models. */

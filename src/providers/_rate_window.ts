@@ -1,4 +1,4 @@
-import type { Clock } from "./_clock.ts";
+import type { Clock } from "../domain/kit/clock.ts";
 
 /** How often a service may be asked. */
 export interface RateLimit {

@@ -1,6 +1,6 @@
 import { backoffMs } from "../domain/backoff_ms.ts";
 import type { ProviderError } from "../domain/errors.ts";
-import type { Clock } from "./_clock.ts";
+import type { Clock } from "../domain/kit/clock.ts";
 
 const QUICK = { firstMs: 500, mostMs: 30_000 };
 /** Longer waits that a service asks for let the next route serve first. */

@@ -1,6 +1,6 @@
 import { ENDED } from "../domain/ended.ts";
 import { Cancelled, ProviderError } from "../domain/errors.ts";
-import type { Clock } from "./_clock.ts";
+import type { Clock } from "../domain/kit/clock.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./provider.ts";
 
 export interface Patience {

@@ -1,5 +1,5 @@
 import { ProviderError } from "../domain/errors.ts";
-import { type Clock, REAL_CLOCK } from "./_clock.ts";
+import { type Clock, REAL_CLOCK } from "../domain/kit/clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./copilot_endpoints.ts";
 import { type CopilotToken, CopilotTokens } from "./copilot_token.ts";
 import type { Capabilities, ModelEvent, ModelRequest, Provider } from "./provider.ts";

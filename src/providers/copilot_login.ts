@@ -1,5 +1,5 @@
 import { Cancelled, ProviderError } from "../domain/errors.ts";
-import { type Clock, REAL_CLOCK } from "./_clock.ts";
+import { type Clock, REAL_CLOCK } from "../domain/kit/clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./copilot_endpoints.ts";
 
 /** The client that GitHub knows as its editors' Copilot extension: the exchange is open to no other one. */

@@ -1,5 +1,6 @@
+import { abortable } from "../domain/kit/abortable.ts";
 import { Cancelled, ProviderError } from "../domain/errors.ts";
-import { type Clock, REAL_CLOCK } from "./_clock.ts";
+import { type Clock, REAL_CLOCK } from "../domain/kit/clock.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./copilot_endpoints.ts";
 
 /** A short-lived token and the place it is good for. */
@@ -39,7 +40,9 @@ export class CopilotTokens {
     if (signal.aborted) throw new Cancelled("Cancelled");
     // The exchange belongs to all who wait: one who leaves does not end it.
     this.#running ??= this.#exchange().finally(() => this.#running = null);
-    return await unlessAborted(this.#running, signal);
+    return await abortable(this.#running, signal).catch((error: unknown) => {
+      throw signal.aborted ? new Cancelled("Cancelled") : error;
+    });
   }
 
   /** The service refused this token, whatever its time said. */
@@ -107,12 +110,4 @@ function refusal(status: number, answer: Readonly<Record<string, unknown>>): Pro
 
 function unusable(why: string): ProviderError {
   return new ProviderError(`Cannot use the Copilot token: ${why}`, { kind: "server", retryable: true });
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new Cancelled("Cancelled"));
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

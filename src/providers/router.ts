@@ -4,7 +4,7 @@ import type { Usage } from "../domain/usage.ts";
 import type { Log } from "../logging/log.ts";
 import type { BreakerLimits } from "./_breaker.ts";
 import { Call, type CallPatience } from "./_call.ts";
-import { type Clock, REAL_CLOCK } from "./_clock.ts";
+import { type Clock, REAL_CLOCK } from "../domain/kit/clock.ts";
 import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
 import { Gate } from "./_gate.ts";
 import type { RateLimit, Ticket } from "./_rate_window.ts";

@@ -1,3 +1,4 @@
+import { Semaphore } from "../domain/kit/semaphore.ts";
 import { oneLine } from "../domain/clip.ts";
 import { HostCallError } from "../domain/errors.ts";
 import type { Emit } from "../domain/query_event.ts";
@@ -6,13 +7,12 @@ import { Environment } from "../environment/environment.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import type { Ledger } from "./ledger.ts";
 import type { QueryParts } from "./query_parts.ts";
-import { Gate } from "./subcalls_gate.ts";
 
 export const MAX_DEPTH = 5;
 /** Child queries of one depth at a time: each has a process of its own. A query waits for deeper ones only, so the
  * deepest can always go on. */
 const AT_ONCE = 8;
-const DEPTHS = Array.from({ length: MAX_DEPTH }, () => new Gate(AT_ONCE));
+const DEPTHS = Array.from({ length: MAX_DEPTH }, () => new Semaphore(AT_ONCE));
 
 export interface ChildParts {
   readonly parts: QueryParts;
@@ -55,7 +55,7 @@ export async function childQuery(
   const gate = DEPTHS[depth - 1];
   if (!gate) throw refused(`Cannot run a child query at depth ${depth}`);
   const { images, copies } = await environment.fork(options.vars ?? []);
-  return await gate.use(async () => {
+  return await gate.run(async () => {
     const branch = await environment.store.createChildBranch({
       branchId: environment.branch.branchId,
       iterationId,

@@ -1,7 +1,7 @@
+import { Semaphore } from "../domain/kit/semaphore.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import type { AskOptions, ModelPreference, Route, Router, RouterReply, RouterRequest } from "../providers/router.ts";
 import type { Ledger, Spent } from "./ledger.ts";
-import { Gate } from "./subcalls_gate.ts";
 
 /** What a query needs of the router. */
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
@@ -10,19 +10,19 @@ const CHARS_PER_TOKEN = 4;
 /** Model calls below queries, in this process at a time. Whoever holds a place waits for its reply alone, so nesting
  * cannot deadlock. */
 const AT_ONCE = 8;
-const CALLS = new Gate(AT_ONCE);
+const CALLS = new Semaphore(AT_ONCE);
 
 /** The router behind the ledger of one query and the gate of the process; with a `model`, that one serves. `gate` is null
  * for what the query of a user asks itself: there is one call of it at a time, and no conversation waits for others. */
 export class LedgerCalls implements ModelCalls {
   readonly #router: ModelCalls;
   readonly #ledger: Ledger;
-  readonly #gate: Gate | null;
+  readonly #gate: Semaphore | null;
   readonly #model: string | null;
 
   constructor(
     router: ModelCalls,
-    options: { readonly ledger: Ledger; readonly model?: string | null; readonly gate?: Gate | null },
+    options: { readonly ledger: Ledger; readonly model?: string | null; readonly gate?: Semaphore | null },
   ) {
     this.#router = router;
     this.#ledger = options.ledger;
@@ -54,7 +54,7 @@ export class LedgerCalls implements ModelCalls {
     try {
       const chosen = { ...request, ...choiceOf(this.#model, request) };
       const call = (): Promise<RouterReply> => this.#router.ask(chosen, options);
-      const reply = await (this.#gate?.use(call, options.signal) ?? call());
+      const reply = await (this.#gate?.run(call, options.signal) ?? call());
       spent = { usage: reply.usage, costUsd: reply.costUsd };
       return reply;
     } finally {

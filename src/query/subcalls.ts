@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { ENDED } from "../domain/ended.ts";
 import { Cancelled, HostCallError } from "../domain/errors.ts";
 import type { SubcallOptions, Subcalls as Door } from "../environment/query_scope.ts";
@@ -87,7 +88,7 @@ export class Subcalls implements Door {
       reply = await calls.ask({ messages, reasoning: "balanced", model: options.model ?? null }, { signal, onPause });
     } catch (error) {
       if (error instanceof Cancelled || signal.aborted) throw new Cancelled("Query cancelled");
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       await this.#record(prompt, { error: message, ms: performance.now() - begun });
       throw new HostCallError(message, { namespace: "vis", symbol: "ask" }, { cause: error });
     }

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { BlockCall } from "../domain/block_result.ts";
 import { ByteGate } from "./_byte_gate.ts";
 import { decode, encode } from "./codec.ts";
@@ -13,7 +14,7 @@ import {
 } from "./protocol.ts";
 import type { SandboxOptions } from "./sandbox.ts";
 import { CodecError } from "./codec_error.ts";
-import { messageOf } from "../domain/message_of.ts";
+import { messageOf } from "../domain/kit/message_of.ts";
 
 const MAX_RECORDED = 1000;
 /** Blocks whose background work may still call; more than a query ever has. */
@@ -45,7 +46,7 @@ export interface CallDeskOptions {
 export class CallDesk {
   readonly #options: CallDeskOptions;
   readonly #functions: ReadonlySet<string>;
-  readonly #runs = new Map<string, Run>();
+  readonly #runs = new BoundedMap<string, Run>(MAX_RUNS);
   readonly #calls = new Map<string, Call>();
   readonly #used = new Set<string>();
   readonly #gate = new ByteGate(MAX_CALL_BYTES);
@@ -63,12 +64,6 @@ export class CallDesk {
 
   /** From now on calls may name this run. */
   beginRun(id: string, block: number): void {
-    if (this.#runs.size >= MAX_RUNS) {
-      for (const oldest of this.#runs.keys()) {
-        this.#runs.delete(oldest);
-        break;
-      }
-    }
     this.#runs.set(id, { block, calls: [], ended: false });
   }
 

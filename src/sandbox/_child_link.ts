@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { cleanText } from "./clean_text.ts";
 import { ChildExit } from "./_child_exit.ts";
 import type { ChildProgram } from "./program.ts";
@@ -120,7 +121,7 @@ export class ChildLink {
       }
       if (frames.inFrame) this.kill("it ended in the middle of a message");
     } catch (error) {
-      this.kill(error instanceof Error ? error.message : String(error));
+      this.kill(messageOf(error));
       await reader.cancel().catch(() => {});
     }
   }

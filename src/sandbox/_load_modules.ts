@@ -1,3 +1,4 @@
+import { messageOf } from "../domain/kit/message_of.ts";
 import { SandboxGone } from "../domain/errors.ts";
 import { encode } from "./codec.ts";
 import { type Bytes, MAX_PAYLOAD_BYTES } from "./protocol.ts";
@@ -14,7 +15,7 @@ export async function loadModules(
       await ask({ t: "module", name }, encode(script, { maxBytes: MAX_PAYLOAD_BYTES }));
     } catch (error) {
       const ended = error instanceof SandboxGone;
-      const reason = ended ? error.why : error instanceof Error ? error.message : String(error);
+      const reason = ended ? error.why : messageOf(error);
       onModuleFailed?.({ name, reason, ended });
       if (ended) throw error;
     }

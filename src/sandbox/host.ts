@@ -1,5 +1,6 @@
+import { SandboxGone } from "../domain/errors.ts";
+import { Semaphore } from "../domain/kit/semaphore.ts";
 import { ConfinedSandbox, type ConfinedSandboxOptions } from "./_confined_sandbox.ts";
-import { StartSlots } from "./_start_slots.ts";
 import { WorkFolder } from "./_work_folder.ts";
 import { ALL_WALLS, type Setup, type WallSwitches } from "./child/setup.ts";
 import { type ChildProgram, childProgram, launched } from "./program.ts";
@@ -16,7 +17,8 @@ export interface SandboxTestOptions {
   readonly program?: ChildProgram;
 }
 
-const slots = new StartSlots();
+/** Starting a child is work for the processor: more at once than there are cores only delay each other. */
+const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxGone("the caller gave it up"));
 
 /**
  * Starts one confined child and waits until its walls stand. The caller owns it and must `close` it. Rejects with
@@ -24,7 +26,7 @@ const slots = new StartSlots();
  * Walls that this platform lacks are reported in `walls`, never skipped silently.
  */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
-  return slots.use(async () => {
+  return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
     const { limits: { memoryBytes, outputBytes, previewChars, graceMs }, launcher = [] } = options;
     const access = resolveGrants(options);

@@ -1,6 +1,6 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 import type { Usage } from "../../src/domain/usage.ts";
-import { REAL_CLOCK } from "../../src/providers/_clock.ts";
+import { REAL_CLOCK } from "../../src/domain/kit/clock.ts";
 import {
   type Capabilities,
   type ModelEvent,

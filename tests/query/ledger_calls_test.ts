@@ -4,7 +4,7 @@ import type { Provider } from "../../src/providers/provider.ts";
 import { Router } from "../../src/providers/router.ts";
 import { Ledger } from "../../src/query/ledger.ts";
 import { LedgerCalls } from "../../src/query/ledger_calls.ts";
-import { Gate } from "../../src/query/subcalls_gate.ts";
+import { Semaphore } from "../../src/domain/kit/semaphore.ts";
 import { scriptedProvider } from "../helpers/scripted_provider.ts";
 
 const NONE = { costUsd: null, tokens: null, wallMs: null };
@@ -13,7 +13,7 @@ const request = { messages: [{ role: "user", text: "hello" }], reasoning: "balan
 
 function calls(provider: Provider, options: { readonly model?: string; readonly ledger?: Ledger } = {}) {
   const ledger = options.ledger ?? Ledger.open(NONE, () => 0);
-  const gate = new Gate(1);
+  const gate = new Semaphore(1);
   const router = new Router({ routes: [{ provider, model: "root" }, { provider, model: "other" }], attempts: 1 });
   return { ledger, gate, calls: new LedgerCalls(router, { ledger, gate, model: options.model ?? null }) };
 }

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { ByteGate } from "../../src/sandbox/_byte_gate.ts";
 import { ChildExit } from "../../src/sandbox/_child_exit.ts";
-import { StartSlots } from "../../src/sandbox/_start_slots.ts";
 import { cleanText } from "../../src/sandbox/clean_text.ts";
 import { childProgram } from "../../src/sandbox/program.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
@@ -20,24 +19,6 @@ Deno.test("ByteGate lets readers wait while it holds too much, and go all at onc
   gate.remove(1);
   await Promise.all(waiting);
   assert.equal(gone, 2);
-});
-
-Deno.test("StartSlots starts no more at once than it has slots, in the order of asking, and frees them on failure", async () => {
-  const slots = new StartSlots(2);
-  const order: number[] = [];
-  let now = 0, most = 0;
-  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, i) =>
-    slots.use(async () => {
-      order.push(i);
-      most = Math.max(most, ++now);
-      await new Promise((done) => setTimeout(done, 1));
-      now--;
-      if (i % 3 === 0) throw new Error("no");
-      return i;
-    })));
-  assert.equal(most, 2);
-  assert.deepEqual(order, [...order.keys()]);
-  assert.equal(outcomes.filter(({ status }) => status === "rejected").length, 7);
 });
 
 Deno.test("cleanText() leaves no character that commands a terminal, and hides none", () => {

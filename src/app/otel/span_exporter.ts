@@ -1,3 +1,4 @@
+import { REAL_CLOCK } from "../../domain/kit/clock.ts";
 import type { Log } from "../../logging/log.ts";
 import type { OtelSettings } from "./otel_settings.ts";
 import { otlpBody } from "./otlp_body.ts";
@@ -86,7 +87,7 @@ export class SpanExporter {
       if (fault === null || !fault.again || attempt === TRIES || this.#closing.signal.aborted) {
         return fault?.why ?? null;
       }
-      await this.#pause(pauseMs * 2 ** (attempt - 1));
+      await REAL_CLOCK.sleep(pauseMs * 2 ** (attempt - 1), this.#closing.signal).catch(() => {});
     }
   }
 
@@ -106,14 +107,6 @@ export class SpanExporter {
       // The message of `fetch` may hold the address with its password.
       return { why: error instanceof Error ? error.name : "no connection", again: true };
     }
-  }
-
-  async #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    this.#closing.signal.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
-    clearTimeout(timer);
   }
 
   #tell(why: string): void {

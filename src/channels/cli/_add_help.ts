@@ -3,7 +3,7 @@ import type { Context } from "./_context.ts";
 import { FLAGS } from "./_flags.ts";
 import type { Shell } from "./completion_script.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { nearestName } from "../../domain/nearest_name.ts";
+import { nearestName } from "../../domain/kit/nearest_name.ts";
 import { terminalText } from "./terminal_text.ts";
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */

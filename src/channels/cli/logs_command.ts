@@ -1,3 +1,4 @@
+import { REAL_CLOCK } from "../../domain/kit/clock.ts";
 import type { LogRow } from "../../domain/archive.ts";
 import { clip, oneLine } from "../../domain/clip.ts";
 import type { LogEntry } from "../../domain/log_entry.ts";
@@ -21,7 +22,7 @@ const DATA_CHARS = 1_000;
 
 /** `vis logs`: a line an entry, oldest first; with `--follow` until Ctrl-C. `pause` waits between two looks. */
 export async function logsCommand(
-  { services, io, flags, pause = sleep }: {
+  { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }: {
     readonly services: Services;
     readonly io: Io;
     readonly flags: LogsFlags;
@@ -59,15 +60,4 @@ function line({ at, level, event, data, conversationId, queryId }: LogRow): stri
   const scope = queryId ?? conversationId;
   const about = [...(scope === undefined ? [] : [scope]), clip(JSON.stringify(data), DATA_CHARS)];
   return `${when} ${level.padEnd(5)} ${oneLine(event, 80)}  ${about.join("  ")}`;
-}
-
-function sleep(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(done, PAUSE_MS);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
 import { oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/file_fault.ts";
@@ -11,9 +12,7 @@ export async function readSchema(path: string): Promise<unknown> {
     return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
     throw new UsageError(
-      `Cannot use schema ${path}: it is no JSON (${
-        oneLine(error instanceof Error ? error.message : String(error), 200)
-      })`,
+      `Cannot use schema ${path}: it is no JSON (${oneLine(messageOf(error), 200)})`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import { aborted } from "../../domain/kit/abortable.ts";
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import type { Io, Services, TelegramRequest } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
@@ -65,9 +66,4 @@ export class TelegramCommand {
     this.#io.stderr(`vis: the bot answers ${names} (${KEY} in ${terminalText(admin.path({ project: false }))})\n`);
     return 0;
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -1,5 +1,5 @@
 import type { Conversation } from "../../conversation/conversations.ts";
-import { Lock } from "../../conversation/lock.ts";
+import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { conversationDetail } from "./conversation_detail.ts";
 import { entityTag, namesTag } from "./entity_tag.ts";
 import { findConversation } from "./find_conversation.ts";
@@ -10,7 +10,7 @@ import type { Call } from "./route.ts";
 /** Changes of conversations one after the other, so that between a look (If-Match) and its change there is no other. */
 export class Changes {
   readonly #parts: Pick<HttpParts, "conversations">;
-  readonly #lock = new Lock();
+  readonly #lock = new Semaphore();
 
   constructor(parts: Pick<HttpParts, "conversations">) {
     this.#parts = parts;

@@ -1,5 +1,6 @@
+import { REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { ConfigError } from "../../domain/errors.ts";
-import { messageOf } from "../../domain/message_of.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
 
 /** Between tries to have an address again; the last one goes on. */
 const PAUSES_MS = [0, 1, 5, 20, 100, 500, 1_000];
@@ -60,7 +61,7 @@ export class Listener {
     void failed.shutdown().catch(() => {});
     this.#options.failed(why);
     for (let tries = 0;; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[tries] ?? PAUSES_MS.at(-1)));
+      await REAL_CLOCK.sleep(PAUSES_MS[tries] ?? PAUSES_MS.at(-1) ?? 0);
       if (this.#closed) return;
       try {
         return void this.#listen(this.port);

@@ -1,4 +1,5 @@
-import type { Clock } from "./clock.ts";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import type { BotClock } from "./bot_clock.ts";
 import type { ChatPlace } from "./incoming.ts";
 
 /** A stranger hears it once in this time; all of them together, so many times a minute. Who may use the bot, sooner. */
@@ -9,10 +10,10 @@ const KEPT = 1_000;
  * holds from the next one on. */
 export class Access {
   readonly #allowed: () => Promise<readonly number[]>;
-  readonly #clock: Clock;
+  readonly #clock: BotClock;
   readonly #told = { strangers: new Told(STRANGERS), known: new Told(KNOWN) };
 
-  constructor({ allowed, clock }: { readonly allowed: () => Promise<readonly number[]>; readonly clock: Clock }) {
+  constructor({ allowed, clock }: { readonly allowed: () => Promise<readonly number[]>; readonly clock: BotClock }) {
     this.#allowed = allowed;
     this.#clock = clock;
   }
@@ -33,7 +34,7 @@ export class Access {
 /** What was told lately. */
 class Told {
   readonly #limits: typeof STRANGERS;
-  readonly #last = new Map<string, number>();
+  readonly #last = new BoundedMap<string, number>(KEPT);
   #minute: number[] = [];
 
   constructor(limits: typeof STRANGERS) {
@@ -46,10 +47,7 @@ class Told {
     const last = this.#last.get(what);
     if (last !== undefined && now - last < againMs || this.#minute.length >= perMinute) return false;
     this.#minute.push(now);
-    this.#last.delete(what);
     this.#last.set(what, now);
-    const [oldest] = this.#last.keys();
-    if (this.#last.size > KEPT && oldest !== undefined) this.#last.delete(oldest);
     return true;
   }
 }

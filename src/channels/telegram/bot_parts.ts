@@ -1,7 +1,7 @@
 import type { Log } from "../../logging/log.ts";
 import type { Access } from "./access.ts";
 import type { BotApi } from "./bot_api.ts";
-import type { Clock } from "./clock.ts";
+import type { BotClock } from "./bot_clock.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Messenger } from "./messenger.ts";
 import type { Outbox } from "./outbox.ts";
@@ -15,7 +15,7 @@ export interface BotParts {
   readonly messenger: Messenger;
   readonly sessions: Sessions;
   readonly access: Access;
-  readonly clock: Clock;
+  readonly clock: BotClock;
   readonly log: Log;
   /** Aborted when queries that still run must end: their messages stay in the inbox. */
   readonly closing: AbortSignal;

@@ -1,5 +1,5 @@
 import { UsageError } from "../../domain/errors.ts";
-import { nearestName } from "../../domain/nearest_name.ts";
+import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { chooseModel } from "./choose_model.ts";
 import { chatConversation, newChatConversation } from "./chat_conversation.ts";

@@ -1,5 +1,5 @@
 import { ConfigError, UsageError } from "../../domain/errors.ts";
-import { nearestName } from "../../domain/nearest_name.ts";
+import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { Session } from "../channel.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { chatKey, type ChatPlace } from "./incoming.ts";

@@ -5,7 +5,7 @@ import { Access } from "./access.ts";
 import { backoff } from "./backoff.ts";
 import { BotApi } from "./bot_api.ts";
 import type { BotParts } from "./bot_parts.ts";
-import type { Clock } from "./clock.ts";
+import type { BotClock } from "./bot_clock.ts";
 import { Inbox } from "./inbox.ts";
 import { Messenger } from "./messenger.ts";
 import { Outbox } from "./outbox.ts";
@@ -88,7 +88,7 @@ export async function openTelegram(options: OpenTelegramOptions): Promise<Opened
 /** Who the bot is; asked until Telegram can be reached. */
 async function introduce(
   api: BotApi,
-  { clock, log, note, signal, deleteWebhook }: OpenTelegramOptions & { readonly clock: Clock; readonly log: Log },
+  { clock, log, note, signal, deleteWebhook }: OpenTelegramOptions & { readonly clock: BotClock; readonly log: Log },
 ): Promise<Me> {
   for (let failures = 1;; failures++) {
     try {

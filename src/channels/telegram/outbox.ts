@@ -1,5 +1,5 @@
 import { backoff } from "./backoff.ts";
-import type { Clock } from "./clock.ts";
+import type { BotClock } from "./bot_clock.ts";
 import { TelegramError } from "./telegram_error.ts";
 
 /** What Telegram allows in the long run: a call a second in a chat, twenty a minute in a group. */
@@ -18,12 +18,12 @@ interface Lane {
 
 /** Calls that write into chats: in order, within Telegram's limits, and through floods and lost connections. */
 export class Outbox {
-  readonly #clock: Clock;
+  readonly #clock: BotClock;
   readonly #signal: AbortSignal;
   readonly #lanes = new Map<number, Lane>();
 
   /** After `signal`, what waits rejects with `Cancelled`. */
-  constructor({ clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal }) {
+  constructor({ clock, signal }: { readonly clock: BotClock; readonly signal: AbortSignal }) {
     this.#clock = clock;
     this.#signal = signal;
   }

@@ -1,7 +1,7 @@
 import { Cancelled } from "../../domain/errors.ts";
 import { backoff } from "./backoff.ts";
 import type { BotApi } from "./bot_api.ts";
-import type { Clock } from "./clock.ts";
+import type { BotClock } from "./bot_clock.ts";
 import { isUpdate } from "./is_update.ts";
 import { TelegramError } from "./telegram_error.ts";
 import type { Update } from "./wire.ts";
@@ -12,7 +12,7 @@ const BATCH = 50;
 
 export interface PollerOptions {
   readonly api: BotApi;
-  readonly clock: Clock;
+  readonly clock: BotClock;
   readonly signal: AbortSignal;
   /** The highest update that was accepted before, null where none is known. */
   readonly mark: () => Promise<number | null>;

@@ -1,6 +1,7 @@
+import { aborted } from "../../domain/kit/abortable.ts";
 import { backoff } from "./backoff.ts";
 import type { BotApi } from "./bot_api.ts";
-import type { Clock } from "./clock.ts";
+import type { BotClock } from "./bot_clock.ts";
 import { TelegramError } from "./telegram_error.ts";
 
 export interface Webhook {
@@ -16,7 +17,7 @@ export async function setWebhook(
   { url, secret }: Webhook,
   { api, clock, signal, note }: {
     readonly api: BotApi;
-    readonly clock: Clock;
+    readonly clock: BotClock;
     readonly signal: AbortSignal;
     readonly note: (text: string) => void;
   },
@@ -27,10 +28,7 @@ export async function setWebhook(
       const payload = { url, secret_token: secret, max_connections: 1 };
       const asked = { ...payload, allowed_updates: ["message", "edited_message"] as const };
       await api.call((wire, own) => wire.setWebhook(asked, own), { signal });
-      return await new Promise((resolve) => {
-        if (signal.aborted) resolve();
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      });
+      return await aborted(signal);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof TelegramError) || error.code !== "network" && error.code !== "flood") throw error;

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { ChatWorker } from "./chat_worker.ts";
@@ -31,7 +32,7 @@ export class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #workers = new Map<string, ChatWorker>();
   /** The message that an album began with, for as long as the next photos of it may come. */
-  readonly #albums = new Map<string, number>();
+  readonly #albums = new BoundedMap<string, number>(100);
   readonly #polling = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   #ended: Promise<void> | null = null;
@@ -157,7 +158,6 @@ export class TelegramBot {
       await this.#options.parts.inbox.put(longer);
       return null;
     }
-    if (this.#albums.size > 100) this.#albums.clear();
     this.#albums.set(key, updateId);
     return { message };
   }

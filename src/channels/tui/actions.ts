@@ -1,3 +1,4 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
 import { Buffer } from "node:buffer";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { BranchPoint } from "../../domain/new_fork.ts";
@@ -93,7 +94,7 @@ export class Actions implements PanelActions {
     try {
       await work();
     } catch (error) {
-      this.tell(error instanceof Error ? error.message : String(error));
+      this.tell(messageOf(error));
     }
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
@@ -214,7 +215,7 @@ export class Chat {
       // It may have a title by now.
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
-      transcript.add(new LineEntry(error instanceof Error ? error.message : String(error), shown().theme.bad));
+      transcript.add(new LineEntry(messageOf(error), shown().theme.bad));
       if (turn.progress.queryId === null) refused(); // else its request is stored
     } finally {
       this.#running = null;

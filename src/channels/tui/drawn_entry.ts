@@ -1,3 +1,4 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Entry } from "./entry.ts";
 import { wrapped } from "./wrapped.ts";
 
@@ -25,7 +26,7 @@ export abstract class DrawnEntry implements Entry {
     try {
       return this.draw(width);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return [...wrapped(`This part cannot be shown: ${why}`, width), ""];
     }
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
 import {
   type AutocompleteProvider,
   Editor,
@@ -223,9 +224,7 @@ export class InputBox {
   /** Reads images for the message, of which `text` is what stands there. */
   async #load(paths: readonly string[], { held, text, read, refused }: Loading): Promise<void> {
     const others = Object.values(this.#chips.in(text));
-    const outcome = await this.#parts.images.read(paths, { with: others }).catch((error: unknown) =>
-      error instanceof Error ? error.message : String(error)
-    );
+    const outcome = await this.#parts.images.read(paths, { with: others }).catch((error: unknown) => messageOf(error));
     if (!held()) return;
     if (typeof outcome === "string") refused(outcome);
     else read(outcome);

@@ -1,3 +1,4 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Conversations } from "../../conversation/conversations.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
 import type { Entry } from "./entry.ts";
@@ -43,7 +44,7 @@ export class OlderEntry extends DrawnEntry {
     if (this.#asked || !this.#parts.shown().prefs.iterations) return;
     this.#asked = true;
     void this.#read(side).catch((error: unknown) => {
-      this.#problem = error instanceof Error ? error.message : String(error);
+      this.#problem = messageOf(error);
       this.invalidate();
     });
   }

@@ -1,3 +1,4 @@
+import { settledWithin } from "../../domain/kit/settled_within.ts";
 import { ENDED } from "../../domain/ended.ts";
 import { Cancelled, ConfigError, ProviderError } from "../../domain/errors.ts";
 import type { Advice } from "../advice.ts";
@@ -256,18 +257,6 @@ class Grace {
 
 async function drained(events: Opened["events"]): Promise<void> {
   while (!(await events.next()).done) { /* what follows the end is nothing of the reply */ }
-}
-
-/** Resolves when `work` is settled or the time is over. */
-function settledWithin(work: Promise<unknown>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    work.then(done, done);
-  });
 }
 
 function throwIfAborted(signal: AbortSignal): void {

@@ -1,6 +1,6 @@
 import { openTelegram, type OpenTelegramOptions } from "../../../src/channels/telegram/open_telegram.ts";
-import { REAL_CLOCK } from "../../../src/channels/telegram/real_clock.ts";
-import type { Clock } from "../../../src/channels/telegram/clock.ts";
+import { REAL_BOT_CLOCK } from "../../../src/channels/telegram/bot_clock.ts";
+import type { BotClock } from "../../../src/channels/telegram/bot_clock.ts";
 import type { RunningBot, Session } from "../../../src/channels/channel.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
@@ -9,11 +9,11 @@ import { FakeBotApi, TOKEN } from "./_fake_bot_api.ts";
 const SPEED = 50;
 
 /** Time that runs fifty times as fast. */
-export function fastClock(speed = SPEED): Clock {
+export function fastClock(speed = SPEED): BotClock {
   const begun = Date.now();
   return {
     now: () => begun + (Date.now() - begun) * speed,
-    sleep: (ms, signal) => REAL_CLOCK.sleep(ms / speed, signal),
+    sleep: (ms, signal) => REAL_BOT_CLOCK.sleep(ms / speed, signal),
     random: () => 0.5,
   };
 }

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { BotApi } from "../../../src/channels/telegram/bot_api.ts";
 import { Access } from "../../../src/channels/telegram/access.ts";
 import { backoff } from "../../../src/channels/telegram/backoff.ts";
-import type { Clock } from "../../../src/channels/telegram/clock.ts";
+import type { BotClock } from "../../../src/channels/telegram/bot_clock.ts";
 import { Outbox } from "../../../src/channels/telegram/outbox.ts";
 import { TelegramError } from "../../../src/channels/telegram/telegram_error.ts";
 import { Cancelled } from "../../../src/domain/errors.ts";
 import { FakeBotApi, refused, TOKEN } from "./_fake_bot_api.ts";
 
 /** A clock that a sleep puts forward at once. */
-function steppedClock(): Clock & { time: number; readonly sleeps: number[] } {
+function steppedClock(): BotClock & { time: number; readonly sleeps: number[] } {
   const clock = {
     time: 0,
     sleeps: [] as number[],

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { isPlainConfig, readConfig } from "../../../extensions/git/config_text.ts";
 import live, { isRepository } from "../../../extensions/git/live.ts";
 import git from "../../../extensions/git/mod.ts";
-import { nearest } from "../../../extensions/git/nearest.ts";
 import { PatchReader } from "../../../extensions/git/patch_reader.ts";
 import { isPrinted, nameOf, printedName } from "../../../extensions/git/quoted_name.ts";
 import { RecordReader } from "../../../extensions/git/record_reader.ts";
@@ -101,11 +100,6 @@ Deno.test("PatchReader takes no line of a file for a header", () => {
   ]);
   assert.equal(files[0]?.hunks[0]?.heading, "function f()");
   assert.deepEqual(total, { files: 2, added: 2, deleted: 1 });
-});
-
-Deno.test("nearest() gives the names most like one", () => {
-  assert.deepEqual(nearest("mian", ["feature/long", "main", "next"])[0], "main");
-  assert.deepEqual(nearest("login", ["main", "feature/login", "x"])[0], "feature/login");
 });
 
 Deno.test(

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../domain/kit/message_of.ts";
 import { decodeKittyPrintable, matchesKey, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Panel, PanelParts } from "../panel.ts";
 import { flat } from "./_flat.ts";
@@ -102,7 +103,7 @@ export abstract class BasePanel implements Panel {
   }
 
   protected fail(error: unknown): void {
-    this.#problem = messageOf(error);
+    this.#problem = flat(messageOf(error));
     this.parts.act.redraw();
   }
 
@@ -115,7 +116,7 @@ export abstract class BasePanel implements Panel {
   protected leaveFor(work: () => void | Promise<void>): void {
     const { tell } = this.parts.act;
     this.close();
-    void Promise.resolve().then(work).catch((error: unknown) => tell(messageOf(error)));
+    void Promise.resolve().then(work).catch((error: unknown) => tell(flat(messageOf(error))));
   }
 
   /** Work that others wait for as little as this panel does: the answer is dropped where the panel was left or newer work
@@ -142,8 +143,4 @@ export abstract class BasePanel implements Panel {
         if (!signal.aborted) this.parts.act.redraw();
       });
   }
-}
-
-function messageOf(error: unknown): string {
-  return flat(error instanceof Error ? error.message : String(error));
 }

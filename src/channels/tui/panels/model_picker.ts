@@ -1,3 +1,5 @@
+import { messageOf } from "../../../domain/kit/message_of.ts";
+import { abortable } from "../../../domain/kit/abortable.ts";
 import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { BOT_LOGIN } from "../../../domain/bot_login.ts";
 import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/provider_report.ts";
@@ -119,10 +121,10 @@ class ModelPicker extends BasePanel {
       work: async (signal) => {
         const late = AbortSignal.timeout(this.#deadlineMs);
         try {
-          return (await before(late, admin.models({ provider, signal: AbortSignal.any([signal, late]) })))[0];
+          return (await abortable(admin.models({ provider, signal: AbortSignal.any([signal, late]) }), late))[0];
         } catch (error) {
           if (late.aborted) return { problem: `no answer for ${this.#deadlineMs / 1000} s` };
-          return { problem: error instanceof Error ? error.message : String(error) };
+          return { problem: messageOf(error) };
         }
       },
       then: (report) => {
@@ -208,16 +210,4 @@ function toldOf(list: ModelsReport | { readonly problem: string }): string {
   if ("problem" in list) return list.problem;
   const why = [SOURCES[list.source], list.detail].filter((text) => text !== "").join(": ");
   return list.models.length === 0 ? `no models ${why === "" ? "" : `(${why})`}` : why;
-}
-
-/** What comes first: a service that minds no signal keeps nobody waiting. */
-async function before<T>(late: AbortSignal, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const end = (): void => reject(late.reason);
-  late.addEventListener("abort", end, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    late.removeEventListener("abort", end);
-  }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../domain/kit/message_of.ts";
 import { dirname } from "node:path";
 import { replaceFile } from "../replace_file.ts";
 
@@ -48,7 +49,7 @@ export class PrefsFile implements PrefsKeeper {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       const note = `Cannot use ${path}, so the defaults hold: ${why}`;
       return { prefs: new PrefsFile(path, DEFAULT_PREFS), note };
     }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { nearestName } from "../../src/domain/nearest_name.ts";
+import { nearestName, nearestNames } from "../../../src/domain/kit/nearest_name.ts";
 
 Deno.test("nearestName() finds what was probably meant", () => {
   const names = ["anthropic", "openai", "openrouter", "zai"];
@@ -22,4 +22,10 @@ Deno.test("nearestName() takes two letters in the wrong order for one mistake", 
   assert.equal(nearestName("modle", ["model", "mode"]), "model");
   assert.equal(nearestName("rnu", ["run", "undo"]), "run");
   assert.equal(nearestName("ab", ["cd", "dc"]), null);
+});
+
+Deno.test("nearestNames() gives the names most like one, and those that hold it", () => {
+  assert.deepEqual(nearestNames("mian", ["feature/long", "main", "next"])[0], "main");
+  assert.deepEqual(nearestNames("login", ["main", "feature/login", "x"])[0], "feature/login");
+  assert.deepEqual(nearestNames("a", ["b", "c", "d", "e"]), ["b", "c", "d"]);
 });

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { Semaphore } from "../../../src/domain/kit/semaphore.ts";
+
+const LIVE = new AbortController().signal;
+
+Deno.test("Semaphore.run() lets as many in as there are places, in order, and gives places back after failures", async () => {
+  const gate = new Semaphore(2);
+  const order: number[] = [];
+  let open = 0, most = 0;
+  const work = (n: number) => async (): Promise<number> => {
+    order.push(n);
+    most = Math.max(most, ++open);
+    await new Promise((done) => setTimeout(done, 1));
+    open--;
+    if (n === 1) throw new Error("one fails");
+    return n;
+  };
+  const all = await Promise.allSettled([0, 1, 2, 3, 4].map((n) => gate.run(work(n), LIVE)));
+  assert.deepEqual(all.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled", "fulfilled", "fulfilled"]);
+  assert.deepEqual([order, most, gate.open], [[0, 1, 2, 3, 4], 2, 0]);
+});
+
+Deno.test("Semaphore.run() forgets who gave up waiting", async () => {
+  const gate = new Semaphore(1);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const first = gate.run(() => promise, LIVE);
+  const controller = new AbortController();
+  let ran = false;
+  const second = gate.run(() => Promise.resolve(ran = true), controller.signal);
+  const third = gate.run(() => Promise.resolve("third"), LIVE);
+  controller.abort();
+  await assert.rejects(second, { name: "Cancelled" });
+  resolve();
+  await first;
+  assert.equal(await third, "third");
+  assert.equal(ran, false);
+  await assert.rejects(gate.run(() => Promise.resolve(), controller.signal), { name: "Cancelled" });
+  assert.equal(gate.open, 0);
+});
+
+Deno.test("Semaphore of one is a mutex: in order of asking, taken at once, freed on failure", async () => {
+  const mutex = new Semaphore();
+  const log: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const first = mutex.run(() => (log.push("a"), promise));
+  const second = mutex.run(() => (log.push("b"), Promise.reject(new Error("b fails"))));
+  const third = mutex.run(() => Promise.resolve(void log.push("c")));
+  assert.equal(mutex.open, 1);
+  await Promise.resolve();
+  assert.deepEqual(log, ["a"]);
+  resolve();
+  await first;
+  await assert.rejects(second, /b fails/);
+  await third;
+  assert.deepEqual([log, mutex.open], [["a", "b", "c"], 0]);
+});
+
+Deno.test("Semaphore starts nothing for who gave up in the moment that its turn came", async () => {
+  const slots = new Semaphore(1, () => new RangeError("Gone"));
+  const controller = new AbortController();
+  await slots.acquire();
+  let ran = false;
+  const second = slots.run(() => Promise.resolve(ran = true), controller.signal);
+  slots.release();
+  controller.abort();
+  await assert.rejects(second, RangeError);
+  assert.deepEqual([ran, slots.open], [false, 0]);
+});
