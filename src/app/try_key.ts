@@ -17,6 +17,6 @@ export async function tryKey(key: string, resolved: ResolvedProvider, signal: Ab
   } catch (error) {
     if (late.aborted && !signal.aborted) return { state: "unknown", found: `no answer for ${TRY_MS / 1000} s` };
     const found = messageOf(error);
-    return { state: error instanceof ProviderError && error.kind === "auth" ? "refused" : "unknown", found };
+    return { state: error instanceof ProviderError && error.code === "auth" ? "refused" : "unknown", found };
   }
 }

@@ -57,12 +57,12 @@ export class SettingError extends ConfigError {
   }
 }
 
-export type ProviderErrorKind = "auth" | "rate" | "context" | "refused" | "reply" | "network" | "server" | "stall";
+export type ProviderErrorCode = "auth" | "rate" | "context" | "refused" | "reply" | "network" | "server" | "stall";
 
 /** A model call failed. `message` holds no key and no header. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
-  readonly kind: ProviderErrorKind;
+  readonly code: ProviderErrorCode;
   readonly retryable: boolean;
   readonly status: number | null;
   /** Milliseconds the server asked to wait, or null. */
@@ -70,7 +70,7 @@ export class ProviderError extends Error {
   constructor(
     message: string,
     facts: {
-      readonly kind: ProviderErrorKind;
+      readonly code: ProviderErrorCode;
       readonly retryable: boolean;
       readonly status?: number | null;
       readonly retryAfterMs?: number | null;
@@ -78,7 +78,7 @@ export class ProviderError extends Error {
     },
   ) {
     super(message, { cause: facts.cause });
-    this.kind = facts.kind;
+    this.code = facts.code;
     this.retryable = facts.retryable;
     this.status = facts.status ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;

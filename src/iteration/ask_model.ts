@@ -113,7 +113,7 @@ function currentOf({ router }: IterationFrame): Pick<Asked, "provider" | "model"
 /** Another call cannot help: the router has tried what there was to try. A request that was refused for what it says
  * (400, 422, a content filter, too long) and a reply that was too long are fed back, since the next one differs. */
 function isInfrastructure(error: ProviderError): boolean {
-  if (error.kind === "refused" || error.kind === "context" || error.kind === "reply") return false;
+  if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
 }
 

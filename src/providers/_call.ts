@@ -73,7 +73,7 @@ export class Call {
       if (this.#options.onEvent?.(event)) this.#shown = true;
     }
     throw new ProviderError(`Cannot get a reply from ${provider.name}: it ended before its end`, {
-      kind: "server",
+      code: "server",
       retryable: true,
     });
   }

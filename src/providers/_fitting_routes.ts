@@ -28,7 +28,7 @@ export function fittingRoutes(
   if (seeing.length === 0) {
     const names = routes.map(({ model }) => model).join(", ");
     throw new ProviderError(`Cannot send images: ${names} takes none; choose a model that does (vis models)`, {
-      kind: "refused",
+      code: "refused",
       retryable: false,
     });
   }

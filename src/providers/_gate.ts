@@ -31,10 +31,10 @@ export class Gate {
   }
 
   /** Whether the service may be well again later, as after an outage or too many requests. */
-  mayPass({ kind, retryable, status }: ProviderError): boolean {
+  mayPass({ code, retryable, status }: ProviderError): boolean {
     if (!this.#reached || !retryable) return false;
     // What it answers in place of a reply, with success, is no outage.
-    return kind !== "server" || (status !== null && (status >= 500 || status === 408));
+    return code !== "server" || (status !== null && (status >= 500 || status === 408));
   }
 
   /** Milliseconds until the rate window has room. */
@@ -74,7 +74,7 @@ export class Gate {
     const seconds = Math.max(1, Math.ceil(this.#breaker.waitMs / 1000));
     return new ProviderError(
       `Cannot get a reply from ${this.#name}: it failed several times in a row; it is tried again in ${seconds} s`,
-      { kind: "server", retryable: true, retryAfterMs: this.#breaker.waitMs },
+      { code: "server", retryable: true, retryAfterMs: this.#breaker.waitMs },
     );
   }
 
@@ -82,12 +82,12 @@ export class Gate {
   full(waitMs: number): ProviderError {
     return new ProviderError(
       `Cannot ask ${this.#name}: the configured rate limit leaves no room for ${Math.ceil(waitMs / 1000)} s`,
-      { kind: "rate", retryable: false, retryAfterMs: waitMs },
+      { code: "rate", retryable: false, retryAfterMs: waitMs },
     );
   }
 }
 
 /** The service itself fails; one that refuses a key or a request works. */
-function isFailure({ kind, retryable }: ProviderError): boolean {
-  return retryable && (kind === "network" || kind === "server" || kind === "stall" || kind === "rate");
+function isFailure({ code, retryable }: ProviderError): boolean {
+  return retryable && (code === "network" || code === "server" || code === "stall" || code === "rate");
 }

@@ -121,7 +121,7 @@ class Watch {
     const what = this.#started ? "it fell silent" : "no first word came";
     return new ProviderError(
       `Cannot get a reply from ${this.#provider}: ${what} for ${seconds} s; try again or choose another model`,
-      { kind: "stall", retryable: true },
+      { code: "stall", retryable: true },
     );
   }
 
@@ -130,7 +130,7 @@ class Watch {
     return new ProviderError(
       `Cannot use the reply of ${this.#provider}: it did not end within ${minutes} min; ` +
         `the reply must be shorter, or another model chosen`,
-      { kind: "reply", retryable: false },
+      { code: "reply", retryable: false },
     );
   }
 }

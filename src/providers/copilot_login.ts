@@ -77,7 +77,7 @@ async function post(
     if (signal.aborted) throw new Cancelled("Cancelled");
     const reason = error instanceof Error ? error.name : "unknown";
     throw new ProviderError(`Cannot reach ${new URL(url).origin} to log in: ${reason}`, {
-      kind: "network",
+      code: "network",
       retryable: true,
     });
   }
@@ -88,7 +88,7 @@ async function post(
 }
 
 function refused(why: string, status: number | null = null): ProviderError {
-  return new ProviderError(`Cannot log in to GitHub Copilot: ${why}`, { kind: "auth", retryable: false, status });
+  return new ProviderError(`Cannot log in to GitHub Copilot: ${why}`, { code: "auth", retryable: false, status });
 }
 
 /** GitHub's own words; the answer itself may hold a token. */

@@ -61,7 +61,7 @@ export class CopilotTokens {
     } catch (error) {
       const reason = error instanceof Error ? error.name : "unknown";
       throw new ProviderError(`Cannot reach ${new URL(exchange).origin} for a Copilot token: ${reason}`, {
-        kind: "network",
+        code: "network",
         retryable: true,
         cause: error,
       });
@@ -97,17 +97,17 @@ function refusal(status: number, answer: Readonly<Record<string, unknown>>): Pro
   const words = typeof answer.message === "string" ? `: ${answer.message.slice(0, 200)}` : "";
   if (status === 401) {
     const message = `Cannot get a Copilot token (401): the login is no longer good; run vis auth login github-copilot`;
-    return new ProviderError(message, { kind: "auth", retryable: false, status });
+    return new ProviderError(message, { code: "auth", retryable: false, status });
   }
   if (status === 403 || status === 404) {
     const message = `Cannot get a Copilot token (${status}): this account has no access to GitHub Copilot${words}`;
-    return new ProviderError(message, { kind: "auth", retryable: false, status });
+    return new ProviderError(message, { code: "auth", retryable: false, status });
   }
-  const kind = status === 429 ? "rate" : "server";
+  const code = status === 429 ? "rate" : "server";
   const retryable = status === 429 || status >= 500;
-  return new ProviderError(`Cannot get a Copilot token (${status})${words}`, { kind, retryable, status });
+  return new ProviderError(`Cannot get a Copilot token (${status})${words}`, { code, retryable, status });
 }
 
 function unusable(why: string): ProviderError {
-  return new ProviderError(`Cannot use the Copilot token: ${why}`, { kind: "server", retryable: true });
+  return new ProviderError(`Cannot use the Copilot token: ${why}`, { code: "server", retryable: true });
 }

@@ -33,7 +33,7 @@ async function* play({ messages, model, signal }: ModelRequest, playback: Playba
     // The loop that reads may have other work between two pieces, as with a real stream.
     await Promise.resolve();
   }
-  if (reply.broken !== undefined) throw new ProviderError(reply.broken, { kind: "network", retryable: true });
+  if (reply.broken !== undefined) throw new ProviderError(reply.broken, { code: "network", retryable: true });
   yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: reply.cut ? "length" : "stop" };
 }
 
@@ -41,7 +41,7 @@ function textOf(reply: PlayedReply | null): Extract<PlayedReply, { readonly kind
   if (reply?.kind === "reply") return reply;
   const ended = "Cannot replay this call: the recording has no reply for it";
   const fatal = reply === null || reply.fatal;
-  throw new ProviderError(reply?.message ?? ended, { kind: fatal ? "server" : "refused", retryable: false });
+  throw new ProviderError(reply?.message ?? ended, { code: fatal ? "server" : "refused", retryable: false });
 }
 
 function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent> {

@@ -149,7 +149,7 @@ export class Ledger {
       const limit = this.reached();
       if (limit) {
         throw new ProviderError(`Cannot call the model: ${WORDS[limit]} of the whole query is reached`, {
-          kind: "refused",
+          code: "refused",
           retryable: false,
         });
       }

@@ -82,7 +82,7 @@ Deno.test("buildRouter() holds the configured rate", async () => {
     const providers = [{ name: "a", baseUrl: mock.baseUrl, models: [{ name: "m" }], rateLimit }];
     const router = await buildRouter(await settingsOf({ config: { providers } }));
     await askOf(router);
-    await assert.rejects(askOf(router), { kind: "rate" });
+    await assert.rejects(askOf(router), { code: "rate" });
   } finally {
     await mock.close();
   }

@@ -1,11 +1,11 @@
-import type { ProviderErrorKind } from "../../src/domain/errors.ts";
+import type { ProviderErrorCode } from "../../src/domain/errors.ts";
 import type { MockFault, MockReply } from "../helpers/wire_mock.ts";
 
 /** A reply of a service that must become a `ProviderError`. */
 export interface Failing {
   readonly what: string;
   readonly reply: MockReply;
-  readonly kind: ProviderErrorKind;
+  readonly code: ProviderErrorCode;
   readonly retryable: boolean;
   readonly status?: number | null;
   readonly says: RegExp;
@@ -35,28 +35,28 @@ export function failures(words: FailureWords): readonly Failing[] {
 function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
   const model = new RegExp(`model "mock-1" or the path http.*${path.replace(/[/.]/g, "\\$&")} .*vis models`);
   return [
-    status(400, { kind: "server", retryable: false, says: /Unsupported value: temperature/ }, {
+    status(400, { code: "server", retryable: false, says: /Unsupported value: temperature/ }, {
       error: { message: "Unsupported value: temperature" },
     }),
-    status(400, { kind: "server", retryable: false, says: /gave no reason/ }, { body: "" }),
-    status(401, { kind: "auth", retryable: false, says: /check (VIS_API_KEY|the key of)/ }),
-    status(403, { kind: "auth", retryable: false, says: /check (VIS_API_KEY|the key of)/ }),
-    status(402, { kind: "auth", retryable: false, says: /no credit/ }),
-    status(404, { kind: "server", retryable: false, says: model }),
-    status(413, { kind: "context", retryable: false, says: /context/ }),
-    status(422, { kind: "server", retryable: false, says: /field required/ }, {
+    status(400, { code: "server", retryable: false, says: /gave no reason/ }, { body: "" }),
+    status(401, { code: "auth", retryable: false, says: /check (VIS_API_KEY|the key of)/ }),
+    status(403, { code: "auth", retryable: false, says: /check (VIS_API_KEY|the key of)/ }),
+    status(402, { code: "auth", retryable: false, says: /no credit/ }),
+    status(404, { code: "server", retryable: false, says: model }),
+    status(413, { code: "context", retryable: false, says: /context/ }),
+    status(422, { code: "server", retryable: false, says: /field required/ }, {
       body: JSON.stringify({ detail: [{ msg: "field required", type: "missing" }] }),
     }),
-    status(tooLong.status, { kind: "context", retryable: false, says: /larger context/ }, { error: tooLong.error }),
-    status(429, { kind: "rate", retryable: true, says: /asks to wait 7 s/, retryAfterMs: 7000 }, {
+    status(tooLong.status, { code: "context", retryable: false, says: /larger context/ }, { error: tooLong.error }),
+    status(429, { code: "rate", retryable: true, says: /asks to wait 7 s/, retryAfterMs: 7000 }, {
       headers: { "retry-after": "7" },
     }),
-    status(429, { kind: "rate", retryable: true, says: /too many requests/ }),
-    ...[500, 502, 503, 504, 529].map((code) => status(code, { kind: "server", retryable: true, says: /try again/ })),
-    status(503, { kind: "server", retryable: true, says: /try again/, retryAfterMs: 2000 }, {
+    status(429, { code: "rate", retryable: true, says: /too many requests/ }),
+    ...[500, 502, 503, 504, 529].map((code) => status(code, { code: "server", retryable: true, says: /try again/ })),
+    status(503, { code: "server", retryable: true, says: /try again/, retryAfterMs: 2000 }, {
       headers: { "retry-after": "2" },
     }),
-    status(502, { kind: "server", retryable: true, says: /\(502\): the server failed; try again later$/ }, {
+    status(502, { code: "server", retryable: true, says: /\(502\): the server failed; try again later$/ }, {
       body: "<html><body>Bad gateway</body></html>",
       headers: { "content-type": "text/html" },
     }),
@@ -66,53 +66,53 @@ function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
 function faults({ api, overloaded }: FailureWords): readonly Failing[] {
   const notThat = new RegExp(`it is not what ${api} sends`);
   return [
-    fault("cut", { kind: "network", retryable: true, says: /ended in the middle/ }),
-    fault("ends_early", { kind: "network", retryable: true, says: /ended in the middle/ }),
-    fault("garbage_chunk", { kind: "server", retryable: true, says: notThat }),
-    fault("error_chunk", { kind: "server", retryable: true, says: /Overloaded/, status: overloaded }),
-    fault("html", { kind: "server", retryable: false, says: /a web page, not the API; check/ }),
-    fault("empty", { kind: "server", retryable: true, says: /it was empty/ }),
-    fault("prose", { kind: "server", retryable: true, says: /It works!/ }),
+    fault("cut", { code: "network", retryable: true, says: /ended in the middle/ }),
+    fault("ends_early", { code: "network", retryable: true, says: /ended in the middle/ }),
+    fault("garbage_chunk", { code: "server", retryable: true, says: notThat }),
+    fault("error_chunk", { code: "server", retryable: true, says: /Overloaded/, status: overloaded }),
+    fault("html", { code: "server", retryable: false, says: /a web page, not the API; check/ }),
+    fault("empty", { code: "server", retryable: true, says: /it was empty/ }),
+    fault("prose", { code: "server", retryable: true, says: /It works!/ }),
     {
       what: "broken JSON in place of a reply",
       reply: { body: `{"choices": [` },
-      kind: "server",
+      code: "server",
       retryable: true,
       says: notThat,
     },
     {
       what: "JSON of another API in place of a reply",
       reply: { body: `{"response": "hello"}` },
-      kind: "server",
+      code: "server",
       retryable: true,
       says: notThat,
     },
-    { what: "an empty JSON body", reply: { body: "" }, kind: "server", retryable: true, says: /it was empty/ },
+    { what: "an empty JSON body", reply: { body: "" }, code: "server", retryable: true, says: /it was empty/ },
     {
       what: "a stream that ends before its first event",
       reply: { body: ": waiting\n\n", headers: { "content-type": "text/event-stream" } },
-      kind: "network",
+      code: "network",
       retryable: true,
       says: /ended in the middle/,
     },
     {
       what: "a refusal of the model",
       reply: { refusal: "I cannot help with that." },
-      kind: "refused",
+      code: "refused",
       retryable: false,
       says: /I cannot help with that/,
     },
     {
       what: "a content filter",
       reply: { text: "half", finish: "content_filter" },
-      kind: "refused",
+      code: "refused",
       retryable: false,
       says: /refused/,
     },
   ];
 }
 
-const TOO_LONG = { kind: "reply", retryable: false } as const;
+const TOO_LONG = { code: "reply", retryable: false } as const;
 const MANY = "word ".repeat(2_500_000);
 
 /** Replies that would fill the memory, or never end. */
@@ -155,14 +155,14 @@ export const LARGE_REPLIES: readonly Failing[] = [
   {
     what: "an error without an end",
     reply: { status: 503, fault: "endless_body" },
-    kind: "server",
+    code: "server",
     retryable: true,
     status: 503,
     says: /the server failed/,
   },
 ];
 
-type Expected = Pick<Failing, "kind" | "retryable" | "says" | "status" | "retryAfterMs">;
+type Expected = Pick<Failing, "code" | "retryable" | "says" | "status" | "retryAfterMs">;
 
 function status(code: number, expected: Expected, reply: MockReply = {}): Failing {
   const { error, body } = reply;

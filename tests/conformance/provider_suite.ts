@@ -137,9 +137,9 @@ function failuresSuite(test: Test, failures: readonly Failing[]): void {
       assert.match(error.message, /^Cannot /);
       assert.doesNotMatch(error.message, /\.$|n't|undefined|\[object/);
       assert.ok(error.message.length <= 800, `${error.message.length} characters`);
-      const { kind, retryable, retryAfterMs } = error;
-      assert.deepEqual({ kind, retryable, retryAfterMs }, {
-        kind: failing.kind,
+      const { code, retryable, retryAfterMs } = error;
+      assert.deepEqual({ code, retryable, retryAfterMs }, {
+        code: failing.code,
         retryable: failing.retryable,
         retryAfterMs: failing.retryAfterMs ?? null,
       });

@@ -21,7 +21,7 @@ Deno.test("errors carry their name, so that a log and a model can tell them apar
     new Cancelled("m"),
     new StoreError("m", "busy", { cause }),
     new HostCallError("m", { namespace: "fs", symbol: "readFile", hint: "h" }, { cause }),
-    new ProviderError("m", { kind: "rate", retryable: true, cause }),
+    new ProviderError("m", { code: "rate", retryable: true, cause }),
     new SandboxGone("it was killed"),
   ];
   for (const error of errors) {
@@ -50,10 +50,10 @@ Deno.test("ConfigError keeps its problem, its advice and its cause apart", () =>
 });
 
 Deno.test("ProviderError fills in what is not known", () => {
-  const error = new ProviderError("m", { kind: "server", retryable: false });
+  const error = new ProviderError("m", { code: "server", retryable: false });
   assert.deepEqual([error.status, error.retryAfterMs, error.cause], [null, null, undefined]);
-  const full = new ProviderError("m", { kind: "rate", retryable: true, status: 429, retryAfterMs: 1500 });
-  assert.deepEqual([full.kind, full.retryable, full.status, full.retryAfterMs], ["rate", true, 429, 1500]);
+  const full = new ProviderError("m", { code: "rate", retryable: true, status: 429, retryAfterMs: 1500 });
+  assert.deepEqual([full.code, full.retryable, full.status, full.retryAfterMs], ["rate", true, 429, 1500]);
 });
 
 Deno.test("SandboxGone says why in its message", () => {

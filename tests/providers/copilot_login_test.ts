@@ -67,7 +67,7 @@ for (const [name, answer, says] of ENDS) {
     await using mock = startCopilotMock();
     const { outcome } = await login(mock, [answer]);
     assert.ok(outcome instanceof ProviderError);
-    assert.deepEqual([outcome.kind, outcome.retryable], ["auth", false]);
+    assert.deepEqual([outcome.code, outcome.retryable], ["auth", false]);
     assert.match(outcome.message, /^Cannot log in to GitHub Copilot: /);
     assert.match(outcome.message, says);
   });
@@ -101,5 +101,5 @@ Deno.test("copilotDeviceLogin() says that GitHub cannot be reached", async () =>
   await mock[Symbol.asyncDispose]();
   const { outcome } = await login(mock, []);
   assert.ok(outcome instanceof ProviderError);
-  assert.equal(outcome.kind, "network");
+  assert.equal(outcome.code, "network");
 });

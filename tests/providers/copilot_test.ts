@@ -64,7 +64,7 @@ Deno.test("copilotProvider() gets one fresh token when the service refuses the o
   assert.equal(mock.exchanged, 2);
   mock.good.clear();
   mock.exchange = { status: 401 };
-  await assert.rejects(textOf(provider), { kind: "auth", status: 401, message: /vis auth login/ });
+  await assert.rejects(textOf(provider), { code: "auth", status: 401, message: /vis auth login/ });
 });
 
 Deno.test("copilotProvider() gives up when a fresh token is refused as well", async () => {

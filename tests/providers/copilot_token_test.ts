@@ -75,18 +75,18 @@ Deno.test("CopilotTokens.drop() forgets the token that was refused, not a newer 
 });
 
 const REFUSALS = [
-  { status: 401, kind: "auth", retryable: false, says: /no longer good; run vis auth login github-copilot$/ },
-  { status: 403, kind: "auth", retryable: false, says: /has no access to GitHub Copilot: No access$/ },
-  { status: 404, kind: "auth", retryable: false, says: /has no access to GitHub Copilot/ },
-  { status: 429, kind: "rate", retryable: true, says: /\(429\)/ },
-  { status: 503, kind: "server", retryable: true, says: /\(503\)/ },
+  { status: 401, code: "auth", retryable: false, says: /no longer good; run vis auth login github-copilot$/ },
+  { status: 403, code: "auth", retryable: false, says: /has no access to GitHub Copilot: No access$/ },
+  { status: 404, code: "auth", retryable: false, says: /has no access to GitHub Copilot/ },
+  { status: 429, code: "rate", retryable: true, says: /\(429\)/ },
+  { status: 503, code: "server", retryable: true, says: /\(503\)/ },
 ] as const;
-for (const { status, kind, retryable, says } of REFUSALS) {
+for (const { status, code, retryable, says } of REFUSALS) {
   Deno.test(`CopilotTokens.get() says what ${status} means, and tries again the next time`, async () => {
     await using mock = startCopilotMock();
     const { tokens } = rig(mock);
     mock.exchange = { status };
-    await assert.rejects(tokens.get(ALWAYS), { kind, retryable, status, message: says });
+    await assert.rejects(tokens.get(ALWAYS), { code, retryable, status, message: says });
     mock.exchange = { refreshIn: 10 };
     await tokens.get(ALWAYS);
   });

@@ -48,7 +48,7 @@ for (const protocol of PROTOCOLS) {
       const token = () => Promise.resolve(`token-${++asked}-0123`);
       const provider = await provide(protocol, { baseUrl, token });
       const refused = await failureOf(collect(provider));
-      assert.equal(refused.kind, "auth");
+      assert.equal(refused.code, "auth");
       assert.match(refused.message, /check the key of mocked/);
       assert.doesNotMatch(refused.message, /token-1/);
       assert.equal(textOf(await collect(provider), "text"), "yes");
@@ -57,7 +57,7 @@ for (const protocol of PROTOCOLS) {
   });
 
   Deno.test(`createProvider(${protocol}) passes on why there is no token`, async () => {
-    const gone = new ProviderError("Cannot sign in: vis auth login", { kind: "auth", retryable: false });
+    const gone = new ProviderError("Cannot sign in: vis auth login", { code: "auth", retryable: false });
     const provider = await provide(protocol, { token: () => Promise.reject(gone) });
     assert.equal(await failureOf(collect(provider)), gone);
     assert.equal(await failureOf(provider.models({ signal: ENDLESS }).then()), gone);
@@ -107,7 +107,7 @@ for (const protocol of PROTOCOLS) {
   Deno.test(`createProvider(${protocol}) refuses a key that cannot be sent, without showing it`, async () => {
     const provider = await provide(protocol, { token: () => Promise.resolve("sk-secret\nsk-other") });
     const error = await failureOf(collect(provider));
-    assert.equal(error.kind, "auth");
+    assert.equal(error.code, "auth");
     assert.match(error.message, /^Cannot send the key/);
     assert.doesNotMatch(error.message, /secret/);
   });
@@ -125,7 +125,7 @@ for (const protocol of PROTOCOLS) {
       const messages: ModelMessage[] = [{ role: "user", text: "What is it?", images: [PIXEL] }];
       const error = await failureOf(readAll(provider.stream(request({ messages }))));
       assert.match(error.message, /^Cannot send an image to mock-1 of mocked: it reads text only/);
-      assert.deepEqual([error.kind, error.retryable, mock.connections], ["refused", false, 0]);
+      assert.deepEqual([error.code, error.retryable, mock.connections], ["refused", false, 0]);
     });
   });
 
@@ -184,7 +184,7 @@ for (const protocol of PROTOCOLS) {
           return false;
         };
         const error = await failureOf(router.ask({ messages, reasoning }, { signal: ENDLESS, onEvent }));
-        assert.equal(error.kind, "stall");
+        assert.equal(error.code, "stall");
         assert.match(error.message, fault === "silence" ? /it fell silent/ : /no first word came/);
         await mock.waitForLeft(1);
       });

@@ -111,7 +111,7 @@ Deno.test("openAiCompatible() names the address of a server that is not there, w
   const provider = provide({ baseUrl: `http://me:hunter22@127.0.0.1:${port}/v1?key=hunter33`, apiKey: "" });
   for (const call of [collect(provider), provider.models({ signal: new AbortController().signal })]) {
     const error = await failureOf(call);
-    assert.equal(error.kind, "network");
+    assert.equal(error.code, "network");
     assert.equal(error.retryable, true);
     assert.ok(error.message.startsWith(`Cannot reach http://127.0.0.1:${port}/v1: connection refused`), error.message);
     assert.doesNotMatch(everythingIn(error), /hunter/);
@@ -121,7 +121,7 @@ Deno.test("openAiCompatible() names the address of a server that is not there, w
 Deno.test("openAiCompatible() says that a host name is not known", async () => {
   const error = await failureOf(collect(provide({ baseUrl: "http://vis-test.invalid/v1" })));
   assert.match(error.message, /^Cannot reach http:\/\/vis-test\.invalid\/v1: .*check the network and VIS_BASE_URL$/);
-  assert.equal(error.kind, "network");
+  assert.equal(error.code, "network");
 });
 
 Deno.test("openAiCompatible() never shows the key, however the service echoes it", async () => {
@@ -156,7 +156,7 @@ Deno.test("openAiCompatible() tells a wrong key from a missing one", async () =>
     const missing = await failureOf(collect(provide({ baseUrl, apiKey: "" })));
     assert.match(missing.message, /\(401\): set VIS_API_KEY/);
     const listing = await failureOf(provide({ baseUrl, apiKey: "" }).models({ signal: new AbortController().signal }));
-    assert.equal(listing.kind, "auth");
+    assert.equal(listing.code, "auth");
     assert.equal(requests.length, 0);
   });
 });

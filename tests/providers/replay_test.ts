@@ -58,7 +58,7 @@ const REPLIES: readonly ScriptedReply[] = [
   { text: replyJson("const n = 6\nn * 7", { thinking: "compute" }), reasoning: "native thoughts" },
   replyJson(["nowhere()", "const list = [n, 2]; console.log('seen'); list"]),
   "no reply at all",
-  new ProviderError("Cannot ask: the request is refused", { kind: "refused", retryable: false }),
+  new ProviderError("Cannot ask: the request is refused", { code: "refused", retryable: false }),
   replyJson([], { final: "{{missing}} {{n}}" }),
   replyJson("const again = list.length", { final: "{{n}} and {{again}}" }),
   replyJson("n + 1", { final: "No, {{n}}" }),
@@ -104,7 +104,7 @@ Deno.test("replayProvider() plays the last call of a spent budget where it was, 
 });
 
 Deno.test("replayProvider() ends where the provider had failed for good", async () => {
-  const error = new ProviderError("Cannot sign in", { kind: "auth", retryable: false });
+  const error = new ProviderError("Cannot sign in", { code: "auth", retryable: false });
   const recording = await record([replyJson("1"), error], { requests: [["Try"]] });
   assert.equal(recording.queries[0]?.reason, "provider");
   assert.deepEqual(differences(recording, await replay(recording)), []);

@@ -39,14 +39,14 @@ function named(name: string, replies: readonly ScriptedReply[] = [], otherwise?:
   return scriptedProvider(replies, { name, model: `${name}-1`, ...(otherwise === undefined ? {} : { otherwise }) });
 }
 
-function failing(facts: Partial<ProviderError> & Pick<ProviderError, "kind">): ProviderError {
-  return new ProviderError(`Cannot do it: ${facts.kind} ${facts.status ?? ""}`, { retryable: true, ...facts });
+function failing(facts: Partial<ProviderError> & Pick<ProviderError, "code">): ProviderError {
+  return new ProviderError(`Cannot do it: ${facts.code} ${facts.status ?? ""}`, { retryable: true, ...facts });
 }
 
-const REFUSED = failing({ kind: "network" });
-const UNAVAILABLE = failing({ kind: "server", status: 503 });
-const TOO_MANY = failing({ kind: "rate", status: 429 });
-const NO_KEY = failing({ kind: "auth", status: 401, retryable: false });
+const REFUSED = failing({ code: "network" });
+const UNAVAILABLE = failing({ code: "server", status: 503 });
+const TOO_MANY = failing({ code: "rate", status: 429 });
+const NO_KEY = failing({ code: "auth", status: 401, retryable: false });
 
 /** Answers, then fails from the beginning of an outage to its end. */
 function outage(
@@ -120,7 +120,7 @@ Deno.test("Router.ask() does not wait for a service that never answered, whose a
 
 Deno.test("Router.ask() does not wait for what does not pass", async () => {
   for (
-    const error of [NO_KEY, failing({ kind: "server", status: null }), failing({ kind: "reply", retryable: false })]
+    const error of [NO_KEY, failing({ code: "server", status: null }), failing({ code: "reply", retryable: false })]
   ) {
     const { ask, pauses } = rig(() => [named("a", ["well"], error)]);
     await ask();
@@ -146,11 +146,11 @@ Deno.test("Router.ask() asks all routes again, the first one first", async () =>
 });
 
 Deno.test("Router.ask() waits as long as the service asks, as far as patience goes", async () => {
-  const long = failing({ kind: "rate", status: 429, retryAfterMs: 200_000 });
+  const long = failing({ code: "rate", status: 429, retryAfterMs: 200_000 });
   const { ask, pauses } = rig(() => [named("a", [long, "well"])]);
   assert.equal((await ask()).text, "well");
   assert.deepEqual(pauses.map(({ waitMs }) => waitMs), [200_400]);
-  const day = failing({ kind: "rate", status: 429, retryAfterMs: 86_400_000 });
+  const day = failing({ code: "rate", status: 429, retryAfterMs: 86_400_000 });
   const tired = rig(() => [named("a", [day, "never"])]);
   await assert.rejects(tired.ask(), day);
   assert.deepEqual(tired.pauses, []);

@@ -29,8 +29,8 @@ function rig(providers: readonly ScriptedProvider[], options: Partial<RouterOpti
   return { clock, router, ask };
 }
 
-function failing(kind: ProviderError["kind"] = "server"): ProviderError {
-  return new ProviderError(`Cannot do it: ${kind}`, { kind, retryable: kind !== "auth" && kind !== "refused" });
+function failing(code: ProviderError["code"] = "server"): ProviderError {
+  return new ProviderError(`Cannot do it: ${code}`, { code, retryable: code !== "auth" && code !== "refused" });
 }
 
 Deno.test("Router.ask() leaves a provider alone after five failures, and tries one call after a minute", async () => {
@@ -61,7 +61,7 @@ Deno.test("Router.ask() says when the only provider is tried again", async () =>
 Deno.test("Router.ask() does not count against a service that it refuses a key or a request", async () => {
   const strict = named("strict", Array.from({ length: 9 }, () => failing("auth")));
   const { ask } = rig([strict]);
-  for (let i = 0; i < 9; i++) await assert.rejects(ask(), { kind: "auth" });
+  for (let i = 0; i < 9; i++) await assert.rejects(ask(), { code: "auth" });
   assert.equal(strict.requests.length, 9);
 });
 
@@ -103,7 +103,7 @@ Deno.test("Router.ask() can be cancelled while it waits for a rate window", asyn
 Deno.test("Router.ask() does not wait for a rate window for minutes", async () => {
   const { ask } = rig([named("a")], { limits: { a: { requests: 1, perMs: 3_600_000 } } });
   await ask();
-  await assert.rejects(ask(), { kind: "rate", message: /^Cannot ask a: the configured rate limit .* 3600 s$/ });
+  await assert.rejects(ask(), { code: "rate", message: /^Cannot ask a: the configured rate limit .* 3600 s$/ });
 });
 
 Deno.test("Router.ask() counts the tokens that a call really used", async () => {
@@ -151,7 +151,7 @@ Deno.test("Router.ask() sends images only to models that take them", async () =>
   const seeing = named("seeing", [], { capabilities: { images: true } });
   const messages: ModelMessage[] = [{ role: "user", text: "what?", images: [IMAGE] }];
   assert.equal((await rig([blind, seeing]).ask({ messages })).provider, "seeing");
-  await assert.rejects(rig([blind]).ask({ messages }), { kind: "refused", message: /^Cannot send images: blind-1 / });
+  await assert.rejects(rig([blind]).ask({ messages }), { code: "refused", message: /^Cannot send images: blind-1 / });
   assert.equal(blind.requests.length, 0);
 });
 
@@ -178,6 +178,6 @@ Deno.test("Router.ask() does not ask others after a part was shown, however many
     signal: new AbortController().signal,
     onEvent: () => true,
   });
-  await assert.rejects(asked, { kind: "network" });
+  await assert.rejects(asked, { code: "network" });
   assert.equal(other.requests.length, 0);
 });

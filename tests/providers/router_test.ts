@@ -33,8 +33,8 @@ function named(name: string, replies: readonly ScriptedReply[]): ScriptedProvide
   return scriptedProvider(replies, { name, model: `${name}-1` });
 }
 
-function failing(kind: ProviderError["kind"], facts: Partial<ProviderError> = {}): ProviderError {
-  return new ProviderError(`Cannot do it: ${kind}`, { kind, retryable: true, ...facts });
+function failing(code: ProviderError["code"], facts: Partial<ProviderError> = {}): ProviderError {
+  return new ProviderError(`Cannot do it: ${code}`, { code, retryable: true, ...facts });
 }
 
 /** Yields the events given and then hangs; with `deaf`, even after its signal was aborted. */
@@ -135,7 +135,7 @@ Deno.test("Router.ask() gives up after three attempts and asks the next provider
 Deno.test("Router.ask() does not repeat what cannot succeed", async () => {
   const provider = named("a", [failing("auth", { retryable: false, status: 401 }), "never"]);
   const { ask, waits } = rig([provider]);
-  await assert.rejects(ask(), { kind: "auth", status: 401 });
+  await assert.rejects(ask(), { code: "auth", status: 401 });
   assert.equal(provider.requests.length, 1);
   assert.deepEqual(waits, []);
 });
@@ -150,7 +150,7 @@ Deno.test("Router.ask() neither retries nor asks others once a part was shown", 
   const first = named("a", [{ text: "half", failAfter: failing("network") }, "never"]);
   const second = named("b", ["never"]);
   const { ask, events } = rig([first, second]);
-  await assert.rejects(ask(), { kind: "network" });
+  await assert.rejects(ask(), { code: "network" });
   assert.deepEqual(events, ["text:half"]);
   assert.equal(first.requests.length, 1);
   assert.equal(second.requests.length, 0);
@@ -176,7 +176,7 @@ for (const deaf of [false, true]) {
     const { ask, events } = rig([provider]);
     await assert.rejects(ask(), (error) => {
       assert.ok(error instanceof ProviderError);
-      assert.equal(error.kind, "stall");
+      assert.equal(error.code, "stall");
       assert.equal(error.retryable, true);
       assert.match(error.message, /it fell silent for 60 s/);
       return true;
@@ -240,7 +240,7 @@ Deno.test("Router.ask() lets defects through untouched", async () => {
 Deno.test("Router.ask() calls a stream without an end a failure", async () => {
   const provider: Provider = { ...hanging([], { deaf: false }), name: "short", async *stream() {} };
   const { ask, traces } = rig([provider]);
-  await assert.rejects(ask(), { kind: "server" });
+  await assert.rejects(ask(), { code: "server" });
   assert.equal(traces.length, 3);
 });
 

@@ -31,7 +31,7 @@ providerSuite({
 });
 
 Deno.test("scriptedProvider() plays its queue in order and says when it is used up", async () => {
-  const broken = new ProviderError("Cannot reach it", { kind: "network", retryable: true });
+  const broken = new ProviderError("Cannot reach it", { code: "network", retryable: true });
   const provider = scriptedProvider(["one", (asked) => `${asked.texts.length} ${asked.context}`, broken]);
   assert.equal(textOf(await collect(provider), "text"), "one");
   assert.equal(textOf(await collect(provider), "text"), "3 Context 1");
@@ -41,7 +41,7 @@ Deno.test("scriptedProvider() plays its queue in order and says when it is used 
 });
 
 Deno.test("scriptedProvider() can fail after half of a reply", async () => {
-  const failAfter = new ProviderError("Cannot read the whole reply", { kind: "network", retryable: true });
+  const failAfter = new ProviderError("Cannot read the whole reply", { code: "network", retryable: true });
   const provider = scriptedProvider([{ text: "half", failAfter, chunk: 2 }]);
   const seen: string[] = [];
   await assert.rejects(collect(provider, { onEvent: ({ type }) => seen.push(type) }), failAfter);

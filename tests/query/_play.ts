@@ -59,5 +59,5 @@ export function ended(result: QueryResult, reason: QueryReason, answer?: RegExp)
 }
 
 export function callError(status: number): ProviderError {
-  return new ProviderError(`The server refused the request: ${status}`, { kind: "server", retryable: false, status });
+  return new ProviderError(`The server refused the request: ${status}`, { code: "server", retryable: false, status });
 }

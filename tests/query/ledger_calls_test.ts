@@ -19,7 +19,7 @@ function calls(provider: Provider, options: { readonly model?: string; readonly 
 }
 
 Deno.test("LedgerCalls.ask() settles what a call took, and nothing for one that failed", async () => {
-  const refused = new ProviderError("Cannot", { kind: "refused", retryable: false });
+  const refused = new ProviderError("Cannot", { code: "refused", retryable: false });
   const provider = scriptedProvider([{ text: "hi", usage: { input: 5, output: 2 } }, refused, refused], {
     capabilities: { price: { input: 1e6, output: 0, cached: 0 } },
   });

@@ -26,7 +26,7 @@ Deno.test("runQuery() lets the reply choose the model of the next iteration, and
 
 Deno.test("runQuery() goes on with another model in the middle of a query", async () => {
   const { ProviderError } = await import("../../src/domain/errors.ts");
-  const away = new ProviderError("Cannot sign in", { kind: "auth", retryable: false, status: 401 });
+  const away = new ProviderError("Cannot sign in", { code: "auth", retryable: false, status: 401 });
   const spare = other("spare", [replyJson([], { final: "{{n}}" })], {});
   await using engine = await startEngine([replyJson("const n = 42"), away], { routes: [spare.route] });
   const { answer, reason } = await engine.ask("x");

@@ -138,7 +138,7 @@ Deno.test("runQuery() does not charge failed iterations to the budget", async ()
 });
 
 Deno.test("runQuery() ends with reason provider when the key is refused, with the provider's words", async () => {
-  const error = new ProviderError("The server refused the key: check VIS_API_KEY", { kind: "auth", retryable: false });
+  const error = new ProviderError("The server refused the key: check VIS_API_KEY", { code: "auth", retryable: false });
   await using engine = await startEngine([error]);
   const result = await engine.ask("hi");
   assert.deepEqual([result.status, result.reason], ["error", "provider"]);
@@ -147,7 +147,7 @@ Deno.test("runQuery() ends with reason provider when the key is refused, with th
 });
 
 Deno.test("runQuery() feeds a refused call back and goes on", async () => {
-  const error = new ProviderError("The provider refused: too rude", { kind: "refused", retryable: false });
+  const error = new ProviderError("The provider refused: too rude", { code: "refused", retryable: false });
   await using engine = await startEngine([error, replyJson([], { final: "Sorry for that" })]);
   assert.equal((await engine.ask("hi")).answer, "Sorry for that");
   assert.match(engine.context(1), /too rude/);
@@ -155,7 +155,7 @@ Deno.test("runQuery() feeds a refused call back and goes on", async () => {
 
 Deno.test("runQuery() ends when the same call error comes three times in a row", async () => {
   const error = new ProviderError("The server refused the request: bad field", {
-    kind: "server",
+    code: "server",
     retryable: false,
     status: 400,
   });

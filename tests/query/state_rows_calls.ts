@@ -4,8 +4,8 @@ import { HurriedClock } from "../helpers/hurried_clock.ts";
 import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 import { ANSWERS, EMPTY, ended, play, type Played, PROSE, type StateRow, WORKS } from "./_play.ts";
 
-const OUT = new ProviderError("The server is out of order", { kind: "server", retryable: true, status: 503 });
-const CUT_OFF = new ProviderError("The connection ended in the middle", { kind: "network", retryable: true });
+const OUT = new ProviderError("The server is out of order", { code: "server", retryable: true, status: 503 });
+const CUT_OFF = new ProviderError("The connection ended in the middle", { code: "network", retryable: true });
 /** Shown while it arrives, and not. */
 const SHOWN: ScriptedReply = { text: replyJson("1", { thinking: "Half of it." }).slice(0, -20), failAfter: CUT_OFF };
 const HIDDEN: ScriptedReply = { text: '{"final": {"answer": "Half', failAfter: CUT_OFF };

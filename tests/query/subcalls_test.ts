@@ -67,7 +67,7 @@ Deno.test("rlm.askAll() keeps the order, and a failed slot is a value", async ()
     iteration: () => once("return JSON.stringify(await rlm.askAll(['a', 'bad', 'c']))"),
     plain: (prompt) =>
       prompt === "bad"
-        ? new ProviderError("Cannot answer this", { kind: "refused", retryable: false })
+        ? new ProviderError("Cannot answer this", { code: "refused", retryable: false })
         : { text: prompt.toUpperCase(), delayMs: prompt === "a" ? 20 : 0 },
   });
   const { answer } = await engine.ask("ask");

@@ -60,7 +60,7 @@ Deno.test("titleModel names a new conversation once; the call is counted and has
 });
 
 Deno.test("a title that cannot be made fails no query, and the title is the request's", async () => {
-  const failure = new ProviderError("The key was refused", { kind: "auth", retryable: false, status: 401 });
+  const failure = new ProviderError("The key was refused", { code: "auth", retryable: false, status: 401 });
   for (const reply of [failure, " \n```\n", '"""']) {
     await using talk = await named([reply]);
     const { status, answer, queryId } = await talk.ask();

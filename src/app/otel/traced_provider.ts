@@ -56,5 +56,5 @@ function failed(span: Span, error: unknown): void {
   if (!(error instanceof ProviderError)) {
     return void span.fail("defect", error instanceof Error ? error.name : "unknown");
   }
-  span.fail(error.status === null ? error.kind : String(error.status), error.kind);
+  span.fail(error.status === null ? error.code : String(error.status), error.code);
 }

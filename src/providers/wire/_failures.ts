@@ -51,17 +51,17 @@ export class Failures {
     if (status === 413 || (status < 500 && status !== 429 && CONTEXT.test(`${code} ${text}`))) {
       const message = `Cannot fit the request into the model's context (${status} from ${at})${this.#said(text)}; ` +
         `choose a model with a larger context or ask about less at once`;
-      return new ProviderError(message, { kind: "context", retryable: false, status });
+      return new ProviderError(message, { code: "context", retryable: false, status });
     }
     if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(`${code} ${text}`))) {
       const advice = `${this.#endpoint.hasKey ? "check" : "set"} ${this.#advice.key}`;
       const message = `Cannot sign in to ${at} (${status}): ${advice}${this.#said(text)}`;
-      return new ProviderError(message, { kind: "auth", retryable: false, status });
+      return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isAboutMoney = OUT_OF_MONEY.test(`${code} ${status === 429 ? text : ""}`) || NO_CREDIT.test(text);
     if (status === 402 || isAboutMoney) {
       const message = `Cannot get a reply from ${at} (${status}): the account has no credit left${this.#said(text)}`;
-      return new ProviderError(message, { kind: "auth", retryable: false, status });
+      return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isNoModel = status === 400 && asked.model !== null && NO_MODEL.test(`${code} ${text}`);
     if (status === 404 || status === 405 || isNoModel) return this.#notFound(refusal, asked);
@@ -75,17 +75,17 @@ export class Failures {
     if (status === 429) {
       const asks = wait === null ? "" : `; it asks to wait ${Math.ceil(wait / 1000)} s`;
       const message = `Cannot get a reply from ${at} (429): too many requests${asks}${this.#said(text)}`;
-      return new ProviderError(message, { kind: "rate", retryable: true, status, retryAfterMs: wait });
+      return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait });
     }
     if (status >= 500 || status === 408) {
       const message = `Cannot get a reply from ${at} (${status}): the server failed; try again later${
         this.#said(text)
       }`;
-      return new ProviderError(message, { kind: "server", retryable: true, status, retryAfterMs: wait });
+      return new ProviderError(message, { code: "server", retryable: true, status, retryAfterMs: wait });
     }
     const reason = this.#said(text) || ": the server gave no reason";
     return new ProviderError(`Cannot use the request (${status} from ${at})${reason}`, {
-      kind: "server",
+      code: "server",
       retryable: false,
       status,
     });
@@ -94,14 +94,14 @@ export class Failures {
   /** The connection could not be made, or ended before any byte of a reply. */
   unreachable(error: unknown): ProviderError {
     const message = `Cannot reach ${this.#endpoint.base}: ${networkReason(error, this.#advice)}`;
-    return new ProviderError(message, { kind: "network", retryable: true });
+    return new ProviderError(message, { code: "network", retryable: true });
   }
 
   /** The reply stopped before its end. */
   cut(): ProviderError {
     return new ProviderError(
       `Cannot read the whole reply of ${this.#endpoint.base}: the connection ended in the middle; try again`,
-      { kind: "network", retryable: true },
+      { code: "network", retryable: true },
     );
   }
 
@@ -109,13 +109,13 @@ export class Failures {
   tooLong(why: string): ProviderError {
     const message = `Cannot use the reply of ${this.#endpoint.base}: ${why}, so it was ended there; ` +
       `the reply must be shorter, or another model chosen`;
-    return new ProviderError(message, { kind: "reply", retryable: false });
+    return new ProviderError(message, { code: "reply", retryable: false });
   }
 
   empty(status: number | null): ProviderError {
     return new ProviderError(
       `Cannot read the reply of ${this.#endpoint.base}: it was empty; check ${this.#advice.baseUrl} or try again`,
-      { kind: "server", retryable: true, status },
+      { code: "server", retryable: true, status },
     );
   }
 
@@ -123,7 +123,7 @@ export class Failures {
     const shown = this.#endpoint.clean(excerpt).slice(0, 160);
     return new ProviderError(
       `Cannot read the reply of ${this.#endpoint.base}: it is not what ${this.#api} sends: ${shown}`,
-      { kind: "server", retryable: true },
+      { code: "server", retryable: true },
     );
   }
 
@@ -133,7 +133,7 @@ export class Failures {
       : `try ${this.#endpoint.base}/v1 in ${this.#advice.baseUrl}`;
     return new ProviderError(
       `Cannot read the reply of ${this.#endpoint.base}: it is a web page, not the API; ${hint}`,
-      { kind: "server", retryable: false, status },
+      { code: "server", retryable: false, status },
     );
   }
 
@@ -141,14 +141,14 @@ export class Failures {
   redirected(status: number, to: string): ProviderError {
     const message = `Cannot get a reply from ${this.#endpoint.base} (${status}): it redirects to ` +
       `${this.#endpoint.clean(to)}; check ${this.#advice.baseUrl}`;
-    return new ProviderError(message, { kind: "server", retryable: false, status });
+    return new ProviderError(message, { code: "server", retryable: false, status });
   }
 
   /** The model or a filter declined to answer. */
   declined(text: string): ProviderError {
     return new ProviderError(
       `Cannot get an answer: the model refused the request${this.#said(text)}; put it another way`,
-      { kind: "refused", retryable: false },
+      { code: "refused", retryable: false },
     );
   }
 
@@ -163,7 +163,7 @@ export class Failures {
       ? `Cannot find ${url} (${status}): check ${baseUrl}${hint}${this.#said(refusal.text)}`
       : `Cannot find model "${asked.model}" or the path ${url} (${status}): ${mend}; vis models lists what there is` +
         this.#said(refusal.text);
-    return new ProviderError(message, { kind: "server", retryable: false, status });
+    return new ProviderError(message, { code: "server", retryable: false, status });
   }
 
   #said(text: string): string {

@@ -155,7 +155,7 @@ export class WireProvider implements Provider {
 
   #refusedField(exchange: Exchange, error: unknown): string | null {
     const { refusal } = exchange;
-    const isAboutTheRequest = error instanceof ProviderError && error.kind === "server" && refusal !== null &&
+    const isAboutTheRequest = error instanceof ProviderError && error.code === "server" && refusal !== null &&
       [400, 422, 500].includes(refusal.status);
     return isAboutTheRequest ? this.#wire.refused(`${refusal.code} ${refusal.text}`) : null;
   }
@@ -187,7 +187,7 @@ export class WireProvider implements Provider {
     const message =
       `Cannot send an image to ${model} of ${this.name}: it reads text only, as far as is known; choose a ` +
       `model that reads images`;
-    throw new ProviderError(message, { kind: "refused", retryable: false });
+    throw new ProviderError(message, { code: "refused", retryable: false });
   }
 
   async #signedIn(signal: AbortSignal): Promise<Endpoint> {
@@ -196,7 +196,7 @@ export class WireProvider implements Provider {
       return this.#endpoint(token?.trim() || null);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      throw new ProviderError(error.message, { kind: "auth", retryable: false });
+      throw new ProviderError(error.message, { code: "auth", retryable: false });
     }
   }
 
@@ -244,7 +244,7 @@ class Grace {
   async next(events: Opened["events"]): Promise<IteratorResult<readonly unknown[]> | { readonly done: true }> {
     this.#timer ??= setTimeout(() => this.#over.resolve({ done: true }), this.#ms);
     const next = events.next().catch((error: unknown) => {
-      if (error instanceof ProviderError && error.kind === "network") return { done: true } as const;
+      if (error instanceof ProviderError && error.code === "network") return { done: true } as const;
       throw error;
     });
     return await Promise.race([next, this.#over.promise]);

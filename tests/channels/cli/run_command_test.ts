@@ -49,13 +49,13 @@ Deno.test("runCommand() puts the answer alone on stdout and closes what it opene
 });
 
 Deno.test("runCommand() says on stderr why there is no answer", async () => {
-  const error = new ProviderError("Cannot sign in: \x1b[31mcheck VIS_API_KEY", { kind: "auth", retryable: false });
+  const error = new ProviderError("Cannot sign in: \x1b[31mcheck VIS_API_KEY", { code: "auth", retryable: false });
   const { io, code } = await run([error], { flags: { quiet: true } });
   assert.deepEqual([code, io.out, io.err], [1, "", "vis: Cannot sign in: \\u001b[31mcheck VIS_API_KEY\n"]);
 });
 
 Deno.test("runCommand() says a provider's fault once", async () => {
-  const error = new ProviderError("Cannot sign in to the mock: check VIS_API_KEY", { kind: "auth", retryable: false });
+  const error = new ProviderError("Cannot sign in to the mock: check VIS_API_KEY", { code: "auth", retryable: false });
   const { io, code } = await run([error]);
   const [, fault, summary, ...more] = io.err.trimEnd().split("\n");
   assert.deepEqual([code, fault, more], [1, "vis: Cannot sign in to the mock: check VIS_API_KEY", []]);

@@ -115,7 +115,7 @@ Deno.test("openai client: a schema is kept to", async () => {
 });
 
 Deno.test("openai client: errors come in OpenAI's shape", async () => {
-  const refused = new ProviderError("Cannot sign in: check the key", { kind: "auth", retryable: false });
+  const refused = new ProviderError("Cannot sign in: check the key", { code: "auth", retryable: false });
   await using rig = await startRig([refused, refused]);
   const ask = (body: object, apiKey?: string) =>
     openAiClient(rig, apiKey).chat.completions.create({ model: "vis", messages: [user("x")], ...body });

@@ -137,7 +137,7 @@ Deno.test("openai client: a response streams its events in order, as the client 
 });
 
 Deno.test("openai client: a response that a limit ended is incomplete, one that failed says why", async () => {
-  const refused = new ProviderError("Cannot sign in: check the key", { kind: "auth", retryable: false });
+  const refused = new ProviderError("Cannot sign in: check the key", { code: "auth", retryable: false });
   await using rig = await startRig([replyJson("1"), final("The best so far"), refused, refused], {
     engine: { settings: { budget: 1 } },
   });

@@ -206,7 +206,7 @@ Deno.test("anthropic() names errors by their type, in the middle of a stream too
       fault: "error_chunk",
       error: { message: "No", code },
     });
-    assert.deepEqual([error.kind, error.retryable], [kind, retryable], String(code));
+    assert.deepEqual([error.code, error.retryable], [kind, retryable], String(code));
     assert.match(error.message, /it says: No/);
   }
 });
@@ -214,7 +214,7 @@ Deno.test("anthropic() names errors by their type, in the middle of a stream too
 Deno.test("anthropic() tells that there is no credit", async () => {
   const message = "Your credit balance is too low to access the Anthropic API.";
   const error = await failureTo("anthropic", { status: 400, error: { message } });
-  assert.deepEqual([error.kind, error.retryable], ["auth", false]);
+  assert.deepEqual([error.code, error.retryable], ["auth", false]);
   assert.match(error.message, /no credit left/);
 });
 

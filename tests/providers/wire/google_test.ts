@@ -119,13 +119,13 @@ Deno.test("google() reads every reason to stop", async () => {
     assert.equal(endOf(await eventsTo("google", stop(reason))).finish, finish);
   }
   for (const reason of ["SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"]) {
-    assert.equal((await failureTo("google", stop(reason))).kind, "refused", reason);
+    assert.equal((await failureTo("google", stop(reason))).code, "refused", reason);
   }
 });
 
 Deno.test("google() says that a request was blocked, and why", async () => {
   const error = await failureTo("google", streamOf({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: {} }));
-  assert.deepEqual([error.kind, error.retryable], ["refused", false]);
+  assert.deepEqual([error.code, error.retryable], ["refused", false]);
   assert.match(error.message, /blocked \(SAFETY\)/);
   const whole = await failureTo("google", { body: JSON.stringify({ promptFeedback: { blockReason: "OTHER" } }) });
   assert.match(whole.message, /blocked \(OTHER\)/);
@@ -140,8 +140,8 @@ Deno.test("google() says that a request was blocked, and why", async () => {
 Deno.test("google() knows a wrong key, which it calls an invalid argument", async () => {
   const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" }];
   for (const error of [{ message: "Bad", details }, { message: "API key not valid. Please pass a valid API key." }]) {
-    const { kind, retryable, message } = await failureTo("google", { status: 400, error });
-    assert.deepEqual([kind, retryable], ["auth", false]);
+    const { code, retryable, message } = await failureTo("google", { status: 400, error });
+    assert.deepEqual([code, retryable], ["auth", false]);
     assert.match(message, /check the key of mocked/);
   }
 });
@@ -152,7 +152,7 @@ Deno.test("google() waits as the body of a 429 says", async () => {
     { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "36.5s" },
   ];
   const error = await failureTo("google", { status: 429, error: { message: "You exceeded your quota", details } });
-  assert.deepEqual([error.kind, error.retryable, error.retryAfterMs], ["rate", true, 36_500]);
+  assert.deepEqual([error.code, error.retryable, error.retryAfterMs], ["rate", true, 36_500]);
   const inStream = await failureTo("google", {
     text: "abc",
     fault: "error_chunk",

@@ -90,17 +90,17 @@ Deno.test("openAiChat() names errors in the middle of a stream", async () => {
     [
       { error: { code: 502, message: "Provider disconnected" }, ...delta({ content: "" }, { finish_reason: "error" }) },
       {
-        kind: "server",
+        code: "server",
         status: 502,
       },
       /Provider disconnected/,
     ],
-    [delta({}, { error: { code: 429, message: "Slow down" } }), { kind: "rate", status: 429 }, /Slow down/],
-    [{ error: { message: "Rate limit", type: "rate_limit_error" } }, { kind: "rate" }, /Rate limit/],
-    [{ error: "out of memory" }, { kind: "server", status: 500 }, /out of memory/],
-    [{ error: { code: 400, message: "x", metadata: { raw: "upstream says no" } } }, { kind: "server" }, /x: upstream/],
-    [delta({}, { finish_reason: "error" }), { kind: "server", retryable: true }, /ended with an error/],
-    [{ error: { message: "too long", code: "context_length_exceeded" } }, { kind: "context" }, /larger context/],
+    [delta({}, { error: { code: 429, message: "Slow down" } }), { code: "rate", status: 429 }, /Slow down/],
+    [{ error: { message: "Rate limit", type: "rate_limit_error" } }, { code: "rate" }, /Rate limit/],
+    [{ error: "out of memory" }, { code: "server", status: 500 }, /out of memory/],
+    [{ error: { code: 400, message: "x", metadata: { raw: "upstream says no" } } }, { code: "server" }, /x: upstream/],
+    [delta({}, { finish_reason: "error" }), { code: "server", retryable: true }, /ended with an error/],
+    [{ error: { message: "too long", code: "context_length_exceeded" } }, { code: "context" }, /larger context/],
   ];
   for (const [event, expected, says] of cases) {
     const error = await failureTo(
@@ -109,7 +109,7 @@ Deno.test("openAiChat() names errors in the middle of a stream", async () => {
     );
     assert.match(error.message, says);
     for (const [field, value] of Object.entries(expected)) {
-      assert.equal(error[field === "kind" ? "kind" : field === "status" ? "status" : "retryable"], value, says.source);
+      assert.equal(error[field === "code" ? "code" : field === "status" ? "status" : "retryable"], value, says.source);
     }
   }
 });
@@ -117,13 +117,13 @@ Deno.test("openAiChat() names errors in the middle of a stream", async () => {
 Deno.test("openAiChat() names an error that came with a success", async () => {
   const body = JSON.stringify({ error: { message: "Slow down", code: "rate_limit_exceeded" } });
   const error = await failureTo("openai-chat", { body });
-  assert.deepEqual([error.kind, error.retryable, error.status], ["rate", true, 429]);
+  assert.deepEqual([error.code, error.retryable, error.status], ["rate", true, 429]);
 });
 
 Deno.test("openAiChat() tells no credit from too many requests", async () => {
   const error = { message: "You exceeded your current quota", code: "insufficient_quota" };
-  const { kind, retryable, message } = await failureTo("openai-chat", { status: 429, error });
-  assert.deepEqual([kind, retryable], ["auth", false]);
+  const { code, retryable, message } = await failureTo("openai-chat", { status: 429, error });
+  assert.deepEqual([code, retryable], ["auth", false]);
   assert.match(message, /no credit/);
 });
 
@@ -142,7 +142,7 @@ Deno.test("openAiChat() knows a model that is not there by the words of services
 
 Deno.test("openAiChat() takes a limit of tokens per minute for no full context", async () => {
   const error = { message: "Request too large: reduce the length of the prompt", code: "rate_limit_exceeded" };
-  assert.equal((await failureTo("openai-chat", { status: 429, error })).kind, "rate");
+  assert.equal((await failureTo("openai-chat", { status: 429, error })).code, "rate");
 });
 
 Deno.test("openAiChat() passes empty events over", async () => {
@@ -171,8 +171,8 @@ Deno.test("openAiChat() knows a full context in the words of many servers", asyn
     "prompt is too long; exceeded max context length by 10 tokens",
   ];
   for (const message of texts) {
-    const { kind, retryable } = await failureTo("openai-chat", { status: 400, error: { message } });
-    assert.deepEqual([kind, retryable], ["context", false], message);
+    const { code, retryable } = await failureTo("openai-chat", { status: 400, error: { message } });
+    assert.deepEqual([code, retryable], ["context", false], message);
   }
 });
 

@@ -118,7 +118,7 @@ Deno.test("openAiResponses() names failures in each of their shapes", async () =
   ];
   for (const [event, kind, says] of cases) {
     const error = await failureTo("openai-responses", streamOf({ type: "response.created" }, event));
-    assert.equal(error.kind, kind, says.source);
+    assert.equal(error.code, kind, says.source);
     assert.match(error.message, says);
   }
 });
@@ -127,7 +127,7 @@ Deno.test("openAiResponses() tells a reply that was cut short from one that was 
   const last = (reason: string) =>
     streamOf({ type: "response.incomplete", ...{ response: { incomplete_details: { reason }, output: [] } } });
   assert.equal(endOf(await eventsTo("openai-responses", last("max_output_tokens"))).finish, "length");
-  assert.equal((await failureTo("openai-responses", last("content_filter"))).kind, "refused");
+  assert.equal((await failureTo("openai-responses", last("content_filter"))).code, "refused");
 });
 
 Deno.test("openAiResponses() tells Copilot of images", () => {

@@ -122,7 +122,7 @@ Deno.test("inspector() scrolls by lines, pages and to the ends", async () => {
 
 Deno.test("inspector() a failed call shows every attempt and the error", async () => {
   await using rig = await startPanels([
-    new ProviderError("broken pipe", { kind: "refused", retryable: false }),
+    new ProviderError("broken pipe", { code: "refused", retryable: false }),
     replyJson([], { final: "It is mended" }),
   ]);
   await rig.engine.ask("Try");
