@@ -47,7 +47,7 @@ Deno.test("readConfig() names the key of a section that is wrong", () => {
   for (const wrong of [[], "x", { servers: ["${KEY}"] }, { servers: { a: "${KEY}" } }]) {
     assert.throws(
       () => readConfig(validate(mcp), wrong, { withSecrets }),
-      /^TypeError: Cannot use extension vis\.mcp: extensions\.config\.vis\.mcp/,
+      /^SettingError: Cannot use extension vis\.mcp: extensions\.config\.vis\.mcp/,
     );
   }
 });
