@@ -208,7 +208,7 @@ Deno.test("Router.ask() ends a reply that comes slowly and has no end", async ()
   };
   const { ask, elapsed, pauses } = rig((clock) => [paced(clock, { events: words(), ms: 50_000 })]);
   await assert.rejects(ask(), {
-    kind: "reply",
+    code: "reply",
     message: /^Cannot use the reply of paced: it did not end within 60 min/,
   });
   assert.deepEqual([elapsed(), pauses], [60 * MINUTE, []]);
