@@ -7,20 +7,34 @@ const BEGIN_BYTES = 64 * 1024;
 const MAGIC = "SQLite format 3\0";
 const OUR_TABLE = "conversation_soul";
 
+interface Begin {
+  /** Of the file. */
+  readonly size: number;
+  readonly header: Buffer;
+}
+
 /** What is wrong with the first bytes of a database of ours, which SQLite would take for something else: a file of another
  * program, one that cannot be written, one in another encoding. Null where nothing is, and for what is not ours. */
 export async function headerDamage(path: string): Promise<string | null> {
   const file = await open(path, "r");
   try {
-    const { size } = await file.stat();
-    const header = await part(file, HEADER_BYTES);
-    if (header.length < HEADER_BYTES) return null;
-    const what = damageOf(header) ?? (await isLogged(path) ? null : lengthDamage(header, size));
-    if (what === null) return null;
-    return (await part(file, BEGIN_BYTES)).includes(OUR_TABLE) ? `the header of the file is damaged: ${what}` : null;
+    for (;;) {
+      const read = await readBegin(file);
+      if (read.header.length < HEADER_BYTES) return null;
+      const what = damageOf(read.header) ?? (await isLogged(path) ? null : lengthDamage(read));
+      if (what === null || !(await part(file, BEGIN_BYTES)).includes(OUR_TABLE)) return null;
+      // Another process may have written in the meantime, such as the first tables of a new database.
+      const again = await readBegin(file);
+      if (again.size !== read.size || !again.header.equals(read.header)) continue;
+      return `the header of the file is damaged: ${what}`;
+    }
   } finally {
     await file.close();
   }
+}
+
+async function readBegin(file: Awaited<ReturnType<typeof open>>): Promise<Begin> {
+  return { size: (await file.stat()).size, header: await part(file, HEADER_BYTES) };
 }
 
 async function part(file: Awaited<ReturnType<typeof open>>, length: number): Promise<Buffer> {
@@ -43,7 +57,7 @@ function damageOf(header: Buffer): string | null {
 }
 
 /** With nothing in the log the file has as many pages as it says. */
-function lengthDamage(header: Buffer, size: number): string | null {
+function lengthDamage({ header, size }: Begin): string | null {
   const counted = header.readUInt32BE(24) === header.readUInt32BE(92);
   return counted && header.readUInt32BE(28) * 4096 !== size ? "it has another length than it says" : null;
 }
