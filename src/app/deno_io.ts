@@ -8,6 +8,7 @@ import { PROCESS_LIMITS } from "./process_limits.ts";
 const MAX_STDIN_BYTES = 16 << 20;
 /** What a shell reports for a program that ended because nobody read its output. */
 const PIPE_EXIT = 141;
+const LAST_WORDS_MS = 1_000;
 const CANCELLED_EXIT = 130;
 const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM", "SIGHUP"];
 const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
@@ -32,6 +33,8 @@ export class DenoIo implements Io {
   #fault: OutputError | null = null;
   #listening = false;
   #draining = false;
+  /** A signal came when nothing ran that it could have interrupted. */
+  #unheard = false;
   #signals = 0;
 
   /** `dumb`: the terminal cannot take a line away again, so that nothing may stand on it for a moment only. */
@@ -89,12 +92,15 @@ export class DenoIo implements Io {
     return () => void this.#handlers.delete(run);
   }
 
-  /** Resolves when all is written, or its reader has left. Rejects with `OutputError` where something could not be
+  /** Resolves when all is written, or its reader has left; after a signal that had nothing to interrupt, whoever does not
+   * read is waited for no longer than `LAST_WORDS_MS`. Rejects with `OutputError` where something could not be
    * written to stdout. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
     this.#draining = true;
+    const timer = this.#unheard ? setTimeout(() => Deno.exit(CANCELLED_EXIT), LAST_WORDS_MS) : undefined;
     while (stdout?.busy || stderr?.busy) await Promise.all([stdout?.busy, stderr?.busy]);
+    clearTimeout(timer);
     if (this.#fault) throw this.#fault;
   }
 
@@ -118,7 +124,9 @@ export class DenoIo implements Io {
     // While draining, everything is done, and only a reader who does not read is waited for. Otherwise the second signal
     // waits for nothing; but a terminal that is closed may send SIGHUP more than once.
     if (this.#draining || (!isFirst && signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
-    if (isFirst) this.#interrupt();
+    if (!isFirst) return;
+    this.#unheard = this.#handlers.size === 0;
+    this.#interrupt();
   }
 
   #interrupt(): void {
