@@ -16,7 +16,7 @@ export async function verifyIterations(db: Database, queryId: string): Promise<n
         .where("s.id", "=", queryId).groupBy("s.id"),
     parameters: [queryId],
   });
-  if (row && row.expected !== row.found) throw new Damage(`iterations of query ${queryId} are missing`);
+  if (row && row.expected !== row.found) throw lostIterations(queryId);
   return row?.newest ?? -1;
 }
 
@@ -39,6 +39,10 @@ export function verifySum(
   { expected, lost }: { readonly expected: number; readonly lost: () => Damage },
 ): void {
   if (rows.reduce((sum, { checksum }) => sum + checksum, 0) !== expected) throw lost();
+}
+
+export function lostIterations(queryId: string): Damage {
+  return new Damage(`iterations of query ${queryId} are missing`);
 }
 
 export function lostStates(queryId: string, position: number): Damage {

@@ -9,7 +9,7 @@ import { readEdges } from "./_dependencies.ts";
 import { checkRun } from "./_fence.ts";
 import { findPoint } from "./_forks.ts";
 import { intact } from "./_intact.ts";
-import { verifyIterations, verifyStates } from "./_iteration_tally.ts";
+import { lostIterations, verifyIterations, verifyStates } from "./_iteration_tally.ts";
 import { fromJson } from "./_json.ts";
 import { isShownRun, readLineage, readLineageAt, type Segment } from "./_lineage.ts";
 import { queriesIn, verifyNumbers } from "./_query_numbers.ts";
@@ -212,9 +212,15 @@ async function newestRuns(
 }
 
 async function iterationsOf(tx: Database, queryId: string): Promise<readonly string[]> {
-  await verifyIterations(tx, queryId);
-  const rows = await tx.selectFrom("iteration as i").select("i.id").where("i.queryStateId", "=", queryId)
+  const newest = await verifyIterations(tx, queryId);
+  const rows = await tx.selectFrom("iteration as i").select(["i.id", "i.position"]).where(
+    "i.queryStateId",
+    "=",
+    queryId,
+  )
     .select(intact("iteration", "i")).execute();
+  // Whatever index this read: they are those of all places.
+  if (new Set(rows.map(({ position }) => position)).size !== newest + 1) throw lostIterations(queryId);
   return rows.map(({ id }) => id);
 }
 
