@@ -5,7 +5,7 @@ import { intact } from "./_intact.ts";
 import { verifyIterations } from "./_iteration_tally.ts";
 import type { Schema } from "./_schema.ts";
 
-type Found = Pick<Schema["iteration"], "id" | "status" | "metadata" | "position" | "llmThinking"> & {
+type Found = Pick<Schema["iteration"], "id" | "queryStateId" | "status" | "metadata" | "position" | "llmThinking"> & {
   readonly states: number;
 };
 
@@ -28,11 +28,13 @@ export async function* newestIterations(
       build: () =>
         // The row that the index `k` leads to says itself where it stands.
         db.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
-          .select(["i.id", "i.status", "i.metadata", "i.position", "i.llmThinking", "i.states"])
+          .select(["i.id", "i.queryStateId", "i.status", "i.metadata", "i.position", "i.llmThinking", "i.states"])
           .where("k.queryStateId", "=", queryId).where("k.position", "=", place).select(intact("iteration", "i")),
       parameters: [queryId, place],
     });
-    if (found?.position !== place) throw new Damage(`iteration ${place + 1} of query ${queryId} is missing`);
+    if (found?.position !== place || found.queryStateId !== queryId) {
+      throw new Damage(`iteration ${place + 1} of query ${queryId} is missing`);
+    }
     yield found;
   }
 }

@@ -213,14 +213,12 @@ async function newestRuns(
 
 async function iterationsOf(tx: Database, queryId: string): Promise<readonly string[]> {
   const newest = await verifyIterations(tx, queryId);
-  const rows = await tx.selectFrom("iteration as i").select(["i.id", "i.position"]).where(
-    "i.queryStateId",
-    "=",
-    queryId,
-  )
+  const rows = await tx.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
+    .select(["i.id", "i.queryStateId", "i.position"]).where("k.queryStateId", "=", queryId)
     .select(intact("iteration", "i")).execute();
-  // Whatever index this read: they are those of all places.
-  if (new Set(rows.map(({ position }) => position)).size !== newest + 1) throw lostIterations(queryId);
+  // Whatever index this read: they are the iterations of this query, of every place.
+  const places = new Set(rows.flatMap((row) => row.queryStateId === queryId ? [row.position] : []));
+  if (places.size !== newest + 1) throw lostIterations(queryId);
   return rows.map(({ id }) => id);
 }
 
