@@ -1,5 +1,6 @@
 import { newId } from "../domain/id.ts";
 import type { NewChildBranch } from "../domain/new_child_branch.ts";
+import type { StoredQuery } from "../domain/stored_query.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { Content } from "./_content.ts";
@@ -61,8 +62,17 @@ export class Children {
     });
   }
 
-  /** Ids of the queries that an iteration started, with their depth, oldest first. */
-  async queryIds(iterationId: string): Promise<readonly { readonly queryId: string; readonly depth: number }[]> {
+  /** The queries that an iteration started, with their depth, oldest first. */
+  async queries(
+    iterationId: string,
+    byId: (queryId: string) => Promise<StoredQuery | null>,
+  ): Promise<readonly (StoredQuery & { readonly depth: number })[]> {
+    const found = await this.#queryIds(iterationId);
+    const queries = await Promise.all(found.map(({ queryId }) => byId(queryId)));
+    return queries.flatMap((query, at) => query ? [{ ...query, depth: found[at]?.depth ?? 1 }] : []);
+  }
+
+  async #queryIds(iterationId: string): Promise<readonly { readonly queryId: string; readonly depth: number }[]> {
     return await this.#db.read(async (tx) => {
       const branches = await tx.selectFrom("childBranch as c")
         .leftJoin("conversationState as b", "b.id", "c.conversationStateId")

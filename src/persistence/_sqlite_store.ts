@@ -166,11 +166,7 @@ export class SqliteStore implements store.Store {
   }
 
   childQueries(iterationId: string): ReturnType<store.Store["childQueries"]> {
-    return this.#guard(async () => {
-      const found = await this.#children.queryIds(iterationId);
-      const queries = await Promise.all(found.map(({ queryId }) => this.#queries.byId(queryId)));
-      return queries.flatMap((query, at) => query ? [{ ...query, depth: found[at]?.depth ?? 1 }] : []);
-    });
+    return this.#guard(() => this.#children.queries(iterationId, (queryId) => this.#queries.byId(queryId)));
   }
 
   recordSubCall(call: SubCall): Promise<void> {
