@@ -71,13 +71,13 @@ function careServices(extensions: Extensions): Care {
       return new AppProviderAdmin(await readSettings(request, environment(), extensions));
     },
     databaseCare: async (request) => {
-      const [{ SqliteCare }, { readSettings }, { PROCESS_LIMITS }] = await Promise.all([
+      const [{ SqliteMaintenance }, { readSettings }, { PROCESS_LIMITS }] = await Promise.all([
         import("./persistence/sqlite_care.ts"),
         import("./app/settings.ts"),
         import("./app/process_limits.ts"),
       ]);
       PROCESS_LIMITS.hold();
-      return new SqliteCare({ path: (await readSettings(request, environment(), extensions)).database });
+      return new SqliteMaintenance({ path: (await readSettings(request, environment(), extensions)).database });
     },
     extensionAdmin: async (request) => {
       const [{ AppExtensionAdmin }, { readSettings }] = await Promise.all([

@@ -1,6 +1,6 @@
 import { nearestHunk } from "./nearest_hunk.ts";
 import { Pace } from "./pace.ts";
-import type { Hunk } from "./patch_part.ts";
+import type { PatchHunk } from "./patch_part.ts";
 
 interface Options {
   readonly path: string;
@@ -12,7 +12,11 @@ const BOM = "\uFEFF";
 
 /** A text after all hunks. Lines must be there exactly, at the line that is told or in one place only; else it rejects
  * with Error that shows the nearest place. Line ends and a byte order mark stay as they are. */
-export async function applyHunks(text: string, hunks: readonly Hunk[], { path, signal }: Options): Promise<string> {
+export async function applyHunks(
+  text: string,
+  hunks: readonly PatchHunk[],
+  { path, signal }: Options,
+): Promise<string> {
   const mark = text.startsWith(BOM) ? BOM : "";
   const file = linesOf(text.slice(mark.length));
   const pace = new Pace(signal);
@@ -65,7 +69,7 @@ function plain(line: string): string {
 }
 
 async function placeOf(
-  hunk: Hunk,
+  hunk: PatchHunk,
   { lines, shift, done, pace, name }: {
     readonly lines: readonly string[];
     readonly shift: number;
@@ -119,6 +123,6 @@ function fits(lines: readonly string[], old: readonly string[], at: number): boo
   return at + old.length <= lines.length && old.every((line, by) => plain(lines[at + by] ?? "") === line);
 }
 
-function nameOf(index: number, hunks: readonly Hunk[], path: string): string {
+function nameOf(index: number, hunks: readonly PatchHunk[], path: string): string {
   return hunks.length === 1 ? `the hunk of ${path}` : `hunk ${index + 1} of ${hunks.length} of ${path}`;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Kernel } from "./kernel.ts";
-import { isSameState, type Snapshot, type State, stateOf } from "./snapshot.ts";
+import { isSameState, type PathSnapshot, type State, stateOf } from "./snapshot.ts";
 
 /** One change of files, as it is kept. */
 export interface Checkpoint {
@@ -59,7 +59,7 @@ export class Checkpoints {
   }
 
   /** Keeps the bytes of a snapshot. */
-  async keep(snapshot: Snapshot): Promise<State> {
+  async keep(snapshot: PathSnapshot): Promise<State> {
     const state = await stateOf(snapshot);
     if (snapshot?.kind !== "file" || state?.kind !== "file") return state;
     const path = this.#object(state.hash);
@@ -71,10 +71,10 @@ export class Checkpoints {
   }
 
   /** The snapshot that was kept. Throws Error where it is no longer there, or not what it was. */
-  async load(state: State): Promise<Snapshot> {
+  async load(state: State): Promise<PathSnapshot> {
     if (state?.kind !== "file") return state;
     const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
-    const snapshot: Snapshot = bytes && { kind: "file", bytes, mode: state.mode, owner: null };
+    const snapshot: PathSnapshot = bytes && { kind: "file", bytes, mode: state.mode, owner: null };
     if (snapshot && isSameState(await stateOf(snapshot), state)) return snapshot;
     throw new Error("Cannot take back the change: what the file was is no longer kept");
   }

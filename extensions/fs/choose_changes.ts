@@ -1,6 +1,6 @@
 import type { Checkpoint } from "./checkpoints.ts";
 
-export interface Choice {
+export interface UndoChoice {
   /** The last so many changes; else all of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "step" | "iteration" | "query" | undefined;
@@ -11,7 +11,7 @@ export interface Choice {
 }
 
 /** The changes that a choice means, newest first. */
-export function chooseChanges(all: readonly Checkpoint[], choice: Choice): readonly Checkpoint[] {
+export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
   const { conversation = "", redo = false, steps, scope = "step" } = choice;
   const open = openChanges(all).filter((one) => one.conversationId.startsWith(conversation)).reverse();
   if (redo) return open.filter(({ change }) => change === "undo").slice(0, steps ?? 1);

@@ -3,7 +3,7 @@ import { isGuarded } from "./guard.ts";
 import type { Facts, Tree } from "./tree.ts";
 
 /** A place inside the workspace, decided once. */
-export interface Place {
+export interface WorkspacePath {
   /** Relative to the workspace, with `/` and without a link in it; "." for the workspace itself. */
   readonly real: string;
   /** As the caller named it, relative to the workspace with `/`. */
@@ -20,14 +20,14 @@ export interface Workspace {
 
 /** The only module that turns a path from the model into one that is opened. Throws RangeError for a path outside,
  * compared by components after links are resolved, and TypeError for one that cannot be a path. */
-export async function confine(workspace: Workspace, path: string): Promise<Place> {
+export async function confine(workspace: Workspace, path: string): Promise<WorkspacePath> {
   const named = namedIn(workspace, path);
   const { real, rest } = await deepest(resolve(workspace.root, named), path);
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
 
 /** As `confine`, but a link at the end is meant itself and not what it leads to. */
-export async function confineEntry(workspace: Workspace, path: string): Promise<Place> {
+export async function confineEntry(workspace: Workspace, path: string): Promise<WorkspacePath> {
   const named = namedIn(workspace, path);
   if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);
   const { real, rest } = await deepest(dirname(resolve(workspace.root, named)), path);
@@ -35,12 +35,12 @@ export async function confineEntry(workspace: Workspace, path: string): Promise<
 }
 
 /** As `confine`, for a file that will be written. Throws also for guarded folders, by name and by what links lead to. */
-export async function confineForWrite(workspace: Workspace, path: string): Promise<Place> {
+export async function confineForWrite(workspace: Workspace, path: string): Promise<WorkspacePath> {
   return refuseGuarded(await confine(workspace, path));
 }
 
 /** As `confineEntry`, for an entry that will be made, moved or removed. */
-export async function confineEntryForWrite(workspace: Workspace, path: string): Promise<Place> {
+export async function confineEntryForWrite(workspace: Workspace, path: string): Promise<WorkspacePath> {
   return refuseGuarded(await confineEntry(workspace, path));
 }
 
@@ -49,7 +49,7 @@ export function movedMeanwhile(path: string): RangeError {
   return new RangeError(`Cannot use ${path}: a part of it is a link that was not there before`);
 }
 
-function refuseGuarded(place: Place): Place {
+function refuseGuarded(place: WorkspacePath): WorkspacePath {
   for (const parts of [place.path.split("/"), place.real.split("/")]) {
     const guarded = parts.find(isGuarded);
     if (guarded !== undefined) {
@@ -70,7 +70,7 @@ function namedIn({ root }: Workspace, path: string): string {
 function placeAt(
   { root, tree }: Workspace,
   { named, path, absolute }: { readonly named: string; readonly path: string; readonly absolute: string },
-): Place {
+): WorkspacePath {
   const inside = relative(root, absolute);
   if (!isInside(inside)) throw outside(path, root);
   const real = inside.split(sep).join("/") || ".";

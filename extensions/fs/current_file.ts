@@ -1,9 +1,9 @@
-import type { Place } from "./confine.ts";
+import type { WorkspacePath } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { openFile, readWhole } from "./read_place.ts";
 import { sizeText } from "./size_text.ts";
 import type { FileSnapshot } from "./snapshot.ts";
-import { hashOf } from "./text_bytes.ts";
+import { sha256Of } from "./text_bytes.ts";
 import type { Facts } from "./tree.ts";
 
 /** The largest file that is written over or edited, in bytes. */
@@ -17,7 +17,7 @@ export interface CurrentFile extends FileSnapshot {
  * read. */
 export async function currentFile(
   context: FsContext,
-  place: Place,
+  place: WorkspacePath,
   { action = "write", most = MAX_WRITE }: { readonly action?: string; readonly most?: number } = {},
 ): Promise<CurrentFile | null> {
   if (place.info === null) return null;
@@ -35,7 +35,7 @@ export async function currentFile(
   }
   const same = known.hash === null
     ? known.size === bytes.length && known.mtime === modified
-    : await known.hash === await hashOf(bytes);
+    : await known.hash === await sha256Of(bytes);
   if (same) return current;
   throw new Error(
     `Cannot ${action} ${place.path}: it changed on disk since it was read; read it again and redo the change`,

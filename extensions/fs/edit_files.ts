@@ -1,16 +1,16 @@
 import { changeFiles } from "./change_files.ts";
-import { confineForWrite, type Place } from "./confine.ts";
+import { confineForWrite, type WorkspacePath } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { type CurrentFile, currentFile, MAX_WRITE } from "./current_file.ts";
 import { missing } from "./missing.ts";
 import { Pace } from "./pace.ts";
 import { refuseBinary } from "./read_place.ts";
-import { type Edit, replaceText } from "./replace_text.ts";
+import { replaceText, type TextReplacement } from "./replace_text.ts";
 import { sizeText } from "./size_text.ts";
 import { decodeText } from "./text_bytes.ts";
 import { type Written, written } from "./written.ts";
 
-export interface FileEdit extends Edit {
+export interface FileEdit extends TextReplacement {
   readonly path: string;
 }
 
@@ -18,7 +18,7 @@ export interface FileEdit extends Edit {
 const LARGE = 1024 * 1024;
 
 interface Draft {
-  readonly place: Place;
+  readonly place: WorkspacePath;
   readonly before: CurrentFile;
   text: string;
 }
@@ -45,7 +45,7 @@ export async function editFiles(context: FsContext, edits: readonly FileEdit[]):
   return told;
 }
 
-async function draftOf(context: FsContext, place: Place): Promise<Draft> {
+async function draftOf(context: FsContext, place: WorkspacePath): Promise<Draft> {
   const before = await currentFile(context, place);
   if (before === null) throw await missing(context, { action: "edit", path: place.path });
   refuseBinary(before.bytes, { place, action: "edit" });

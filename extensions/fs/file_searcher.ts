@@ -6,7 +6,7 @@ import type { Pace } from "./pace.ts";
 import { scanFile, type ScanOutcome } from "./scan_file.ts";
 import { SearchWorkerLink } from "./search_worker_link.ts";
 
-export interface SearchOptions {
+export interface FileSearchOptions {
   readonly pattern: string;
   readonly match: MatchOptions;
   /** Lines around each hit. */
@@ -29,13 +29,13 @@ const AHEAD = 16;
 /** Searches one file after the other: here, in small pieces, where the pattern's time is bounded; else in a worker. */
 export class FileSearcher implements Disposable {
   readonly #context: FsContext;
-  readonly #options: SearchOptions;
+  readonly #options: FileSearchOptions;
   readonly #matcher: LineMatcher;
   readonly #worker: SearchWorkerLink | null;
   readonly #flying: Promise<void>[] = [];
 
   /** Throws as `LineMatcher` does. */
-  constructor(context: FsContext, options: SearchOptions) {
+  constructor(context: FsContext, options: FileSearchOptions) {
     const { pattern, match, around } = options;
     this.#context = context;
     this.#options = options;

@@ -1,4 +1,4 @@
-import { type Segment, tokensOf } from "./glob_tokens.ts";
+import { type GlobSegment, tokensOf } from "./glob_tokens.ts";
 import { matchRun, SEGMENTS } from "./match_run.ts";
 
 const MAX_PATTERN = 1_000;
@@ -7,8 +7,8 @@ const MAX_ALTERNATIVES = 256;
 /** Paths against glob patterns: `*` `?` `[a-z]` `{a,b}` within a name, `**` over folders, a leading `!` excludes. Ours,
  * because libraries translate to backtracking expressions: the time here is at most pattern length times path length. */
 export class GlobMatcher {
-  readonly #wanted: readonly (readonly Segment[])[];
-  readonly #unwanted: readonly (readonly Segment[])[];
+  readonly #wanted: readonly (readonly GlobSegment[])[];
+  readonly #unwanted: readonly (readonly GlobSegment[])[];
   /** The deepest folder that all matches lie in; "." for the root. */
   readonly start: string;
   /** Levels below `start` that can hold a match. */
@@ -29,7 +29,7 @@ export class GlobMatcher {
 
   matches(path: string): boolean {
     const parts = path.split("/");
-    const fits = (pattern: readonly Segment[]): boolean => matchRun(pattern, parts, SEGMENTS);
+    const fits = (pattern: readonly GlobSegment[]): boolean => matchRun(pattern, parts, SEGMENTS);
     return this.#wanted.some(fits) && !this.#unwanted.some(fits);
   }
 
@@ -39,14 +39,14 @@ export class GlobMatcher {
   }
 }
 
-function alternatives(pattern: string): Segment[][] {
+function alternatives(pattern: string): GlobSegment[][] {
   if (pattern.length > MAX_PATTERN) throw new RangeError(`Cannot use a pattern of ${pattern.length} characters`);
   return expand(pattern).map((one) => {
     const parts = one.split("/").filter((part) => part !== "" && part !== ".");
     if (parts.includes("..") || one.startsWith("/")) {
       throw new RangeError(`Cannot use pattern ${pattern}: patterns are relative to the workspace`);
     }
-    const segments = parts.map((part): Segment => part === "**" ? "**" : tokensOf(part));
+    const segments = parts.map((part): GlobSegment => part === "**" ? "**" : tokensOf(part));
     return parts.at(-1) === "**" ? [...segments, tokensOf("*")] : segments;
   });
 }
@@ -73,7 +73,7 @@ function innermost(pattern: string): { readonly from: number; readonly to: numbe
 }
 
 /** The leading names without any wildcard, the last name left out: it is the entry itself. */
-function plainBase(segments: readonly Segment[]): string[] {
+function plainBase(segments: readonly GlobSegment[]): string[] {
   const names: string[] = [];
   for (const segment of segments.slice(0, -1)) {
     if (segment === "**" || segment.some((token) => token.kind !== "char")) break;

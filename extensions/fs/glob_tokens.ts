@@ -1,14 +1,14 @@
-export type Token =
+export type GlobToken =
   | { readonly kind: "char"; readonly char: string }
   | { readonly kind: "one" }
   | { readonly kind: "many" }
   | { readonly kind: "class"; readonly not: boolean; readonly ranges: readonly (readonly [string, string])[] };
 /** One name of a path, or any number of folders. */
-export type Segment = readonly Token[] | "**";
+export type GlobSegment = readonly GlobToken[] | "**";
 
 /** What a pattern of one name is made of. */
-export function tokensOf(part: string): Token[] {
-  const tokens: Token[] = [];
+export function tokensOf(part: string): GlobToken[] {
+  const tokens: GlobToken[] = [];
   const chars = [...part];
   for (let at = 0; at < chars.length; at++) {
     const char = chars[at] ?? "";
@@ -24,7 +24,7 @@ export function tokensOf(part: string): Token[] {
   return tokens;
 }
 
-function classOf(chars: readonly string[]): Token {
+function classOf(chars: readonly string[]): GlobToken {
   const not = chars[0] === "!" || chars[0] === "^";
   const ranges: [string, string][] = [];
   for (let at = not ? 1 : 0; at < chars.length; at++) {

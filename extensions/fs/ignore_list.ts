@@ -1,12 +1,12 @@
 import { matchRun, SEGMENTS } from "./match_run.ts";
-import { type Segment, tokensOf } from "./glob_tokens.ts";
+import { type GlobSegment, tokensOf } from "./glob_tokens.ts";
 
 interface Rule {
   readonly not: boolean;
   readonly foldersOnly: boolean;
   /** The name alone, where the rule is about that and has no wildcard. */
   readonly name: string | null;
-  readonly segments: readonly Segment[];
+  readonly segments: readonly GlobSegment[];
 }
 
 const MAX_RULES = 2_000;
@@ -54,7 +54,7 @@ function ruleOf(line: string): Rule[] {
     const name = /[*?[\\]/.test(first) ? null : first;
     return [{ not, foldersOnly, name, segments: ["**", tokensOf(first)] }];
   }
-  const segments = parts.map((part): Segment => part === "**" ? "**" : tokensOf(part));
+  const segments = parts.map((part): GlobSegment => part === "**" ? "**" : tokensOf(part));
   return [{ not, foldersOnly, name: null, segments: parts.at(-1) === "**" ? [...segments, tokensOf("*")] : segments }];
 }
 

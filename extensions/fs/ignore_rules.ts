@@ -1,7 +1,7 @@
 import { globalIgnoreLines } from "./global_ignore.ts";
 import { IgnoreList } from "./ignore_list.ts";
 import { readSmall } from "./read_small.ts";
-import type { Entry, Tree } from "./tree.ts";
+import type { FolderEntry, Tree } from "./tree.ts";
 
 const MAX_BYTES = 256 * 1024;
 const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
@@ -31,7 +31,7 @@ export class IgnoreRules {
 
   /** With the rules of a folder, named relative to the workspace, "" for it. Only a folder whose `entries` have one is
    * asked for its rules. */
-  below(folder: string, entries: readonly Entry[]): IgnoreRules {
+  below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
     const base = folder === "" ? "" : `${folder}/`;
     return this.#with(base, `${base}.gitignore`);

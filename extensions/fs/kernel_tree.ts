@@ -1,6 +1,6 @@
 import { type Kernel, OPEN } from "./kernel.ts";
 import { Pace } from "./pace.ts";
-import type { Entry, Facts, FolderOptions, NewFile, OpenFile, OpenFolder, Tree } from "./tree.ts";
+import type { Facts, FolderEntry, NewFile, OpenFile, OpenFolder, OpenFolderOptions, Tree } from "./tree.ts";
 
 const KINDS: Readonly<Record<number, Facts["kind"]>> = { 0o100000: "file", 0o040000: "dir", 0o120000: "link" };
 const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "dir", 10: "link" };
@@ -38,7 +38,7 @@ export class KernelTree implements Tree {
     }
   }
 
-  entries(path: string): readonly Entry[] {
+  entries(path: string): readonly FolderEntry[] {
     return this.#with(path, OPEN.folder, (at) => listOf(this.#kernel, at));
   }
 
@@ -46,7 +46,7 @@ export class KernelTree implements Tree {
     return this.#with(path, OPEN.path | OPEN.noFollow, (at) => this.#kernel.readLink(at, ""));
   }
 
-  folder(path: string, { made, visit }: FolderOptions): OpenFolder {
+  folder(path: string, { made, visit }: OpenFolderOptions): OpenFolder {
     let folder = new KernelFolder(this.#kernel, this.#kernel.openRoot(this.#root));
     const done: string[] = [];
     for (const name of path === "." ? [] : path.split("/")) {
@@ -196,8 +196,8 @@ function factsOf(stat: DataView): Facts {
   };
 }
 
-function listOf(kernel: Kernel, at: number): readonly Entry[] {
-  const found: Entry[] = [];
+function listOf(kernel: Kernel, at: number): readonly FolderEntry[] {
+  const found: FolderEntry[] = [];
   const buffer = new Uint8Array(LIST_BYTES);
   const view = new DataView(buffer.buffer);
   const decoder = new TextDecoder();

@@ -4,14 +4,14 @@ import { missing } from "./missing.ts";
 import { Pace } from "./pace.ts";
 import { walk, type WalkEntry } from "./walk.ts";
 
-export interface ListOptions {
+export interface ListFilesOptions {
   /** Levels to descend; 1 is the folder's own entries. */
   readonly depth?: number | undefined;
   /** Ignored files too. */
   readonly all?: boolean | undefined;
 }
 
-export interface Listed extends Pick<WalkEntry, "path" | "type"> {
+export interface ListedFile extends Pick<WalkEntry, "path" | "type"> {
   /** In bytes; files only. */
   readonly size?: number;
 }
@@ -20,13 +20,17 @@ const DEPTH = 2;
 const MAX_ENTRIES = 10_000;
 
 /** What is in a folder, flat and in tree order. */
-export async function listFiles(context: FsContext, folder = ".", options: ListOptions = {}): Promise<Listed[]> {
+export async function listFiles(
+  context: FsContext,
+  folder = ".",
+  options: ListFilesOptions = {},
+): Promise<ListedFile[]> {
   const place = await confine(context, folder);
   if (place.info === null) throw await missing(context, { action: "list", path: place.path });
   if (place.info.kind !== "dir") throw new Error(`Cannot list ${place.path}: it is a file; fs.readFile reads it`);
   const depth = options.depth ?? DEPTH;
   const pace = new Pace(context.signal);
-  const listed: Listed[] = [];
+  const listed: ListedFile[] = [];
   for (
     const entry of walk({ tree: context.tree, start: place.real, named: place.path, all: options.all ?? false, depth })
   ) {

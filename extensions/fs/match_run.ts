@@ -1,18 +1,18 @@
-import type { Segment, Token } from "./glob_tokens.ts";
+import type { GlobSegment, GlobToken } from "./glob_tokens.ts";
 
-export interface Rules<P, I> {
+export interface MatchRules<P, I> {
   isMany(pattern: P): boolean;
   fits(pattern: P, item: I): boolean;
 }
 
-const TOKENS: Rules<Token, string> = { isMany: (token) => token.kind === "many", fits: fitsToken };
-export const SEGMENTS: Rules<Segment, string> = {
+const TOKENS: MatchRules<GlobToken, string> = { isMany: (token) => token.kind === "many", fits: fitsToken };
+export const SEGMENTS: MatchRules<GlobSegment, string> = {
   isMany: (segment) => segment === "**",
   fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
 };
 
 /** Only the newest star is ever tried again, which is enough and keeps it from being exponential. */
-export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: Rules<P, I>): boolean {
+export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: MatchRules<P, I>): boolean {
   let p = 0;
   let i = 0;
   let star = -1;
@@ -34,7 +34,7 @@ export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules
   return pattern.slice(p).every((rest) => rules.isMany(rest));
 }
 
-function fitsToken(token: Token, char: string): boolean {
+function fitsToken(token: GlobToken, char: string): boolean {
   if (token.kind === "char") return token.char === char;
   if (token.kind !== "class") return true;
   return token.ranges.some(([from, to]) => char >= from && char <= to) !== token.not;

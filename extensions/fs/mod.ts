@@ -4,12 +4,12 @@ import { editFiles, type FileEdit } from "./edit_files.ts";
 import { findFiles, type FindOptions } from "./find_files.ts";
 import { FsPlaces } from "./fs_places.ts";
 import type { GrepOptions } from "./grep.ts";
-import { listFiles, type ListOptions } from "./list_files.ts";
+import { listFiles, type ListFilesOptions } from "./list_files.ts";
 import { movePath } from "./move_path.ts";
-import { readFile, type ReadOptions } from "./read_file.ts";
+import { readFile, type ReadFileOptions } from "./read_file.ts";
 import { readFiles } from "./read_files.ts";
 import { type RemoveOptions, removePath } from "./remove_path.ts";
-import type { Edit } from "./replace_text.ts";
+import type { TextReplacement } from "./replace_text.ts";
 import { statPath } from "./stat_path.ts";
 import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
 import type { UndoOptions } from "./undo_changes.ts";
@@ -64,15 +64,23 @@ export default defineExtension({
   },
   shown: 7,
   symbols: [
-    fn("readFile", async (env, name: string, options?: ReadOptions) => readFile(await places.of(env), name, options), {
-      doc: "Text up to 1 MB, or lines from..to.",
-      args: z.tuple([path, Read]),
-      returns: "string",
-      examples: ['await fs.readFile("src/app.ts")', 'await fs.readFile("big.log", {from: 1, to: 200, numbers: true})'],
-    }),
+    fn(
+      "readFile",
+      async (env, name: string, options?: ReadFileOptions) => readFile(await places.of(env), name, options),
+      {
+        doc: "Text up to 1 MB, or lines from..to.",
+        args: z.tuple([path, Read]),
+        returns: "string",
+        examples: [
+          'await fs.readFile("src/app.ts")',
+          'await fs.readFile("big.log", {from: 1, to: 200, numbers: true})',
+        ],
+      },
+    ),
     fn(
       "readFiles",
-      async (env, names: string | string[], options?: ReadOptions) => readFiles(await places.of(env), names, options),
+      async (env, names: string | string[], options?: ReadFileOptions) =>
+        readFiles(await places.of(env), names, options),
       {
         doc: "Paths or globs.",
         args: z.tuple([many.describe("paths"), Read]),
@@ -103,7 +111,7 @@ export default defineExtension({
     }),
     fn(
       "listFiles",
-      async (env, folder?: string, options?: ListOptions) => listFiles(await places.of(env), folder, options),
+      async (env, folder?: string, options?: ListFilesOptions) => listFiles(await places.of(env), folder, options),
       {
         doc: "Depth 2.",
         args: z.tuple([z.string().describe("folder").optional(), List]),
@@ -180,7 +188,11 @@ export default defineExtension({
 });
 
 /** `fs.edit(path, edits)` answers with one result, `fs.edit([{path, …}])` with one per file. */
-async function edit(env: EnvironmentView, where: string | readonly FileEdit[], edits?: Edit | readonly Edit[]) {
+async function edit(
+  env: EnvironmentView,
+  where: string | readonly FileEdit[],
+  edits?: TextReplacement | readonly TextReplacement[],
+) {
   if (typeof where !== "string") {
     if (edits !== undefined) throw new TypeError("Cannot edit: give a path and edits, or one list of {path, old, new}");
     return await places.change(env, (at) => editFiles(at, where));

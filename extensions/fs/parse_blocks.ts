@@ -1,4 +1,4 @@
-import type { Hunk, PatchPart } from "./patch_part.ts";
+import type { PatchHunk, PatchPart } from "./patch_part.ts";
 
 const MAX_PATH = 1_000;
 
@@ -15,7 +15,7 @@ const MAX_PATH = 1_000;
  * An empty search makes a new file. Throws Error that names the line where a block is not whole.
  */
 export function parseBlocks(lines: readonly string[]): readonly PatchPart[] {
-  const parts = new Map<string, { readonly isNew: boolean; readonly hunks: Hunk[] }>();
+  const parts = new Map<string, { readonly isNew: boolean; readonly hunks: PatchHunk[] }>();
   let path = "";
   for (let at = 0; at < lines.length; at++) {
     const line = (lines[at] ?? "").replace(/\r$/, "");

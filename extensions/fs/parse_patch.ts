@@ -1,5 +1,5 @@
 import { parseBlocks } from "./parse_blocks.ts";
-import type { Hunk, PatchPart } from "./patch_part.ts";
+import type { PatchHunk, PatchPart } from "./patch_part.ts";
 
 const MAX_PATCH = 4 * 1024 * 1024;
 const HUNK = /^@@+(?: -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?)?(?: @@.*| \.\.\. @@.*|\s*)$/;
@@ -25,7 +25,7 @@ interface Head {
 function parseUnified(lines: readonly string[]): readonly PatchPart[] {
   const parts: PatchPart[] = [];
   let head: Head = { mode: null };
-  let hunks: Hunk[] = [];
+  let hunks: PatchHunk[] = [];
   const finish = (): void => {
     if (head.from !== undefined && head.to !== undefined) {
       parts.push({ from: head.from, to: head.to, hunks, mode: head.mode });
@@ -84,7 +84,7 @@ function readExtended(line: string, head: Head): void {
 
 /** The counts of the head are taken as a hint only, since models miscount: what looks like a line of the hunk is one,
  * except a head of the next file once the counts are used up. */
-function readHunk(lines: readonly string[], start: number): { readonly hunk: Hunk; readonly next: number } {
+function readHunk(lines: readonly string[], start: number): { readonly hunk: PatchHunk; readonly next: number } {
   const found = HUNK.exec((lines[start] ?? "").trimEnd());
   if (!found) {
     throw new Error(`Cannot apply the patch: line ${start + 1} is no hunk head: ${lines[start]?.slice(0, 80)}`);

@@ -1,6 +1,6 @@
 import { applyHunks } from "./apply_hunks.ts";
 import { changeFiles } from "./change_files.ts";
-import { confineForWrite, type Place } from "./confine.ts";
+import { confineForWrite, type WorkspacePath } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { currentFile, MAX_WRITE } from "./current_file.ts";
 import { missing } from "./missing.ts";
@@ -14,7 +14,7 @@ import { type Written, written } from "./written.ts";
 const MAX_FILES = 500;
 
 interface Draft {
-  readonly place: Place;
+  readonly place: WorkspacePath;
   readonly item: Pick<ChangeItem, "path" | "before" | "seen">;
   /** Null where the file goes away. */
   after: FileSnapshot | null;

@@ -1,5 +1,5 @@
 /** Lines that stand together in the old text and what they become. */
-export interface Hunk {
+export interface PatchHunk {
   /** 1-based line of the old text, where the patch tells one. */
   readonly line: number | null;
   /** Without line ends. */
@@ -16,7 +16,7 @@ export interface PatchPart {
   readonly from: string | null;
   /** Null for one that goes away. */
   readonly to: string | null;
-  readonly hunks: readonly Hunk[];
+  readonly hunks: readonly PatchHunk[];
   /** Permission bits that the patch names. */
   readonly mode: number | null;
 }

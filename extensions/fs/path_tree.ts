@@ -1,5 +1,5 @@
 import { join, relative, sep } from "node:path";
-import type { Entry, Facts, FolderOptions, NewFile, OpenFile, OpenFolder, Tree } from "./tree.ts";
+import type { Facts, FolderEntry, NewFile, OpenFile, OpenFolder, OpenFolderOptions, Tree } from "./tree.ts";
 
 /** Files below a folder by their paths, for systems without openat2: every path is looked at before it is used, and
  * whoever swaps a folder for a link in between can lead outside. docs/extensions/fs.md says so. */
@@ -28,7 +28,7 @@ export class PathTree implements Tree {
     throw new Deno.errors.IsADirectory("not a regular file");
   }
 
-  entries(path: string): readonly Entry[] {
+  entries(path: string): readonly FolderEntry[] {
     return [...Deno.readDirSync(this.#unlinked(path))].map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
   }
 
@@ -36,7 +36,7 @@ export class PathTree implements Tree {
     return Deno.readLinkSync(this.#real(path));
   }
 
-  folder(path: string, { made, visit }: FolderOptions): OpenFolder {
+  folder(path: string, { made, visit }: OpenFolderOptions): OpenFolder {
     let folder = new PathFolder(this.#root);
     const done: string[] = [];
     for (const name of path === "." ? [] : path.split("/")) {

@@ -1,12 +1,12 @@
 import { applyItems } from "./apply_items.ts";
 import type { FsContext } from "./context.ts";
-import { type ChangeItem, isSameState, type Snapshot, type State, stateOf } from "./snapshot.ts";
+import { type ChangeItem, isSameState, type PathSnapshot, type State, stateOf } from "./snapshot.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
 import { temporaryOf } from "./temporary_of.ts";
 
 export interface HalfChanged {
   readonly path: string;
-  readonly before: Snapshot;
+  readonly before: PathSnapshot;
   readonly after: State;
 }
 
@@ -34,7 +34,7 @@ export async function putBack(
   }
 }
 
-async function current(context: Pick<FsContext, "tree" | "signal">, path: string): Promise<Snapshot | "unknown"> {
+async function current(context: Pick<FsContext, "tree" | "signal">, path: string): Promise<PathSnapshot | "unknown"> {
   try {
     return await takeSnapshot(context, path);
   } catch {

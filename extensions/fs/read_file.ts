@@ -1,12 +1,12 @@
-import { confine, type Place } from "./confine.ts";
+import { confine, type WorkspacePath } from "./confine.ts";
 import type { FsContext } from "./context.ts";
-import { MAX_TEXT, openFile, readWhole, refuseBinary, rememberFile } from "./read_place.ts";
+import { MAX_READ_BYTES, openFile, readWhole, refuseBinary, rememberFile } from "./read_place.ts";
 import { Pace } from "./pace.ts";
 import { sizeText } from "./size_text.ts";
 import { decodeText } from "./text_bytes.ts";
 import type { OpenFile } from "./tree.ts";
 
-export interface ReadOptions {
+export interface ReadFileOptions {
   /** First line, 1-based. */
   readonly from?: number | undefined;
   /** Last line, included. */
@@ -19,7 +19,7 @@ const CHUNK = 64 * 1024;
 const LINE_FEED = 10;
 
 /** The text of a file, or of some of its lines without the last one's line end. */
-export async function readFile(context: FsContext, path: string, options: ReadOptions = {}): Promise<string> {
+export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
   const place = await confine(context, path);
   const ranged = options.from !== undefined || options.to !== undefined;
   using file = await openFile(context, { place, action: "read" });
@@ -31,7 +31,7 @@ export async function readFile(context: FsContext, path: string, options: ReadOp
     rememberFile(context, { place, bytes: null, lossy: decoded.lossy, info });
     text = decoded.text;
   } else {
-    const bytes = await readWhole(file, { size: info.size, most: MAX_TEXT, signal: context.signal });
+    const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
     if (bytes === null) throw tooLarge(place, info.size);
     refuseBinary(bytes, { place, action: "read" });
     const decoded = decodeText(bytes);
@@ -41,13 +41,13 @@ export async function readFile(context: FsContext, path: string, options: ReadOp
   return options.numbers ? numbered(text, options.from ?? 1) : text;
 }
 
-function rangeOf({ from = 1, to = Infinity }: ReadOptions): { readonly from: number; readonly to: number } {
+function rangeOf({ from = 1, to = Infinity }: ReadFileOptions): { readonly from: number; readonly to: number } {
   if (to < from) throw new RangeError(`Cannot read lines ${from} to ${to}: the last is before the first`);
   return { from, to };
 }
 
 interface LineRange {
-  readonly place: Place;
+  readonly place: WorkspacePath;
   readonly from: number;
   readonly to: number;
   readonly signal: AbortSignal | undefined;
@@ -72,7 +72,7 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
     open = chunk.at(-1) !== LINE_FEED;
     line = cut.line;
     size += cut.part.length;
-    if (size > MAX_TEXT) {
+    if (size > MAX_READ_BYTES) {
       throw new RangeError(`Cannot read lines ${from} to ${to} of ${place.path}: over 1 MB; ask for fewer`);
     }
     if (cut.part.length > 0) kept.push(cut.part);
@@ -127,7 +127,7 @@ function numbered(text: string, from: number): string {
   return lines.map((line, at) => `${String(from + at).padStart(width)}  ${line}`).join("\n") + (ended ? "\n" : "");
 }
 
-function tooLarge(place: Place, size: number): RangeError {
+function tooLarge(place: WorkspacePath, size: number): RangeError {
   return new RangeError(
     `Cannot read ${place.path} whole: ${sizeText(size)} is over 1 MB; ` +
       `fs.readFile(${JSON.stringify(place.path)}, {from: 1, to: 2000}) reads lines, fs.grep searches`,

@@ -3,7 +3,7 @@ import type { FsContext } from "./context.ts";
 import { findFiles } from "./find_files.ts";
 import { GlobMatcher } from "./glob_matcher.ts";
 import { confine } from "./confine.ts";
-import { readFile, type ReadOptions } from "./read_file.ts";
+import { readFile, type ReadFileOptions } from "./read_file.ts";
 
 export type ReadEntry = { readonly path: string; readonly text: string } | {
   readonly path: string;
@@ -19,7 +19,7 @@ const AT_ONCE = 8;
 export async function readFiles(
   context: FsContext,
   wanted: string | readonly string[],
-  options: ReadOptions = {},
+  options: ReadFileOptions = {},
 ): Promise<ReadEntry[]> {
   const paths = await pathsOf(context, typeof wanted === "string" ? [wanted] : wanted);
   if (paths.length > MAX_FILES) throw new RangeError(`Cannot read ${paths.length} files at once: at most ${MAX_FILES}`);
@@ -38,7 +38,7 @@ export async function readFiles(
   return entries;
 }
 
-async function readOne(context: FsContext, path: Wanted, options: ReadOptions): Promise<ReadEntry> {
+async function readOne(context: FsContext, path: Wanted, options: ReadFileOptions): Promise<ReadEntry> {
   if (typeof path !== "string") return path;
   try {
     return { path, text: await readFile(context, path, options) };

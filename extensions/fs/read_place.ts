@@ -1,19 +1,19 @@
-import { movedMeanwhile, type Place } from "./confine.ts";
+import { movedMeanwhile, type WorkspacePath } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { missing } from "./missing.ts";
 import { Pace } from "./pace.ts";
 import { sizeText } from "./size_text.ts";
-import { hashOf, isBinary } from "./text_bytes.ts";
+import { isBinary, sha256Of } from "./text_bytes.ts";
 import type { Facts, OpenFile } from "./tree.ts";
 
 /** The most text of one file that is returned at once, in bytes. */
-export const MAX_TEXT = 1024 * 1024;
+export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
 /** Opens a regular file that exists. Throws Error saying what is there instead. The caller disposes of it. */
 export async function openFile(
   context: FsContext,
-  { place, action }: { readonly place: Place; readonly action: string },
+  { place, action }: { readonly place: WorkspacePath; readonly action: string },
 ): Promise<OpenFile> {
   if (place.info === null) throw await missing(context, { action, path: place.path });
   if (place.info.kind === "dir") {
@@ -52,7 +52,7 @@ export async function readWhole(
 /** Throws Error naming a binary file as such. */
 export function refuseBinary(
   bytes: Uint8Array,
-  { place, action }: { readonly place: Place; readonly action: string },
+  { place, action }: { readonly place: WorkspacePath; readonly action: string },
 ): void {
   if (!isBinary(bytes)) return;
   throw new Error(`Cannot ${action} ${place.path}: binary file, ${sizeText(place.info?.size ?? bytes.length)}`);
@@ -62,7 +62,7 @@ export function refuseBinary(
 export function rememberFile(
   context: FsContext,
   known: {
-    readonly place: Place;
+    readonly place: WorkspacePath;
     readonly bytes: Uint8Array | null;
     readonly lossy: boolean;
     readonly info: Facts;
@@ -71,7 +71,7 @@ export function rememberFile(
   context.ledger.remember(context.conversationId, `${context.root}/${known.place.real}`, {
     mtime: known.info.modified,
     size: known.info.size,
-    hash: known.bytes === null ? null : hashOf(known.bytes),
+    hash: known.bytes === null ? null : sha256Of(known.bytes),
     lossy: known.lossy,
   });
 }

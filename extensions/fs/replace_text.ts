@@ -1,7 +1,7 @@
 import { findText } from "./find_text.ts";
 import { nearestPlace } from "./nearest_place.ts";
 
-export interface Edit {
+export interface TextReplacement {
   /** Exact text to be found. */
   readonly old: string;
   readonly new: string;
@@ -15,7 +15,7 @@ const MAX_LINE = 120;
 /** The text after one replacement. Rejects with Error that says what to do where `old` is not there or not unique. */
 export async function replaceText(
   text: string,
-  edit: Edit,
+  edit: TextReplacement,
   { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
 ): Promise<string> {
   if (edit.old === "") throw new Error(`Cannot edit ${path}: old is empty; fs.writeFile replaces a whole file`);
@@ -43,9 +43,9 @@ export async function replaceText(
 /** Models write line feeds; a file that ends its lines with CRLF is searched and changed in its own way. */
 async function placesOf(
   text: string,
-  edit: Edit,
+  edit: TextReplacement,
   signal: AbortSignal | undefined,
-): Promise<{ readonly wanted: Edit; readonly places: readonly number[] }> {
+): Promise<{ readonly wanted: TextReplacement; readonly places: readonly number[] }> {
   const places = await findText(text, edit.old, { signal });
   if (places.length > 0 || edit.old.includes("\r") || !text.includes("\r\n")) return { wanted: edit, places };
   const own = (part: string): string => part.replace(/\r?\n/g, "\r\n");

@@ -1,4 +1,4 @@
-import { hashOf } from "./text_bytes.ts";
+import { sha256Of } from "./text_bytes.ts";
 import type { Facts } from "./tree.ts";
 
 export interface FileSnapshot {
@@ -10,7 +10,7 @@ export interface FileSnapshot {
 }
 
 /** What is at a path, null where nothing is. Of a folder only that it is there. */
-export type Snapshot =
+export type PathSnapshot =
   | FileSnapshot
   | { readonly kind: "link"; readonly target: string }
   | { readonly kind: "dir"; readonly mode: number | null }
@@ -27,18 +27,18 @@ export type State =
 export interface ChangeItem {
   /** Relative to the workspace, without a link in it. */
   readonly path: string;
-  readonly before: Snapshot;
-  readonly after: Snapshot;
+  readonly before: PathSnapshot;
+  readonly after: PathSnapshot;
   /** The entry that was looked at: the change is refused where it is no longer the same. */
   readonly seen?: Facts | null;
 }
 
-export async function stateOf(snapshot: Snapshot): Promise<State> {
+export async function stateOf(snapshot: PathSnapshot): Promise<State> {
   if (snapshot === null) return null;
   if (snapshot.kind === "link") return { kind: "link", target: snapshot.target };
   if (snapshot.kind === "dir") return { kind: "dir", mode: snapshot.mode };
   const { bytes, mode } = snapshot;
-  return { kind: "file", hash: await hashOf(bytes), size: bytes.length, mode };
+  return { kind: "file", hash: await sha256Of(bytes), size: bytes.length, mode };
 }
 
 /** Whether two are the same to somebody who reads them; modes are not looked at. */

@@ -3,7 +3,7 @@ import type { FsContext } from "./context.ts";
 import { Pace } from "./pace.ts";
 import { readWhole } from "./read_place.ts";
 import { sizeText } from "./size_text.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { PathSnapshot } from "./snapshot.ts";
 
 /** The most that one change takes away or moves, so that it can be taken back. */
 export const MAX_KEPT = 64 * 1024 * 1024;
@@ -14,7 +14,7 @@ export async function takeSnapshot(
   context: Pick<FsContext, "tree" | "signal">,
   path: string,
   { most = MAX_KEPT }: { readonly most?: number } = {},
-): Promise<Snapshot> {
+): Promise<PathSnapshot> {
   const facts = look(context, path);
   if (facts === null) return null;
   const { mode, uid, gid } = facts;

@@ -19,7 +19,7 @@ export function decodeText(bytes: Uint8Array): { readonly text: string; readonly
 }
 
 /** A megabyte takes less than a millisecond; asking another thread would take longer. */
-export async function hashOf(bytes: Uint8Array): Promise<string> {
+export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   const pace = new Pace(undefined);
   for (let at = 0; at < bytes.length; at += SLICE) {

@@ -12,7 +12,7 @@ export interface Facts {
   readonly id: string;
 }
 
-export interface Entry {
+export interface FolderEntry {
   readonly name: string;
   readonly kind: Facts["kind"];
 }
@@ -55,13 +55,13 @@ export interface Tree {
   look(path: string): Facts | null;
   open(path: string): OpenFile;
   /** In no order. */
-  entries(path: string): readonly Entry[];
+  entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
   /** `visit` is shown every folder from below the root down to this one, and may throw. */
-  folder(path: string, options: FolderOptions): OpenFolder;
+  folder(path: string, options: OpenFolderOptions): OpenFolder;
 }
 
-export interface FolderOptions {
+export interface OpenFolderOptions {
   /** Makes the folders that are missing, and is told their paths. */
   readonly made?: (path: string) => void;
   readonly visit: (folder: OpenFolder) => void;

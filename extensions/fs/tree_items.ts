@@ -1,9 +1,9 @@
-import { confineEntryForWrite, type Place } from "./confine.ts";
+import { confineEntryForWrite, type WorkspacePath } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { currentFile } from "./current_file.ts";
 import { isGuarded } from "./guard.ts";
 import { sizeText } from "./size_text.ts";
-import type { ChangeItem, Snapshot } from "./snapshot.ts";
+import type { ChangeItem, PathSnapshot } from "./snapshot.ts";
 import { MAX_KEPT, takeSnapshot } from "./take_snapshot.ts";
 
 const MAX_ITEMS = 2_000;
@@ -12,10 +12,10 @@ const MAX_ITEMS = 2_000;
  * is guarded, and for more than can be taken back; Error for a file that changed since it was read. */
 export async function treeItems(
   context: FsContext,
-  place: Place,
+  place: WorkspacePath,
   { action }: { readonly action: string },
-): Promise<readonly (ChangeItem & { readonly before: NonNullable<Snapshot> })[]> {
-  const items: (ChangeItem & { readonly before: NonNullable<Snapshot> })[] = [];
+): Promise<readonly (ChangeItem & { readonly before: NonNullable<PathSnapshot> })[]> {
+  const items: (ChangeItem & { readonly before: NonNullable<PathSnapshot> })[] = [];
   let bytes = 0;
   const visit = async (path: string): Promise<void> => {
     const before = await snapshotOf(context, path, { action, left: MAX_KEPT - bytes });
@@ -41,7 +41,7 @@ async function snapshotOf(
   context: FsContext,
   path: string,
   { action, left }: { readonly action: string; readonly left: number },
-): Promise<Snapshot> {
+): Promise<PathSnapshot> {
   const info = context.tree.look(path);
   if (info?.kind === "other") throw new RangeError(`Cannot ${action} ${path}: it is not a regular file`);
   if (info?.kind !== "file") return await takeSnapshot(context, path);

@@ -1,6 +1,6 @@
 import { changeFiles } from "./change_files.ts";
 import type { Checkpoint } from "./checkpoints.ts";
-import { type Choice, chooseChanges } from "./choose_changes.ts";
+import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
 import { confineEntryForWrite } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import type { Checkpoints } from "./checkpoints.ts";
@@ -8,7 +8,7 @@ import { type ChangeItem, isSameState, type State, stateOf } from "./snapshot.ts
 import { takeSnapshot } from "./take_snapshot.ts";
 import { type Written, written } from "./written.ts";
 
-export interface UndoOptions extends Choice {
+export interface UndoOptions extends UndoChoice {
   /** Also over changes that somebody else made since. */
   readonly force?: boolean | undefined;
 }

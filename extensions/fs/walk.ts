@@ -1,5 +1,5 @@
 import { IgnoreRules } from "./ignore_rules.ts";
-import type { Entry, Tree } from "./tree.ts";
+import type { FolderEntry, Tree } from "./tree.ts";
 
 export interface WalkEntry {
   /** Relative to the workspace, with `/`, below the start as it was named. */
@@ -71,7 +71,7 @@ function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   return rules;
 }
 
-function entriesOf(tree: Tree, folder: string): readonly Entry[] {
+function entriesOf(tree: Tree, folder: string): readonly FolderEntry[] {
   try {
     return [...tree.entries(folder || ".")].sort((a, b) => a.name < b.name ? -1 : 1);
   } catch {

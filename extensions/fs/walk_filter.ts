@@ -1,5 +1,5 @@
 import { IgnoreRules } from "./ignore_rules.ts";
-import type { Entry, Tree } from "./tree.ts";
+import type { FolderEntry, Tree } from "./tree.ts";
 import { NEVER } from "./walk.ts";
 
 /** Whether a walk from the root comes by a file, without the walk. */
@@ -38,7 +38,7 @@ export class WalkFilter {
     return rules.below(folder, this.#entries(folder));
   }
 
-  #entries(folder: string): readonly Entry[] {
+  #entries(folder: string): readonly FolderEntry[] {
     try {
       return this.#tree.entries(folder);
     } catch {

@@ -4,7 +4,7 @@ import { Git } from "./git.ts";
 import { plainReason, unmatchedPath } from "./git_error.ts";
 import { missingFile } from "./missing_file.ts";
 import { isPrinted, printedName } from "./quoted_name.ts";
-import { type FileStatus, statusOf } from "./status.ts";
+import { type FileStatus, readStatus } from "./status.ts";
 
 export interface Added {
   readonly files: readonly { readonly path: string; readonly change: "added" | "modified" | "deleted" }[];
@@ -20,7 +20,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   const list = typeof paths === "string" ? [paths] : paths;
   const git = await Git.of(env);
   const printed = list.filter(isPrinted);
-  const { files, left } = await statusOf(git, {
+  const { files, left } = await readStatus(git, {
     all: true,
     limit: MOST,
     ...(printed.length > 0 ? {} : { paths: list }), // such names are no arguments

@@ -15,7 +15,7 @@ export interface BranchOptions {
   readonly force?: boolean;
 }
 
-export interface Branch {
+export interface GitBranch {
   readonly name: string;
   readonly hash: string;
   readonly subject: string;
@@ -29,7 +29,7 @@ export interface Branch {
 export interface Branches {
   /** Null where HEAD is at a commit and on no branch. */
   readonly current: string | null;
-  readonly branches: readonly Branch[];
+  readonly branches: readonly GitBranch[];
   readonly left: number;
 }
 
@@ -95,7 +95,7 @@ async function make(
 }
 
 async function branchesOf(git: Git): Promise<Branches> {
-  const branches: Branch[] = [];
+  const branches: GitBranch[] = [];
   let left = 0;
   const reader = new RecordReader((line) => {
     if (branches.length < LIMIT) branches.push(branchOf(line));
@@ -111,7 +111,7 @@ async function branchesOf(git: Git): Promise<Branches> {
   return { current: stdout.trim() || null, branches, left };
 }
 
-function branchOf(line: string): Branch {
+function branchOf(line: string): GitBranch {
   const [name = "", hash = "", upstream = "", track = "", date = "", head = "", subject = ""] = line.split("\0");
   return {
     name,

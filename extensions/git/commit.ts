@@ -5,7 +5,7 @@ import { Git } from "./git.ts";
 import { plainReason } from "./git_error.ts";
 import { identityOf } from "./identity.ts";
 import { pathArguments } from "./paths.ts";
-import { statusOf } from "./status.ts";
+import { readStatus } from "./status.ts";
 
 export interface CommitOptions {
   /** Every changed file that git knows, as it is now. */
@@ -30,7 +30,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   const { config, settings, repository: { gitDir } } = git;
   const { name, email } = await identityOf({ config, settings, gitDir });
   if (all || paths !== undefined) {
-    const { files } = await statusOf(git, { limit: 100_000, ...(paths === undefined ? {} : { paths }) });
+    const { files } = await readStatus(git, { limit: 100_000, ...(paths === undefined ? {} : { paths }) });
     await refuseFiltered(git, files.filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path));
   }
   const flags = [
@@ -70,7 +70,7 @@ async function lastCommit(git: Git): Promise<Made> {
 }
 
 async function commitError(git: Git, said: string): Promise<Error> {
-  const { files, count } = await statusOf(git);
+  const { files, count } = await readStatus(git);
   const some = (names: readonly string[]): string => names.slice(0, SHOWN).join(", ");
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);

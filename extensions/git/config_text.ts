@@ -1,5 +1,5 @@
 /** One setting of a git configuration, its section and key in small letters. */
-export interface Setting {
+export interface GitSetting {
   readonly section: string;
   readonly subsection: string | null;
   readonly key: string;
@@ -33,8 +33,8 @@ export function isPlainConfig(text: string): boolean {
 }
 
 /** The settings of a file, in order. For a user's own file: what is no configuration is passed over. */
-export function readConfig(text: string): readonly Setting[] {
-  const found: Setting[] = [];
+export function parseGitConfig(text: string): readonly GitSetting[] {
+  const found: GitSetting[] = [];
   let section = "";
   let subsection: string | null = null;
   for (const line of text.replace(/\\\r?\n/g, " ").split(/\r?\n/)) {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
-import { isPlainConfig, readConfig, type Setting } from "./config_text.ts";
+import { type GitSetting, isPlainConfig, parseGitConfig } from "./config_text.ts";
 import { plainReason } from "./git_error.ts";
 import { findRepository, inside, type Repository } from "./repository.ts";
 import { MARK, overridesOf, SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
@@ -34,7 +34,7 @@ export class Git {
   readonly repository: Repository;
   readonly #env: EnvironmentView;
   readonly #spawn: Spawn;
-  #settings: readonly Setting[] = [];
+  #settings: readonly GitSetting[] = [];
   #overrides: Readonly<Record<string, string>> = {};
 
   protected constructor(env: EnvironmentView, { repository, spawn }: { repository: Repository; spawn: Spawn }) {
@@ -54,7 +54,7 @@ export class Git {
   }
 
   /** Of the repository alone: not the user's own. */
-  get settings(): readonly Setting[] {
+  get settings(): readonly GitSetting[] {
     return this.#settings;
   }
 
@@ -119,7 +119,7 @@ export class Git {
       return there ? await smallFile(path) : "";
     }));
     if (texts.every((text) => text !== null && isPlainConfig(text))) {
-      this.#settings = texts.flatMap((text) => readConfig(text ?? ""));
+      this.#settings = texts.flatMap((text) => parseGitConfig(text ?? ""));
       return;
     }
     const { code, stdout, stderr } = await this.run(["config", "--list", "-z", "--includes"], { env: overridesOf([]) });
@@ -134,7 +134,7 @@ export class Git {
 }
 
 /** "section.sub.key\nvalue" */
-function settingOf(record: string): readonly Setting[] {
+function settingOf(record: string): readonly GitSetting[] {
   const [name = "", ...value] = record.split("\n");
   const [, section = "", sub, key] = /^([^.]+)(?:\.(.*))?\.([^.]+)$/s.exec(name) ?? [];
   return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];

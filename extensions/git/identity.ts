@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { readConfig, type Setting } from "./config_text.ts";
+import { type GitSetting, parseGitConfig } from "./config_text.ts";
 import IdentityConfig from "./settings.ts";
 import { smallFile } from "./small_file.ts";
 
@@ -16,7 +16,7 @@ const DEPTH = 5;
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;
-    readonly settings: readonly Setting[];
+    readonly settings: readonly GitSetting[];
     readonly gitDir: string;
     readonly home?: string | null;
   },
@@ -40,7 +40,7 @@ export async function identityOf(
 /** Of the user's own files. */
 async function userSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
-): Promise<readonly Setting[]> {
+): Promise<readonly GitSetting[]> {
   if (!home) return [];
   const files = [join(home, ".config/git/config"), join(home, ".gitconfig")];
   const read = await Promise.all(files.map((path) => withIncluded(path, { home, gitDir, depth: 0 })));
@@ -51,11 +51,11 @@ async function userSettings(
 async function withIncluded(
   path: string,
   facts: { readonly home: string; readonly gitDir: string; readonly depth: number },
-): Promise<readonly Setting[]> {
+): Promise<readonly GitSetting[]> {
   const text = facts.depth > DEPTH ? null : await smallFile(path, { links: true });
   if (text === null) return [];
-  const settings: Setting[] = [];
-  for (const one of readConfig(text)) {
+  const settings: GitSetting[] = [];
+  for (const one of parseGitConfig(text)) {
     if (one.key === "path" && includes(one, { ...facts, folder: dirname(path) })) {
       const included = resolve(dirname(path), untilde(one.value, facts.home));
       settings.push(...await withIncluded(included, { ...facts, depth: facts.depth + 1 }));
@@ -66,7 +66,7 @@ async function withIncluded(
 
 /** Conditions about the repository's folder; of the others none is taken to hold. */
 function includes(
-  { section, subsection }: Setting,
+  { section, subsection }: GitSetting,
   { home, gitDir, folder }: { readonly home: string; readonly gitDir: string; readonly folder: string },
 ): boolean {
   if (section === "include") return true;

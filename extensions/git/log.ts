@@ -22,7 +22,7 @@ export interface LogOptions {
   readonly firstParent?: boolean;
 }
 
-export interface Log {
+export interface CommitLog {
   readonly commits: readonly Commit[];
   /** Older ones that fit as well. */
   readonly left: number;
@@ -32,7 +32,7 @@ const LIMIT = 50;
 const NUL = 0;
 
 /** `git.log` */
-export async function log(env: EnvironmentView, options: LogOptions = {}): Promise<Log> {
+export async function log(env: EnvironmentView, options: LogOptions = {}): Promise<CommitLog> {
   const { ref = "HEAD", limit = LIMIT, skip = 0 } = options;
   const wanted = [...filters(options), checkedRef(ref, { range: true }), ...pathArguments(options.paths)];
   const git = await Git.of(env);
@@ -54,7 +54,7 @@ export async function log(env: EnvironmentView, options: LogOptions = {}): Promi
   return { commits, left: Math.max(0, Number(counted.stdout.trim()) - skip - commits.length) };
 }
 
-const NOTHING: Log = { commits: [], left: 0 };
+const NOTHING: CommitLog = { commits: [], left: 0 };
 
 function filters({ author, grep, since, until, firstParent }: LogOptions): readonly string[] {
   const date = (time: string | Date): string => typeof time === "string" ? time : time.toISOString();

@@ -1,6 +1,6 @@
 import { nameOf } from "./quoted_name.ts";
 
-export interface Hunk {
+export interface DiffHunk {
   readonly oldStart: number;
   readonly oldLines: number;
   readonly newStart: number;
@@ -20,7 +20,7 @@ export interface FileDiff {
   readonly binary?: true;
   /** Old and new mode where they differ, as in "100644 → 100755". */
   readonly mode?: string;
-  readonly hunks: readonly Hunk[];
+  readonly hunks: readonly DiffHunk[];
   /** Changed lines that are counted and not shown. */
   readonly left?: number;
 }
@@ -32,7 +32,7 @@ export interface Diff {
   readonly left: number;
 }
 
-interface OpenHunk extends Omit<Hunk, "text"> {
+interface OpenHunk extends Omit<DiffHunk, "text"> {
   readonly lines: string[];
 }
 

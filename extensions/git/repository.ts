@@ -1,5 +1,5 @@
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { readConfig } from "./config_text.ts";
+import { parseGitConfig } from "./config_text.ts";
 import { smallFile } from "./small_file.ts";
 
 /** Where git finds a workspace's repository. All paths are real. */
@@ -36,7 +36,7 @@ async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<
     const back = (await smallFile(join(gitDir, "gitdir")))?.trim() ?? "";
     return dirname(gitDir) === join(commonDir, "worktrees") && resolve(gitDir, back) === dot;
   }
-  const settings = readConfig(await smallFile(join(gitDir, "config")) ?? "");
+  const settings = parseGitConfig(await smallFile(join(gitDir, "config")) ?? "");
   const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
   return tree !== undefined && resolve(gitDir, tree) === workspace;
 }

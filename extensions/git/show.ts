@@ -20,7 +20,7 @@ interface TreeEntry {
   readonly size?: number;
 }
 
-export type Shown =
+export type GitObject =
   | (Commit & Diff & { readonly kind: "commit" })
   | {
     readonly kind: "file";
@@ -42,7 +42,7 @@ const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
 const NUL = 0, NEWLINE = 10;
 
 /** `git.show`: a commit with its changes, or what a name such as HEAD:src/app.ts stands for. */
-export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<Shown> {
+export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<GitObject> {
   const name = checkedRef(ref);
   const git = await Git.of(env);
   const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"], {
@@ -60,7 +60,7 @@ export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOpti
 async function showCommit(
   git: Git,
   { hash, maxChars, context }: { readonly hash: string; readonly maxChars: number; readonly context: number },
-): Promise<Shown> {
+): Promise<GitObject> {
   const patch = new PatchReader({ files: MAX_FILES, chars: maxChars });
   let commit: Commit | null = null;
   const reader = new RecordReader((record) => {
@@ -80,7 +80,7 @@ async function showCommit(
 async function showFile(
   git: Git,
   { hash, bytes, maxChars }: { readonly hash: string; readonly bytes: number; readonly maxChars: number },
-): Promise<Shown> {
+): Promise<GitObject> {
   const parts: Uint8Array[] = [];
   let length = 0;
   const { code, stderr } = await git.run(["cat-file", "blob", hash], {
@@ -96,7 +96,7 @@ async function showFile(
   return { kind: "file", hash, bytes, text: text.includes("\0") ? null : text, left: bytes - length };
 }
 
-async function showFolder(git: Git, hash: string): Promise<Shown> {
+async function showFolder(git: Git, hash: string): Promise<GitObject> {
   const entries: TreeEntry[] = [];
   let left = 0;
   const reader = new RecordReader((line) => {
@@ -112,7 +112,7 @@ async function showFolder(git: Git, hash: string): Promise<Shown> {
   return { kind: "folder", hash, entries, left };
 }
 
-async function showTag(git: Git, hash: string): Promise<Shown> {
+async function showTag(git: Git, hash: string): Promise<GitObject> {
   const { stdout } = await git.run(["cat-file", "tag", hash]);
   const [head = "", ...message] = stdout.split("\n\n");
   const field = (name: string): string => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";

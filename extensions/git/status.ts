@@ -74,10 +74,10 @@ const DURING: readonly (readonly [file: string, what: string])[] = [
 
 /** `git.status` */
 export async function status(env: EnvironmentView, options: StatusOptions = {}): Promise<Status> {
-  return await statusOf(await Git.of(env), options);
+  return await readStatus(await Git.of(env), options);
 }
 
-export async function statusOf(git: Git, { paths, all = false, limit = LIMIT }: StatusOptions = {}): Promise<Status> {
+export async function readStatus(git: Git, { paths, all = false, limit = LIMIT }: StatusOptions = {}): Promise<Status> {
   const report = new StatusReport(limit);
   const reader = new RecordReader((line) => report.line(line));
   const { code, stderr } = await git.run(

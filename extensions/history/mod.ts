@@ -1,7 +1,7 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import live from "./live.ts";
 import { readerOf } from "./reader.ts";
-import { search, type SearchOptions } from "./search.ts";
+import { type HistorySearchOptions, searchHistory } from "./search.ts";
 
 const text = z.string().min(1);
 const conversation = z.string().min(8).optional();
@@ -20,21 +20,25 @@ export default defineExtension({
   prompt: live.prompt,
   shown: 0,
   symbols: [
-    fn("search", (env: EnvironmentView, words: string, options?: SearchOptions) => search(env, words, options), {
-      doc: "Places where all words occur, best first; kind is request, code or answer; times are dates.",
-      args: z.tuple([
-        text.describe("text"),
-        z.strictObject({
-          conversation,
-          kind: z.enum(["request", "code", "answer"]).optional(),
-          since: time,
-          until: time,
-          limit: z.number().int().min(1).max(200).optional(),
-        }).optional(),
-      ]),
-      returns: "{kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[]",
-      examples: ['await history.search("invoice parser", {kind: "code"})'],
-    }),
+    fn(
+      "search",
+      (env: EnvironmentView, words: string, options?: HistorySearchOptions) => searchHistory(env, words, options),
+      {
+        doc: "Places where all words occur, best first; kind is request, code or answer; times are dates.",
+        args: z.tuple([
+          text.describe("text"),
+          z.strictObject({
+            conversation,
+            kind: z.enum(["request", "code", "answer"]).optional(),
+            since: time,
+            until: time,
+            limit: z.number().int().min(1).max(200).optional(),
+          }).optional(),
+        ]),
+        returns: "{kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[]",
+        examples: ['await history.search("invoice parser", {kind: "code"})'],
+      },
+    ),
     fn(
       "conversations",
       (env: EnvironmentView, options?: { readonly limit?: number }) =>

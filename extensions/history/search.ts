@@ -3,7 +3,7 @@ import { readerOf } from "./reader.ts";
 
 type Hit = Awaited<ReturnType<NonNullable<EnvironmentView["db"]>["search"]>>[number];
 
-export interface SearchOptions {
+export interface HistorySearchOptions {
   readonly conversation?: string;
   readonly kind?: "request" | "code" | "answer";
   readonly since?: string | number | Date;
@@ -11,16 +11,16 @@ export interface SearchOptions {
   readonly limit?: number;
 }
 
-export interface Found extends Omit<Hit, "at" | "branchId" | "position" | "ownerTable" | "ownerId" | "field"> {
+export interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "ownerTable" | "ownerId" | "field"> {
   readonly at: Date;
 }
 
 /** `history.search`. Throws for a time that is none. */
-export async function search(
+export async function searchHistory(
   env: EnvironmentView,
   text: string,
-  options: SearchOptions = {},
-): Promise<readonly Found[]> {
+  options: HistorySearchOptions = {},
+): Promise<readonly HistoryHit[]> {
   const { conversation: conversationId, kind, since, until, limit = 20 } = options;
   const hits = await readerOf(env).search(text, {
     limit,

@@ -1,5 +1,5 @@
 import type { EnvironmentView, Extension } from "@vis/extension";
-import { serversOf } from "./server_config.ts";
+import { enabledServers } from "./server_config.ts";
 import { serverExtension } from "./server_extension.ts";
 import { ToolCache } from "./tool_cache.ts";
 
@@ -11,7 +11,7 @@ export async function aliases(env: EnvironmentView): Promise<readonly Extension[
   const cache = new ToolCache(env.home);
   const found: Extension[] = [];
   const bound = new Set<string>();
-  for (const [name, config] of serversOf(env.config)) {
+  for (const [name, config] of enabledServers(env.config)) {
     const tools = await cache.read(name, config);
     if (tools === null || tools.length === 0) continue;
     bound.add(name);

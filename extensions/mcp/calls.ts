@@ -2,7 +2,7 @@ import type { EnvironmentView } from "@vis/extension";
 import { isBound } from "./aliases.ts";
 import { callTool } from "./call_tool.ts";
 import { Links } from "./links.ts";
-import { serversOf } from "./server_config.ts";
+import { enabledServers } from "./server_config.ts";
 import { ToolCache } from "./tool_cache.ts";
 import { toolList } from "./tool_list.ts";
 import { aliasName } from "./tool_names.ts";
@@ -43,7 +43,7 @@ export async function callByAlias(
 }
 
 export function servers(env: EnvironmentView): unknown {
-  return [...serversOf(env.config).keys()].map((name) => (
+  return [...enabledServers(env.config).keys()].map((name) => (
     { name, alias: aliasName(name), state: links.known(env, name)?.state ?? "stopped" }
   ));
 }

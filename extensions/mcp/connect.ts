@@ -5,7 +5,7 @@ import type { ServerConfig } from "./server_config.ts";
 import { ServerError } from "./server_error.ts";
 import { StdioTransport } from "./stdio_transport.ts";
 
-export interface Connection {
+export interface McpConnection {
   readonly client: Client;
   /** What is known of why it is of no use; "" where nothing is. */
   readonly why: string;
@@ -33,7 +33,7 @@ const CLOSE_MS = 3_000;
 const PROBE_MS = 3_000;
 
 /** Starts a server and agrees on the version of the protocol. Rejects with Error, and nothing of it is left then. */
-export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<Connection> {
+export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {
     capabilities: {},

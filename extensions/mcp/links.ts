@@ -1,7 +1,7 @@
 import type { EnvironmentView } from "@vis/extension";
 import { ServerError } from "./server_error.ts";
 import { ServerLink } from "./server_link.ts";
-import { type ServerConfig, serversOf } from "./server_config.ts";
+import { enabledServers, type ServerConfig } from "./server_config.ts";
 
 /** Servers of all living conversations. */
 export class Links {
@@ -9,7 +9,7 @@ export class Links {
 
   /** The one of this name for the conversation; throws Error naming those that there are. */
   find(env: EnvironmentView, name: string): ServerLink {
-    const servers = serversOf(env.config);
+    const servers = enabledServers(env.config);
     const config = servers.get(name);
     if (config) return this.#of(env, { name, config });
     throw new ServerError(name, `there are ${[...servers.keys()].join(", ") || "none"}`);

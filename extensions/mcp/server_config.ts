@@ -31,7 +31,7 @@ export interface HttpConfig extends Common {
 export const WORKSPACE = "${workspace}";
 
 /** Name to server; those that are switched off are left out. */
-export function serversOf(config: unknown): ReadonlyMap<string, ServerConfig> {
+export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfig> {
   const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, ServerConfig>> };
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }

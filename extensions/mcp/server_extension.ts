@@ -1,5 +1,5 @@
 import { type EnvironmentView, type Extension, fn, z } from "@vis/extension";
-import { argumentText, type McpTool, resultText, toolDoc } from "./tool.ts";
+import { argumentText, type McpTool, resultType, toolDoc } from "./tool.ts";
 import { aliasName } from "./tool_names.ts";
 
 /** Functions of one alias; the others are called by `mcp.call`. */
@@ -24,7 +24,7 @@ export function serverExtension(
       fn(
         tool.symbol,
         async (env: EnvironmentView, args: Readonly<Record<string, unknown>> = {}) => await call(env, tool.name, args),
-        { doc: toolDoc(tool), args: argumentsOf(tool), returns: resultText(tool) },
+        { doc: toolDoc(tool), args: argumentsOf(tool), returns: resultType(tool) },
       )
     ),
   };

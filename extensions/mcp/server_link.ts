@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
-import { connect, type Connection } from "./connect.ts";
+import { connect, type McpConnection } from "./connect.ts";
 import { checkVariables, redacted, secretsOf, type ServerConfig } from "./server_config.ts";
 import { ServerError } from "./server_error.ts";
 import type { McpTool } from "./tool.ts";
@@ -15,8 +15,8 @@ export class ServerLink {
   readonly name: string;
   readonly config: ServerConfig;
   readonly #secrets: readonly string[];
-  #connecting: Promise<Connection> | null = null;
-  #connection: Connection | null = null;
+  #connecting: Promise<McpConnection> | null = null;
+  #connection: McpConnection | null = null;
   #tools: Promise<readonly McpTool[]> | null = null;
   #failures = 0;
   #restUntil = 0;
@@ -62,7 +62,7 @@ export class ServerLink {
 
   async #answered<T>(
     answer: Promise<T>,
-    { env, connection }: { readonly env: EnvironmentView; readonly connection: Connection },
+    { env, connection }: { readonly env: EnvironmentView; readonly connection: McpConnection },
   ): Promise<T> {
     try {
       const result = await answer;
@@ -74,7 +74,7 @@ export class ServerLink {
     }
   }
 
-  async #ready(env: EnvironmentView): Promise<Connection> {
+  async #ready(env: EnvironmentView): Promise<McpConnection> {
     if (this.#closed) throw new ServerError(this.name, "the conversation was closed");
     if (this.#connection) return this.#connection;
     if (this.#restUntil > Date.now()) {
@@ -85,7 +85,7 @@ export class ServerLink {
   }
 
   /** A second time where the first one failed. */
-  async #start(env: EnvironmentView): Promise<Connection> {
+  async #start(env: EnvironmentView): Promise<McpConnection> {
     try {
       checkVariables(this.name, this.config);
       for (;;) {
@@ -101,7 +101,7 @@ export class ServerLink {
     }
   }
 
-  #open(env: EnvironmentView): Promise<Connection> {
+  #open(env: EnvironmentView): Promise<McpConnection> {
     return connect(env, {
       name: this.name,
       config: this.config,
@@ -111,7 +111,7 @@ export class ServerLink {
     });
   }
 
-  #connected(connection: Connection): Connection {
+  #connected(connection: McpConnection): McpConnection {
     this.#connection = connection;
     this.#tools = null;
     return connection;

@@ -15,7 +15,7 @@ const MAX_DOC = 300;
 
 /** `github.create_issue(args: {title: string}): Promise<unknown>` */
 export function toolSignature(call: string, tool: McpTool): string {
-  return `${call}(${argumentText(tool)}): Promise<${resultText(tool)}>`;
+  return `${call}(${argumentText(tool)}): Promise<${resultType(tool)}>`;
 }
 
 /** How a tool is called now: through the alias of its server, where this query has that. */
@@ -35,7 +35,7 @@ export function argumentText({ inputSchema }: McpTool): string {
   return `args${hasRequired(inputSchema) ? "" : "?"}: ${type}`;
 }
 
-export function resultText({ outputSchema }: McpTool): string {
+export function resultType({ outputSchema }: McpTool): string {
   return outputSchema === undefined ? "unknown" : schemaText(outputSchema);
 }
 

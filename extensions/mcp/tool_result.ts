@@ -1,5 +1,5 @@
 /** What a server gave, as data. A piece that is not text keeps its kind: `{type: "image", mimeType, bytes}`. */
-export type Piece =
+export type ToolResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly mimeType: string; readonly bytes: Uint8Array }
   | {
@@ -30,12 +30,12 @@ export function resultMessage(result: { readonly content?: unknown }): string {
   return textOf(piecesOf(result.content));
 }
 
-export function piecesOf(content: unknown): readonly Piece[] {
+export function piecesOf(content: unknown): readonly ToolResultPart[] {
   return Array.isArray(content) ? content.map(pieceOf).filter((piece) => piece !== null) : [];
 }
 
 /** A resource's contents, or one that stands in a result. */
-export function resourcePiece(value: unknown): Piece {
+export function resourcePiece(value: unknown): ToolResultPart {
   const { uri, mimeType, text, blob } = fields(value);
   return {
     type: "resource",
@@ -46,7 +46,7 @@ export function resourcePiece(value: unknown): Piece {
   };
 }
 
-function pieceOf(value: unknown): Piece | null {
+function pieceOf(value: unknown): ToolResultPart | null {
   const { type, text, data, mimeType, resource, uri, name } = fields(value);
   const kind = typeof mimeType === "string" ? mimeType : "";
   if (type === "text" && typeof text === "string") return { type, text };
@@ -61,7 +61,7 @@ function pieceOf(value: unknown): Piece | null {
   return null;
 }
 
-function textOf(pieces: readonly Piece[]): string {
+function textOf(pieces: readonly ToolResultPart[]): string {
   return pieces.flatMap((piece) => piece.type === "text" ? [piece.text] : []).join("\n");
 }
 

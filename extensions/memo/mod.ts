@@ -1,8 +1,8 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import live from "./live.ts";
-import { addNote, MAX_TEXT, readNotes, removeNote, type Scope } from "./notes.ts";
+import { addNote, MAX_NOTE_CHARS, type NoteScope, readNotes, removeNote } from "./notes.ts";
 
-const text = z.string().min(1).max(MAX_TEXT);
+const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
 export default defineExtension({
   namespace: "vis.memo",
@@ -19,7 +19,7 @@ export default defineExtension({
   symbols: [
     fn(
       "add",
-      (env: EnvironmentView, note: string, options?: { readonly scope?: Scope }) =>
+      (env: EnvironmentView, note: string, options?: { readonly scope?: NoteScope }) =>
         addNote(env, { text: note, scope: options?.scope ?? "project" }),
       {
         doc: "Keeps a note for later conversations, of the project unless scope is user.",

@@ -1,4 +1,4 @@
-export type Scope = "project" | "user";
+export type NoteScope = "project" | "user";
 export interface Note {
   readonly id: string;
   readonly text: string;
@@ -6,7 +6,7 @@ export interface Note {
   readonly at: string;
 }
 
-export const MAX_TEXT = 1_000;
+export const MAX_NOTE_CHARS = 1_000;
 const MAX_NOTES = 200;
 
 /** Where notes are: below Vis's own folder, never in the project. */
@@ -16,7 +16,7 @@ export interface NotePlace {
 }
 
 /** Notes of a scope, oldest first; none where there is no file. Rejects for a file that holds no notes. */
-export async function readNotes(place: NotePlace, scope: Scope): Promise<readonly Note[]> {
+export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
   const file = await fileOf(place, scope);
   if (file === null) return [];
   let text: string;
@@ -32,11 +32,11 @@ export async function readNotes(place: NotePlace, scope: Scope): Promise<readonl
 /** Adds a note and gives it; the same text is kept once. */
 export async function addNote(
   place: NotePlace,
-  { text, scope }: { readonly text: string; readonly scope: Scope },
+  { text, scope }: { readonly text: string; readonly scope: NoteScope },
 ): Promise<Note> {
   const line = text.trim().replace(/\s*\n\s*/g, " ");
-  if (line === "" || line.length > MAX_TEXT) {
-    throw new Error(`Cannot keep the note: ${line.length} characters, 1 to ${MAX_TEXT} are possible`);
+  if (line === "" || line.length > MAX_NOTE_CHARS) {
+    throw new Error(`Cannot keep the note: ${line.length} characters, 1 to ${MAX_NOTE_CHARS} are possible`);
   }
   return await change(place, scope, (notes) => {
     const there = notes.find((note) => note.text === line);
@@ -61,7 +61,7 @@ export async function removeNote(place: NotePlace, id: string): Promise<boolean>
 /** One writer at a time, over all processes; readers see the old file or the new one. */
 async function change<T>(
   place: NotePlace,
-  scope: Scope,
+  scope: NoteScope,
   work: (notes: readonly Note[]) => { readonly notes: readonly Note[]; readonly result: T },
 ): Promise<T> {
   const file = await fileOf(place, scope);
@@ -77,7 +77,7 @@ async function change<T>(
   return result;
 }
 
-async function fileOf({ home = null, workspace }: NotePlace, scope: Scope): Promise<string | null> {
+async function fileOf({ home = null, workspace }: NotePlace, scope: NoteScope): Promise<string | null> {
   if (home === null) return null;
   if (scope === "user") return `${home}/memo/user.json`;
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));

@@ -1,6 +1,6 @@
 import type { EnvironmentView } from "@vis/extension";
 
-export interface AskOptions {
+export interface AskAllOptions {
   readonly model?: string;
   readonly system?: string;
 }
@@ -11,7 +11,7 @@ export interface Failure {
 }
 
 /** The text of one reply. */
-export async function askOne(env: EnvironmentView, prompt: string, options: AskOptions = {}): Promise<string> {
+export async function askOne(env: EnvironmentView, prompt: string, options: AskAllOptions = {}): Promise<string> {
   if (!env.ask) throw new Error("Cannot ask a model: no query is running");
   return await env.ask(prompt, options);
 }
@@ -20,13 +20,13 @@ export async function askOne(env: EnvironmentView, prompt: string, options: AskO
 export async function askAll(
   env: EnvironmentView,
   prompts: readonly string[],
-  options: AskOptions = {},
+  options: AskAllOptions = {},
 ): Promise<(string | Failure)[]> {
-  return await settled(env, prompts.map((prompt) => askOne(env, prompt, options)));
+  return await settleAll(env, prompts.map((prompt) => askOne(env, prompt, options)));
 }
 
 /** Answers and failures as values. */
-export async function settled(
+export async function settleAll(
   env: EnvironmentView,
   asked: readonly Promise<string>[],
 ): Promise<(string | Failure)[]> {

@@ -1,8 +1,8 @@
 import type { EnvironmentView } from "@vis/extension";
-import { askAll, type AskOptions, type Failure } from "./ask_all.ts";
+import { askAll, type AskAllOptions, type Failure } from "./ask_all.ts";
 import { chunk, type ChunkOptions } from "./chunk.ts";
 
-export type MapOptions = AskOptions & ChunkOptions;
+export type MapOptions = AskAllOptions & ChunkOptions;
 
 /** One answer for each piece, in their order. */
 export async function mapChunks(

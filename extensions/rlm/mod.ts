@@ -1,9 +1,9 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { askAll, askOne, type AskOptions } from "./ask_all.ts";
+import { askAll, type AskAllOptions, askOne } from "./ask_all.ts";
 import { chunk, type ChunkOptions } from "./chunk.ts";
 import { mapChunks, type MapOptions } from "./map_chunks.ts";
 import { reduceChunks } from "./reduce_chunks.ts";
-import { runAll, runOne, type RunOptions, type Task } from "./run_all.ts";
+import { type ChildRunOptions, runAll, runOne, type Task } from "./run_all.ts";
 
 const text = z.string().min(1);
 const size = z.number().int().min(100).optional();
@@ -31,25 +31,25 @@ export default defineExtension({
     "Models, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).",
   shown: 3,
   symbols: [
-    fn("ask", (env: EnvironmentView, prompt: string, options?: AskOptions) => askOne(env, prompt, options), {
+    fn("ask", (env: EnvironmentView, prompt: string, options?: AskAllOptions) => askOne(env, prompt, options), {
       doc: "One call.",
       untimed: true,
       args: z.tuple([text.describe("prompt"), Ask]),
       returns: "string",
     }),
-    fn("askAll", (env: EnvironmentView, prompts: string[], options?: AskOptions) => askAll(env, prompts, options), {
+    fn("askAll", (env: EnvironmentView, prompts: string[], options?: AskAllOptions) => askAll(env, prompts, options), {
       doc: "In parallel.",
       untimed: true,
       args: z.tuple([z.array(text).describe("prompts"), Ask]),
       returns: Slot,
     }),
-    fn("run", (env: EnvironmentView, task: string, options?: RunOptions) => runOne(env, task, options), {
+    fn("run", (env: EnvironmentView, task: string, options?: ChildRunOptions) => runOne(env, task, options), {
       doc: "A child with its own code and copies of vars.",
       untimed: true,
       args: z.tuple([text.describe("task"), Run.optional()]),
       returns: "string",
     }),
-    fn("runAll", (env: EnvironmentView, tasks: Task[], options?: RunOptions) => runAll(env, tasks, options), {
+    fn("runAll", (env: EnvironmentView, tasks: Task[], options?: ChildRunOptions) => runAll(env, tasks, options), {
       doc: "Children in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.",
       untimed: true,
       args: z.tuple([

@@ -1,18 +1,18 @@
 import type { EnvironmentView } from "@vis/extension";
-import { type Failure, settled } from "./ask_all.ts";
+import { type Failure, settleAll } from "./ask_all.ts";
 
-export interface RunOptions {
+export interface ChildRunOptions {
   readonly vars?: string[];
   readonly model?: string;
   readonly maxIterations?: number;
 }
 
-export type Task = string | (RunOptions & { readonly task: string });
+export type Task = string | (ChildRunOptions & { readonly task: string });
 
 const SHOWN_ANSWER = 500;
 
 /** The answer of one child query; throws with its reason where it has none. */
-export async function runOne(env: EnvironmentView, task: string, options: RunOptions = {}): Promise<string> {
+export async function runOne(env: EnvironmentView, task: string, options: ChildRunOptions = {}): Promise<string> {
   if (!env.runChild) throw new Error("Cannot run a child query: no query is running");
   const { status, reason, answer } = await env.runChild(task, options);
   if (status === "done") return answer;
@@ -23,12 +23,12 @@ export async function runOne(env: EnvironmentView, task: string, options: RunOpt
 export async function runAll(
   env: EnvironmentView,
   tasks: readonly Task[],
-  options: RunOptions = {},
+  options: ChildRunOptions = {},
 ): Promise<(string | Failure)[]> {
   const running = tasks.map((one) => {
     if (typeof one === "string") return runOne(env, one, options);
     const { task, ...own } = one;
     return runOne(env, task, { ...options, ...own });
   });
-  return await settled(env, running);
+  return await settleAll(env, running);
 }

@@ -9,7 +9,7 @@ type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 const KEPT_BYTES = 256 << 10;
 const DEFAULT_BYTES = 64 << 10;
 
-export interface ReadOptions {
+export interface ReadOutputOptions {
   /** How long to wait for something new, or for `until`. */
   readonly waitMs?: number;
   /** A text that is waited for. */
@@ -79,7 +79,10 @@ export class Job {
   }
 
   /** Waits as it was asked to, then gives what is new. Throws why no program ran. */
-  async read({ waitMs = 0, until, maxBytes = DEFAULT_BYTES }: ReadOptions, signal?: AbortSignal): Promise<JobReport> {
+  async read(
+    { waitMs = 0, until, maxBytes = DEFAULT_BYTES }: ReadOutputOptions,
+    signal?: AbortSignal,
+  ): Promise<JobReport> {
     const enough = (): boolean => {
       if (!this.running) return true;
       if (until === undefined) return this.#ring.total > this.#read;

@@ -1,5 +1,5 @@
 import type { EnvironmentView } from "@vis/extension";
-import type { Job, JobReport, ReadOptions } from "./job.ts";
+import type { Job, JobReport, ReadOutputOptions } from "./job.ts";
 
 const MOST_RUNNING = 8;
 /** Commands that have ended, kept to be read. */
@@ -35,7 +35,10 @@ export class Jobs {
     return [...this.#jobs.values()].filter((job) => !job.failed);
   }
 
-  async read(id: string, options: ReadOptions & { readonly signal?: AbortSignal | undefined }): Promise<JobReport> {
+  async read(
+    id: string,
+    options: ReadOutputOptions & { readonly signal?: AbortSignal | undefined },
+  ): Promise<JobReport> {
     return await this.#reported(id, (job) => job.read(options, options.signal));
   }
 

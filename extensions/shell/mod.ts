@@ -1,9 +1,9 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import type { Command } from "./command.ts";
-import type { ReadOptions } from "./job.ts";
+import type { ShellCommand } from "./command.ts";
+import type { ReadOutputOptions } from "./job.ts";
 import { jobsOf } from "./jobs.ts";
 import live from "./live.ts";
-import { run, type RunOptions } from "./run.ts";
+import { run, type ShellRunOptions } from "./run.ts";
 import settings from "./settings.ts";
 import { start, type StartOptions } from "./start.ts";
 
@@ -34,7 +34,7 @@ export default defineExtension({
   shown: 2,
   doctor: async (context) => (await import("./doctor.ts")).checkShell(context),
   symbols: [
-    fn("run", (env: EnvironmentView, asked: Command, options?: RunOptions) => run(env, asked, options), {
+    fn("run", (env: EnvironmentView, asked: ShellCommand, options?: ShellRunOptions) => run(env, asked, options), {
       doc: "Runs sh -c, or a list without a shell.",
       untimed: true,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
@@ -44,7 +44,7 @@ export default defineExtension({
         'await shell.run(["sort", "-u"], {stdin: names.join("\\n")})',
       ],
     }),
-    fn("start", (env: EnvironmentView, asked: Command, options?: StartOptions) => start(env, asked, options), {
+    fn("start", (env: EnvironmentView, asked: ShellCommand, options?: StartOptions) => start(env, asked, options), {
       doc: "Goes on after the call, over blocks and requests, for 1 h unless timeoutMs; waits for a first output.",
       untimed: true,
       args: z.tuple([command, z.strictObject({ ...given, ...waiting }).optional()]),
@@ -53,7 +53,7 @@ export default defineExtension({
     }),
     fn(
       "read",
-      (env: EnvironmentView, id: string, options?: ReadOptions) =>
+      (env: EnvironmentView, id: string, options?: ReadOutputOptions) =>
         jobsOf(env).read(id, { ...options, signal: env.signal }),
       {
         doc: "What a started command printed since the last read, both outputs; code once it has ended.",

@@ -1,5 +1,5 @@
 /** A piece of an output, by places in bytes since its begin. */
-export interface Piece {
+export interface OutputPart {
   readonly text: string;
   /** Where it ends: where the next piece begins. */
   readonly to: number;
@@ -32,7 +32,7 @@ export class OutputRing {
   }
 
   /** What is kept from a place on. `whole`: nothing more will come, so that a character cut at the end stays cut. */
-  from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): Piece {
+  from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): OutputPart {
     const size = this.#bytes.length;
     let begin = Math.max(place, this.#total - size, 0);
     let end = Math.min(this.#total, begin + maxBytes);

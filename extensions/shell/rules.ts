@@ -1,4 +1,4 @@
-export interface Rules {
+export interface CommandRules {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
 }
@@ -8,7 +8,7 @@ export interface Rules {
  * joined by blanks; each part of a command line between `;`, `&`, `|`, line ends and the like must pass by itself. Rules
  * keep honest commands apart: what keeps a dishonest one in is the wall.
  */
-export function refusedBy(rules: Rules | undefined, command: string | readonly string[]): string | null {
+export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {
     const denied = rules.deny.find((pattern) => matches(pattern, part));

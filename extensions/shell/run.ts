@@ -1,12 +1,16 @@
 import type { EnvironmentView } from "@vis/extension";
-import { allowed, type Command, type CommandOptions, spawnOptions } from "./command.ts";
+import { allowed, type CommandOptions, type ShellCommand, spawnOptions } from "./command.ts";
 
-export interface RunOptions extends CommandOptions {
+export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
 /** Runs a command; one that fails is a result. Throws where a rule refuses it, and where none can run. */
-export async function run(env: EnvironmentView, command: Command, options: RunOptions = {}): Promise<unknown> {
+export async function run(
+  env: EnvironmentView,
+  command: ShellCommand,
+  options: ShellRunOptions = {},
+): Promise<unknown> {
   const { notes, ...result } = await allowed(env, command)(spawnOptions(options));
   return notes.length > 0 ? { ...result, notes } : result;
 }

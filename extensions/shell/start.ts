@@ -1,5 +1,5 @@
 import type { EnvironmentView } from "@vis/extension";
-import { allowed, type Command, type CommandOptions, spawnOptions } from "./command.ts";
+import { allowed, type CommandOptions, type ShellCommand, spawnOptions } from "./command.ts";
 import { Job, type JobReport } from "./job.ts";
 import { jobsOf } from "./jobs.ts";
 
@@ -13,7 +13,11 @@ const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
 /** Starts a command that goes on after the call, and reads its first output. Throws as `run` does. */
-export async function start(env: EnvironmentView, command: Command, options: StartOptions = {}): Promise<JobReport> {
+export async function start(
+  env: EnvironmentView,
+  command: ShellCommand,
+  options: StartOptions = {},
+): Promise<JobReport> {
   const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, ...rest } = options;
   const spawn = allowed(env, command);
   const jobs = jobsOf(env);

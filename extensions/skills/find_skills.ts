@@ -1,5 +1,5 @@
 import { isThere } from "./is_there.ts";
-import { projectFile } from "./project_file.ts";
+import { readProjectFile } from "./project_file.ts";
 
 export interface Skill {
   readonly name: string;
@@ -34,7 +34,7 @@ async function skillsIn(root: string): Promise<readonly Skill[]> {
   const skills = await Promise.all(
     names.sort().slice(0, MAX_SKILLS).map(async (name) => {
       const folder = `${root}/${name}`;
-      const file = await projectFile(folder, { path: "SKILL.md", maxChars: MAX_HEAD });
+      const file = await readProjectFile(folder, { path: "SKILL.md", maxChars: MAX_HEAD });
       return file === null ? null : skillOf(file.text, { name, folder });
     }),
   );

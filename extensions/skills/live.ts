@@ -1,7 +1,7 @@
 /** What of the extension depends on the conversation; loads little. */
 import type { EnvironmentView } from "@vis/extension";
 import { findSkills, type Skill } from "./find_skills.ts";
-import { projectFile } from "./project_file.ts";
+import { readProjectFile } from "./project_file.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
 /** Of each file. Every call of a query carries it. */
@@ -36,7 +36,7 @@ function shared(env: EnvironmentView): Promise<Found> {
 
 async function search({ workspace, home = null }: EnvironmentView): Promise<Found> {
   const [files, skills] = await Promise.all([
-    Promise.all(FILES.map((path) => projectFile(workspace, { path, maxChars: MAX_CHARS }))),
+    Promise.all(FILES.map((path) => readProjectFile(workspace, { path, maxChars: MAX_CHARS }))),
     findSkills({ workspace, home }),
   ]);
   const notes: string[] = [];

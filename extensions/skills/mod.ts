@@ -1,7 +1,7 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import { findSkills } from "./find_skills.ts";
 import live from "./live.ts";
-import { projectFile } from "./project_file.ts";
+import { readProjectFile } from "./project_file.ts";
 
 const MAX_CHARS = 200_000;
 
@@ -46,7 +46,7 @@ async function read(
   if (!skill) {
     throw new Error(`Cannot read skill ${name}: there are ${skills.map((one) => one.name).join(", ") || "none"}`);
   }
-  const file = await projectFile(skill.folder, { path, maxChars: MAX_CHARS });
+  const file = await readProjectFile(skill.folder, { path, maxChars: MAX_CHARS });
   if (file === null) throw new Error(`Cannot read ${path} of skill ${name}: it is not in its folder`);
   return file.cut ? `${file.text}\n[cut at ${MAX_CHARS} characters]` : file.text;
 }

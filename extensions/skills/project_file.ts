@@ -2,7 +2,7 @@ import { isThere } from "./is_there.ts";
 
 /** Text of a file below a folder, cut to `maxChars`; null where there is none, or where its links lead outside: a
  * repository may be anybody's. */
-export async function projectFile(
+export async function readProjectFile(
   root: string,
   { path, maxChars }: { readonly path: string; readonly maxChars: number },
 ): Promise<{ readonly text: string; readonly cut: boolean } | null> {

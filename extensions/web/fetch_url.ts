@@ -1,7 +1,7 @@
 import { reasonOf } from "@vis/extension";
 import { addressClass } from "./address_class.ts";
 import type { Body } from "./read_body.ts";
-import { readBody } from "./read_body.ts";
+import { readResponseBody } from "./read_body.ts";
 import { exchange, type HttpAnswer, type HttpRequest } from "./http_exchange.ts";
 import { openConnection } from "./open_connection.ts";
 import { OUTSIDE, type Outside } from "./outside.ts";
@@ -81,7 +81,7 @@ async function once(
     const answer = await exchange(connection, request);
     const next = redirected(request, answer);
     if (next) return { next };
-    const body = await readBody(answer, { maxBytes });
+    const body = await readResponseBody(answer, { maxBytes });
     return { next: null, fetched: { status: answer.status, url: request.url, headers: answer.headers, ...body } };
   } catch (error) {
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import live from "./live.ts";
 import settings from "./settings.ts";
-import type { CallOptions } from "./web_call.ts";
+import type { WebCallOptions } from "./web_call.ts";
 
 const url = z.string().min(1).describe("url");
 const shared = {
@@ -32,7 +32,7 @@ export default defineExtension({
   prompt: live.prompt,
   shown: 0,
   symbols: [
-    fn("get", async (env: EnvironmentView, address: string, options?: CallOptions) => {
+    fn("get", async (env: EnvironmentView, address: string, options?: WebCallOptions) => {
       const { callWeb } = await import("./web_call.ts");
       return await callWeb(env, address, { ...options, method: "GET" });
     }, {
@@ -42,7 +42,7 @@ export default defineExtension({
       returns: RETURNS,
       examples: ['const r = await web.get("https://example.org/data.json"); r.json'],
     }),
-    fn("post", async (env: EnvironmentView, address: string, body: unknown, options?: CallOptions) => {
+    fn("post", async (env: EnvironmentView, address: string, body: unknown, options?: WebCallOptions) => {
       const { callWeb } = await import("./web_call.ts");
       return await callWeb(env, address, { ...options, method: "POST", body });
     }, {
@@ -51,7 +51,7 @@ export default defineExtension({
       returns: RETURNS,
       examples: ['await web.post("https://example.org/items", {name: "a"}, {headers: {authorization: "Bearer …"}})'],
     }),
-    fn("readable", async (env: EnvironmentView, address: string, options?: CallOptions) => {
+    fn("readable", async (env: EnvironmentView, address: string, options?: WebCallOptions) => {
       const { readablePage } = await import("./readable_page.ts");
       return await readablePage(env, address, options);
     }, {

@@ -9,7 +9,7 @@ export interface Body {
 }
 
 /** Up to `maxBytes` of a body, after decompression: no more than that is ever unpacked. */
-export async function readBody(
+export async function readResponseBody(
   { headers, body }: HttpAnswer,
   { maxBytes }: { readonly maxBytes: number },
 ): Promise<Body> {

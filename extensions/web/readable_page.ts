@@ -2,7 +2,7 @@ import type { EnvironmentView } from "@vis/extension";
 import { bodyText, isHtml } from "./body_data.ts";
 import type { Outside } from "./outside.ts";
 import type { PageText } from "./page_markdown.ts";
-import { type CallOptions, facts, fetchPage } from "./web_call.ts";
+import { facts, fetchPage, type WebCallOptions } from "./web_call.ts";
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
@@ -10,7 +10,7 @@ const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 export async function readablePage(
   env: EnvironmentView,
   address: string,
-  options: Omit<CallOptions, "as"> & { readonly outside?: Outside } = {},
+  options: Omit<WebCallOptions, "as"> & { readonly outside?: Outside } = {},
 ): Promise<PageText & { readonly status: number; readonly url: string }> {
   const fetched = await fetchPage(env, address, { maxBytes: PAGE_BYTES, ...options, method: "GET" });
   const { status, url } = facts(fetched);

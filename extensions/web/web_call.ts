@@ -5,7 +5,7 @@ import type { Outside } from "./outside.ts";
 import { requestHeaders } from "./request_headers.ts";
 import type { WebRules } from "./web_rules.ts";
 
-export interface CallOptions {
+export interface WebCallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly as?: BodyKind;
   readonly maxBytes?: number;
@@ -25,7 +25,7 @@ const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 export async function callWeb(
   env: EnvironmentView,
   text: string,
-  options: CallOptions & { readonly body?: unknown; readonly method: "GET" | "POST"; readonly outside?: Outside },
+  options: WebCallOptions & { readonly body?: unknown; readonly method: "GET" | "POST"; readonly outside?: Outside },
 ): Promise<WebFacts & ReturnType<typeof bodyData> & { readonly truncated: boolean }> {
   const fetched = await fetchPage(env, text, options);
   const type = fetched.headers.get("content-type") ?? "";
@@ -41,7 +41,7 @@ export function facts({ status, url, headers }: Fetched): WebFacts {
 export async function fetchPage(
   env: EnvironmentView,
   text: string,
-  { headers, body, method, outside, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS }: CallOptions & {
+  { headers, body, method, outside, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS }: WebCallOptions & {
     readonly body?: unknown;
     readonly method: "GET" | "POST";
     readonly outside?: Outside;
@@ -79,7 +79,7 @@ function bytesOf(body: unknown): Uint8Array | null {
   return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-function typeOf(body: unknown, headers: CallOptions["headers"] = {}): Record<string, string> {
+function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<string, string> {
   if (body === undefined || Object.keys(headers).some((name) => name.toLowerCase() === "content-type")) return {};
   if (body instanceof Uint8Array) return { "content-type": "application/octet-stream" };
   return { "content-type": typeof body === "string" ? "text/plain; charset=utf-8" : "application/json" };

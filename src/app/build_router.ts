@@ -4,8 +4,8 @@ import { ConfigError } from "../domain/errors.ts";
 import { createLog } from "../logging/log.ts";
 import { Credentials } from "../providers/credentials.ts";
 import type { LocalAddress } from "../providers/discover.ts";
-import { type Route, Router } from "../providers/router.ts";
-import { type Choice, chooseProviders } from "./choose_providers.ts";
+import { type ModelRoute, Router } from "../providers/router.ts";
+import { chooseProviders, type ChosenProviders } from "./choose_providers.ts";
 import { makeProvider } from "./make_provider.ts";
 import type { ResolvedProvider } from "./resolve_provider.ts";
 import type { Settings } from "./settings.ts";
@@ -13,7 +13,7 @@ import type { Settings } from "./settings.ts";
 const LIST_MS = 3_000;
 
 /** Puts something around every provider: the same to whoever asks it. */
-type Wrap = (provider: Route["provider"]) => Route["provider"];
+type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
 
 /** The router over the configured providers; throws `ConfigError` that says what to set. */
 export async function buildRouter(
@@ -38,10 +38,10 @@ export function credentialsOf({ home }: Pick<Settings, "home">): Credentials {
 }
 
 async function routerOf(
-  { providers, model, notes }: Choice,
+  { providers, model, notes }: ChosenProviders,
   { wrap, patienceMs }: { readonly wrap: Wrap; readonly patienceMs: number },
 ): Promise<Router> {
-  const routes: Route[] = [];
+  const routes: ModelRoute[] = [];
   const said: string[] = [...notes];
   const limits: Record<string, NonNullable<ResolvedProvider["rateLimit"]>> = {};
   for (const [at, resolved] of providers.entries()) {
@@ -63,8 +63,8 @@ async function routerOf(
 
 function routeOf(
   model: string,
-  { provider, resolved }: { readonly provider: Route["provider"]; readonly resolved: ResolvedProvider },
-): Route {
+  { provider, resolved }: { readonly provider: ModelRoute["provider"]; readonly resolved: ResolvedProvider },
+): ModelRoute {
   const own = resolved.models.find(({ name }) => name === model);
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence };
 }

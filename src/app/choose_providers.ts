@@ -11,7 +11,7 @@ import {
 } from "./resolve_provider.ts";
 
 /** Which providers serve, the root first, and what to say about it. */
-export interface Choice {
+export interface ChosenProviders {
   readonly providers: readonly [ResolvedProvider, ...ResolvedProvider[]];
   /** Of the root; null where none was asked for. */
   readonly model: string | null;
@@ -28,7 +28,7 @@ export interface ChooseParts extends ResolveParts {
 
 /** In this order: the provider that is named; a base URL or a key of VIS_*; "provider/model"; the configured ones; the
  * first preset with a key; a server on this machine. Throws `ConfigError` that says what to set. */
-export async function chooseProviders(parts: ChooseParts): Promise<Choice> {
+export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;
   const plain = provider === null ? baseUrl !== null : provider === "openai" && (baseUrl !== null || apiKey !== null);
@@ -47,7 +47,7 @@ export async function chooseProviders(parts: ChooseParts): Promise<Choice> {
   return await byKey(parts) ?? await local(parts);
 }
 
-function only(provider: ResolvedProvider, model: string | null): Choice {
+function only(provider: ResolvedProvider, model: string | null): ChosenProviders {
   return { providers: [provider], model, notes: [] };
 }
 
@@ -81,7 +81,7 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
 async function ordered(
   names: readonly string[],
   { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
-): Promise<Choice> {
+): Promise<ChosenProviders> {
   const [first = "", ...rest] = new Set(names);
   const root = await withKey(await resolveProvider(first, { ...parts, sole: rest.length === 0 }));
   const others: ResolvedProvider[] = [];
@@ -99,14 +99,14 @@ async function ordered(
 async function byPrefix(
   prefix: string,
   { parts, model }: { readonly parts: ChooseParts; readonly model: string },
-): Promise<Choice> {
+): Promise<ChosenProviders> {
   const configured = parts.settings.config.providers.map(({ name }) => name);
   const named = await resolveProvider(prefix, { ...parts, sole: configured.length === 0 });
   const whole = lacksKey(named) && !configured.includes(prefix) ? await byWholeName(model, parts) : null;
   return whole ?? await ordered([prefix, ...configured], { parts, model: model.slice(prefix.length + 1) });
 }
 
-async function byWholeName(model: string, parts: ChooseParts): Promise<Choice | null> {
+async function byWholeName(model: string, parts: ChooseParts): Promise<ChosenProviders | null> {
   const { config } = parts.settings;
   const configured = config.providers.map(({ name }) => name);
   const owner = await ownerOf(model, config.providers.map(({ name, preset }) => ({ name, preset: preset ?? name })));
@@ -150,7 +150,7 @@ async function keyedNames({ settings: { config, variable }, credentials }: Choos
   return [...new Set([...inEnvironment, ...kept])];
 }
 
-async function byKey(parts: ChooseParts): Promise<Choice | null> {
+async function byKey(parts: ChooseParts): Promise<ChosenProviders | null> {
   const names = await keyedNames(parts);
   const [first] = names;
   if (first === undefined) return null;
@@ -162,7 +162,7 @@ async function byKey(parts: ChooseParts): Promise<Choice | null> {
 }
 
 /** The first server of this machine that has a model, or the model that was asked for. */
-async function local(parts: ChooseParts): Promise<Choice> {
+async function local(parts: ChooseParts): Promise<ChosenProviders> {
   const { config } = parts.settings;
   const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses(), parts) : [];
   const { model } = config;
@@ -181,7 +181,7 @@ async function local(parts: ChooseParts): Promise<Choice> {
 async function onServer(
   server: LocalServer,
   { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
-): Promise<Choice> {
+): Promise<ChosenProviders> {
   const resolved = await resolveProvider(server.preset, { ...parts, sole: false });
   const more = server.models.length - 1;
   const choice = more > 0 && model === null ? `; ${more} more with --model (vis models)` : "";

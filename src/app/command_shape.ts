@@ -13,12 +13,12 @@ export function commandShape({ args }: CliCommand): CommandShape {
   const isOptional = (type: (typeof entries)[number][1]): boolean => type.safeParse(undefined).success;
   return {
     required: entries.filter(([, type]) => !isOptional(type)).map(([key]) => key),
-    optional: entries.filter(([, type]) => isOptional(type)).map(([key, type]) => ({ key, kind: kindOf(type) })),
+    optional: entries.filter(([, type]) => isOptional(type)).map(([key, type]) => ({ key, kind: schemaKind(type) })),
   };
 }
 
 /** Of a schema without its defaults and the like: "string", "number", "boolean", … */
-export function kindOf(type: unknown): string {
+export function schemaKind(type: unknown): string {
   let inner = type;
   for (let depth = 0; depth < 10; depth++) {
     const def: unknown = Reflect.get(Object(inner), "def");

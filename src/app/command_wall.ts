@@ -1,12 +1,12 @@
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 import { programSettings } from "./program_settings.ts";
-import type { Environment, Settings } from "./settings.ts";
+import type { EnvironmentVariables, Settings } from "./settings.ts";
 
 /** `env.spawn`; nothing of it is loaded before the first command. */
 export function commandWall(
   settings: Pick<Settings, "config" | "home">,
-  { env, parts }: { readonly env: Environment; readonly parts: Pick<ShippedParts, "described"> },
+  { env, parts }: { readonly env: EnvironmentVariables; readonly parts: Pick<ShippedParts, "described"> },
 ): NonNullable<EnvironmentParts["spawn"]> {
   const load = async () => {
     const { ProcessWall } = await import("../processes/process_wall.ts");

@@ -7,7 +7,7 @@ import { type ConfigFile, type ConfigLayer, valueAt } from "../config/layers.ts"
 import { parseJsonc } from "../config/parse_jsonc.ts";
 import { refusedKeys } from "../config/refused_keys.ts";
 import { isSecret, maskSecrets } from "../config/secrets.ts";
-import { configJsonSchema, type Setting, settingList, settingOf } from "../config/setting_list.ts";
+import { configJsonSchema, type ConfigSetting, settingList, settingOf } from "../config/setting_list.ts";
 import type { SettingsSections } from "../config/settings_sections.ts";
 import { ConfigError, SettingError, UsageError } from "../domain/errors.ts";
 import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
@@ -16,7 +16,14 @@ import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/se
 import { ConfigTrust } from "./config_trust.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 import { settingsSectionsOf } from "./settings_sections_of.ts";
-import { type Environment, projectFile, readConfigFile, readSettings, realFolder, visHome } from "./settings.ts";
+import {
+  type EnvironmentVariables,
+  findProjectConfig,
+  readConfigFile,
+  readSettings,
+  realFolder,
+  visHome,
+} from "./settings.ts";
 import { writeConfigFile } from "./write_config_file.ts";
 
 interface Places {
@@ -24,7 +31,7 @@ interface Places {
   readonly workspace: string;
 }
 
-type ConfigParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: Environment };
+type ConfigParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: EnvironmentVariables };
 
 /** What `vis config` does. */
 export class AppConfigAdmin implements ConfigAdmin {
@@ -70,7 +77,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return await configJsonSchema(this.#sections);
   }
 
-  async keys(): Promise<readonly Setting[]> {
+  async keys(): Promise<readonly ConfigSetting[]> {
     const sections = this.#sections;
     const all = settingList(await this.schema());
     return all.filter(({ key }) => !key.includes("[]") && sections.spellings(key)[0] === key);
@@ -104,7 +111,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   async trustable(): Promise<ConfigTrustFacts | null> {
-    const file = await projectFile(this.#places);
+    const file = await findProjectConfig(this.#places);
     if (file === null) return null;
     const values = parseJsonc(file);
     const keys = refusedKeys(values, this.#sections.projectKeys).map((key) => ({
@@ -116,7 +123,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   async trust({ path, sha256 }: ConfigTrustFacts): Promise<void> {
-    const file = await projectFile(this.#places);
+    const file = await findProjectConfig(this.#places);
     if (file === null || createHash("sha256").update(file.text).digest("hex") !== sha256) {
       throw new UsageError(`Cannot trust ${path}: it was changed while it was shown`);
     }
@@ -134,7 +141,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   /** The setting of a key; throws `UsageError` that names the one that was probably meant. */
-  async #known(key: string, action: string): Promise<Setting> {
+  async #known(key: string, action: string): Promise<ConfigSetting> {
     const schema = await this.schema();
     const setting = settingOf(this.#sections.path(key), schema);
     if (setting !== null) return setting;
@@ -143,7 +150,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     throw new UsageError(`Cannot ${action} ${key}: there is no such key; ${hint}`);
   }
 
-  #factsOf({ key, doc, type }: Setting, layers: readonly ConfigLayer[]): SettingFacts {
+  #factsOf({ key, doc, type }: ConfigSetting, layers: readonly ConfigLayer[]): SettingFacts {
     const sections = this.#sections;
     const places = sections.spellings(key).map((one) => sections.path(one));
     const show = (value: unknown): unknown => maskSecrets(lastOf(key), value);
@@ -163,7 +170,7 @@ export class AppConfigAdmin implements ConfigAdmin {
 
   /** The first reading of the words that the setting can take, in the file. Throws `UsageError` where none can be. */
   async #fitting(
-    setting: Setting,
+    setting: ConfigSetting,
     { file, words, project }: {
       readonly file: ConfigFile;
       readonly words: readonly string[];
@@ -208,7 +215,7 @@ export class AppConfigAdmin implements ConfigAdmin {
 }
 
 /** Words as JSON where they are JSON, and as text; a list from several words or one. */
-function readings({ isList }: Setting, words: readonly string[]): readonly unknown[] {
+function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = jsonOrUndefined(word);
   const plain = words.length > 1 ? [] : [...read === undefined ? [] : [read], word];

@@ -6,12 +6,12 @@ import { ProcessWall } from "../processes/process_wall.ts";
 import { buildRegistry } from "./extension_source.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 import { programSettings } from "./program_settings.ts";
-import type { Environment, Settings } from "./settings.ts";
+import type { EnvironmentVariables, Settings } from "./settings.ts";
 
 const TIMEOUT_MS = 10_000;
 
 interface Options {
-  readonly parts: ShippedParts & { readonly env: Environment };
+  readonly parts: ShippedParts & { readonly env: EnvironmentVariables };
   readonly signal?: AbortSignal | undefined;
 }
 

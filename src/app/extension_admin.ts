@@ -20,15 +20,15 @@ import { fetchPackage } from "./fetch_package.ts";
 import { isBelow } from "./is_below.ts";
 import { newExtension } from "./new_extension.ts";
 import { runExtensionCommand } from "./run_extension_command.ts";
-import type { Environment, Settings } from "./settings.ts";
+import type { EnvironmentVariables, Settings } from "./settings.ts";
 import { settingsSectionsOf } from "./settings_sections_of.ts";
 
 /** Extensions of one workspace, for the commands that manage them. */
 export class AppExtensionAdmin implements ExtensionAdmin {
   readonly #settings: Settings;
-  readonly #parts: ShippedParts & { readonly env: Environment };
+  readonly #parts: ShippedParts & { readonly env: EnvironmentVariables };
 
-  constructor(settings: Settings, parts: ShippedParts & { readonly env: Environment }) {
+  constructor(settings: Settings, parts: ShippedParts & { readonly env: EnvironmentVariables }) {
     this.#settings = settings;
     this.#parts = parts;
   }

@@ -5,7 +5,7 @@ import type { ExtensionDescription } from "../extension/description.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { isWanted } from "../extension/is_wanted.ts";
 import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
-import type { FolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../extension/loader.ts";
+import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../extension/loader.ts";
 import type { SettingSources } from "../extension/read_config.ts";
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { Extension } from "../extension/spec.ts";
@@ -187,7 +187,7 @@ async function loadOne(
 }
 
 /** Where copies of folders and the list of trusted ones are. */
-export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<FolderOptions> {
+export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<LoadFolderOptions> {
   if (home === null) throw new ConfigError("Cannot load extensions: set VIS_HOME to a folder that Vis may write");
   const [{ moduleReader }, { realmModuleReader }, { TrustList }] = await Promise.all([
     import("../sandbox/read_module.ts"),

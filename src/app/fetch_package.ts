@@ -4,7 +4,7 @@ import { z } from "zod";
 import { UsageError } from "../domain/errors.ts";
 import { readBounded } from "../domain/read_bounded.ts";
 import { readTar } from "../extension/read_tar.ts";
-import type { Environment } from "./settings.ts";
+import type { EnvironmentVariables } from "./settings.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
@@ -12,7 +12,7 @@ const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.strin
 
 /** Files of a package of npm's registry (`npm:name@version`, the newest where no version is named), checked against
  * the hash that the registry tells. Its dependencies are not fetched, and nothing of it is run. */
-export async function fetchPackage(ref: string, env: Environment): Promise<ReadonlyMap<string, Uint8Array>> {
+export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) throw new UsageError(`Cannot add ${ref}: it is no package, such as npm:vis-search@1.0.0`);
   const registry = (env["npm_config_registry"] || await askNpm()).replace(/\/+$/, "");

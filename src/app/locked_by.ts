@@ -1,11 +1,11 @@
 import type { OpenRequest, ServiceRequest } from "../channels/channel.ts";
 import { UsageError } from "../domain/errors.ts";
-import type { Environment } from "./settings.ts";
+import type { EnvironmentVariables } from "./settings.ts";
 
 /** What `--profile` and `--writable`, or VIS_PROFILE, ask for. Throws `UsageError` for a profile that is none. */
 export function lockedBy(
   { profile, writable = false }: Pick<ServiceRequest, "profile" | "writable">,
-  env: Environment,
+  env: EnvironmentVariables,
 ): OpenRequest["locked"] {
   const name = profile ?? (env["VIS_PROFILE"] || "open");
   if (name === "locked") return { writable };

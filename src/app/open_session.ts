@@ -21,12 +21,12 @@ import type { ShippedParts } from "./shipped_parts.ts";
 import type { Telemetry } from "./otel/telemetry.ts";
 import { PROCESS_LIMITS } from "./process_limits.ts";
 import { isAlive, ownSession } from "./process_owner.ts";
-import { type Environment, readSettings, type Settings } from "./settings.ts";
+import { type EnvironmentVariables, readSettings, type Settings } from "./settings.ts";
 
 const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
 
 export interface SessionParts extends ShippedParts {
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** Traces of everything that the session does; whoever opened it closes it after the session. */
   readonly telemetry?: Telemetry | null;
 }
@@ -137,7 +137,7 @@ export async function startSandbox(
   throw new ConfigError(`Cannot run blocks: sandbox.require names walls that do not hold: ${missing.join(", ")}${why}`);
 }
 
-function querySettings({ config, workspace, home }: Settings, env: Environment) {
+function querySettings({ config, workspace, home }: Settings, env: EnvironmentVariables) {
   const { iterations, ceiling, costUsd, tokens, wallMs, subcalls, depth } = config.budget;
   const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   return {

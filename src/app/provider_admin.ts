@@ -16,7 +16,7 @@ import type { Credentials } from "../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../providers/model_data.ts";
 import { PRESETS } from "../providers/presets.ts";
 import { credentialsOf } from "./build_router.ts";
-import { type Choice, chooseProviders } from "./choose_providers.ts";
+import { chooseProviders, type ChosenProviders } from "./choose_providers.ts";
 import { capabilitiesOf, makeProvider } from "./make_provider.ts";
 import { loginChoices } from "./login_choices.ts";
 import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
@@ -167,7 +167,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     return this.#settings.config.provider === "demo";
   }
 
-  async #choice(): Promise<{ readonly choice: Choice | null; readonly problem: string }> {
+  async #choice(): Promise<{ readonly choice: ChosenProviders | null; readonly problem: string }> {
     if (this.#isDemo) return { choice: null, problem: "" };
     try {
       return { choice: await chooseProviders(this.#parts), problem: "" };

@@ -2,7 +2,7 @@ import type { OpenRequest, ServiceRequest } from "../channels/channel.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 import { lockedBy } from "./locked_by.ts";
 import { lockedNote } from "./locked_note.ts";
-import { type Environment, readSettings, type Settings } from "./settings.ts";
+import { type EnvironmentVariables, readSettings, type Settings } from "./settings.ts";
 import { tryWalls } from "./try_walls.ts";
 
 /** What a channel that serves others begins with. */
@@ -14,7 +14,7 @@ export interface Service<R extends OpenRequest> {
   readonly notes: readonly string[];
 }
 
-type ServiceParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: Environment };
+type ServiceParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: EnvironmentVariables };
 
 /** Reads profile and settings. Nothing is open afterwards; where the profile is locked, every wall was tried. Throws
  * `ConfigError` and `UsageError`. */

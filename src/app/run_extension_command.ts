@@ -2,7 +2,7 @@ import { UsageError } from "../domain/errors.ts";
 import { nearestName } from "../domain/kit/nearest_name.ts";
 import type { ExtensionRegistry } from "../extension/registry.ts";
 import type { CliCommand, Extension } from "../extension/spec.ts";
-import { commandShape, kindOf } from "./command_shape.ts";
+import { commandShape, schemaKind } from "./command_shape.ts";
 import type { Settings } from "./settings.ts";
 
 interface Options {
@@ -45,7 +45,7 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
       if (next === undefined) throw misused(command, `${word} is one argument too many`);
       given[next] = typed(shape[next], word);
     } else if (!Object.hasOwn(shape, key)) throw misused(command, noFlag(key, Object.keys(shape)));
-    else if (kindOf(shape[key]) === "boolean" && inline === undefined) given[key] = true;
+    else if (schemaKind(shape[key]) === "boolean" && inline === undefined) given[key] = true;
     else given[key] = typed(shape[key], inline ?? words[++at] ?? "");
   }
   if (!command.args) return given;
@@ -61,7 +61,7 @@ function noFlag(key: string, names: readonly string[]): string {
 }
 
 function typed(type: unknown, word: string): unknown {
-  const kind = kindOf(type);
+  const kind = schemaKind(type);
   if (kind === "number" && word.trim() !== "") return Number(word);
   return kind === "boolean" ? word === "true" : word;
 }

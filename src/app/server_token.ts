@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import type { ServeRequest } from "../channels/channel.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { fileFault } from "../domain/file_fault.ts";
-import type { Environment, Settings } from "./settings.ts";
+import type { EnvironmentVariables, Settings } from "./settings.ts";
 
 export interface ServerToken {
   readonly token: string;
@@ -17,7 +17,7 @@ export interface ServerToken {
  * be guessed or not be sent. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
-  { env, settings }: { readonly env: Environment; readonly settings: Pick<Settings, "home" | "config"> },
+  { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
 ): Promise<ServerToken> {
   if (token !== undefined) return told(token, "--token");
   if (tokenFile === undefined && env["VIS_TOKEN"]) return told(env["VIS_TOKEN"], "VIS_TOKEN");

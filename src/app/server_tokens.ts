@@ -5,7 +5,7 @@ import type { TokenSource } from "../channels/http/token_grant.ts";
 import { UsageError } from "../domain/errors.ts";
 import { createLog } from "../logging/log.ts";
 import { serverToken } from "./server_token.ts";
-import type { Environment, Settings } from "./settings.ts";
+import type { EnvironmentVariables, Settings } from "./settings.ts";
 
 export interface ServerTokens {
   readonly source: TokenSource;
@@ -20,7 +20,7 @@ export interface ServerTokens {
  * cannot be used, `UsageError` for both at once. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
-  { env, settings }: { readonly env: Environment; readonly settings: Pick<Settings, "home" | "config"> },
+  { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
 ): Promise<ServerTokens> {
   const { server } = settings.config;
   const isOne = request.token !== undefined || request.tokenFile !== undefined;

@@ -7,7 +7,7 @@ import { fileFault } from "../domain/file_fault.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 import { settingsSectionsOf } from "./settings_sections_of.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** Where things are and how they are set, from flags, environment and file. */
 export interface Settings extends LoadedConfig {
@@ -23,14 +23,14 @@ export interface Settings extends LoadedConfig {
 /** Throws `ConfigError` for settings and `UsageError` for a workspace that cannot be used. */
 export async function readSettings(
   request: OpenRequest,
-  env: Environment,
+  env: EnvironmentVariables,
   parts: Pick<ShippedParts, "described" | "settings">,
 ): Promise<Settings> {
   const home = visHome(env);
   const workspace = await realFolder(request.cwd ?? Deno.cwd());
   const [file, project] = await Promise.all([
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
-    request.locked ? null : projectFile({ home, workspace }),
+    request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
   const loaded = await loadConfig({ file, project, env, flags: request, sections: settingsSectionsOf(parts) });
   const told = request.db ?? env["VIS_DB"];
@@ -43,7 +43,7 @@ export async function readSettings(
 }
 
 /** `$VIS_HOME`, or what stands for it. */
-export function visHome(env: Environment, os: typeof Deno.build.os = Deno.build.os): string | null {
+export function visHome(env: EnvironmentVariables, os: typeof Deno.build.os = Deno.build.os): string | null {
   if (env["VIS_HOME"]) return resolve(env["VIS_HOME"]);
   const appData = os === "windows" ? env["APPDATA"] : undefined;
   if (appData) return join(appData, "vis");
@@ -65,7 +65,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
 }
 
 /** Null where there is none, and where the workspace is the folder that the home is in. */
-export async function projectFile(
+export async function findProjectConfig(
   { home, workspace }: Pick<Settings, "home" | "workspace">,
 ): Promise<ProjectFile | null> {
   const folder = join(workspace, ".vis");

@@ -1,6 +1,6 @@
 import type { Conversations } from "../conversation/conversations.ts";
 import type { Playback } from "../domain/playback.ts";
-import type { DatabaseCare } from "../domain/database_care.ts";
+import type { DatabaseMaintenance } from "../domain/database_care.ts";
 import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
 import type { KeyReport, KeyTrial, LoginChoice, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
@@ -245,7 +245,7 @@ export interface Services {
   /** Reads no file before it is asked something. Rejects with `UsageError` for a workspace that cannot be used. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   /** Care of the database that `open` would use, without opening it. */
-  databaseCare(request: OpenRequest): Promise<DatabaseCare>;
+  databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
   /** Runs this program again with other arguments on the same terminal; resolves with its exit code. */
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }

@@ -4,7 +4,7 @@ import { ConfigSchema } from "./schema.ts";
 import type { SettingsSections } from "./settings_sections.ts";
 
 /** A key of the configuration as its schema describes it. */
-export interface Setting {
+export interface ConfigSetting {
   /** Dotted; `[]` stands for the place in a list, where the key is one of many. */
   readonly key: string;
   /** As a sentence has it: "integer or null", "list of string". */
@@ -31,12 +31,12 @@ interface Node {
 }
 
 /** Every key of `configJsonSchema` that has a description, in its order. */
-export function settingList(schema: object): readonly Setting[] {
+export function settingList(schema: object): readonly ConfigSetting[] {
   return [...leaves(schema as Node, "")];
 }
 
 /** What a key is, with numbers for places in lists; null where there is no such key. A key above others is one too. */
-export function settingOf(path: readonly string[], schema: object): Setting | null {
+export function settingOf(path: readonly string[], schema: object): ConfigSetting | null {
   const node = path.reduce<Node | undefined>(childOf, schema as Node);
   return node === undefined ? null : settingFrom(node, path.join("."));
 }
@@ -75,7 +75,7 @@ function jsonOf(schema: z.ZodType): Node {
   return z.toJSONSchema(schema, { io: "input", override }) as Node;
 }
 
-function* leaves(node: Node, path: string): Generator<Setting> {
+function* leaves(node: Node, path: string): Generator<ConfigSetting> {
   for (const [key, child] of Object.entries(node.properties ?? {})) {
     const at = `${path}${key}`;
     if (child.properties && !child.description) {
@@ -88,7 +88,7 @@ function* leaves(node: Node, path: string): Generator<Setting> {
   }
 }
 
-function settingFrom(node: Node, key: string): Setting {
+function settingFrom(node: Node, key: string): ConfigSetting {
   const { description: doc = "", enum: choices = node.type === "boolean" ? [true, false] : [] } = node;
   return { key, type: typeOf(node), doc, default: node.default, choices, isList: node.type === "array" };
 }

@@ -1,18 +1,18 @@
-import { givenAgain } from "../environment/given_again.ts";
-import type { GivenVariable } from "../environment/given_variable.ts";
-import { readGiven } from "../environment/read_given.ts";
+import { repeatInputVariables } from "../environment/given_again.ts";
+import type { InputVariable } from "../environment/given_variable.ts";
+import { readInputVariables } from "../environment/read_given.ts";
 import type { Store } from "../persistence/store.ts";
 import type { AskOptions } from "./send_options.ts";
 
 /** The variables that a query begins with, those of another run of it first. Throws `UsageError` for what cannot be
  * read. */
-export async function allGiven(
+export async function allInputVariables(
   { given = [], context, variables }: Pick<AskOptions, "given" | "context" | "variables">,
   store: Store,
-): Promise<readonly GivenVariable[]> {
+): Promise<readonly InputVariable[]> {
   const sources = Object.entries({ ...(context && { context }), ...variables });
   return await Promise.all([
-    ...given.map((image) => givenAgain(image, store)),
-    ...sources.map(([name, source]) => readGiven(name, { source, store })),
+    ...given.map((image) => repeatInputVariables(image, store)),
+    ...sources.map(([name, source]) => readInputVariables(name, { source, store })),
   ]);
 }

@@ -1,7 +1,7 @@
 import type { Store } from "../persistence/store.ts";
 
 /** What is read of queries, as it is now: where one of them runs whose process is gone, it ends first. */
-export async function settled<T>(
+export async function readSettled<T>(
   store: Pick<Store, "sweepLost">,
   { read, runs }: { readonly read: () => Promise<T>; readonly runs: (found: T) => boolean },
 ): Promise<T> {

@@ -2,7 +2,7 @@ import type { Emit } from "../domain/query_event.ts";
 import type { QueryResult } from "../domain/query_result.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { QueryParts } from "../query/query_parts.ts";
-import type { LivingChildrenOptions } from "./living_children.ts";
+import type { ChildPoolOptions } from "./living_children.ts";
 
 /** What the conversation layer builds environments and queries from. */
 export type ConversationParts =
@@ -12,5 +12,5 @@ export type ConversationParts =
     /** Goes around every query once it has its branch, and may listen to it. */
     readonly around?: (emit: Emit, run: (emit: Emit) => Promise<QueryResult>) => Promise<QueryResult>;
     /** How many children may live, and for how long without a query. */
-    readonly children?: Partial<Omit<LivingChildrenOptions, "onError">>;
+    readonly children?: Partial<Omit<ChildPoolOptions, "onError">>;
   };

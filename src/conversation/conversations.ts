@@ -1,6 +1,6 @@
 import type { Archive } from "../domain/archive.ts";
 import { oneLine } from "../domain/clip.ts";
-import type { ListOptions } from "../domain/conversation_care.ts";
+import type { ConversationFilter } from "../domain/conversation_care.ts";
 import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { NewConversation } from "../domain/new_conversation.ts";
@@ -11,7 +11,7 @@ import type { QueryResult } from "../domain/query_result.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/id.ts";
-import type { GivenVariable } from "../environment/given_variable.ts";
+import type { InputVariable } from "../environment/given_variable.ts";
 import type { Branch, BranchNode, Store, StoredIteration } from "../persistence/store.ts";
 import type { StoredQuery } from "../domain/stored_query.ts";
 import type { ModelMessage } from "../providers/provider.ts";
@@ -20,16 +20,16 @@ import { previewCall } from "../query/preview_call.ts";
 import { runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";
 import { endUnrun, storeQuery } from "../query/store_query.ts";
-import { allGiven } from "./_all_given.ts";
+import { allInputVariables } from "./_all_given.ts";
 import { asBefore } from "./_as_before.ts";
 import { notFound } from "./_not_found.ts";
-import { settled } from "./_settled.ts";
+import { readSettled } from "./_settled.ts";
 import { checkRequest } from "./check_request.ts";
 import { checkedExtras } from "./checked_extras.ts";
 import type { ConversationParts } from "./conversation_parts.ts";
 import { LeaseKeeper } from "./lease_keeper.ts";
 import { LiveEnvironments } from "./live_environments.ts";
-import { LivingChildren } from "./living_children.ts";
+import { ChildPool } from "./living_children.ts";
 import { Records } from "./records.ts";
 import type { AskOptions, AskTarget } from "./send_options.ts";
 
@@ -40,7 +40,7 @@ export type BranchOfConversation = BranchNode;
 interface CheckedOptions extends AskOptions {
   readonly extras: RequestExtras;
   /** The variables that come with the request, where they are read already. */
-  readonly read?: readonly GivenVariable[];
+  readonly read?: readonly InputVariable[];
   readonly retryOf?: string;
 }
 
@@ -57,7 +57,7 @@ export class Conversations {
   readonly #live: LiveEnvironments<Environment, Branch>;
   /** Of the running queries, by branch. */
   readonly #running = new Map<string, { readonly steering: Steering; readonly ended: Promise<void>; cancel(): void }>();
-  readonly #children: LivingChildren;
+  readonly #children: ChildPool;
   readonly #leases: LeaseKeeper;
 
   constructor(parts: ConversationParts) {
@@ -69,7 +69,7 @@ export class Conversations {
     this.archive = parts.store;
     this.records = new Records(parts.store);
     const onError = (error: unknown): void => parts.log.warn("sandbox_not_stopped", { error: String(error) });
-    this.#children = new LivingChildren({ ...CHILDREN, ...parts.children, onError });
+    this.#children = new ChildPool({ ...CHILDREN, ...parts.children, onError });
     this.#live = new LiveEnvironments({
       open: (branch) => Environment.open({ ...this.#parts, branch }),
       kept: KEPT_ENVIRONMENTS,
@@ -100,7 +100,7 @@ export class Conversations {
 
   async queries(branch: Branch): Promise<readonly StoredQuery[]> {
     const read = () => this.#store.queries(branch.branchId);
-    return await settled(this.#store, { read, runs: (found) => found.some(({ running }) => running) });
+    return await readSettled(this.#store, { read, runs: (found) => found.some(({ running }) => running) });
   }
 
   async iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]> {
@@ -113,9 +113,9 @@ export class Conversations {
     return await readRecording(this.#store, branch);
   }
 
-  async list(options: ListOptions): ReturnType<Store["listConversations"]> {
+  async list(options: ConversationFilter): ReturnType<Store["listConversations"]> {
     const read = () => this.#store.listConversations(options);
-    return await settled(this.#store, { read, runs: (found) => found.some(({ running }) => running) });
+    return await readSettled(this.#store, { read, runs: (found) => found.some(({ running }) => running) });
   }
 
   /** Removes all of a conversation, every branch of it. Rejects with `BusyError` while a query runs in it. */
@@ -138,7 +138,7 @@ export class Conversations {
     const extras = await checkedExtras(options, this.#parts.router);
     const checked = { ...options, extras };
     if ("branchId" in target) return await this.#runIn(target, request, checked);
-    const given = await allGiven(options, this.#store);
+    const given = await allInputVariables(options, this.#store);
     if (options.signal.aborted) throw new Cancelled("Cancelled");
     const branch = await ("queryId" in target ? this.fork(target) : this.create({ ...target, title: request }));
     return await this.#runIn(branch, request, { ...checked, read: given });
@@ -223,7 +223,7 @@ export class Conversations {
     const { branchId } = branch;
     const { maxIterations: budget, instructions } = options;
     const settings = { ...this.#parts.settings, ...(budget && { budget }), ...(instructions && { instructions }) };
-    const given = options.read ?? await allGiven(options, this.#store);
+    const given = options.read ?? await allInputVariables(options, this.#store);
     const queryId = await storeQuery(request, { ...this.#parts, settings }, { ...options, branchId });
     const steering = new Steering();
     const cancelling = new AbortController();
@@ -255,7 +255,7 @@ export class Conversations {
     queryId: string,
     { branch, given, reopen }: {
       readonly branch: Branch;
-      readonly given: readonly GivenVariable[];
+      readonly given: readonly InputVariable[];
       readonly reopen: boolean;
     },
   ): Promise<Environment> {

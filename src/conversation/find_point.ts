@@ -1,4 +1,4 @@
-import type { Turn } from "../domain/conversation_care.ts";
+import type { QueryIterations } from "../domain/conversation_care.ts";
 import { UsageError } from "../domain/errors.ts";
 import type { BranchPoint } from "../domain/new_fork.ts";
 import type { Branch, Store } from "../persistence/store.ts";
@@ -42,12 +42,12 @@ async function inQuery(store: Store, { id, first, second }: Place): Promise<Foun
   return { branch, point: { queryId: query.queryId, position: first === undefined ? null : Number(first) - 1 } };
 }
 
-function end(turns: readonly Turn[]): BranchPoint {
+function end(turns: readonly QueryIterations[]): BranchPoint {
   const { queryId, iterations } = turns[turns.length - 1] ?? none(0, 0);
   return { queryId, position: iterations - 1 };
 }
 
-function nth(turns: readonly Turn[], n: number): BranchPoint {
+function nth(turns: readonly QueryIterations[], n: number): BranchPoint {
   let left = n;
   for (const { queryId, iterations } of turns) {
     if (left <= iterations && (left > 0 || n === 0)) return { queryId, position: left - 1 };
@@ -56,7 +56,11 @@ function nth(turns: readonly Turn[], n: number): BranchPoint {
   return none(n, n - left);
 }
 
-function within(turns: readonly Turn[], query: number, { second }: { readonly second: string }): BranchPoint {
+function within(
+  turns: readonly QueryIterations[],
+  query: number,
+  { second }: { readonly second: string },
+): BranchPoint {
   const turn = turns[query - 1];
   if (!turn) throw new UsageError(`Cannot find query ${query}: there are ${turns.length}`);
   if (Number(second) > turn.iterations) none(`${query}.${second}`, turn.iterations);

@@ -1,5 +1,5 @@
 /** What has a child that can be stopped and comes back with its variables on next use. */
-export interface Resident {
+export interface PooledChild {
   /** Whether its child lives. */
   readonly alive: boolean;
   /** Whether it lives and has run a block. */
@@ -8,7 +8,7 @@ export interface Resident {
   rest(): Promise<void>;
 }
 
-export interface LivingChildrenOptions {
+export interface ChildPoolOptions {
   /** Most children at a time, from before they are started until they have been reaped. Only queries that run more of
    * them at once exceed it. */
   readonly live: number;
@@ -21,14 +21,14 @@ export interface LivingChildrenOptions {
 }
 
 interface Resting {
-  readonly resident: Resident;
+  readonly resident: PooledChild;
   cancel(): void;
 }
 
 /** Counts all children and bounds those that wait for their conversation's next query: by number, least recently used
  * first, and by time. One with a running query is never stopped. */
-export class LivingChildren {
-  readonly #options: LivingChildrenOptions;
+export class ChildPool {
+  readonly #options: ChildPoolOptions;
   /** Those that are starting, living and ending. */
   #children = 0;
   /** Those that are to be started as soon as there is room. */
@@ -37,7 +37,7 @@ export class LivingChildren {
   readonly #resting = new Map<string, Resting>();
   readonly #stopping = new Set<Promise<void>>();
 
-  constructor(options: LivingChildrenOptions) {
+  constructor(options: ChildPoolOptions) {
     this.#options = options;
   }
 
@@ -76,7 +76,7 @@ export class LivingChildren {
 
   /** A query has ended. Its child waits for the next one where it has run a block, and is stopped otherwise. Nobody waits
    * for what is stopped but a child that needs the place. */
-  rest(id: string, resident: Resident): void {
+  rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);
     const cancel = (this.#options.after ?? afterRealTime)(this.#options.idleMs, () => {
@@ -112,7 +112,7 @@ export class LivingChildren {
     }
   }
 
-  #stop(resident: Resident): void {
+  #stop(resident: PooledChild): void {
     const stopping = resident.rest()
       .catch((error: unknown) => this.#options.onError(error))
       .finally(() => void this.#stopping.delete(stopping));

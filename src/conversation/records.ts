@@ -4,12 +4,12 @@ import type { Dependency } from "../domain/dependency.ts";
 import { oneLine } from "../domain/clip.ts";
 import type { StateStore } from "../domain/extension_state.ts";
 import { HostCallError, UsageError } from "../domain/errors.ts";
-import type { Chat, NewConversation } from "../domain/new_conversation.ts";
+import type { ExternalChat, NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint } from "../domain/new_fork.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import type { VariableDiff } from "../environment/diff_versions.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";
-import { settled } from "./_settled.ts";
+import { readSettled } from "./_settled.ts";
 import type { FoundPoint } from "./find_point.ts";
 
 /** Larger values are named, not decoded. */
@@ -64,7 +64,7 @@ export class Records {
   /** The query of a user that runs in a conversation, in whatever process; null where none does. */
   async running(conversationId: string): Promise<string | null> {
     const read = () => this.#store.runningQuery(conversationId);
-    return await settled(this.#store, { read, runs: (found) => found !== null });
+    return await readSettled(this.#store, { read, runs: (found) => found !== null });
   }
 
   /** What queries that began since then came to, by their label. */
@@ -75,7 +75,7 @@ export class Records {
   /** One run of a query, shown by its branch or not; null where there is none. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
-    return await settled(this.#store, { read, runs: (found) => found?.running ?? false });
+    return await readSettled(this.#store, { read, runs: (found) => found?.running ?? false });
   }
 
   /** The queries of a branch without their texts, with how many iterations it shows of each. */
@@ -84,12 +84,12 @@ export class Records {
   }
 
   /** The conversation of a chat, made where there is none. */
-  async ensure(facts: NewConversation & Chat): Promise<Branch> {
+  async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
     return await this.#store.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
   /** The conversation of a chat, or null. */
-  async find(chat: Chat): Promise<Branch | null> {
+  async find(chat: ExternalChat): Promise<Branch | null> {
     return await this.#store.findExternal(chat);
   }
 

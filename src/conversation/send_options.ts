@@ -4,7 +4,7 @@ import type { NewFork } from "../domain/new_fork.ts";
 import type { Emit } from "../domain/query_event.ts";
 import type { KeyedRequest } from "../domain/request_key.ts";
 import type { VariableImage } from "../domain/variable.ts";
-import type { GivenSource } from "../environment/given_source.ts";
+import type { VariableSource } from "../environment/given_source.ts";
 import type { Branch } from "../persistence/store.ts";
 
 /** Where a request is asked: in a branch, in a new one from a point of another, or in a new conversation, whose title the
@@ -23,9 +23,9 @@ export interface AskOptions extends KeyedRequest {
   /** Go with the request; at most 20 of 5 MB each. */
   readonly images?: readonly Image[];
   /** Becomes the variable `context`: the model sees its type, its size and how it begins. */
-  readonly context?: GivenSource;
+  readonly context?: VariableSource;
   /** Further variables by name, told of in the same way. */
-  readonly variables?: Readonly<Record<string, GivenSource>>;
+  readonly variables?: Readonly<Record<string, VariableSource>>;
   /** What another run of the same query was given. */
   readonly given?: readonly VariableImage[];
   /** What the caller wants of every answer of this query; the configured ones where it is left out. */

@@ -1,7 +1,7 @@
 import type { ConversationArchive } from "./conversation_archive.ts";
 
 /** A query of a branch, with how many iterations the branch shows of it. */
-export interface Turn {
+export interface QueryIterations {
   readonly queryId: string;
   readonly iterations: number;
 }
@@ -13,7 +13,7 @@ export interface ImportReport {
 }
 
 /** What is done to whole conversations: a part of the store. */
-export interface ConversationCare {
+export interface ConversationMaintenance {
   /** The user's choice: nothing changes it but another one. */
   setTitle(branchId: string, title: string): Promise<void>;
   /** A title that nobody chose; nothing happens where the user has chosen one or the present one is not `instead`. */
@@ -28,7 +28,7 @@ export interface ConversationCare {
   /** Of queries that began since then with a label, child queries left out. */
   labelUse(since: number): Promise<readonly LabelUse[]>;
   /** As `Store.queries`, without reading them. */
-  turns(branchId: string): Promise<readonly Turn[]>;
+  turns(branchId: string): Promise<readonly QueryIterations[]>;
   /** Everything that is stored about it, at one moment. What runs is in it as interrupted. Rejects with `UsageError`
    * where that is more than one file can hold. */
   exportConversation(conversationId: string): Promise<ConversationArchive>;
@@ -45,7 +45,7 @@ export interface LabelUse {
   readonly costUsd: number;
 }
 
-export interface ListOptions {
+export interface ConversationFilter {
   readonly limit: number;
   /** Those of this channel only. */
   readonly channel?: string | undefined;
@@ -53,7 +53,7 @@ export interface ListOptions {
   readonly after?: number | undefined;
 }
 
-export interface Listed {
+export interface ConversationSummary {
   readonly queries: number;
   /** When its newest query began, or it was made. */
   readonly activeAt: number;

@@ -5,7 +5,7 @@ export interface BackupReport {
   readonly ms: number;
 }
 
-export interface RestoreReport extends BackupReport {
+export interface DatabaseRestoreReport extends BackupReport {
   /** Where the database that stood there before is now; null where there was none. */
   readonly keptAs: string | null;
 }
@@ -72,12 +72,12 @@ export interface VacuumReport {
 
 /** What keeps a database well. Every method rejects with `UsageError` for a path that cannot be used so and with
  * `StoreError`; the database is then as it was. */
-export interface DatabaseCare {
+export interface DatabaseMaintenance {
   readonly location: string;
   /** Copies it as it is at this moment, also while others write. The target must not exist. */
   backup(target: string): Promise<BackupReport>;
   /** Puts a backup in its place and keeps the old file beside it. Refused while any process uses the database. */
-  restore(source: string): Promise<RestoreReport>;
+  restore(source: string): Promise<DatabaseRestoreReport>;
   /** Structure, foreign keys, indices, hashes of all content, references that lead nowhere. */
   check(): Promise<CheckReport>;
   stats(): Promise<DatabaseStats>;

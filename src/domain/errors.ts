@@ -96,7 +96,7 @@ export class StoreError extends Error {
 }
 
 /** The sandbox child ended or was killed; `why` is fit for the model. */
-export class SandboxGone extends Error {
+export class SandboxEnded extends Error {
   override readonly name = "SandboxGone";
   constructor(readonly why: string) {
     super(`Sandbox ended: ${why}`);

@@ -1,5 +1,5 @@
 /** A call from a block to the main process, as it begins and as it ends. */
-export interface HostCall {
+export interface HostCallEvent {
   readonly block: number;
   readonly name: string;
   readonly phase: "start" | "end";

@@ -1,5 +1,5 @@
 /** A chat elsewhere: its id among those of its channel. */
-export interface Chat {
+export interface ExternalChat {
   readonly channel: string;
   readonly externalId: string;
 }

@@ -1,5 +1,5 @@
 import type { BlockResult } from "./block_result.ts";
-import type { HostCall } from "./host_call.ts";
+import type { HostCallEvent } from "./host_call.ts";
 import type { QueryResult } from "./query_result.ts";
 import type { Usage } from "./usage.ts";
 
@@ -18,7 +18,7 @@ export type QueryEventBody =
   | { readonly type: "code"; readonly block: number; readonly delta: string }
   | { readonly type: "block_started"; readonly block: number; readonly code: string }
   | { readonly type: "block_finished"; readonly block: number; readonly result: BlockResult }
-  | { readonly type: "host_call" } & HostCall
+  | { readonly type: "host_call" } & HostCallEvent
   | { readonly type: "nudge"; readonly lines: readonly string[] }
   | {
     /** The model could not be reached or its reply broke off; nothing of it was shown, and it is asked again. */

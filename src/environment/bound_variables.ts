@@ -4,7 +4,7 @@ import { TAKEN_NAMES } from "../extension/taken_names.ts";
 import { LANGUAGE_NAMES } from "../sandbox/child/analysis_globals.ts";
 import { encode } from "../sandbox/codec.ts";
 import { CodecError } from "../sandbox/codec_error.ts";
-import type { GivenVariables } from "./given_variables.ts";
+import type { InputVariables } from "./given_variables.ts";
 import { valueOf } from "./history.ts";
 import type { SandboxSession } from "./sandbox_session.ts";
 import type { ScopeChanges } from "./scope_changes.ts";
@@ -22,7 +22,7 @@ export interface BoundVariablesSource {
   readonly index: VariableIndex;
   readonly session: SandboxSession;
   readonly scopes: ScopeChanges;
-  readonly given: GivenVariables;
+  readonly given: InputVariables;
   /** The newest stored version. */
   readonly stored: (name: string) => Promise<VariableImage | null>;
   /** Whether a block runs, whose end stores what is bound meanwhile. */

@@ -1,4 +1,4 @@
-import { Cancelled, SandboxGone } from "../domain/errors.ts";
+import { Cancelled, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
@@ -11,19 +11,19 @@ import { BoundVariables } from "./bound_variables.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 import { ConversationPrograms } from "./conversation_programs.ts";
 import { EnvironmentViews } from "./environment_views.ts";
-import { lostNames } from "./lost_names.ts";
-import { LostNotes } from "./lost_notes.ts";
+import { missingNames } from "./lost_names.ts";
+import { MissingVariableNotes } from "./lost_notes.ts";
 import { initialNames } from "./initial_names.ts";
 import { type Fork, forkVariables } from "./fork_variables.ts";
-import type { GivenVariable } from "./given_variable.ts";
-import { GivenVariables } from "./given_variables.ts";
+import type { InputVariable } from "./given_variable.ts";
+import { InputVariables } from "./given_variables.ts";
 import { namesOf } from "./named_in_code.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { RealmModules } from "./realm_modules.ts";
 import { boundText, realmParts } from "./realm_parts.ts";
 import { restoreVariable } from "./restore_variable.ts";
 import { ScopeChanges, type ScopesNow } from "./scope_changes.ts";
-import { type LostVariable, SandboxSession } from "./sandbox_session.ts";
+import { type MissingVariable, SandboxSession } from "./sandbox_session.ts";
 import { storedSystem } from "./stored_system.ts";
 import { VariableIndex } from "./variable_index.ts";
 
@@ -35,7 +35,7 @@ export class Environment {
   readonly store: Store;
   readonly index: VariableIndex;
   readonly views: EnvironmentViews;
-  readonly given = new GivenVariables();
+  readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
   /** Whether it has what is stored, and nothing else: false where what could not be stored could not be undone either. */
   sound = true;
@@ -47,7 +47,7 @@ export class Environment {
   /** Until it settles, host calls wait; null where nothing has to be stored first. */
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
-  readonly #lost = new LostNotes();
+  readonly #lost = new MissingVariableNotes();
   readonly #modules: RealmModules;
   #running = false;
   #iterationId: string | null = null;
@@ -135,7 +135,7 @@ export class Environment {
   }
 
   /** Variables that the next query begins with; they stay. The child that lives gets them at once. */
-  async give(given: readonly GivenVariable[]): Promise<void> {
+  async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");
     this.given.begin(given);
@@ -191,7 +191,7 @@ export class Environment {
       this.index.saved(image, block.code);
       this.#scopes.defined(image.name);
     }
-    const lost = this.alive ? report.result.lost : lostNames(report.result, this.index);
+    const lost = this.alive ? report.result.lost : missingNames(report.result, this.index);
     for (const name of lost) this.index.lost(name, "its value could not be kept");
     return { ...report, result: { ...report.result, lost }, saved };
   }
@@ -203,7 +203,7 @@ export class Environment {
         return failed === null ? await sandbox.render(text, options) : { ok: false, reason: failed };
       });
     } catch (error) {
-      if (!(error instanceof SandboxGone)) throw error;
+      if (!(error instanceof SandboxEnded)) throw error;
       return { ok: false, reason: `Cannot resolve the answer: ${error.why}` };
     }
   }
@@ -287,7 +287,7 @@ export class Environment {
     this.sound = true;
   }
 
-  #lose(lost: readonly LostVariable[]): void {
+  #lose(lost: readonly MissingVariable[]): void {
     for (const { name, reason } of lost) this.index.lost(name, reason);
     this.#lost.add(lost, (name) => this.index.get(name)?.code ?? "");
     const { conversationId } = this.branch;

@@ -1,14 +1,20 @@
 import type { VariableImage } from "../domain/variable.ts";
 import type { Store } from "../persistence/store.ts";
 import { decode } from "../sandbox/codec.ts";
-import type { GivenVariable } from "./given_variable.ts";
-import { toldGiven } from "./told_given.ts";
+import type { InputVariable } from "./given_variable.ts";
+import { describeInputVariables } from "./told_given.ts";
 
 /** What a query was given, for another run of it. */
-export async function givenAgain(image: VariableImage, store: Pick<Store, "largePieces">): Promise<GivenVariable> {
+export async function repeatInputVariables(
+  image: VariableImage,
+  store: Pick<Store, "largePieces">,
+): Promise<InputVariable> {
   const { name, large, summary } = image;
   const label = summary.doc.replace(/^from /, "");
-  const told = (what: string, preview: string) => ({ image, text: toldGiven(name, { what, label, preview }) });
+  const told = (what: string, preview: string) => ({
+    image,
+    text: describeInputVariables(name, { what, label, preview }),
+  });
   if (large !== undefined) return told(`string of ${summary.size} characters`, await beginning(store, large));
   const value: unknown = decode(image.bytes);
   if (typeof value === "string") return told(`string of ${value.length} characters`, value);

@@ -1,5 +1,5 @@
 /** A text or JSON from outside that becomes a variable. */
-export interface GivenSource {
+export interface VariableSource {
   /** Where it comes from, for the model. */
   readonly label: string;
   readonly json: boolean;

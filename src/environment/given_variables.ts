@@ -1,13 +1,13 @@
 import type { VariableImage } from "../domain/variable.ts";
-import type { GivenVariable } from "./given_variable.ts";
+import type { InputVariable } from "./given_variable.ts";
 
 /** What a query is given: stored with the row of its next iteration, told of in each of its calls. */
-export class GivenVariables {
-  #unstored: readonly GivenVariable[] = [];
+export class InputVariables {
+  #unstored: readonly InputVariable[] = [];
   #texts: readonly string[] = [];
 
   /** What no iteration has stored yet. */
-  get unstored(): readonly GivenVariable[] {
+  get unstored(): readonly InputVariable[] {
     return this.#unstored;
   }
 
@@ -20,14 +20,14 @@ export class GivenVariables {
     return this.#texts;
   }
 
-  begin(given: readonly GivenVariable[]): void {
+  begin(given: readonly InputVariable[]): void {
     // A query that was cut before its first row has left some.
     this.#unstored = [...this.#unstored.filter((one) => !given.includes(one)), ...given];
     this.#texts = given.map(({ text }) => text);
   }
 
   /** One that the query is not told of by itself. */
-  add(given: GivenVariable): void {
+  add(given: InputVariable): void {
     this.#unstored = [...this.#unstored, given];
   }
 

@@ -4,7 +4,7 @@ const MAX_STATEMENT = 120;
 
 /** What the model is told of a variable that did not come back; `code` is the block that made it, where no statement
  * is known. */
-export function lostNote(
+export function missingVariableNote(
   { name, reason, statement }: { readonly name: string; readonly reason: string; readonly statement: string },
   code: string,
 ): string {

@@ -1,17 +1,17 @@
-import { lostNote } from "./lost_note.ts";
-import type { LostVariable } from "./sandbox_session.ts";
+import { missingVariableNote } from "./lost_note.ts";
+import type { MissingVariable } from "./sandbox_session.ts";
 
 /** Notes for the model on variables that did not come back; each is told once, until it has a new version. */
-export class LostNotes {
+export class MissingVariableNotes {
   readonly #notes: string[] = [];
   readonly #told = new Set<string>();
 
   /** `codeOf` gives the block that made a variable. */
-  add(lost: readonly LostVariable[], codeOf: (name: string) => string): void {
+  add(lost: readonly MissingVariable[], codeOf: (name: string) => string): void {
     for (const one of lost) {
       if (this.#told.has(one.name)) continue;
       this.#told.add(one.name);
-      this.#notes.push(lostNote(one, codeOf(one.name)));
+      this.#notes.push(missingVariableNote(one, codeOf(one.name)));
     }
   }
 

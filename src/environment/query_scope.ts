@@ -1,5 +1,5 @@
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
-import type { HostCall } from "../domain/host_call.ts";
+import type { HostCallEvent } from "../domain/host_call.ts";
 import type { AnswerType, Confidence } from "../domain/query_result.ts";
 
 export interface SubcallOptions {
@@ -9,7 +9,7 @@ export interface SubcallOptions {
 }
 
 /** Model calls and queries inside a query. */
-export interface Subcalls {
+export interface SubcallFunctions {
   /** The text of one plain reply. */
   ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string>;
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
@@ -36,6 +36,6 @@ export interface QueryScope {
     },
   ) => void;
   /** Absent where nothing may be called, in tests of other parts. */
-  readonly subcalls?: Subcalls;
-  readonly onCall: (call: HostCall) => void;
+  readonly subcalls?: SubcallFunctions;
+  readonly onCall: (call: HostCallEvent) => void;
 }

@@ -3,10 +3,10 @@ import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import type { Store } from "../persistence/store.ts";
 import { encode } from "../sandbox/codec.ts";
-import type { GivenSource } from "./given_source.ts";
-import type { GivenVariable } from "./given_variable.ts";
+import type { VariableSource } from "./given_source.ts";
+import type { InputVariable } from "./given_variable.ts";
 import { summaryOf } from "./summary_of.ts";
-import { toldGiven } from "./told_given.ts";
+import { describeInputVariables } from "./told_given.ts";
 
 /** A text up to this is a variable like any other; a larger one is never held in one piece. */
 const SMALL_BYTES = 1 << 20;
@@ -19,10 +19,10 @@ const MAX_CHARS = 2 ** 29 - 24;
 
 /** Makes a variable of a source: what the model is told of it has the same length, whatever its size. Throws
  * `UsageError` for what is no UTF-8 text or too long for a string. */
-export async function readGiven(
+export async function readInputVariables(
   name: string,
-  { source, store }: { readonly source: GivenSource; readonly store: Store },
-): Promise<GivenVariable> {
+  { source, store }: { readonly source: VariableSource; readonly store: Store },
+): Promise<InputVariable> {
   const most = source.json ? JSON_BYTES : SMALL_BYTES;
   const pieces = inPieces(source.pieces)[Symbol.asyncIterator]();
   const first: Uint8Array[] = [];
@@ -36,22 +36,25 @@ export async function readGiven(
   }
 }
 
-function small(name: string, { source, text }: { readonly source: GivenSource; readonly text: string }): GivenVariable {
+function small(
+  name: string,
+  { source, text }: { readonly source: VariableSource; readonly text: string },
+): InputVariable {
   const parsed = source.json ? jsonOrUndefined(text) : undefined;
   const value = parsed === undefined ? text : parsed;
   const image = imageOf(name, { label: source.label, summary: summaryOf(value), bytes: encode(value) });
   const what = parsed === undefined ? describe(text.length, source) : `${image.summary.shape}, from JSON`;
-  return { image, text: toldGiven(name, { what, label: source.label, preview: text }) };
+  return { image, text: describeInputVariables(name, { what, label: source.label, preview: text }) };
 }
 
 async function large(
   name: string,
   { source, store, pieces }: {
-    readonly source: GivenSource;
+    readonly source: VariableSource;
     readonly store: Store;
     readonly pieces: AsyncIterable<Uint8Array>;
   },
-): Promise<GivenVariable> {
+): Promise<InputVariable> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let chars = 0, preview = "";
   const reference = await store.putLarge(async function* () {
@@ -68,7 +71,7 @@ async function large(
   }());
   const summary = { type: "string", size: chars, shape: `string(${chars})`, inline: null };
   const image = imageOf(name, { label: source.label, summary, bytes: new Uint8Array() });
-  const text = toldGiven(name, { what: describe(chars, source), label: source.label, preview });
+  const text = describeInputVariables(name, { what: describe(chars, source), label: source.label, preview });
   return { image: { ...image, large: reference }, text };
 }
 
@@ -85,7 +88,7 @@ function imageOf(
   return { name, kind: "data", bytes, ...rest, summary: { ...summary, declaration: "const", doc } };
 }
 
-function describe(chars: number, { json }: GivenSource): string {
+function describe(chars: number, { json }: VariableSource): string {
   return `string of ${chars} characters${json ? ", JSON text that was not parsed" : ""}`;
 }
 

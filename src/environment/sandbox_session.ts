@@ -1,10 +1,10 @@
 import { failedBlock } from "../domain/block_result.ts";
-import { Cancelled, SandboxGone } from "../domain/errors.ts";
+import { Cancelled, SandboxEnded } from "../domain/errors.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { bindPieces } from "./bind_pieces.ts";
-import type { BlockRun, RestoreReport, RunReport, Sandbox } from "../sandbox/sandbox.ts";
+import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../sandbox/sandbox.ts";
 
-export interface LostVariable {
+export interface MissingVariable {
   readonly name: string;
   readonly reason: string;
   /** What made it, where that is known. */
@@ -19,7 +19,7 @@ export interface SessionSource {
   /** Names and texts of the system variables. */
   readonly system: () => ReadonlyMap<string, string>;
   /** Told after each restore that lost something. */
-  readonly onLost: (lost: readonly LostVariable[]) => void;
+  readonly onLost: (lost: readonly MissingVariable[]) => void;
   /** UTF-8 pieces of a text that is too large to be restored with the others. */
   readonly pieces?: (large: string) => AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** Which of these names a block may come to use. */
@@ -67,14 +67,14 @@ export class SandboxSession {
   }
 
   /** Work that runs no block, in the child with the large texts that the code names, and once more in another child where
-   * it ends meanwhile. Rejects with `SandboxGone` when that one ends as well. */
+   * it ends meanwhile. Rejects with `SandboxEnded` when that one ends as well. */
   async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
     for (let time = 1;; time++) {
       const { sandbox, failed } = await this.readyFor(code);
       try {
         return await work(sandbox, failed);
       } catch (error) {
-        if (!(error instanceof SandboxGone) || time > 1) throw error;
+        if (!(error instanceof SandboxEnded) || time > 1) throw error;
       }
     }
   }
@@ -88,7 +88,7 @@ export class SandboxSession {
       try {
         await bindPieces(sandbox, { name, pieces: pieces(this.#unloaded.get(name) ?? "") });
       } catch (error) {
-        if (!(error instanceof SandboxGone)) throw error;
+        if (!(error instanceof SandboxEnded)) throw error;
         return { sandbox, failed: `Cannot load ${name} into the sandbox: ${error.why} (sandbox.memoryMiB)` };
       }
       this.#unloaded.delete(name);
@@ -108,7 +108,7 @@ export class SandboxSession {
   }
 
   /** Makes a version the current one; a large text when a block names it. */
-  async restore(image: VariableImage): Promise<readonly RestoreReport[]> {
+  async restore(image: VariableImage): Promise<readonly VariableRestoreReport[]> {
     const sandbox = await this.ready();
     if (image.large === undefined) return await sandbox.restore([image]);
     this.#unloaded.set(image.name, image.large);
@@ -200,7 +200,7 @@ export class SandboxSession {
         return await this.#open(signal);
       } catch (error) {
         if (this.#closed) throw new Cancelled("Conversation closed");
-        if (!(error instanceof SandboxGone) || signal.aborted || time > 1) throw error;
+        if (!(error instanceof SandboxEnded) || signal.aborted || time > 1) throw error;
       }
     }
   }
@@ -252,15 +252,15 @@ interface Start {
 
 /** Throws SandboxGone for a start that was stopped meanwhile. */
 function checkWanted({ aborted }: AbortSignal): void {
-  if (aborted) throw new SandboxGone("it was stopped while it was starting");
+  if (aborted) throw new SandboxEnded("it was stopped while it was starting");
 }
 
 /** The next child gets what this one did not. */
 function unlessGone(error: unknown): void {
-  if (!(error instanceof SandboxGone)) throw error;
+  if (!(error instanceof SandboxEnded)) throw error;
 }
 
-function lostOf(reports: readonly RestoreReport[], images: readonly VariableImage[]): LostVariable[] {
+function lostOf(reports: readonly VariableRestoreReport[], images: readonly VariableImage[]): MissingVariable[] {
   const statements = new Map(images.map(({ name, kind, source }) => [name, kind === "lost" ? source : ""]));
   return reports.filter(({ how }) => how === "lost")
     .map(({ name, reason }) => ({ name, reason, statement: statements.get(name) ?? "" }));

@@ -2,7 +2,7 @@ import type { VariableImage } from "../domain/variable.ts";
 import type { RunReport } from "../sandbox/sandbox.ts";
 import type { VariableIndex } from "./variable_index.ts";
 
-export interface Restored {
+export interface RestoredImage {
   readonly image: VariableImage;
   /** Not the newest version. */
   readonly older: boolean;
@@ -20,7 +20,7 @@ export class ScopeChanges {
   readonly #forgotten = new Set<string>();
   readonly #live = new Set<string>();
   /** What the running block brought back, and whether it was out of scope before. */
-  readonly #restored = new Map<string, Restored & { readonly forgotten: boolean }>();
+  readonly #restored = new Map<string, RestoredImage & { readonly forgotten: boolean }>();
 
   constructor(index: VariableIndex) {
     this.#index = index;
@@ -47,15 +47,15 @@ export class ScopeChanges {
   }
 
   /** The running block has made a version current again. */
-  restore(name: string, restored: Restored): void {
+  restore(name: string, restored: RestoredImage): void {
     this.#restored.set(name, { ...restored, forgotten: this.#index.get(name)?.scope === "forgotten" });
     this.#index.setScope(name, "live");
   }
 
   /** What the block that has ended brought back and did not change. Where its child ended under it, nothing. */
-  takeRestored({ saved, result }: RunReport): readonly Restored[] {
+  takeRestored({ saved, result }: RunReport): readonly RestoredImage[] {
     const killed = result.outcome === "killed" || result.outcome === "memory";
-    const again: Restored[] = [];
+    const again: RestoredImage[] = [];
     for (const [name, restored] of this.#restored) {
       if (killed) {
         if (restored.forgotten) this.#index.setScope(name, "forgotten");

@@ -2,7 +2,7 @@ const PREVIEW_CHARS = 300;
 
 /** What the model is told of a variable that a query is given: one line of text, so that nothing in it looks like a part
  * of the message, and as long for any size. */
-export function toldGiven(
+export function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
 ): string {

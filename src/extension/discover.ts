@@ -1,10 +1,10 @@
 import { join } from "node:path";
 
-export type Place = "home" | "project" | "path";
+export type ExtensionOrigin = "home" | "project" | "path";
 
 /** A folder that may hold extensions. */
 export interface FoundFolder {
-  readonly place: Place;
+  readonly place: ExtensionOrigin;
   readonly path: string;
 }
 

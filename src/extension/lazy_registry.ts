@@ -3,7 +3,7 @@ import type { Log } from "../logging/log.ts";
 import { callView } from "./call_view.ts";
 import { type ExtensionDescription, type LiveParts, PROMPT_PLACE } from "./description.ts";
 import type { OwnKeys } from "./own_view.ts";
-import type { ActiveExtensions, CallOptions } from "./registry.ts";
+import type { ActiveExtensions, FunctionCallOptions } from "./registry.ts";
 import type { EnvironmentView } from "./spec.ts";
 
 /** Whoever can say what is active in a query: the registry itself, or this stand-in for it. */
@@ -76,7 +76,7 @@ export class LazyRegistry implements ExtensionSource {
       blocks: parts.flatMap(({ blocks }) => blocks),
       example: parts.find(({ example }) => example)?.example,
       nudges: parts.flatMap(({ nudges }) => nudges),
-      call: async (name: string, args: readonly unknown[], options: CallOptions) =>
+      call: async (name: string, args: readonly unknown[], options: FunctionCallOptions) =>
         await (await registry()).call(name, args, options),
       doc: (name) => parts.reduce<string | null>((found, part) => found ?? part.doc(name), null),
     };

@@ -6,7 +6,7 @@ import type { FoundFolder } from "./discover.ts";
 import { type ExtensionFolder, readExtensionFolder } from "./extension_folder.ts";
 import { importExtension, type ImportOptions } from "./import_folder.ts";
 import { installOrder } from "./install_order.ts";
-import { givenScripts } from "./realm_scripts.ts";
+import { realmScripts } from "./realm_scripts.ts";
 import { isWanted, type Wants } from "./is_wanted.ts";
 import { readOnlyPart } from "./read_only_part.ts";
 import type { Extension } from "./spec.ts";
@@ -44,10 +44,10 @@ export interface LoadOptions extends Wants {
   /** Of shipped extensions: name to scripts of its modules, made when the program was built. */
   readonly realm?: RealmIndex;
   /** Needed for folders. */
-  readonly folderOptions?: FolderOptions;
+  readonly folderOptions?: LoadFolderOptions;
 }
 
-export interface FolderOptions extends ImportOptions {
+export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
@@ -143,7 +143,7 @@ async function loadOne(
     return failed({ name }, `no such shipped extension, there are ${known}`);
   }
   try {
-    return { name, extension: givenScripts(validateExtension((await load()).default), realm[name] ?? {}) };
+    return { name, extension: realmScripts(validateExtension((await load()).default), realm[name] ?? {}) };
   } catch (error) {
     return failed({ name }, messageOf(error));
   }

@@ -11,7 +11,7 @@ export interface SettingSources {
 }
 
 /** What an extension makes of its section of the configuration. Throws `SettingError` that names the key at fault. */
-export function readConfig(
+export function readExtensionConfig(
   { namespace, config }: NormalExtension,
   section: unknown,
   { offered = {}, withSecrets }: SettingSources = {},

@@ -25,11 +25,11 @@ export function withScripts(
       throw fail(messageOf(error));
     }
   });
-  return givenScripts(extension, Object.fromEntries(scripts));
+  return realmScripts(extension, Object.fromEntries(scripts));
 }
 
 /** The extension with scripts that were made when the program was built. */
-export function givenScripts(
+export function realmScripts(
   extension: NormalExtension,
   scripts: Readonly<Record<string, string>>,
 ): NormalExtension {

@@ -6,7 +6,7 @@ import { installOrder } from "./install_order.ts";
 import { ownNudge } from "./own_nudge.ts";
 import { type OwnKeys, ownView } from "./own_view.ts";
 import { promptBlock, symbolDoc } from "./prompt_block.ts";
-import { readConfig, type SettingSources } from "./read_config.ts";
+import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { scriptsOf } from "./realm_scripts.ts";
 import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext, ReplyExample } from "./spec.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
@@ -34,12 +34,12 @@ export interface ActiveExtensions {
   /** Never throw; null where there is nothing to say now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects with HostCallError only. */
-  call(name: string, args: readonly unknown[], options: CallOptions): Promise<unknown>;
+  call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   /** Text about "search.find", or about the whole of "search"; null for what is not active. */
   doc(name: string): string | null;
 }
 
-export interface CallOptions {
+export interface FunctionCallOptions {
   readonly env: EnvironmentView;
   readonly signal: AbortSignal;
 }
@@ -116,7 +116,7 @@ export class ExtensionRegistry {
     const { namespace } = normal;
     scriptsOf(normal);
     refuseTaken(normal, this.#allOf(to).filter((other) => other.namespace !== namespace));
-    this.#configs.set(namespace, readConfig(normal, this.#options.config?.[namespace], this.#options));
+    this.#configs.set(namespace, readExtensionConfig(normal, this.#options.config?.[namespace], this.#options));
     to.set(namespace, normal);
   }
 

@@ -14,8 +14,7 @@ export { settledWithin } from "../domain/kit/settled_within.ts";
 /** What an extension sees of the conversation it runs in; docs/extensions.md has it as a table. Nothing of it can be
  * changed. Keys with `?` are missing where that part is, as in a test. */
 export type EnvironmentView = keys.ConversationKeys & keys.QueryKeys;
-export type ChildOptions = keys.ChildOptions;
-export type ChildResult = keys.ChildResult;
+export type { ChildOptions, ChildResult } from "./environment_keys.ts";
 
 export interface NudgeContext {
   readonly environment: EnvironmentView;

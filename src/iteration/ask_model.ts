@@ -5,17 +5,17 @@ import type { ParsedReply, Reply } from "../prompt/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RouterReply } from "../providers/router.ts";
 import { NO_USAGE, type Usage } from "../domain/usage.ts";
-import type { Fault, IterationFrame, IterationInput } from "./iteration.ts";
+import type { IterationFault, IterationFrame, IterationInput } from "./iteration.ts";
 import { ReplyProgress } from "./_reply_progress.ts";
 
 /** What one model call gave, however it went. */
-export interface Asked {
+export interface ModelCallOutcome {
   /** The raw reply, or what came of it before it broke off; null where nothing arrived. */
   readonly text: string | null;
   readonly parsed: { readonly ok: true; readonly reply: Reply } | {
     readonly ok: false;
     readonly reason: string;
-    readonly fault: Fault;
+    readonly fault: IterationFault;
   };
   readonly thinking: string;
   /** It ended at the longest reply that the model writes. */
@@ -39,7 +39,7 @@ export async function askModel(
   { messages, reasoning, told, prefer = null }:
     & { readonly messages: readonly ModelMessage[]; readonly told: Promise<void> }
     & Pick<IterationInput, "reasoning" | "prefer">,
-): Promise<Asked> {
+): Promise<ModelCallOutcome> {
   const begun = performance.now();
   // The reader of replies and its schema library load while the model thinks, not before it is asked.
   const loading = setTimeout(() => void import("../prompt/parse_reply.ts"), AFTER_REQUEST_MS);
@@ -78,7 +78,7 @@ export async function askModel(
 function failedWith(
   error: ProviderError,
   { progress, brokeOff }: { readonly progress: ReplyProgress; readonly brokeOff: boolean },
-): Omit<Asked, "traces" | "ms" | "provider" | "model"> {
+): Omit<ModelCallOutcome, "traces" | "ms" | "provider" | "model"> {
   return {
     text: progress.text || null,
     parsed: { ok: false, reason: error.message, fault: brokeOff ? "broken" : "call" },
@@ -93,7 +93,7 @@ function failedWith(
 function servedBy(
   { text, usage, costUsd, provider, model, finish }: RouterReply,
   parsed: ParsedReply,
-): Pick<Asked, "text" | "parsed" | "cut" | "usage" | "costUsd" | "provider" | "model"> {
+): Pick<ModelCallOutcome, "text" | "parsed" | "cut" | "usage" | "costUsd" | "provider" | "model"> {
   const cut = finish === "length";
   const reply = cut && !parsed.ok
     ? {
@@ -105,7 +105,7 @@ function servedBy(
   return { text, parsed: reply, cut, usage, costUsd, provider, model };
 }
 
-function currentOf({ router }: IterationFrame): Pick<Asked, "provider" | "model"> {
+function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider" | "model"> {
   const { provider, model } = router.current();
   return { provider: provider.name, model };
 }

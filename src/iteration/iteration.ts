@@ -76,7 +76,7 @@ export interface AcceptedFinal {
 
 /** Why a reply came to nothing: what is wrong with it, that it had neither code nor final, that it broke off after a part
  * of it was shown, or that the call gave none. */
-export type Fault = ReplyFault | "idle" | "broken" | "call";
+export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
   /** The model that was asked. */
@@ -93,7 +93,7 @@ interface Common {
 export type IterationResult =
   | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
   | (Common & { readonly kind: "executed" })
-  | (Common & { readonly kind: "empty"; readonly fault: Fault })
+  | (Common & { readonly kind: "empty"; readonly fault: IterationFault })
   | (Common & { readonly kind: "refused"; readonly reason: string })
   | (Common & {
     readonly kind: "failed";
@@ -101,7 +101,7 @@ export type IterationResult =
     /** Asking again cannot help. */
     readonly fatal: boolean;
     /** Null where every block failed. */
-    readonly fault: Fault | null;
+    readonly fault: IterationFault | null;
     /** Why the final that came with failed blocks was refused, null where there was none. */
     readonly refused: string | null;
   })

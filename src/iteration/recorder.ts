@@ -3,7 +3,7 @@ import { clip } from "../domain/clip.ts";
 import type { IterationOutcome } from "../domain/query_event.ts";
 import type { ReplyBlock } from "../prompt/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import type { Asked } from "./ask_model.ts";
+import type { ModelCallOutcome } from "./ask_model.ts";
 import type { Executed } from "./execute_blocks.ts";
 import type { AcceptedFinal, IterationFrame, IterationInput } from "./iteration.ts";
 
@@ -11,7 +11,7 @@ import type { AcceptedFinal, IterationFrame, IterationInput } from "./iteration.
 export class Recorder {
   readonly #frame: IterationFrame;
   readonly #input: IterationInput;
-  readonly #asked: Asked;
+  readonly #asked: ModelCallOutcome;
   readonly #messages: readonly ModelMessage[];
   #begun: Promise<string> | null = null;
 
@@ -19,7 +19,7 @@ export class Recorder {
     frame: IterationFrame,
     { input, asked, messages }: {
       readonly input: IterationInput;
-      readonly asked: Asked;
+      readonly asked: ModelCallOutcome;
       readonly messages: readonly ModelMessage[];
     },
   ) {

@@ -3,9 +3,9 @@ import { Cancelled } from "../domain/errors.ts";
 import type { IterationOutcome } from "../domain/query_event.ts";
 import { callMessages } from "../prompt/call_messages.ts";
 import type { Reply } from "../prompt/reply.ts";
-import { type Asked, askModel } from "./ask_model.ts";
+import { askModel, type ModelCallOutcome } from "./ask_model.ts";
 import { executeBlocks, type Executed } from "./execute_blocks.ts";
-import type { Fault, Iterated, IterationFrame, IterationInput, IterationResult } from "./iteration.ts";
+import type { Iterated, IterationFault, IterationFrame, IterationInput, IterationResult } from "./iteration.ts";
 import { Recorder } from "./recorder.ts";
 import { type Settled, settleFinal } from "./settle_final.ts";
 
@@ -23,7 +23,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const { alternatingRoles } = frame.router.current().capabilities;
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
   const told = input.after.then(() => announce(frame, input));
-  let asked: Asked;
+  let asked: ModelCallOutcome;
   try {
     const { reasoning, prefer = null } = input;
     asked = await askModel(frame, { messages, reasoning, prefer, told });
@@ -55,8 +55,8 @@ function announce({ emitter }: IterationFrame, { position, context: { nudges } }
 
 /** No usable reply: a failed iteration whose reason reaches the model in its next call. */
 async function giveUp(
-  asked: Asked,
-  { reason, fault, recorder }: { readonly reason: string; readonly fault: Fault; readonly recorder: Recorder },
+  asked: ModelCallOutcome,
+  { reason, fault, recorder }: { readonly reason: string; readonly fault: IterationFault; readonly recorder: Recorder },
 ): Promise<Iterated> {
   await recorder.fail(reason);
   const { thinking, fatal, model } = asked;
@@ -80,7 +80,7 @@ async function act(
   frame: IterationFrame,
   { input, asked, reply, recorder }: {
     readonly input: IterationInput;
-    readonly asked: Asked;
+    readonly asked: ModelCallOutcome;
     readonly reply: Reply;
     readonly recorder: Recorder;
   },
@@ -145,7 +145,7 @@ async function requestSent(): Promise<void> {
 }
 
 function conclude(
-  asked: Asked,
+  asked: ModelCallOutcome,
   { settled, executed, reply }: {
     readonly settled: Settled | null;
     readonly executed: Executed;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Listed, ListOptions } from "../domain/conversation_care.ts";
+import type { ConversationFilter, ConversationSummary } from "../domain/conversation_care.ts";
 import { branchesWithQueries, newestBranchesOf } from "./_branch_rows.ts";
 import { has } from "./_chats.ts";
 import { Damage } from "./_damage.ts";
@@ -24,8 +24,8 @@ export function latestConversation(db: Database, workspace: string): Promise<Bra
 /** `Store.listConversations`. */
 export function listConversations(
   db: Database,
-  { limit, after, channel }: ListOptions,
-): Promise<readonly (Branch & Listed)[]> {
+  { limit, after, channel }: ConversationFilter,
+): Promise<readonly (Branch & ConversationSummary)[]> {
   return db.read(async (tx) => {
     await verifyOrder(tx);
     const all = byActivity(tx).limit(Math.max(0, Math.floor(limit)));

@@ -3,7 +3,7 @@ import { blockResult } from "../domain/block_result.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import type { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 import { searchText } from "./_search_text.ts";
 import type { StoredBlock } from "./store.ts";
 
@@ -23,7 +23,7 @@ interface ExactTexts {
   readonly stderr: string;
 }
 
-type ExpressionState = Schema["expressionState"];
+type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Omit<
   ExpressionState,
   "rowid" | "id" | "expressionSoulId" | "iterationId" | "version" | "createdAt" | "checksum" | "replaces"

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Listed } from "../domain/conversation_care.ts";
+import type { ConversationSummary } from "../domain/conversation_care.ts";
 import { idsWith, verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
@@ -73,7 +73,7 @@ export async function newestBranchesOf(db: Database, ids: readonly string[]): Pr
 export async function branchesWithQueries(
   db: Database,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, Branch & Omit<Listed, "place">>> {
+): Promise<ReadonlyMap<string, Branch & Omit<ConversationSummary, "place">>> {
   const rows = await allBranches(db).where("c.id", "in", ids)
     .leftJoin(
       "querySoul as q",

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Chat } from "../domain/new_conversation.ts";
+import type { ExternalChat } from "../domain/new_conversation.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { isIntact } from "./_intact.ts";
@@ -14,7 +14,7 @@ export function has(alias: string, wanted: Readonly<Record<string, string>>): Ra
 }
 
 /** The conversation of a chat. It reads the rows themselves, since an index may have lost one. */
-export async function externalIn(db: Database, { channel, externalId }: Chat): Promise<string | null> {
+export async function externalIn(db: Database, { channel, externalId }: ExternalChat): Promise<string | null> {
   const { rows: [found] } = await sql<{ id: string }>`SELECT s.id FROM conversation_soul s NOT INDEXED
     WHERE ${has("s", { channel, externalId })}
     ORDER BY s.rowid LIMIT 1`.execute(db);

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 
 /** The cells of a row that its checksum is of, in this order. Left out are the counts and sums that triggers keep, and the
  * number by which SQLite orders changes of scope. */
@@ -102,7 +102,7 @@ export const CHECKED = {
     "durationMs",
     "createdAt",
   ],
-} as const satisfies { readonly [T in keyof Schema]?: readonly (keyof Schema[T])[] };
+} as const satisfies { readonly [T in keyof DatabaseSchema]?: readonly (keyof DatabaseSchema[T])[] };
 
 export type CheckedTable = keyof typeof CHECKED;
 

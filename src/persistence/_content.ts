@@ -6,7 +6,7 @@ import type { Database } from "./_database.ts";
 import { applyDelta, deltaOf } from "./_delta.ts";
 import { stepsOf } from "./_delta_steps.ts";
 import { compiledRows } from "./_compiled_rows.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 
 const PREFIX = "sha256:";
 const INLINE_BYTES = 1024;
@@ -154,7 +154,7 @@ export class Content {
     await this.#insert({ ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  async #insert({ hash, encoding, bytes, base, steps, spent }: Schema["content"]): Promise<void> {
+  async #insert({ hash, encoding, bytes, base, steps, spent }: DatabaseSchema["content"]): Promise<void> {
     const row = { hash, encoding, bytes, base, steps, spent };
     await compiledRows(this.db, {
       name: "put content",
@@ -174,7 +174,7 @@ export class Content {
   }
 }
 
-interface Row extends Readonly<Schema["content"]> {
+interface Row extends Readonly<DatabaseSchema["content"]> {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 

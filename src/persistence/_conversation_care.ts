@@ -1,18 +1,18 @@
 import { sql } from "kysely";
 import { BusyError, UsageError } from "../domain/errors.ts";
-import type { LabelUse, Turn } from "../domain/conversation_care.ts";
+import type { LabelUse, QueryIterations } from "../domain/conversation_care.ts";
 import { idsWith } from "./_absent.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { intact, isIntact } from "./_intact.ts";
 import { verifyIterations } from "./_iteration_tally.ts";
-import { isShownIteration, isShownRun, readLineage, type Segment } from "./_lineage.ts";
+import { type BranchSegment, isShownIteration, isShownRun, readLineage } from "./_lineage.ts";
 import { queriesIn, verifyNumbers } from "./_query_numbers.ts";
 
 const MIN_PREFIX = 8;
 
 /** Removes conversations, and counts what a branch shows. */
-export class CareOfConversations {
+export class MaintenanceRows {
   readonly #db: Database;
 
   constructor(db: Database) {
@@ -56,9 +56,9 @@ export class CareOfConversations {
     });
   }
 
-  turns(branchId: string): Promise<readonly Turn[]> {
+  turns(branchId: string): Promise<readonly QueryIterations[]> {
     return this.#db.read(async (tx) => {
-      const turns: Turn[] = [];
+      const turns: QueryIterations[] = [];
       for (const segment of (await readLineage(tx, branchId)).toReversed()) {
         const rows = await turnsOf(tx, segment);
         const { branchId, until } = segment;
@@ -85,7 +85,7 @@ async function runningQuery(db: Database, conversationId: string): Promise<strin
 }
 
 /** The runs that a segment shows, with the number of their shown iterations and the sum of their places. */
-async function turnsOf(tx: Database, segment: Segment) {
+async function turnsOf(tx: Database, segment: BranchSegment) {
   return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin(
       tx.selectFrom("iteration as i").innerJoin("queryState as s", "s.id", "i.queryStateId")

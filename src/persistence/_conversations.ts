@@ -1,6 +1,6 @@
-import type { Listed, ListOptions } from "../domain/conversation_care.ts";
+import type { ConversationFilter, ConversationSummary } from "../domain/conversation_care.ts";
 import { newId } from "../domain/id.ts";
-import type { Chat, NewConversation } from "../domain/new_conversation.ts";
+import type { ExternalChat, NewConversation } from "../domain/new_conversation.ts";
 import type { NewFork } from "../domain/new_fork.ts";
 import { nextActivity } from "./_activity.ts";
 import { latestConversation, listConversations } from "./_active_conversations.ts";
@@ -14,7 +14,7 @@ import { toJson } from "./_json.ts";
 import type { Branch, BranchNode } from "./store.ts";
 
 /** The rows of `conversation_soul` and `conversation_state`. */
-export class Conversations {
+export class ConversationRows {
   readonly #db: Database;
   readonly #now: () => number;
 
@@ -27,14 +27,14 @@ export class Conversations {
     return this.#db.write((tx) => this.#insert(tx, facts));
   }
 
-  async ensure(facts: NewConversation & Chat): Promise<Branch> {
+  async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
     const made = await this.#db.write(async (tx) =>
       await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null
     );
     return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // it was deleted in between
   }
 
-  async findExternal(chat: Chat): Promise<Branch | null> {
+  async findExternal(chat: ExternalChat): Promise<Branch | null> {
     const id = await externalIn(this.#db, chat);
     return id === null ? null : await this.find(id);
   }
@@ -83,7 +83,7 @@ export class Conversations {
     return latestConversation(this.#db, workspace);
   }
 
-  list(options: ListOptions): Promise<readonly (Branch & Listed)[]> {
+  list(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]> {
     return listConversations(this.#db, options);
   }
 

@@ -1,5 +1,5 @@
 import { Kysely } from "kysely";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 import { SqliteDialect } from "./_sqlite_dialect.ts";
 import { SqliteDriver } from "./_sqlite_driver.ts";
 import type { SqliteConnection } from "./_sqlite_connection.ts";
@@ -8,7 +8,7 @@ import { Transactions, type TransactionsOptions } from "./_transactions.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /** What Kysely builds queries on: the database, or the transaction that runs on its one connection now. */
-export class Database extends Kysely<Schema> {
+export class Database extends Kysely<DatabaseSchema> {
   readonly #connection: SqliteConnection;
   /** Null where this is what a transaction works on: who has it has the connection. */
   readonly #transactions: Transactions | null;

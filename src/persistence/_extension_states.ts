@@ -14,8 +14,8 @@ import type { Database } from "./_database.ts";
 import { checkRun } from "./_fence.ts";
 import { findStates } from "./_find_states.ts";
 import { insertRow } from "./_insert_row.ts";
-import { isShownIteration, type Segment } from "./_lineage.ts";
-import type { Schema } from "./_schema.ts";
+import { type BranchSegment, isShownIteration } from "./_lineage.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 import { type Moment, newestMoment } from "./_scope_changes.ts";
 import { type StateRow, stateSegments, stateVersions } from "./_state_rows.ts";
 import { StateTally } from "./_state_tally.ts";
@@ -29,7 +29,11 @@ export interface ExtensionStatesOptions {
   readonly guard: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-type Joined = Schema & { i: Schema["iteration"]; s: Schema["queryState"]; q: Schema["querySoul"] };
+type Joined = DatabaseSchema & {
+  i: DatabaseSchema["iteration"];
+  s: DatabaseSchema["queryState"];
+  q: DatabaseSchema["querySoul"];
+};
 
 /** The part of the store that extensions write. */
 export class ExtensionStates implements StateStore {
@@ -132,7 +136,7 @@ export class ExtensionStates implements StateStore {
   }
 
   /** What a branch reads from, each of which has all its states. */
-  async #segments(tx: Database, place: StatePlace): Promise<readonly (Segment | null)[]> {
+  async #segments(tx: Database, place: StatePlace): Promise<readonly (BranchSegment | null)[]> {
     const segments = await stateSegments(tx, place);
     const { namespace } = place;
     for (const segment of segments) await this.#tally.verify(tx, { namespace, branchId: segment?.branchId ?? null });
@@ -188,7 +192,7 @@ export class ExtensionStates implements StateStore {
 /** Rows of one segment that it shows; `i` is `extension_state`. */
 function stateRows(
   tx: Database,
-  { place, segment }: { readonly place: StatePlace; readonly segment: Segment | null },
+  { place, segment }: { readonly place: StatePlace; readonly segment: BranchSegment | null },
 ) {
   const rows = tx.selectFrom("extensionState as i").leftJoin("queryState as s", "s.id", "i.queryStateId")
     .leftJoin("querySoul as q", "q.id", "s.querySoulId").where("i.namespace", "=", place.namespace);

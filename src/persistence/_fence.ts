@@ -6,9 +6,9 @@ import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";
 import { fromJson } from "./_json.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 
-type Row = Pick<Schema["queryState"], "id" | "status" | "metadata">;
+type Row = Pick<DatabaseSchema["queryState"], "id" | "status" | "metadata">;
 
 /** Who takes a branch over ends the run in it as lost, in the transaction that takes the lease. So a run's own row says
  * whether its process still has the branch, and a write of a run looks at it in its own transaction. Throws

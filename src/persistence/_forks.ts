@@ -18,7 +18,7 @@ export function createFork(
   { fork, now }: { readonly fork: NewFork; readonly now: number },
 ): Promise<string> {
   return db.write(async (tx) => {
-    const { parentId, ...point } = await findPoint(tx, { ...fork, action: "fork at" });
+    const { parentId, ...point } = await readPoint(tx, { ...fork, action: "fork at" });
     const parent = await tx.selectFrom("conversationState").select(["conversationSoulId", "title"])
       .where("id", "=", parentId).executeTakeFirstOrThrow();
     const newest = await tx.selectFrom("conversationState").select((s) => s.fn.max("version").as("version"))
@@ -44,7 +44,7 @@ type Point = ForkPoint & { readonly parentId: string };
 
 /** The rows of a moment. Throws `UsageError` for one that is not there or still runs; `action` is what cannot be done
  * then. */
-export async function findPoint(
+export async function readPoint(
   tx: Database,
   { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },
 ): Promise<Point> {

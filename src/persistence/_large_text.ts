@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 
 const PREFIX = "sha256:";
 
@@ -12,8 +12,8 @@ export async function putLarge(db: Database, pieces: AsyncIterable<Uint8Array>):
   const hashes: string[] = [];
   // The same bytes may stand there in another encoding: readers of this one know raw pieces in a list only.
   const insert = async (
-    { hash, encoding, bytes }: Pick<Schema["content"], "hash" | "encoding" | "bytes">,
-    others: readonly Schema["content"]["encoding"][],
+    { hash, encoding, bytes }: Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">,
+    others: readonly DatabaseSchema["content"]["encoding"][],
   ) => {
     const row = { encoding, bytes, base: null, steps: null, spent: null };
     await db.insertInto("content").values({ hash, ...row })

@@ -3,11 +3,13 @@ import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";
 import { verifyIterations } from "./_iteration_tally.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 
-type Found = Pick<Schema["iteration"], "id" | "queryStateId" | "status" | "metadata" | "position" | "llmThinking"> & {
-  readonly states: number;
-};
+type Found =
+  & Pick<DatabaseSchema["iteration"], "id" | "queryStateId" | "status" | "metadata" | "position" | "llmThinking">
+  & {
+    readonly states: number;
+  };
 
 /** The newest iteration of a run. */
 export async function lastIteration(db: Database, queryId: string): Promise<Found | null> {

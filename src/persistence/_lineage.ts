@@ -5,7 +5,7 @@ import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";
 import { fromJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 
 /** Where a branch left its parent; `conversation_state.metadata.fork`. */
 export interface ForkPoint {
@@ -19,14 +19,17 @@ export interface ForkPoint {
 }
 
 /** A branch as a descendant sees it: all of it, or what was there at the fork. */
-export interface Segment {
+export interface BranchSegment {
   readonly branchId: string;
   readonly until: ForkPoint | null;
 }
 
 /** A branch and its ancestors, itself first. */
-export async function readLineage(db: Database, branchId: string): Promise<readonly [Segment, ...Segment[]]> {
-  const lineage: [Segment, ...Segment[]] = [{ branchId, until: null }];
+export async function readLineage(
+  db: Database,
+  branchId: string,
+): Promise<readonly [BranchSegment, ...BranchSegment[]]> {
+  const lineage: [BranchSegment, ...BranchSegment[]] = [{ branchId, until: null }];
   const met = new Set([branchId]);
   for (let id: string = branchId;;) {
     const current = id;
@@ -52,19 +55,19 @@ export async function readLineage(db: Database, branchId: string): Promise<reado
 export async function readLineageAt(
   db: Database,
   { parentId, ...until }: ForkPoint & { readonly parentId: string },
-): Promise<readonly [Segment, ...Segment[]]> {
+): Promise<readonly [BranchSegment, ...BranchSegment[]]> {
   const [{ branchId }, ...ancestors] = await readLineage(db, parentId);
   return [{ branchId, until }, ...ancestors];
 }
 
 type Condition = Expression<SqlBool>;
-type Joined = Schema & { q: Schema["querySoul"]; s: Schema["queryState"] };
+type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
 
 /** Runs that a segment shows: of a query that was run again the newest run, and of the fork's query the fork's; a child
  * query's branch begins with rows of a run in its parent's. `s` and `q` are `query_state` and `query_soul`. */
 export function isShownRun<D extends Joined>(
   on: ExpressionBuilder<D, "q" | "s">,
-  { branchId, until }: Segment,
+  { branchId, until }: BranchSegment,
 ): Condition {
   const eb = on as unknown as ExpressionBuilder<Joined, "q" | "s">;
   const newest = eb.or([
@@ -81,7 +84,7 @@ type Positioned = { readonly i: { readonly position: number } };
 /** Iterations that a segment shows; `i` is `iteration`, or another table with the position of one in the run `s`. */
 export function isShownIteration<D extends Joined & Positioned>(
   on: ExpressionBuilder<D, "q" | "s" | "i">,
-  segment: Segment,
+  segment: BranchSegment,
 ): Condition {
   const eb = on as unknown as ExpressionBuilder<Joined & Positioned, "q" | "s" | "i">;
   const shown = isShownRun(eb, segment);

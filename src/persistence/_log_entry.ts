@@ -5,10 +5,10 @@ import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
 import { fromJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 
 type Scope = Pick<
-  Schema["log"],
+  DatabaseSchema["log"],
   "conversationSoulId" | "conversationStateId" | "querySoulId" | "queryStateId" | "iterationId"
 >;
 

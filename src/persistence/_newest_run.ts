@@ -5,18 +5,18 @@ import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";
 import { queriesIn } from "./_query_numbers.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 
 /** A run of a query (`query_state`). */
-export interface Run {
+export interface RunRow {
   readonly id: string;
   readonly soulId: string;
   readonly version: number;
-  readonly status: Schema["queryState"]["status"];
+  readonly status: DatabaseSchema["queryState"]["status"];
 }
 
 /** The newest run of a branch's own queries, which is always one of the last query. */
-export async function newestRun(db: Database, branchId: string): Promise<Run | null> {
+export async function newestRun(db: Database, branchId: string): Promise<RunRow | null> {
   const to = await queriesIn(db, { branchId, until: null });
   return to === 0 ? null : await runAt(db, { branchId, number: to - 1 });
 }
@@ -48,8 +48,8 @@ async function runAt(
     readonly number: number;
     readonly version?: number | null;
   },
-): Promise<Run> {
-  const [run] = await compiledRows<Run>(db, {
+): Promise<RunRow> {
+  const [run] = await compiledRows<RunRow>(db, {
     name: "run of a query of a branch",
     build: () =>
       db.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id")

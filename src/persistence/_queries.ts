@@ -13,16 +13,16 @@ import { insertQuerySoul } from "./_insert_query_soul.ts";
 import { intact } from "./_intact.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { newestIterations } from "./_last_iteration.ts";
-import { type ForkPoint, isShownRun, readLineage, type Segment } from "./_lineage.ts";
+import { type BranchSegment, type ForkPoint, isShownRun, readLineage } from "./_lineage.ts";
 import { type IsAlive, renewLeases, takeLease } from "./_leases.ts";
-import { newestRun, type Run, runBefore } from "./_newest_run.ts";
+import { newestRun, runBefore, type RunRow } from "./_newest_run.ts";
 import { endLeftOf, sweepLost } from "./_sweep.ts";
 import { pendingBlocks } from "./_pending_blocks.ts";
 import { countImages } from "./_query_extras.ts";
 import type { QueryMetadata } from "./_query_metadata.ts";
 import { makeDigest, nextRun, queriesIn, verifyNumbers } from "./_query_numbers.ts";
 import { keepRequestKey } from "./_request_keys.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 import { titleFromRequest } from "./_titles.ts";
 import type { NewQuery, PreviousTurn, ProcessOwner } from "./store.ts";
 import type { QueryEnd, StoredQuery } from "../domain/stored_query.ts";
@@ -34,7 +34,7 @@ interface QueryRow {
   readonly conversationId: string;
   readonly branchId: string;
   readonly query: string | null;
-  readonly status: Schema["queryState"]["status"];
+  readonly status: DatabaseSchema["queryState"]["status"];
   readonly metadata: string | null;
   readonly soulMetadata: string | null;
   readonly createdAt: number;
@@ -122,7 +122,7 @@ export class Queries {
     return await this.#db.read(async (tx) => await this.#ofLineage(tx, await readLineage(tx, branchId), newest));
   }
 
-  async #ofLineage(tx: Database, lineage: readonly Segment[], newest: number): Promise<readonly StoredQuery[]> {
+  async #ofLineage(tx: Database, lineage: readonly BranchSegment[], newest: number): Promise<readonly StoredQuery[]> {
     const found: StoredQuery[] = [];
     for (const segment of lineage) {
       found.unshift(...await this.#ofSegment(tx, { segment, newest: newest - found.length }));
@@ -133,7 +133,7 @@ export class Queries {
 
   async #ofSegment(
     tx: Database,
-    { segment, newest }: { readonly segment: Segment; readonly newest: number },
+    { segment, newest }: { readonly segment: BranchSegment; readonly newest: number },
   ): Promise<readonly StoredQuery[]> {
     const { branchId } = segment;
     const to = await queriesIn(tx, segment);
@@ -168,7 +168,7 @@ export class Queries {
   /** The last one that has ended of those before a run, or of all for one that is not known. */
   async #lastBefore(
     tx: Database,
-    { segment, queryId }: { readonly segment: Segment; readonly queryId: string },
+    { segment, queryId }: { readonly segment: BranchSegment; readonly queryId: string },
   ): Promise<StoredQuery | undefined> {
     const { branchId } = segment;
     const [mark] = await compiledRows(tx, {
@@ -251,7 +251,7 @@ function rowsOf(db: Database) {
 }
 
 /** The newest run of the last query of a branch, which another one may replace. */
-async function lastRun(tx: Database, branchId: string, queryId: string): Promise<Run> {
+async function lastRun(tx: Database, branchId: string, queryId: string): Promise<RunRow> {
   const last = await newestRun(tx, branchId);
   if (last?.id !== queryId) {
     throw new UsageError(`Cannot retry query ${queryId}: it is not the last one of its branch; fork before it`);

@@ -3,7 +3,7 @@ import { compiledRows } from "./_compiled_rows.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";
-import { readLineage, type Segment } from "./_lineage.ts";
+import { type BranchSegment, readLineage } from "./_lineage.ts";
 import { digestTerm } from "./_shown_digest.ts";
 import { newestVariables } from "./_shown_variables.ts";
 import { updateRow } from "./_update_row.ts";
@@ -38,7 +38,7 @@ export async function makeDigest(tx: Database, branchId: string): Promise<void> 
 }
 
 /** How many queries a segment shows. Throws `Damage` where it, or the query at its end, is missing. */
-export async function queriesIn(db: Database, { branchId, until }: Segment): Promise<number> {
+export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
   if (until === null) return (await branchRow(db, branchId)).queries;
   const [row] = await compiledRows(db, {
     name: "number of a query",

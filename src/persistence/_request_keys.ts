@@ -5,7 +5,7 @@ import { verifyAbsent } from "./_absent.ts";
 import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
 import { intact, isIntact } from "./_intact.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 
 const KEPT_MS = 24 * 3_600_000;
 
@@ -39,7 +39,9 @@ export async function findRequestKey(
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
 ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null> {
   const conversation = await conversationOf(db, branchId);
-  const { rows } = await sql<Pick<Schema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">>`
+  const { rows } = await sql<
+    Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">
+  >`
     SELECT k.conversation_state_id, k.query_state_id, k.fingerprint FROM request_key k NOT INDEXED
     WHERE CASE WHEN ${isIntact("requestKey", "k")} THEN k.key = ${key} AND k.created_at > ${now - KEPT_MS} END`
     .execute(db);

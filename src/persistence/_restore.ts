@@ -2,7 +2,7 @@ import { mkdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RestoreReport } from "../domain/database_care.ts";
+import type { DatabaseRestoreReport } from "../domain/database_care.ts";
 import { StoreError, UsageError } from "../domain/errors.ts";
 import { notAlone, openAlone } from "./_alone.ts";
 import { copyDatabase } from "./_copy_database.ts";
@@ -17,7 +17,7 @@ const NEWCOMER_MS = 120;
 export async function restoreDatabase(
   path: string,
   { source, now }: { readonly source: string; readonly now: () => number },
-): Promise<RestoreReport> {
+): Promise<DatabaseRestoreReport> {
   const start = performance.now();
   if (path === ":memory:") throw new UsageError("Cannot restore :memory:: it is no file");
   const from = resolve(source);

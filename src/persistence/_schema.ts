@@ -6,7 +6,7 @@ interface Stored {
 }
 
 /** The tables of the migrations in camel case; `SqliteDialect` translates the names both ways. */
-export interface Schema {
+export interface DatabaseSchema {
   readonly content: {
     hash: string;
     encoding: "raw" | "chunks" | "delta";

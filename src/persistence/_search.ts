@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<string, SearchKind>> = { query: "request", expr: "c
 const FIELDS: Readonly<Record<SearchKind, string>> = { request: "query", code: "expr", answer: "answer" };
 
 /** `Archive.search`. Nothing in the text has a meaning to the query language. */
-export async function search(
+export async function searchRows(
   db: Database,
   { text, filter }: { readonly text: string; readonly filter: SearchFilter },
 ): Promise<readonly SearchHit[]> {

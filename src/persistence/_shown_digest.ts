@@ -2,7 +2,7 @@ import { compiledRows } from "./_compiled_rows.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";
-import type { Segment } from "./_lineage.ts";
+import type { BranchSegment } from "./_lineage.ts";
 import type { NewestRow } from "./_shown_variables.ts";
 
 /** What one variable adds to the digest of all that a branch shows: the checksum of its newest version. */
@@ -14,7 +14,7 @@ export function digestTerm({ checksum, scope }: Pick<NewestRow, "checksum" | "sc
  * was stored before there was a digest is passed over. */
 export async function verifyNewest(
   db: Database,
-  { segment, rows }: { readonly segment: Segment; readonly rows: readonly NewestRow[] },
+  { segment, rows }: { readonly segment: BranchSegment; readonly rows: readonly NewestRow[] },
 ): Promise<void> {
   const expected = await digestOf(db, segment);
   if (expected === null || expected === rows.reduce((sum, row) => sum + digestTerm(row), 0)) return;
@@ -34,7 +34,7 @@ export async function addToDigest(
 }
 
 /** The digest that a fork at the end of such a segment begins with. */
-export async function digestOf(db: Database, { branchId, until }: Segment): Promise<number | null> {
+export async function digestOf(db: Database, { branchId, until }: BranchSegment): Promise<number | null> {
   if (until === null) return await digestNow(db, branchId);
   const { queryId, soulId, position } = until;
   const [row] = position < 0

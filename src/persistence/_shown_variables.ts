@@ -3,8 +3,8 @@ import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";
 import { fromJson } from "./_json.ts";
-import { isShownIteration, type Segment } from "./_lineage.ts";
-import type { Schema } from "./_schema.ts";
+import { type BranchSegment, isShownIteration } from "./_lineage.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 import type { VariableHead } from "./store.ts";
 
 /** `expression_soul.metadata` of a variable. */
@@ -17,7 +17,8 @@ export interface VariableSoulMetadata {
 }
 
 /** One version of a variable; `number` is 1 for the first one, ancestors' versions counted. */
-export interface VersionRow extends Pick<Schema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
+export interface VersionRow
+  extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
   readonly checksum: number;
   readonly soulId: string;
   readonly name: string | null;
@@ -37,7 +38,7 @@ type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
  * that of the nearest ancestor as of the fork. */
 export async function newestVariables(
   db: Database,
-  { lineage, names }: { readonly lineage: readonly Segment[]; readonly names?: readonly string[] },
+  { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
 ): Promise<readonly NewestRow[]> {
   const scopes = new Map<string, VariableHead["scope"]>();
   const found = new Map<string, NewestRow & { readonly place: Place }>();
@@ -85,7 +86,7 @@ function comparePlaces(a: Place, b: Place): number {
 export async function shownVersions(
   db: Database,
   { lineage, name, limit = Infinity }: {
-    readonly lineage: readonly Segment[];
+    readonly lineage: readonly BranchSegment[];
     readonly name: string;
     readonly limit?: number;
   },
@@ -124,7 +125,7 @@ function verifyChain(
 /** Every variable of one segment, with its newest version and its newest change of scope where the segment shows one. */
 async function newestOf(
   db: Database,
-  { segment, names }: { readonly segment: Segment; readonly names?: readonly string[] | undefined },
+  { segment, names }: { readonly segment: BranchSegment; readonly names?: readonly string[] | undefined },
 ) {
   const wanted = db.selectFrom("expressionSoul as v")
     .leftJoin("expressionState as e", (join) =>
@@ -153,7 +154,7 @@ async function newestOf(
 }
 
 /** Of the variable `v`. */
-function newestChange(db: Database, segment: Segment) {
+function newestChange(db: Database, segment: BranchSegment) {
   return db.selectFrom("scopeChange as i")
     .leftJoin("queryState as s", "s.id", "i.queryStateId")
     .leftJoin("querySoul as q", "q.id", "s.querySoulId")
@@ -162,7 +163,7 @@ function newestChange(db: Database, segment: Segment) {
     .orderBy("i.id", "desc").limit(1);
 }
 
-function shownStates(db: Database, segment: Segment) {
+function shownStates(db: Database, segment: BranchSegment) {
   return db.selectFrom("expressionState as e")
     .innerJoin("iteration as i", "i.id", "e.iterationId")
     .innerJoin("queryState as s", "s.id", "i.queryStateId")

@@ -4,16 +4,16 @@ import type { Dependency } from "../domain/dependency.ts";
 import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import type { ConversationArchive } from "../domain/conversation_archive.ts";
-import type { ImportReport, LabelUse, Listed, ListOptions, Turn } from "../domain/conversation_care.ts";
-import type { Chat, NewConversation } from "../domain/new_conversation.ts";
+import type * as records from "../domain/conversation_care.ts";
+import type { ExternalChat, NewConversation } from "../domain/new_conversation.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { SubCall } from "../domain/sub_call.ts";
 import type { SentMessage } from "../domain/sent_message.ts";
 import type { QueryEnd, StoredQuery } from "../domain/stored_query.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { Children } from "./_children.ts";
-import { CareOfConversations } from "./_conversation_care.ts";
-import { Conversations } from "./_conversations.ts";
+import { MaintenanceRows } from "./_conversation_care.ts";
+import { ConversationRows } from "./_conversations.ts";
 import { Database } from "./_database.ts";
 import { readDependencies } from "./_dependencies.ts";
 import { ExtensionStates } from "./_extension_states.ts";
@@ -28,13 +28,13 @@ import { readExtras } from "./_query_extras.ts";
 import { Queries } from "./_queries.ts";
 import { quickCheck } from "./_quick_check.ts";
 import { findRequestKey } from "./_request_keys.ts";
-import { search } from "./_search.ts";
+import { searchRows } from "./_search.ts";
 import { readSentMessages } from "./_sent_messages.ts";
 import { SqliteConnection } from "./_sqlite_connection.ts";
 import { toStoreError } from "./_store_error.ts";
 import type { StoreOptions } from "./_store_options.ts";
 import { setTitle, suggestTitle } from "./_titles.ts";
-import { Variables } from "./_variables.ts";
+import { VariableRows } from "./_variables.ts";
 import type * as store from "./store.ts";
 
 /** The store in one SQLite database, which it owns from now on. */
@@ -44,24 +44,24 @@ export class SqliteStore implements store.Store {
   readonly #now: () => number;
   readonly #files: OpenFiles | null;
   readonly #db: Database;
-  readonly #conversations: Conversations;
+  readonly #conversations: ConversationRows;
   readonly #queries: Queries;
   readonly #iterations: Iterations;
-  readonly #variables: Variables;
+  readonly #variables: VariableRows;
   readonly #children: Children;
-  readonly #care: CareOfConversations;
+  readonly #care: MaintenanceRows;
 
   constructor(db: DatabaseSync, { location, files = null, now, busyMs, isAlive }: StoreOptions) {
     this.location = location;
     this.#now = now;
     this.#files = files;
     this.#db = new Database(new SqliteConnection(db), { busyMs, committed: () => files?.check() });
-    this.#conversations = new Conversations(this.#db, now);
+    this.#conversations = new ConversationRows(this.#db, now);
     this.#queries = new Queries(this.#db, { now, isAlive });
     this.#iterations = new Iterations(this.#db, now);
-    this.#variables = new Variables(this.#db, now);
+    this.#variables = new VariableRows(this.#db, now);
     this.#children = new Children(this.#db, now);
-    this.#care = new CareOfConversations(this.#db);
+    this.#care = new MaintenanceRows(this.#db);
     this.states = new ExtensionStates(this.#db, { now, guard: (work) => this.#guard(work) });
   }
 
@@ -69,11 +69,11 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#conversations.create(facts));
   }
 
-  findExternal(chat: Chat): Promise<store.Branch | null> {
+  findExternal(chat: ExternalChat): Promise<store.Branch | null> {
     return this.#guard(() => this.#conversations.findExternal(chat));
   }
 
-  ensureConversation(facts: NewConversation & Chat): Promise<store.Branch> {
+  ensureConversation(facts: NewConversation & ExternalChat): Promise<store.Branch> {
     return this.#guard(() => this.#conversations.ensure(facts));
   }
 
@@ -93,7 +93,9 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#conversations.latest(workspace));
   }
 
-  listConversations(options: ListOptions): Promise<readonly (store.Branch & Listed)[]> {
+  listConversations(
+    options: records.ConversationFilter,
+  ): Promise<readonly (store.Branch & records.ConversationSummary)[]> {
     return this.#guard(() => this.#conversations.list(options));
   }
 
@@ -209,11 +211,11 @@ export class SqliteStore implements store.Store {
     return this.#guard(() => this.#care.findQuery(prefix));
   }
 
-  labelUse(since: number): Promise<readonly LabelUse[]> {
+  labelUse(since: number): Promise<readonly records.LabelUse[]> {
     return this.#guard(() => this.#care.labelUse(since));
   }
 
-  turns(branchId: string): Promise<readonly Turn[]> {
+  turns(branchId: string): Promise<readonly records.QueryIterations[]> {
     return this.#guard(() => this.#care.turns(branchId));
   }
 
@@ -224,10 +226,10 @@ export class SqliteStore implements store.Store {
     });
   }
 
-  importConversation(archive: ConversationArchive, { workspace }: { workspace: string }): Promise<ImportReport> {
+  importConversation(archive: ConversationArchive, to: { workspace: string }): Promise<records.ImportReport> {
     return this.#guard(async () => {
       const { importConversation } = await import("./_import.ts");
-      return await importConversation(this.#db, { archive, workspace });
+      return await importConversation(this.#db, { archive, ...to });
     });
   }
 
@@ -262,7 +264,7 @@ export class SqliteStore implements store.Store {
   }
 
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]> {
-    return this.#guard(() => search(this.#db, { text, filter }));
+    return this.#guard(() => searchRows(this.#db, { text, filter }));
   }
 
   logs(filter: LogFilter): Promise<readonly LogRow[]> {

@@ -1,10 +1,10 @@
 import type { Database } from "./_database.ts";
-import { readLineage, readLineageAt, type Segment } from "./_lineage.ts";
+import { type BranchSegment, readLineage, readLineageAt } from "./_lineage.ts";
 
 /** A branch and its ancestors, itself first, as for its variables; and a child query goes on from the iteration that
  * started it. */
-export async function readStateLineage(db: Database, branchId: string): Promise<readonly Segment[]> {
-  const lineage: Segment[] = [...await readLineage(db, branchId)];
+export async function readStateLineage(db: Database, branchId: string): Promise<readonly BranchSegment[]> {
+  const lineage: BranchSegment[] = [...await readLineage(db, branchId)];
   const met = new Set<string>();
   for (;;) {
     const last = lineage.at(-1)?.branchId ?? branchId;

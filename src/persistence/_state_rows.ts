@@ -1,12 +1,12 @@
 import type { StatePlace, StateVersion } from "../domain/extension_state.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
-import type { Segment } from "./_lineage.ts";
-import type { Schema } from "./_schema.ts";
+import type { BranchSegment } from "./_lineage.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 import { readStateLineage } from "./_state_lineage.ts";
 
 /** A version as it is stored. */
-export type StateRow = Pick<Schema["extensionState"], "key" | "version" | "value" | "createdAt">;
+export type StateRow = Pick<DatabaseSchema["extensionState"], "key" | "version" | "value" | "createdAt">;
 
 /** Rows with their values. */
 export async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<readonly StateVersion[]> {
@@ -23,6 +23,6 @@ export async function stateVersions(tx: Database, rows: readonly StateRow[]): Pr
 export async function stateSegments(
   tx: Database,
   { branchId }: StatePlace,
-): Promise<readonly (Segment | null)[]> {
+): Promise<readonly (BranchSegment | null)[]> {
   return branchId === null ? [null] : await readStateLineage(tx, branchId);
 }

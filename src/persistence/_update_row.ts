@@ -2,7 +2,7 @@ import type { Updateable } from "kysely";
 import { CHECKED, type CheckedTable } from "./_checksum.ts";
 import type { Database } from "./_database.ts";
 import { checkedColumns } from "./_intact.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 import { snakeCase } from "./_snake_case.ts";
 
 /** By table and changed columns. */
@@ -13,7 +13,7 @@ const TEXTS = new Map<string, string>();
 export async function updateRow<T extends CheckedTable>(
   db: Database,
   table: T,
-  { id, changes }: { readonly id: string; readonly changes: Updateable<Schema[T]> },
+  { id, changes }: { readonly id: string; readonly changes: Updateable<DatabaseSchema[T]> },
 ): Promise<void> {
   const given = changes as Readonly<Record<string, unknown>>;
   const columns = Object.keys(given);

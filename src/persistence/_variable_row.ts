@@ -1,7 +1,7 @@
 import type { VariableImage, VariableSummary } from "../domain/variable.ts";
 import type { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 import { searchText } from "./_search_text.ts";
 
 /** `expression_state.metadata` of a variable. `text` marks a system variable: its result is UTF-8 text. */
@@ -13,7 +13,7 @@ export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" |
   readonly order: number;
 }
 
-type ExpressionState = Schema["expressionState"];
+type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
 
 /** The cells of one version. The source of a function or class is what a search finds, so it stands in `expr`; other

@@ -6,7 +6,7 @@ import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { readLineage } from "./_lineage.ts";
-import type { Schema } from "./_schema.ts";
+import type { DatabaseSchema } from "./_schema.ts";
 import { digestTerm } from "./_shown_digest.ts";
 import { type NewestRow, newestVariables, type VariableSoulMetadata } from "./_shown_variables.ts";
 
@@ -16,13 +16,13 @@ const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
 type Shown = Pick<NewestRow, "checksum" | "scope">;
 
-export interface Soul {
+export interface VariableRow {
   readonly id: string;
   readonly metadata: VariableSoulMetadata;
   /** Of the next row. */
   version: number;
   /** Of the newest row, also one of an ancestor. */
-  result: Schema["expressionState"]["result"];
+  result: DatabaseSchema["expressionState"]["result"];
   /** The newest version that the branch shows, also one of an ancestor; null where it shows none. */
   shown: Shown | null;
   /** False while it is an ancestor's, which this branch has not changed. */
@@ -33,7 +33,7 @@ export interface Soul {
 export class VariableSouls {
   readonly #db: Database;
   readonly #at: { readonly branchId: string; readonly now: number };
-  readonly #souls = new Map<string, Soul>();
+  readonly #souls = new Map<string, VariableRow>();
   #change = 0;
 
   constructor(db: Database, at: { readonly branchId: string; readonly now: number }) {
@@ -62,12 +62,12 @@ export class VariableSouls {
     if (unsure.size > 0) await this.#lookBack([...unsure]);
   }
 
-  get(name: string): Soul | undefined {
+  get(name: string): VariableRow | undefined {
     return this.#souls.get(name);
   }
 
   /** The branch's own soul of a name; made where there is none. */
-  async own(name: string): Promise<Soul> {
+  async own(name: string): Promise<VariableRow> {
     const known = this.#souls.get(name);
     if (known?.own) return known;
     const soul = await this.#made(name, known);
@@ -76,12 +76,12 @@ export class VariableSouls {
   }
 
   /** Says what the branch shows of a variable from now on. */
-  show(soul: Soul, shown: Shown | null): void {
+  show(soul: VariableRow, shown: Shown | null): void {
     this.#change += (shown ? digestTerm(shown) : 0) - (soul.shown ? digestTerm(soul.shown) : 0);
     soul.shown = shown;
   }
 
-  async #made(name: string, known: Soul | undefined): Promise<Soul> {
+  async #made(name: string, known: VariableRow | undefined): Promise<VariableRow> {
     const metadata: VariableSoulMetadata = { ...known?.metadata, ...(SYSTEM.has(name) ? { scope: "system" } : {}) };
     const id = newId();
     await insertRow(this.#db, "expressionSoul", {

@@ -5,7 +5,7 @@ import { insertRow } from "./_insert_row.ts";
 import { toJson } from "./_json.ts";
 import { type Moment, writeScopes } from "./_scope_changes.ts";
 import type { IterationEnd, StoredBlock } from "./store.ts";
-import { type Soul, VariableSouls } from "./_variable_souls.ts";
+import { type VariableRow, VariableSouls } from "./_variable_souls.ts";
 import { systemCells, variableCells } from "./_variable_row.ts";
 
 type Cells = Awaited<ReturnType<typeof variableCells>>;
@@ -113,7 +113,7 @@ export class VariableWriter {
     }
   }
 
-  async #insert(soul: Soul, cells: Cells): Promise<void> {
+  async #insert(soul: VariableRow, cells: Cells): Promise<void> {
     const checksum = await insertRow(this.#content.db, "expressionState", {
       id: newId(),
       expressionSoulId: soul.id,

@@ -7,11 +7,11 @@ import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { readEdges } from "./_dependencies.ts";
 import { checkRun } from "./_fence.ts";
-import { findPoint } from "./_forks.ts";
+import { readPoint } from "./_forks.ts";
 import { intact } from "./_intact.ts";
 import { lostIterations, verifyIterations, verifyStates } from "./_iteration_tally.ts";
 import { fromJson } from "./_json.ts";
-import { isShownRun, readLineage, readLineageAt, type Segment } from "./_lineage.ts";
+import { type BranchSegment, isShownRun, readLineage, readLineageAt } from "./_lineage.ts";
 import { queriesIn, verifyNumbers } from "./_query_numbers.ts";
 import { restoreOrder } from "./_restore_order.ts";
 import { newestMoment, writeScopes } from "./_scope_changes.ts";
@@ -23,7 +23,7 @@ import { loadValues, variableImage, type VariableMetadata } from "./_variable_ro
 import type { Store, VariableHead, VariableVersion } from "./store.ts";
 
 /** Reads the variables of a branch, and says which are live. */
-export class Variables {
+export class VariableRows {
   readonly #db: Database;
   readonly #now: () => number;
   /** The newest versions by name of the branch that was read last, which its digest says are all there. */
@@ -198,7 +198,7 @@ async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<stri
 /** The newest runs that a segment shows, newest first. */
 async function newestRuns(
   tx: Database,
-  { segment, limit }: { readonly segment: Segment; readonly limit: number },
+  { segment, limit }: { readonly segment: BranchSegment; readonly limit: number },
 ): Promise<readonly string[]> {
   const { branchId } = segment;
   const to = await queriesIn(tx, segment);
@@ -222,7 +222,7 @@ async function iterationsOf(tx: Database, queryId: string): Promise<readonly str
   return rows.map(({ id }) => id);
 }
 
-type Lineage = readonly [Segment, ...Segment[]];
+type Lineage = readonly [BranchSegment, ...BranchSegment[]];
 
 function lost(name: string): Damage {
   return new Damage(`the newest version of variable ${name} is missing`);
@@ -234,5 +234,5 @@ async function lineageOf(
   branchId: string,
   { at }: { readonly at: BranchPoint | undefined },
 ): Promise<Lineage> {
-  return at ? await readLineageAt(tx, await findPoint(tx, { ...at, action: "show" })) : await readLineage(tx, branchId);
+  return at ? await readLineageAt(tx, await readPoint(tx, { ...at, action: "show" })) : await readLineage(tx, branchId);
 }

@@ -13,7 +13,7 @@ import { vacuumDatabase } from "./_vacuum.ts";
 const BUSY_MS = 10_000;
 
 /** Care of an SQLite database by connections of its own, one for each action: a store that is open on it goes on. */
-export class SqliteCare implements care.DatabaseCare {
+export class SqliteMaintenance implements care.DatabaseMaintenance {
   readonly location: string;
   readonly #now: () => number;
 
@@ -26,7 +26,7 @@ export class SqliteCare implements care.DatabaseCare {
     return this.#guard(() => backupDatabase(this.location, target));
   }
 
-  restore(source: string): Promise<care.RestoreReport> {
+  restore(source: string): Promise<care.DatabaseRestoreReport> {
     return this.#guard(() => restoreDatabase(this.location, { source, now: this.#now }));
   }
 

@@ -1,6 +1,6 @@
 import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
 import type { BlockResult } from "../domain/block_result.ts";
-import type { ConversationCare, Listed, ListOptions } from "../domain/conversation_care.ts";
+import type { ConversationFilter, ConversationMaintenance, ConversationSummary } from "../domain/conversation_care.ts";
 import type { Dependency } from "../domain/dependency.ts";
 import type { StateStore } from "../domain/extension_state.ts";
 import type { Image } from "../domain/image.ts";
@@ -8,7 +8,7 @@ import type { IterationRange } from "../domain/iteration_range.ts";
 import type { LogEntry } from "../domain/log_entry.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { NewChildBranch } from "../domain/new_child_branch.ts";
-import type { Chat, NewConversation } from "../domain/new_conversation.ts";
+import type { ExternalChat, NewConversation } from "../domain/new_conversation.ts";
 import type { NewestQueries } from "../domain/newest_queries.ts";
 import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
 import type { QueryStatus } from "../domain/query_result.ts";
@@ -181,7 +181,7 @@ export interface PreviousTurn {
  * writes is refused with `TakenOverError` once another process has ended it as lost. Owned by `app.ts`, which closes it
  * last. Blocks and variables are read back exactly as they were written; in other texts a lone
  * surrogate comes back as U+FFFD. */
-export interface Store extends ConversationCare, RequestKeys {
+export interface Store extends ConversationMaintenance, RequestKeys {
   /** Where the database is: a path or ":memory:". */
   readonly location: string;
 
@@ -190,12 +190,12 @@ export interface Store extends ConversationCare, RequestKeys {
    * characters of the id will do. */
   findConversation(conversationId: string): Promise<Branch | null>;
   /** The conversation of a chat: its newest branch, or null. */
-  findExternal(chat: Chat): Promise<Branch | null>;
+  findExternal(chat: ExternalChat): Promise<Branch | null>;
   /** The same, made where there is none. Two that ask at once get the same one. */
-  ensureConversation(facts: NewConversation & Chat): Promise<Branch>;
+  ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
   /** The conversation of this workspace with the newest query, or null. */
   latestConversation(workspace: string): Promise<Branch | null>;
-  listConversations(options: ListOptions): Promise<readonly (Branch & Listed)[]>;
+  listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
 
   /** A branch that goes on from a point of another one: it sees the queries up to there, and the variables as they were
    * then. Copies nothing; both stay readable and go their own ways. Throws `UsageError` for a point that is not there

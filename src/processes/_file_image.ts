@@ -15,7 +15,7 @@ export interface ImageRoom {
 
 /** Reads a tree; links are read, not followed, and what is neither file, folder nor link is taken as absent. Throws
  * RangeError where it is larger than the room. */
-export async function readImage(path: string, room: ImageRoom): Promise<FileImage> {
+export async function readFileImage(path: string, room: ImageRoom): Promise<FileImage> {
   const info = await Deno.lstat(path).catch(() => null);
   if (!info) return null;
   if (info.isSymlink) return { kind: "link", target: await Deno.readLink(path) };
@@ -26,7 +26,7 @@ export async function readImage(path: string, room: ImageRoom): Promise<FileImag
   if (info.isFile) return { kind: "file", mode, bytes: await Deno.readFile(path) };
   if (!info.isDirectory) return null;
   const entries = new Map<string, FileImage>();
-  for await (const { name } of Deno.readDir(path)) entries.set(name, await readImage(join(path, name), room));
+  for await (const { name } of Deno.readDir(path)) entries.set(name, await readFileImage(join(path, name), room));
   return { kind: "folder", mode, entries };
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type FileImage, readImage, sameImage, writeImage } from "./_file_image.ts";
+import { type FileImage, readFileImage, sameImage, writeImage } from "./_file_image.ts";
 
 /** What other programs run or obey, unconfined, later: nothing of it may come from a command. */
 const OWN = ".vis";
@@ -38,7 +38,7 @@ export class GuardedFiles {
     const room = { ...ROOM };
     const images = new Map<string, FileImage>();
     for (const path of await guardedPaths(workspace)) images.set(path, await imageOf(workspace, path, room));
-    const gitImage = git === "other" ? await readImage(join(workspace, ".git"), room) : null;
+    const gitImage = git === "other" ? await readFileImage(join(workspace, ".git"), room) : null;
     return new GuardedFiles(workspace, { git, gitImage, images });
   }
 
@@ -58,7 +58,7 @@ export class GuardedFiles {
     const now = await kindOf(git);
     if (now === "other" || this.#git === "other") {
       const room = { files: 1e6, bytes: 1e9 };
-      if (now === "folder" || !sameImage(this.#gitImage, await readImage(git, room).catch(() => null))) {
+      if (now === "folder" || !sameImage(this.#gitImage, await readFileImage(git, room).catch(() => null))) {
         await writeImage(git, this.#gitImage);
         changed.push(".git");
       }
@@ -132,7 +132,7 @@ async function guardedPaths(workspace: string): Promise<string[]> {
 /** Nothing behind a link: that is another place. */
 async function imageOf(workspace: string, path: string, room: { files: number; bytes: number }): Promise<FileImage> {
   if (await blockingParent(workspace, path.split("/").slice(0, -1)) !== null) return null;
-  return await readImage(join(workspace, path), room);
+  return await readFileImage(join(workspace, path), room);
 }
 
 /** The first of these folders that is something else; null where all are folders or absent. */

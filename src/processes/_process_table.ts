@@ -24,7 +24,7 @@ export function descendants(root: number): readonly ProcessFacts[] {
 }
 
 /** The hard limit of message queues, which tells confined processes from others; null where it ended meanwhile. */
-export function tagOf(pid: number): number | null {
+export function messageQueueLimit(pid: number): number | null {
   try {
     const line = /^Max msgqueue size\s+\S+\s+(\S+)/m.exec(PROC.read(`/proc/${pid}/limits`));
     return line?.[1] === undefined ? null : Number(line[1]); // NaN for "unlimited"

@@ -1,6 +1,6 @@
 import { REAL_CLOCK } from "../domain/kit/clock.ts";
 import { Libc } from "../sandbox/confine/libc.ts";
-import { descendants, type ProcessFacts, tagOf } from "./_process_table.ts";
+import { descendants, messageQueueLimit, type ProcessFacts } from "./_process_table.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36, WAIT4 = 61, WNOHANG = 1n; // x86-64
 /** Below the kernel's default of 819 200, so that a process with a lower limit is one of ours. */
@@ -48,7 +48,7 @@ export class Reaper {
     if (leader === undefined) return 0;
     signal(-leader, "SIGSTOP");
     const found = descendants(Deno.pid).filter(({ pid, session, ended }) =>
-      !ended && (session === leader || tagOf(pid) === tag)
+      !ended && (session === leader || messageQueueLimit(pid) === tag)
     );
     return found.length;
   }
@@ -90,7 +90,7 @@ export class Reaper {
     const leaders = new Set(this.#running.values());
     return descendants(Deno.pid).filter(({ pid, session }) => {
       if (leaders.has(pid) || leaders.has(session)) return true;
-      const tag = tagOf(pid);
+      const tag = messageQueueLimit(pid);
       return tag !== null && (this.#running.has(tag) || tag < FIRST_TAG);
     });
   }
@@ -102,7 +102,7 @@ export class Reaper {
     signal(-pid);
     signal(pid);
     for (const one of descendants(Deno.pid)) {
-      if (!one.ended && one.session !== pid && tagOf(one.pid) === tag) signal(one.pid);
+      if (!one.ended && one.session !== pid && messageQueueLimit(one.pid) === tag) signal(one.pid);
     }
   }
 
@@ -132,7 +132,7 @@ export class Reaper {
     const running = new Set(this.#running.values());
     return descendants(Deno.pid).filter(({ pid }) => {
       if (running.has(pid)) return false;
-      const tag = tagOf(pid);
+      const tag = messageQueueLimit(pid);
       if (tag === null || this.#running.has(tag)) return false;
       return tag < FIRST_TAG || (tag >= this.#first && tag < this.#last);
     });

@@ -1,9 +1,9 @@
 import { jsonrepair } from "jsonrepair";
-import { mendQuotes } from "./_mend_quotes.ts";
+import { repairQuotes } from "./_mend_quotes.ts";
 import { scanJson } from "./_scan_json.ts";
 
 /** A value read out of text that need not be quite JSON. */
-export interface MendedJson {
+export interface RepairedJson {
   readonly value: unknown;
   /** Index after the value in the text. */
   readonly end: number;
@@ -21,7 +21,7 @@ const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 export function readJson(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
-): MendedJson | null {
+): RepairedJson | null {
   const { end } = scanJson(text, start);
   if (end === -1) return readOpen(text, { start, library });
   const slice = text.slice(start, end);
@@ -37,7 +37,7 @@ export function readJson(
 function readOpen(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
-): MendedJson | null {
+): RepairedJson | null {
   const slice = text.slice(start);
   const mended = mendStrings(slice);
   const finished = /[}\]]\s*(?:`{3,}\s*)?$/.test(slice.slice(-200));
@@ -53,13 +53,13 @@ function readOpen(
 }
 
 /** Bare quotes hide where a value ends; then its end is the last bracket of the text. */
-function readToLastBracket(text: string, start: number): MendedJson | null {
+function readToLastBracket(text: string, start: number): RepairedJson | null {
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]")) + 1;
-  const read = end > start ? parse(mendStrings(mendQuotes(text.slice(start, end)))) : null;
+  const read = end > start ? parse(mendStrings(repairQuotes(text.slice(start, end)))) : null;
   return read && { ...read, end, repairs: ["escaped bare quotes inside strings"], cutOff: "no" };
 }
 
-function repair(text: string, end: number): MendedJson | null {
+function repair(text: string, end: number): RepairedJson | null {
   if (text.length > MAX_REPAIR_CHARS) return null;
   try {
     const read = parse(jsonrepair(text));

@@ -9,7 +9,7 @@ const ENDS_NAME = /"\s{0,99}:/y;
 
 /** Escapes quotes that a model left bare inside a string: `{"expr": "search.find("a", "b")"}`. Linear, unlike the repair
  * library, and it knows the names that may follow. */
-export function mendQuotes(text: string): string {
+export function repairQuotes(text: string): string {
   let out = "";
   let from = 0;
   let before = "";

@@ -1,6 +1,6 @@
 import type { AnswerType, Confidence } from "../domain/query_result.ts";
 import type { ReplyFinal } from "./reply.ts";
-import { type Fields, fieldsOf, pick, plainText } from "./_reply_fields.ts";
+import { fieldsOf, pick, plainText, type ReplyFields } from "./_reply_fields.ts";
 
 const ANSWER = ["answer", "text", "content", "value", "result", "message", "response"];
 const CONFIDENCES: readonly Confidence[] = ["high", "medium", "low"];
@@ -9,7 +9,7 @@ const CONFIDENCES: readonly Confidence[] = ["high", "medium", "low"];
  * beside code is a form that was filled in, not an answer. */
 export function normaliseFinal(
   final: unknown,
-  { fields, hasCode, repairs }: { readonly fields: Fields; readonly hasCode: boolean; readonly repairs: string[] },
+  { fields, hasCode, repairs }: { readonly fields: ReplyFields; readonly hasCode: boolean; readonly repairs: string[] },
 ): ReplyFinal | null {
   const found = answerIn(final, repairs) ?? answerBeside(fields, repairs);
   if (found === null) return null;
@@ -24,7 +24,7 @@ export function normaliseFinal(
   };
 }
 
-function answerIn(final: unknown, repairs: string[]): { readonly answer: string; readonly fields: Fields } | null {
+function answerIn(final: unknown, repairs: string[]): { readonly answer: string; readonly fields: ReplyFields } | null {
   if (final === undefined || final === null || typeof final === "boolean") return null;
   if (typeof final !== "object") {
     repairs.push("took final that was no object as the answer");
@@ -43,7 +43,10 @@ function answerIn(final: unknown, repairs: string[]): { readonly answer: string;
   return { answer: plainText(final), fields };
 }
 
-function answerBeside(fields: Fields, repairs: string[]): { readonly answer: string; readonly fields: Fields } | null {
+function answerBeside(
+  fields: ReplyFields,
+  repairs: string[],
+): { readonly answer: string; readonly fields: ReplyFields } | null {
   const answer = pick(fields, ["answer"]);
   if (answer === undefined) return null;
   repairs.push("took answer outside of final");

@@ -2,7 +2,7 @@ import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import type { Reply, ReplyBlock } from "./reply.ts";
 import { normaliseFinal } from "./_normalise_final.ts";
 import { replySchema } from "./reply_schema.ts";
-import { type Fields, fieldsOf, pick, plainText } from "./_reply_fields.ts";
+import { fieldsOf, pick, plainText, type ReplyFields } from "./_reply_fields.ts";
 
 const THINKING = ["thinking", "thought", "thoughts", "reasoning"];
 const CODE = ["code", "blocks", "codeblocks"];
@@ -62,7 +62,10 @@ function fromArray(items: readonly unknown[], at: { readonly repairs: readonly s
   return null;
 }
 
-function unwrapped(fields: Fields, at: { readonly repairs: readonly string[]; readonly depth: number }): Reply | null {
+function unwrapped(
+  fields: ReplyFields,
+  at: { readonly repairs: readonly string[]; readonly depth: number },
+): Reply | null {
   for (const [key, value] of fields.entries) {
     if (!WRAPPERS.has(key)) continue;
     const repairs = [...at.repairs, `took the reply out of "${key}"`];
@@ -72,7 +75,10 @@ function unwrapped(fields: Fields, at: { readonly repairs: readonly string[]; re
   return null;
 }
 
-function reply(fields: Fields, { code, notes }: { readonly code: unknown; readonly notes: readonly string[] }): Reply {
+function reply(
+  fields: ReplyFields,
+  { code, notes }: { readonly code: unknown; readonly notes: readonly string[] },
+): Reply {
   const repairs = [...notes];
   const blocks = blocksOf(code, repairs);
   const hasCode = blocks.length > 0;

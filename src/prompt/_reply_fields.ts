@@ -1,7 +1,7 @@
 import { readable } from "../domain/readable.ts";
 
 /** The fields of an object under names without case, blanks, `_` and `-`. */
-export interface Fields {
+export interface ReplyFields {
   readonly entries: ReadonlyMap<string, unknown>;
   /** Repairs in words, for names that were written otherwise. */
   readonly renamed: readonly string[];
@@ -24,7 +24,7 @@ const EXACT = new Set([
 const LOWER = new Set([...EXACT].map((name) => name.toLowerCase()));
 const MAX_KEYS = 200;
 
-export function fieldsOf(value: unknown): Fields {
+export function fieldsOf(value: unknown): ReplyFields {
   const entries = new Map<string, unknown>();
   const renamed: string[] = [];
   const own = typeof value === "object" && value !== null ? Object.keys(value).slice(0, MAX_KEYS) : [];
@@ -38,7 +38,7 @@ export function fieldsOf(value: unknown): Fields {
 }
 
 /** The first of the names that has a value; null and undefined count as none. */
-export function pick(fields: Fields, names: readonly string[]): unknown {
+export function pick(fields: ReplyFields, names: readonly string[]): unknown {
   for (const name of names) {
     const value = fields.entries.get(name);
     if (value !== undefined && value !== null) return value;

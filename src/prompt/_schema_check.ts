@@ -4,13 +4,13 @@ import { clip } from "../domain/clip.ts";
 import { percentDecoded } from "../domain/percent_decoded.ts";
 
 /** One schema of a document: an object with keywords, or true or false. */
-export type Schema = boolean | { readonly [keyword: string]: unknown };
+export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
 /** A document whose every keyword has a form that the validator knows. */
 export interface CheckedSchema {
-  readonly root: Schema;
+  readonly root: JsonSchema;
   /** What a `$ref` of the document stands for. */
-  readonly resolve: (ref: string) => Schema;
+  readonly resolve: (ref: string) => JsonSchema;
   /** A `pattern` of the document, in an engine whose time is linear in the text. */
   readonly matches: (pattern: string, text: string) => boolean;
   /** Before 2019-09: what stands beside a `$ref` says nothing. */
@@ -41,15 +41,15 @@ export function checkSchema(document: unknown): CheckedSchema {
 }
 
 class Walk {
-  readonly #root: Schema;
-  readonly #anchors = new Map<string, Schema>();
-  readonly #refs = new Map<string, Schema>();
+  readonly #root: JsonSchema;
+  readonly #anchors = new Map<string, JsonSchema>();
+  readonly #refs = new Map<string, JsonSchema>();
   readonly #wanted: { readonly ref: string; readonly path: string }[] = [];
   readonly #patterns = new Map<string, RE2JS>();
-  readonly #seen = new Set<Schema>();
+  readonly #seen = new Set<JsonSchema>();
   readonly #refAlone: boolean;
 
-  constructor(root: Schema) {
+  constructor(root: JsonSchema) {
     this.#root = root;
     const draft = isObject(root) && root["$schema"] !== undefined ? DRAFTS.exec(String(root["$schema"])) : null;
     if (isObject(root) && root["$schema"] !== undefined && !draft) {
@@ -161,7 +161,7 @@ class Walk {
     }
   }
 
-  #find({ ref, path }: { readonly ref: string; readonly path: string }): Schema {
+  #find({ ref, path }: { readonly ref: string; readonly path: string }): JsonSchema {
     const id = isObject(this.#root) ? this.#root["$id"] : undefined;
     const own = typeof id === "string" && ref.startsWith(id.replace(/#$/, ""))
       ? ref.slice(id.replace(/#$/, "").length)
@@ -172,7 +172,7 @@ class Walk {
     return found;
   }
 
-  #pointed(ref: string): Schema | undefined {
+  #pointed(ref: string): JsonSchema | undefined {
     let at: unknown = this.#root;
     for (const part of percentDecoded(ref).slice(2).split("/")) {
       const key = part.replaceAll("~1", "/").replaceAll("~0", "~");

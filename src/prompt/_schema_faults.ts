@@ -1,27 +1,27 @@
 import { clip } from "../domain/clip.ts";
 import type { JsonValue } from "../domain/json_value.ts";
-import type { CheckedSchema, Schema } from "./_schema_check.ts";
+import type { CheckedSchema, JsonSchema } from "./_schema_check.ts";
 import { hasFormat } from "./_schema_formats.ts";
 import {
   canonical,
   codePoints,
+  isJsonObject,
   isList,
   isMultiple,
-  isObject,
   isOfType,
   isSchema,
   map,
   names,
   num,
+  objectOr,
   partsOf,
-  record,
   same,
   schemas,
   shown,
 } from "./_schema_values.ts";
 
 /** One thing about a value that a schema does not allow. */
-export interface Fault {
+export interface SchemaFault {
   /** JSON pointer into the value, "" for all of it. */
   readonly path: string;
   readonly message: string;
@@ -51,9 +51,9 @@ export class SchemaJudge {
   }
 
   /** What is wrong, at most `limit` faults, those of the outer parts first. */
-  judge(value: JsonValue, limit: number): readonly Fault[] {
+  judge(value: JsonValue, limit: number): readonly SchemaFault[] {
     this.#left = MAX_STEPS + STEPS_FOR_A_PART * partsOf(value);
-    const faults: Fault[] = [];
+    const faults: SchemaFault[] = [];
     for (const fault of this.#schema(this.#checked.root, value, { path: "", depth: 0 })) {
       faults.push(fault);
       if (faults.length >= limit) break;
@@ -61,7 +61,7 @@ export class SchemaJudge {
     return faults;
   }
 
-  *#schema(schema: Schema, value: JsonValue, at: Place): Generator<Fault> {
+  *#schema(schema: JsonSchema, value: JsonValue, at: Place): Generator<SchemaFault> {
     if (--this.#left < 0 || at.depth > MAX_DEPTH) {
       throw new RangeError("Cannot judge the answer: its schema refers to itself without end, or is too much work");
     }
@@ -74,11 +74,11 @@ export class SchemaJudge {
     yield* plain(schema, value, at);
     if (typeof value === "string") yield* this.#text(schema, value, at);
     if (isList(value)) yield* this.#list(schema, value, at);
-    if (isObject(value)) yield* this.#object(schema, value, at);
+    if (isJsonObject(value)) yield* this.#object(schema, value, at);
     yield* this.#combined(schema, value, at);
   }
 
-  *#text(schema: Keywords, value: string, at: Place): Generator<Fault> {
+  *#text(schema: Keywords, value: string, at: Place): Generator<SchemaFault> {
     const { minLength, maxLength, pattern, format } = schema;
     if (typeof minLength === "number" || typeof maxLength === "number") {
       const chars = codePoints(value);
@@ -93,7 +93,7 @@ export class SchemaJudge {
     }
   }
 
-  *#list(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<Fault> {
+  *#list(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<SchemaFault> {
     const { minItems, maxItems, uniqueItems } = schema;
     if (value.length < num(minItems, 0)) yield fault(`must have at least ${minItems} items, has ${value.length}`, at);
     if (value.length > num(maxItems, Infinity)) {
@@ -106,9 +106,9 @@ export class SchemaJudge {
     yield* this.#contains(schema, value, at);
   }
 
-  *#items(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<Fault> {
+  *#items(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<SchemaFault> {
     const { items, prefixItems, additionalItems } = schema;
-    const first: readonly Schema[] = schemas(prefixItems ?? (Array.isArray(items) ? items : []));
+    const first: readonly JsonSchema[] = schemas(prefixItems ?? (Array.isArray(items) ? items : []));
     const rest = Array.isArray(items) ? additionalItems : items;
     for (const [index, item] of value.entries()) {
       const schema = first[index] ?? (isSchema(rest) ? rest : true);
@@ -120,7 +120,7 @@ export class SchemaJudge {
     }
   }
 
-  *#contains(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<Fault> {
+  *#contains(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<SchemaFault> {
     const { contains, minContains, maxContains } = schema;
     if (!isSchema(contains)) return;
     const count = value.filter((item) => this.#fits(contains, item, at)).length;
@@ -132,7 +132,7 @@ export class SchemaJudge {
     }
   }
 
-  *#object(schema: Keywords, value: { readonly [key: string]: JsonValue }, at: Place): Generator<Fault> {
+  *#object(schema: Keywords, value: { readonly [key: string]: JsonValue }, at: Place): Generator<SchemaFault> {
     const keys = Object.keys(value);
     const { minProperties, maxProperties, propertyNames } = schema;
     for (const name of names(schema["required"])) {
@@ -149,7 +149,7 @@ export class SchemaJudge {
     yield* this.#dependencies(schema, value, at);
   }
 
-  *#properties(schema: Keywords, value: { readonly [key: string]: JsonValue }, at: Place): Generator<Fault> {
+  *#properties(schema: Keywords, value: { readonly [key: string]: JsonValue }, at: Place): Generator<SchemaFault> {
     const properties = map(schema["properties"]);
     const patterns = Object.entries(map(schema["patternProperties"]));
     const { additionalProperties } = schema;
@@ -166,9 +166,9 @@ export class SchemaJudge {
     }
   }
 
-  *#dependencies(schema: Keywords, value: { readonly [key: string]: JsonValue }, at: Place): Generator<Fault> {
-    const needed = { ...map(schema["dependentSchemas"]), ...record(schema["dependencies"]) };
-    for (const [key, needs] of [...Object.entries(record(schema["dependentRequired"])), ...Object.entries(needed)]) {
+  *#dependencies(schema: Keywords, value: { readonly [key: string]: JsonValue }, at: Place): Generator<SchemaFault> {
+    const needed = { ...map(schema["dependentSchemas"]), ...objectOr(schema["dependencies"]) };
+    for (const [key, needs] of [...Object.entries(objectOr(schema["dependentRequired"])), ...Object.entries(needed)]) {
       if (!Object.hasOwn(value, key)) continue;
       if (isSchema(needs)) yield* this.#schema(needs, value, deeper(at));
       for (const name of names(needs)) {
@@ -177,7 +177,7 @@ export class SchemaJudge {
     }
   }
 
-  *#combined(schema: Keywords, value: JsonValue, at: Place): Generator<Fault> {
+  *#combined(schema: Keywords, value: JsonValue, at: Place): Generator<SchemaFault> {
     for (const one of schemas(schema["allOf"])) yield* this.#schema(one, value, deeper(at));
     yield* this.#forms(schemas(schema["anyOf"]), value, at);
     yield* this.#forms(schemas(schema["oneOf"]), value, { ...at, one: true });
@@ -191,8 +191,12 @@ export class SchemaJudge {
 
   /** Where no form fits: that, and what is wrong with the one that is nearest. Each form is judged once, so that work
    * does not double with every level of a value. */
-  *#forms(forms: readonly Schema[], value: JsonValue, at: Place & { readonly one?: boolean }): Generator<Fault> {
-    const wrong: (readonly Fault[])[] = [];
+  *#forms(
+    forms: readonly JsonSchema[],
+    value: JsonValue,
+    at: Place & { readonly one?: boolean },
+  ): Generator<SchemaFault> {
+    const wrong: (readonly SchemaFault[])[] = [];
     for (const form of forms) {
       const faults = [...take(this.#schema(form, value, deeper(at)), NEAREST_FAULTS)];
       if (faults.length > 0) wrong.push(faults);
@@ -209,17 +213,17 @@ export class SchemaJudge {
     yield* nearest;
   }
 
-  #fits(schema: Schema, value: JsonValue, at: Place): boolean {
+  #fits(schema: JsonSchema, value: JsonValue, at: Place): boolean {
     return this.#schema(schema, value, deeper(at)).next().done === true;
   }
 }
 
 /** A branch whose faults lie deeper in the value is nearer than one that is wrong at once. */
-function rank(faults: readonly Fault[], at: Place): number {
+function rank(faults: readonly SchemaFault[], at: Place): number {
   return Math.min(...faults.map(({ path }) => path.length - at.path.length));
 }
 
-function* plain(schema: Keywords, value: JsonValue, at: Place): Generator<Fault> {
+function* plain(schema: Keywords, value: JsonValue, at: Place): Generator<SchemaFault> {
   const { type, enum: listed } = schema;
   const types = typeof type === "string" ? [type] : names(type);
   if (types.length > 0 && !types.some((name) => isOfType(value, name))) {
@@ -237,7 +241,7 @@ function* plain(schema: Keywords, value: JsonValue, at: Place): Generator<Fault>
   if (typeof value === "number") yield* number(schema, value, at);
 }
 
-function* number(schema: Keywords, value: number, at: Place): Generator<Fault> {
+function* number(schema: Keywords, value: number, at: Place): Generator<SchemaFault> {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   if (value < num(minimum, -Infinity)) yield fault(`must be at least ${minimum}, is ${value}`, at);
   if (value > num(maximum, Infinity)) yield fault(`must be at most ${maximum}, is ${value}`, at);
@@ -256,7 +260,7 @@ function* take<T>(items: Iterable<T>, count: number): Generator<T> {
   }
 }
 
-function fault(message: string, { path }: Place): Fault {
+function fault(message: string, { path }: Place): SchemaFault {
   return { path, message };
 }
 

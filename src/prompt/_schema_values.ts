@@ -1,6 +1,6 @@
 import { clip } from "../domain/clip.ts";
 import type { JsonValue } from "../domain/json_value.ts";
-import type { Schema } from "./_schema_check.ts";
+import type { JsonSchema } from "./_schema_check.ts";
 
 /** Within the error of one division: 0.3 is a multiple of 0.1. */
 export function isMultiple(value: number, of: number): boolean {
@@ -13,7 +13,7 @@ export function isOfType(value: JsonValue, type: string): boolean {
   if (type === "null") return value === null;
   if (type === "integer") return Number.isInteger(value);
   if (type === "array") return isList(value);
-  if (type === "object") return isObject(value);
+  if (type === "object") return isJsonObject(value);
   if (type === "boolean") return typeof value === "boolean";
   return type === "number" ? typeof value === "number" : typeof value === "string";
 }
@@ -25,7 +25,7 @@ export function same(one: unknown, other: JsonValue): boolean {
 /** Equal values have equal texts: the order of properties says nothing. */
 export function canonical(value: unknown): string {
   if (isList(value)) return `[${value.map(canonical).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? "";
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? "";
   const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join()}}`;
 }
@@ -39,7 +39,7 @@ export function codePoints(text: string): number {
 /** A value as a fault shows it: short, whatever it is. */
 export function shown(value: JsonValue): string {
   if (isList(value)) return `a list of ${value.length}`;
-  if (isObject(value)) return `an object with ${Object.keys(value).length} properties`;
+  if (isJsonObject(value)) return `an object with ${Object.keys(value).length} properties`;
   return clip(JSON.stringify(value), 80);
 }
 export function num(value: unknown, otherwise: number): number {
@@ -50,26 +50,26 @@ export function isList(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-export function isObject(value: unknown): value is { readonly [key: string]: JsonValue } {
+export function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function isSchema(value: unknown): value is Schema {
-  return typeof value === "boolean" || isObject(value);
+export function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "boolean" || isJsonObject(value);
 }
 
-export function schemas(value: unknown): readonly Schema[] {
+export function schemas(value: unknown): readonly JsonSchema[] {
   return Array.isArray(value) ? value.filter(isSchema) : [];
 }
 
-export function map(value: unknown): Readonly<Record<string, Schema>> {
-  return isObject(value)
-    ? Object.fromEntries(Object.entries(value).filter(([, one]) => isSchema(one))) as Record<string, Schema>
+export function map(value: unknown): Readonly<Record<string, JsonSchema>> {
+  return isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, one]) => isSchema(one))) as Record<string, JsonSchema>
     : {};
 }
 
-export function record(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {};
+export function objectOr(value: unknown): Readonly<Record<string, unknown>> {
+  return isJsonObject(value) ? value : {};
 }
 
 export function names(value: unknown): readonly string[] {
@@ -79,6 +79,6 @@ export function names(value: unknown): readonly string[] {
 /** A value and everything in it, counted. */
 export function partsOf(value: JsonValue): number {
   if (isList(value)) return value.reduce((sum: number, item) => sum + partsOf(item), 1);
-  if (isObject(value)) return Object.values(value).reduce((sum: number, item) => sum + partsOf(item), 1);
+  if (isJsonObject(value)) return Object.values(value).reduce((sum: number, item) => sum + partsOf(item), 1);
   return 1;
 }

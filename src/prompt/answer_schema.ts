@@ -3,7 +3,7 @@ import { clip } from "../domain/clip.ts";
 import { UsageError } from "../domain/errors.ts";
 import { type JsonValue, jsonValue } from "../domain/json_value.ts";
 import { checkSchema } from "./_schema_check.ts";
-import { type Fault, SchemaJudge } from "./_schema_faults.ts";
+import { type SchemaFault, SchemaJudge } from "./_schema_faults.ts";
 
 /** What an answer came as: a value of a block or a variable, or text. */
 export type Offered = { readonly value: unknown } | { readonly text: string };
@@ -97,7 +97,7 @@ Best: build the value in code and call answer(value). Or "answer": the name of o
   }
 
   #fit(value: JsonValue): Judged {
-    let faults: readonly Fault[];
+    let faults: readonly SchemaFault[];
     try {
       faults = this.#judge.judge(value, SHOWN_FAULTS);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { oneLine } from "../domain/clip.ts";
 import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
 import { type Fence, findFences, isCode } from "./_code_fences.ts";
-import { type MendedJson, readJson } from "./_mend_json.ts";
+import { readJson, type RepairedJson } from "./_mend_json.ts";
 import { isNoOp, normaliseReply } from "./_normalise_reply.ts";
 import type { ParsedReply, Reply, ReplyFault } from "./reply.ts";
 import { takeThinking } from "./_think_parts.ts";
@@ -129,14 +129,14 @@ function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
 }
 
 /** A last part of which nobody knows whether it is whole must not run. */
-function complete(reply: Reply | null, { cutOff }: MendedJson): Reply | null {
+function complete(reply: Reply | null, { cutOff }: RepairedJson): Reply | null {
   if (reply === null || cutOff !== "last-part-doubtful") return reply;
   return reply.final ? { ...reply, final: null } : { ...reply, code: reply.code.slice(0, -1) };
 }
 
 function explained(
   reply: Reply,
-  { body, start, read }: { readonly body: string; readonly start: number; readonly read: MendedJson },
+  { body, start, read }: { readonly body: string; readonly start: number; readonly read: RepairedJson },
 ): Reply {
   const before = body.slice(0, start).trim();
   const after = body.slice(read.end).trim();

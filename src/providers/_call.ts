@@ -2,7 +2,7 @@ import { ProviderError } from "../domain/errors.ts";
 import type { ModelTrace } from "../domain/model_trace.ts";
 import type { Log } from "../logging/log.ts";
 import type { ModelMessage } from "./provider.ts";
-import type { AskOptions, Route, RouterReply, RouterRequest } from "./router.ts";
+import type { ModelRoute, RouterCallOptions, RouterReply, RouterRequest } from "./router.ts";
 import { costOf } from "./usage_cost.ts";
 import { type Patience, watchedStream } from "./_watched_stream.ts";
 
@@ -11,15 +11,15 @@ export interface CallPatience extends Patience {
 }
 
 /** The attempts at one request with one route. */
-export class Call {
+export class ModelCall {
   readonly #request: RouterRequest;
-  readonly #route: Route;
-  readonly #options: AskOptions;
+  readonly #route: ModelRoute;
+  readonly #options: RouterCallOptions;
   #heard = false;
   #shown = false;
   #ms = 0;
 
-  constructor(request: RouterRequest, route: Route, options: AskOptions) {
+  constructor(request: RouterRequest, route: ModelRoute, options: RouterCallOptions) {
     this.#request = request;
     this.#route = route;
     this.#options = options;

@@ -1,6 +1,6 @@
 import { ProviderError } from "../domain/errors.ts";
 import type { ModelMessage } from "./provider.ts";
-import type { ModelPreference, Route } from "./router.ts";
+import type { ModelPreference, ModelRoute } from "./router.ts";
 
 /** Left for the reply. */
 const REPLY_TOKENS = 4_096;
@@ -16,13 +16,13 @@ export function estimateTokens(messages: readonly ModelMessage[]): number {
 /** The routes that can serve a request, best first: the order given, or that of a preference. Throws `ProviderError`
  * where a request holds images and no model takes them. */
 export function fittingRoutes(
-  routes: readonly Route[],
+  routes: readonly ModelRoute[],
   request: {
     readonly messages: readonly ModelMessage[];
     readonly tokens: number;
     readonly prefer: ModelPreference | null;
   },
-): readonly Route[] {
+): readonly ModelRoute[] {
   const withImages = request.messages.some(({ images }) => images !== undefined && images.length > 0);
   const seeing = withImages ? routes.filter((route) => capabilitiesOf(route).images) : routes;
   if (seeing.length === 0) {
@@ -41,7 +41,7 @@ export function fittingRoutes(
   return request.prefer === null ? fitting : fitting.toSorted(ORDER[request.prefer]);
 }
 
-type Order = (a: Route, b: Route) => number;
+type Order = (a: ModelRoute, b: ModelRoute) => number;
 
 /** The sort is stable: what is not known keeps its place after what is. */
 const ORDER: Readonly<Record<ModelPreference, Order>> = {
@@ -51,17 +51,17 @@ const ORDER: Readonly<Record<ModelPreference, Order>> = {
     falling(a.intelligence, b.intelligence) || reasoningOf(b) - reasoningOf(a) || falling(priceOf(a), priceOf(b)),
 };
 
-function capabilitiesOf({ provider, model }: Route) {
+function capabilitiesOf({ provider, model }: ModelRoute) {
   return provider.capabilities(model);
 }
 
 /** A mix of four parts input and one part output, as a call of an agent is. */
-function priceOf(route: Route): number | undefined {
+function priceOf(route: ModelRoute): number | undefined {
   const { price } = capabilitiesOf(route);
   return price === null ? undefined : price.input * 0.8 + price.output * 0.2;
 }
 
-function reasoningOf(route: Route): number {
+function reasoningOf(route: ModelRoute): number {
   return capabilitiesOf(route).nativeReasoning ? 1 : 0;
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from "../domain/kit/clock.ts";
 import { type RateLimit, RateWindow, type Ticket } from "./_rate_window.ts";
 
 /** What stands before one provider: its breaker and its rate window, shared by all its models. */
-export class Gate {
+export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;

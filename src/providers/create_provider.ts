@@ -1,6 +1,6 @@
 import type { Provider } from "./provider.ts";
 import type { ProviderOptions, WireProtocol } from "./provider_options.ts";
-import type { Wire } from "./wire/wire.ts";
+import type { ProviderApi } from "./wire/wire.ts";
 
 /** A provider of any service; only the wire format that is asked for is loaded. Rejects with `ConfigError` for an
  * address or headers that cannot be used. No request is made. */
@@ -12,7 +12,7 @@ export async function createProvider(protocol: WireProtocol, options: ProviderOp
   return new WireProvider(wire, options);
 }
 
-const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Wire>>> = {
+const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<ProviderApi>>> = {
   "openai-chat": async (baseUrl) => (await import("./wire/openai_chat.ts")).openAiChat(baseUrl),
   "openai-responses": async (baseUrl) => (await import("./wire/openai_responses.ts")).openAiResponses(baseUrl),
   "anthropic": async () => (await import("./wire/anthropic.ts")).anthropic,

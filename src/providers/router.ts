@@ -3,17 +3,17 @@ import type { ModelTrace } from "../domain/model_trace.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { Log } from "../logging/log.ts";
 import type { BreakerLimits } from "./_breaker.ts";
-import { Call, type CallPatience } from "./_call.ts";
+import { type CallPatience, ModelCall } from "./_call.ts";
 import { type Clock, REAL_CLOCK } from "../domain/kit/clock.ts";
 import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
-import { Gate } from "./_gate.ts";
+import { ProviderGuard } from "./_gate.ts";
 import type { RateLimit, Ticket } from "./_rate_window.ts";
 import { Retries } from "./_retries.ts";
 import type { Capabilities, ModelEvent, ModelMessage, Provider, ReasoningLevel } from "./provider.ts";
 
 export type ModelPreference = "cost" | "speed" | "intelligence";
 
-export interface Route {
+export interface ModelRoute {
   readonly provider: Provider;
   readonly model: string;
   /** Ranks among the models, higher is better; where there are none, prices and reasoning stand for them. */
@@ -23,7 +23,7 @@ export interface Route {
 
 export interface RouterOptions {
   /** At least one; the first is the root model, the others serve when it fails or when they are asked for. */
-  readonly routes: readonly Route[];
+  readonly routes: readonly ModelRoute[];
   /** By name of the provider. */
   readonly limits?: Readonly<Record<string, RateLimit>>;
   /** What a user should know about how the routes came to be. */
@@ -55,7 +55,7 @@ export interface RouterRequest {
   readonly model?: string | null;
 }
 
-export interface AskOptions {
+export interface RouterCallOptions {
   readonly signal: AbortSignal;
   /** Text and reasoning as they arrive; true where some of it was shown to a user. Then the reply is not asked for again
    * when it breaks off: what was seen cannot be taken back. */
@@ -89,15 +89,15 @@ export interface RouterReply {
 
 /** A route and the place that was taken in its gate. */
 interface Way {
-  readonly route: Route;
-  readonly gate: Gate;
+  readonly route: ModelRoute;
+  readonly gate: ProviderGuard;
   readonly ticket: Ticket;
 }
 
 /** One request on its way through the routes. */
 interface Asking {
   readonly request: RouterRequest;
-  readonly options: AskOptions;
+  readonly options: RouterCallOptions;
   readonly tokens: number;
   readonly attempts: ModelTrace[];
   readonly retries: Retries;
@@ -111,7 +111,7 @@ type Round = { readonly reply: Served } | {
   /** Whether a route was asked at all. */
   readonly asked: boolean;
   /** Routes whose failure may pass. */
-  readonly passing: readonly { readonly route: Route; readonly error: ProviderError }[];
+  readonly passing: readonly { readonly route: ModelRoute; readonly error: ProviderError }[];
 };
 
 const NO_LOG: Pick<Log, "warn"> = { warn: () => {} };
@@ -119,8 +119,8 @@ const LONGEST_RATE_WAIT_MS = 120_000;
 
 /** Asks the first route that answers: each provider behind a breaker and a rate window of its own. */
 export class Router {
-  readonly #routes: readonly [Route, ...Route[]];
-  readonly #gates = new Map<string, Gate>();
+  readonly #routes: readonly [ModelRoute, ...ModelRoute[]];
+  readonly #gates = new Map<string, ProviderGuard>();
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #attempts: number;
@@ -142,12 +142,12 @@ export class Router {
     const breaker = options.breaker ?? { failures: 5, openMs: 60_000 };
     for (const { provider: { name } } of this.#routes) {
       const limit = options.limits?.[name] ?? null;
-      this.#gates.set(name, new Gate(name, { clock: this.#clock, breaker, limit }));
+      this.#gates.set(name, new ProviderGuard(name, { clock: this.#clock, breaker, limit }));
     }
   }
 
   /** All models that may serve, the root first. */
-  get routes(): readonly Route[] {
+  get routes(): readonly ModelRoute[] {
     return this.#routes;
   }
 
@@ -157,7 +157,7 @@ export class Router {
   }
 
   /** The root model, for which requests are composed. */
-  current(): Route & { readonly capabilities: Capabilities } {
+  current(): ModelRoute & { readonly capabilities: Capabilities } {
     const [{ provider, model }] = this.#routes;
     return { provider, model, capabilities: provider.capabilities(model) };
   }
@@ -165,7 +165,7 @@ export class Router {
   /** One reply. A call that fails before anything of it was shown is tried again, then the next route is asked; when all
    * have failed with what may pass, all of them again after growing pauses, as long as patience lasts. Throws the last
    * `ProviderError`, or `Cancelled`. */
-  async ask(request: RouterRequest, options: AskOptions): Promise<RouterReply> {
+  async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {
       attempts.push(trace);
@@ -191,11 +191,11 @@ export class Router {
 
   /** Asks one route after the other until one answers. */
   async #round(
-    routes: readonly Route[],
+    routes: readonly ModelRoute[],
     { asking, tries }: { readonly asking: Asking; readonly tries: number },
   ): Promise<Round> {
     const left = [...routes];
-    const passing: { route: Route; error: ProviderError }[] = [];
+    const passing: { route: ModelRoute; error: ProviderError }[] = [];
     for (let last: ProviderError | null = null;;) {
       const way = await this.#enter(left, asking);
       if (way instanceof ProviderError) {
@@ -204,7 +204,7 @@ export class Router {
         return { error: last ?? way, asked: last !== null, passing };
       }
       left.splice(left.indexOf(way.route), 1);
-      const call = new Call(asking.request, way.route, asking.options);
+      const call = new ModelCall(asking.request, way.route, asking.options);
       const outcome = await this.#askRoute(call, { ...way, asking, tries });
       if (!(outcome instanceof ProviderError)) return { reply: outcome };
       last = outcome;
@@ -224,7 +224,7 @@ export class Router {
     await this.#clock.sleep(waitMs, options.signal);
   }
 
-  #named(model: string | null | undefined): readonly Route[] {
+  #named(model: string | null | undefined): readonly ModelRoute[] {
     if (!model) return this.#routes;
     const named = this.#routes.filter((route) =>
       route.model === model || `${route.provider.name}/${route.model}` === model
@@ -232,7 +232,7 @@ export class Router {
     return named.length > 0 ? named : [{ provider: this.#routes[0].provider, model }];
   }
 
-  #gate({ provider }: Route): Gate {
+  #gate({ provider }: ModelRoute): ProviderGuard {
     const gate = this.#gates.get(provider.name);
     if (gate === undefined) throw new RangeError(`Cannot route to ${provider.name}: it has no gate`);
     return gate;
@@ -240,7 +240,7 @@ export class Router {
 
   /** A place at the first route with room; where every rate window is full, at the one that has room first, after the
    * wait. Nothing is awaited between finding a place and taking it: many callers ask at once. */
-  async #enter(left: readonly Route[], asking: Asking): Promise<Way | ProviderError> {
+  async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;
     for (;;) {
       const open = left.filter((route) => this.#gate(route).open);
@@ -259,7 +259,7 @@ export class Router {
   }
 
   async #askRoute(
-    call: Call,
+    call: ModelCall,
     { route, gate, ticket, asking, tries }: Way & { readonly asking: Asking; readonly tries: number },
   ): Promise<Served | ProviderError> {
     let place = ticket;
@@ -276,7 +276,7 @@ export class Router {
     }
   }
 
-  async #attempt(call: Call, { gate, ticket }: Pick<Way, "gate" | "ticket">): Promise<Served | ProviderError> {
+  async #attempt(call: ModelCall, { gate, ticket }: Pick<Way, "gate" | "ticket">): Promise<Served | ProviderError> {
     let outcome: Served | ProviderError | null = null;
     try {
       outcome = await call.run(this.#patience);

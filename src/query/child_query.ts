@@ -8,11 +8,11 @@ import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import type { Ledger } from "./ledger.ts";
 import type { QueryParts } from "./query_parts.ts";
 
-export const MAX_DEPTH = 5;
+export const MAX_QUERY_DEPTH = 5;
 /** Child queries of one depth at a time: each has a process of its own. A query waits for deeper ones only, so the
  * deepest can always go on. */
 const AT_ONCE = 8;
-const DEPTHS = Array.from({ length: MAX_DEPTH }, () => new Semaphore(AT_ONCE));
+const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ONCE));
 
 export interface ChildParts {
   readonly parts: QueryParts;
@@ -42,7 +42,7 @@ export async function childQuery(
 ): Promise<ChildResult> {
   const { environment, settings } = child.parts;
   const depth = environment.depth + 1;
-  const allowed = Math.min(MAX_DEPTH, settings.depth ?? 1);
+  const allowed = Math.min(MAX_QUERY_DEPTH, settings.depth ?? 1);
   if (depth > allowed) {
     throw refused(
       `Cannot run a child query at depth ${depth}: ${allowed} is the deepest`,

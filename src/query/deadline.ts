@@ -2,7 +2,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The signal of a query that may take only so long: what waits for a model or a block ends with it. Whoever made it
  * closes it. */
-export class Deadline {
+export class QueryDeadline {
   readonly signal: AbortSignal;
   readonly #caller: AbortSignal;
   readonly #timer: ReturnType<typeof setTimeout> | null;

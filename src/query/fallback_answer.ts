@@ -1,6 +1,6 @@
 import { clip } from "../domain/clip.ts";
 import type { QueryReason } from "../domain/query_result.ts";
-import type { Fault } from "../iteration/iteration.ts";
+import type { IterationFault } from "../iteration/iteration.ts";
 import type { Unusable } from "./faults.ts";
 
 /** The answer of a query that has none of its own: what ended it, how far it came, what to do. Never empty. */
@@ -31,7 +31,7 @@ export function fallbackAnswer(facts: {
 }
 
 /** What a model did in place of a reply that can be used. */
-const INSTEAD: Readonly<Record<Exclude<Fault, "broken" | "call">, string>> = {
+const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, string>> = {
   empty: "with nothing at all",
   thinking: "with thoughts alone",
   idle: "without code to run and without a final answer",

@@ -1,5 +1,5 @@
 import type { QueryReason } from "../domain/query_result.ts";
-import type { Fault } from "../iteration/iteration.ts";
+import type { IterationFault } from "../iteration/iteration.ts";
 
 /** The same fault so often in a row ends the query: telling the model what is wrong does not help. */
 const SAME = 3;
@@ -13,7 +13,7 @@ export interface Unusable {
   readonly model: string;
   readonly count: number;
   /** Null where they had several. */
-  readonly fault: Fault | null;
+  readonly fault: IterationFault | null;
 }
 
 /** Counts iterations that came to nothing, in a row. */
@@ -30,7 +30,7 @@ export class Faults {
 
   /** One more; `text` tells faults of calls apart. The reason for which the query ends with it, or null. */
   add(
-    fault: Fault,
+    fault: IterationFault,
     { text, model }: { readonly text: string; readonly model: string },
   ): Extract<QueryReason, "provider" | "unusable_replies"> | null {
     const what = fault === "call" ? `call: ${text}` : fault;

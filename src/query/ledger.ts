@@ -9,14 +9,14 @@ export interface Expected {
   readonly price: { readonly input: number; readonly output: number } | null;
 }
 
-export interface Spent {
+export interface Spend {
   readonly usage: Usage;
   readonly costUsd: number | null;
 }
 
 /** A call under way; settle it once, however it ends. */
 export interface Reservation {
-  settle(spent: Spent): void;
+  settle(spent: Spend): void;
 }
 
 interface Held {
@@ -24,7 +24,7 @@ interface Held {
   readonly costUsd: number;
 }
 
-const NOTHING: Spent = { usage: NO_USAGE, costUsd: 0 };
+const NOTHING: Spend = { usage: NO_USAGE, costUsd: 0 };
 
 /** What all queries of one tree share. */
 class Tree {
@@ -33,7 +33,7 @@ class Tree {
   readonly #held = new Set<Held>();
   readonly #waiting = new Set<() => void>();
   subcalls = 0;
-  spent: Spent = NOTHING;
+  spent: Spend = NOTHING;
 
   constructor(limits: QueryLimits, elapsed: () => number) {
     this.limits = limits;
@@ -101,7 +101,7 @@ class Tree {
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
-  #spent: Spent = NOTHING;
+  #spent: Spend = NOTHING;
 
   protected constructor(tree: Tree, parent: Ledger | null) {
     this.#tree = tree;
@@ -119,7 +119,7 @@ export class Ledger {
   }
 
   /** Of this query and all below it; the cost is null once a call was made whose price is not known. */
-  get spent(): Spent {
+  get spent(): Spend {
     return this.#spent;
   }
 
@@ -160,7 +160,7 @@ export class Ledger {
   }
 
   /** Counts a call for which nothing was reserved. */
-  count(spent: Spent): void {
+  count(spent: Spend): void {
     this.#tree.spent = sum(this.#tree.spent, spent);
     this.#add(spent);
   }
@@ -177,7 +177,7 @@ export class Ledger {
     };
   }
 
-  #add(spent: Spent): void {
+  #add(spent: Spend): void {
     this.#spent = sum(this.#spent, spent);
     if (this.#parent) this.#parent.#add(spent);
   }
@@ -189,7 +189,7 @@ const WORDS: Readonly<Record<LimitReason, string>> = {
   limit_time: "the time limit",
 };
 
-function sum(a: Spent, b: Spent): Spent {
+function sum(a: Spend, b: Spend): Spend {
   const unpriced = a.costUsd === null || (b.costUsd === null && b.usage.calls > 0);
   return {
     usage: addUsage(a.usage, b.usage),

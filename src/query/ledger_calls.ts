@@ -1,7 +1,14 @@
 import { Semaphore } from "../domain/kit/semaphore.ts";
 import { NO_USAGE } from "../domain/usage.ts";
-import type { AskOptions, ModelPreference, Route, Router, RouterReply, RouterRequest } from "../providers/router.ts";
-import type { Ledger, Spent } from "./ledger.ts";
+import type {
+  ModelPreference,
+  ModelRoute,
+  Router,
+  RouterCallOptions,
+  RouterReply,
+  RouterRequest,
+} from "../providers/router.ts";
+import type { Ledger, Spend } from "./ledger.ts";
 
 /** What a query needs of the router. */
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
@@ -30,7 +37,7 @@ export class LedgerCalls implements ModelCalls {
     this.#model = options.model ?? null;
   }
 
-  get routes(): readonly Route[] {
+  get routes(): readonly ModelRoute[] {
     return this.#router.routes;
   }
 
@@ -44,13 +51,13 @@ export class LedgerCalls implements ModelCalls {
   }
 
   /** As the router does; rejects with `ProviderError` as well when a limit of the tree is reached. */
-  async ask(request: RouterRequest, options: AskOptions): Promise<RouterReply> {
+  async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
     const { price } = this.current().capabilities;
     // The ledger comes first: what waits there holds no place in the gate.
     const reservation = await this.#ledger.reserve({ inputTokens, price }, options.signal);
-    let spent: Spent = { usage: NO_USAGE, costUsd: 0 };
+    let spent: Spend = { usage: NO_USAGE, costUsd: 0 };
     try {
       const chosen = { ...request, ...choiceOf(this.#model, request) };
       const call = (): Promise<RouterReply> => this.#router.ask(chosen, options);

@@ -1,5 +1,5 @@
 import type { Emitter } from "../domain/emitter.ts";
-import type { QueryScope, Subcalls } from "../environment/query_scope.ts";
+import type { QueryScope, SubcallFunctions } from "../environment/query_scope.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { CallPrefix } from "../prompt/call_messages.ts";
@@ -32,7 +32,7 @@ export async function prepare(
   { parts, state, queryId, emitter, begun, signal, extras, ...query }: {
     readonly parts: QueryParts;
     readonly ledger: Ledger;
-    readonly subcalls: Subcalls;
+    readonly subcalls: SubcallFunctions;
     readonly state: QueryState;
     readonly queryId: string;
     readonly emitter: Emitter;

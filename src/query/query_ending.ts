@@ -2,7 +2,7 @@ import type { Emitter } from "../domain/emitter.ts";
 import { StoreError, TakenOverError } from "../domain/errors.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query_result.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
-import type { Deadline } from "./deadline.ts";
+import type { QueryDeadline } from "./deadline.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";
 import type { Ledger } from "./ledger.ts";
 import type { QueryParts } from "./query_parts.ts";
@@ -20,7 +20,7 @@ interface Ended {
   readonly emitter: Emitter;
   /** That of the title, once it has begun. */
   readonly title: () => TitleCall | null;
-  readonly deadline: Deadline;
+  readonly deadline: QueryDeadline;
   readonly started: number;
 }
 

@@ -5,7 +5,7 @@ import type { KeyedRequest } from "../domain/request_key.ts";
 import type { QueryResult } from "../domain/query_result.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
 import { childQuery } from "./child_query.ts";
-import { Deadline } from "./deadline.ts";
+import { QueryDeadline } from "./deadline.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerCalls } from "./ledger_calls.ts";
 import type { QueryParts } from "./query_parts.ts";
@@ -17,7 +17,7 @@ import { storeQuery } from "./store_query.ts";
 import { Subcalls } from "./subcalls.ts";
 import { TitleCall } from "./title_call.ts";
 
-export interface RunOptions extends KeyedRequest {
+export interface RunQueryOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
   readonly label?: string;
@@ -39,10 +39,10 @@ const FORESEEN = [ConfigError, StoreError, TakenOverError] as const;
 export async function runQuery(
   request: string,
   parts: QueryParts,
-  given: RunOptions,
+  given: RunQueryOptions,
 ): Promise<QueryResult> {
   // A query below another one ends with it.
-  const deadline = new Deadline(given.signal, given.ledger ? null : parts.settings.limits.wallMs);
+  const deadline = new QueryDeadline(given.signal, given.ledger ? null : parts.settings.limits.wallMs);
   const options = { ...given, signal: deadline.signal };
   try {
     return await runWithin(deadline, { request, parts, options });
@@ -52,11 +52,11 @@ export async function runQuery(
 }
 
 async function runWithin(
-  deadline: Deadline,
+  deadline: QueryDeadline,
   { request, parts, options }: {
     readonly request: string;
     readonly parts: QueryParts;
-    readonly options: RunOptions;
+    readonly options: RunQueryOptions;
   },
 ): Promise<QueryResult> {
   const run = await begin(request, { parts, options });
@@ -98,7 +98,7 @@ async function runWithin(
 /** Stores the query as running and makes what it counts with. */
 async function begin(
   request: string,
-  { parts, options }: { readonly parts: QueryParts; readonly options: RunOptions },
+  { parts, options }: { readonly parts: QueryParts; readonly options: RunQueryOptions },
 ) {
   const { environment, settings, store, now } = parts;
   const { extras = NO_EXTRAS, emit, signal, parentQueryId } = options;

@@ -1,11 +1,11 @@
 import { messageOf } from "../domain/kit/message_of.ts";
 import { ENDED } from "../domain/ended.ts";
 import { Cancelled, HostCallError } from "../domain/errors.ts";
-import type { SubcallOptions, Subcalls as Door } from "../environment/query_scope.ts";
+import type { SubcallFunctions as Door, SubcallOptions } from "../environment/query_scope.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import type { AskOptions, RouterReply } from "../providers/router.ts";
+import type { RouterCallOptions, RouterReply } from "../providers/router.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Store } from "../persistence/store.ts";
 import type { Ledger } from "./ledger.ts";
@@ -18,7 +18,7 @@ export interface SubcallParts {
   readonly ledger: Ledger;
   readonly signal: AbortSignal;
   /** Before a call is tried again. */
-  readonly onPause: NonNullable<AskOptions["onPause"]>;
+  readonly onPause: NonNullable<RouterCallOptions["onPause"]>;
   /** Runs a child query to its end. */
   readonly runChild: (task: string, options: ChildOptions & { readonly signal: AbortSignal }) => Promise<ChildResult>;
 }

@@ -1,6 +1,6 @@
 import { failedBlock } from "../domain/block_result.ts";
 import type { BlockOutput } from "./_block_output.ts";
-import type { CallDesk } from "./_call_desk.ts";
+import type { CallRegistry } from "./_call_desk.ts";
 import type { ChildExit } from "./_child_exit.ts";
 import type { Observed } from "./_run_report.ts";
 import type { BlockRun, RunReport } from "./sandbox.ts";
@@ -13,7 +13,7 @@ export interface ActiveRunOptions {
   readonly block: BlockRun;
   readonly graceMs: number;
   readonly output: BlockOutput;
-  readonly desk: CallDesk;
+  readonly desk: CallRegistry;
   /** Tells the child that the block is to end. */
   readonly cancel: () => void;
   readonly kill: (why: string) => void;

@@ -1,11 +1,11 @@
-import { SandboxGone } from "../domain/errors.ts";
-import { type Bytes, Fields, type Frame, type Header, ProtocolError, wireId } from "./protocol.ts";
+import { SandboxEnded } from "../domain/errors.ts";
+import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "./protocol.ts";
 
 /** Of one answer over all its frames: more than a child's memory cannot be meant. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
 /** The frames of one answer. */
-export interface Answer {
+export interface AnswerFrames {
   readonly payloads: readonly Bytes[];
   /** Of the last frame. */
   readonly header: Header;
@@ -14,14 +14,14 @@ export interface Answer {
 interface Ask {
   readonly payloads: Bytes[];
   bytes: number;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: AnswerFrames) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** What the main process asked of a child and has no answer to yet. */
 export class Asks {
   readonly #open = new Map<string, Ask>();
-  #gone: SandboxGone | null = null;
+  #gone: SandboxEnded | null = null;
 
   get idle(): boolean {
     return this.#open.size === 0;
@@ -32,9 +32,9 @@ export class Asks {
   }
 
   /** The `done` frames that answer; rejects with SandboxGone when the child ends before. */
-  begin(): { readonly id: string; readonly answer: Promise<Answer> } {
+  begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     const id = wireId();
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
     if (this.#gone) reject(this.#gone);
     else this.#open.set(id, { payloads: [], bytes: 0, resolve, reject });
     return { id, answer: promise };
@@ -47,7 +47,7 @@ export class Asks {
 
   /** A `done` frame. Throws ProtocolError for an answer that nobody waits for. */
   receive({ header, payload }: Frame): void {
-    const fields = new Fields(header, "done");
+    const fields = new FrameFields(header, "done");
     const id = fields.id();
     const ask = this.#open.get(id);
     if (!ask) throw new ProtocolError("Cannot take an answer that nobody asked for");
@@ -61,7 +61,7 @@ export class Asks {
 
   /** The child has ended. */
   end(why: string): void {
-    this.#gone = new SandboxGone(why);
+    this.#gone = new SandboxEnded(why);
     for (const ask of this.#open.values()) ask.reject(this.#gone);
     this.#open.clear();
   }

@@ -1,5 +1,5 @@
 import { cleanText } from "./clean_text.ts";
-import { Fields, type Frame, MAX_OUTPUT_BYTES, OUTPUT_FRAMES_PER_SECOND, ProtocolError } from "./protocol.ts";
+import { type Frame, FrameFields, MAX_OUTPUT_BYTES, OUTPUT_FRAMES_PER_SECOND, ProtocolError } from "./protocol.ts";
 import type { SandboxOptions } from "./sandbox.ts";
 
 /** Frames at the end of a block may come at once. */
@@ -30,7 +30,7 @@ export class BlockOutput {
 
   /** An `output` frame of this block's run. Throws ProtocolError for more than a child may send. */
   receive({ header, payload }: Frame): void {
-    const stream = new Fields(header, "output").oneOf("stream", [1, 2]);
+    const stream = new FrameFields(header, "output").oneOf("stream", [1, 2]);
     if (payload.length > MAX_OUTPUT_BYTES) throw new ProtocolError(`Cannot take output of ${payload.length} bytes`);
     const seconds = (performance.now() - this.#begun) / 1000;
     const most = BURST + this.#cap / SMALLEST_FULL_FRAME + seconds * OUTPUT_FRAMES_PER_SECOND;

@@ -4,8 +4,8 @@ import { ByteGate } from "./_byte_gate.ts";
 import { decode, encode } from "./codec.ts";
 import {
   type Bytes,
-  Fields,
   type Frame,
+  FrameFields,
   type Header,
   MAX_CALL_BYTES,
   MAX_CALLS,
@@ -34,7 +34,7 @@ interface Call {
   readonly abort: AbortController;
 }
 
-export interface CallDeskOptions {
+export interface CallRegistryOptions {
   readonly functions: readonly string[];
   /** Names of functions with deadlines of their own. */
   readonly untimed?: readonly string[];
@@ -43,8 +43,8 @@ export interface CallDeskOptions {
 }
 
 /** Host calls of one child: checked, run, aborted, answered exactly once each. */
-export class CallDesk {
-  readonly #options: CallDeskOptions;
+export class CallRegistry {
+  readonly #options: CallRegistryOptions;
   readonly #functions: ReadonlySet<string>;
   readonly #runs = new BoundedMap<string, Run>(MAX_RUNS);
   readonly #calls = new Map<string, Call>();
@@ -56,7 +56,7 @@ export class CallDesk {
   #bytes = 0;
   #closed = false;
 
-  constructor(options: CallDeskOptions) {
+  constructor(options: CallRegistryOptions) {
     this.#options = options;
     this.#functions = new Set(options.functions);
     this.#untimed = new Set(options.untimed);
@@ -85,7 +85,7 @@ export class CallDesk {
 
   /** A `call` frame. Throws ProtocolError for one that cannot be. */
   receive({ header, payload }: Frame): void {
-    const fields = new Fields(header, "call");
+    const fields = new FrameFields(header, "call");
     const id = fields.id(), run = fields.id("run"), name = fields.text("name", 200);
     const known = this.#runs.get(run);
     if (this.#used.has(id)) throw new ProtocolError("Cannot take a call whose id was used before");
@@ -105,7 +105,7 @@ export class CallDesk {
 
   /** A `cancel` frame: the caller gave up. One that crossed the answer on the wire is late, not wrong. */
   cancel({ header }: Frame): void {
-    const id = new Fields(header, "cancel").id();
+    const id = new FrameFields(header, "cancel").id();
     if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call that was not made");
     this.#calls.get(id)?.abort.abort();
   }

@@ -1,8 +1,8 @@
-import { SandboxGone } from "../domain/errors.ts";
+import { SandboxEnded } from "../domain/errors.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { ActiveRun } from "./_active_run.ts";
 import { BlockOutput } from "./_block_output.ts";
-import { CallDesk } from "./_call_desk.ts";
+import { CallRegistry } from "./_call_desk.ts";
 import { declaredNames } from "./_declared_names.ts";
 import { readRenderReport, readRestoreReports, readValue } from "./_answers.ts";
 import type { ChildExit } from "./_child_exit.ts";
@@ -20,8 +20,16 @@ import type { Setup } from "./child/setup.ts";
 import { encode } from "./codec.ts";
 import { CodecError } from "./codec_error.ts";
 import type { ChildProgram } from "./program.ts";
-import { type Bytes, Fields, type Frame, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
-import type { BlockRun, RenderReport, RestoreReport, RunReport, Sandbox, SandboxOptions, Walls } from "./sandbox.ts";
+import { type Bytes, type Frame, FrameFields, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
+import type {
+  BlockRun,
+  RenderReport,
+  RunReport,
+  Sandbox,
+  SandboxOptions,
+  VariableRestoreReport,
+  Walls,
+} from "./sandbox.ts";
 
 const START_MS = 30_000, RENDER_MS = 60_000;
 /** A larger value is answered, so that not too many of them are on their way. */
@@ -41,7 +49,7 @@ export class ConfinedSandbox implements Sandbox {
   readonly #setup: Setup;
   readonly #folder: WorkFolder;
   readonly #link: ChildLink;
-  readonly #desk: CallDesk;
+  readonly #desk: CallRegistry;
   readonly #requests: Requests;
   readonly #ready = Promise.withResolvers<void>();
   readonly #begun = performance.now();
@@ -59,7 +67,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#setup = setup;
     this.#folder = folder;
     const { functions, untimed = [], onCall } = sandbox;
-    this.#desk = new CallDesk({
+    this.#desk = new CallRegistry({
       functions,
       untimed,
       onCall,
@@ -158,7 +166,7 @@ export class ConfinedSandbox implements Sandbox {
     return this.#read(() => readRenderReport(answered));
   }
 
-  async restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]> {
+  async restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]> {
     this.#rests = false; // sources are evaluated
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
@@ -256,7 +264,9 @@ export class ConfinedSandbox implements Sandbox {
 
   #activeOf({ header }: Frame, key: string): ActiveRun {
     const active = this.#active;
-    if (!active?.is(new Fields(header, header.t).id(key))) throw new ProtocolError("Cannot take a message of no run");
+    if (!active?.is(new FrameFields(header, header.t).id(key))) {
+      throw new ProtocolError("Cannot take a message of no run");
+    }
     return active;
   }
 
@@ -275,7 +285,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#desk.close();
     this.#folder.remove();
     this.#requests.end(exit.why);
-    this.#ready.reject(new SandboxGone(exit.why));
+    this.#ready.reject(new SandboxEnded(exit.why));
     this.#ready.promise.catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-import { Fields, type Frame, type Header, ProtocolError, wireId } from "./protocol.ts";
+import { type Frame, FrameFields, type Header, ProtocolError, wireId } from "./protocol.ts";
 
 const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
 
@@ -32,7 +32,7 @@ export class Heartbeat {
 
   /** A `pong` frame. Throws ProtocolError for one that was not asked for. */
   receive({ header }: Frame): void {
-    if (!this.#sent.delete(new Fields(header, "pong").id())) {
+    if (!this.#sent.delete(new FrameFields(header, "pong").id())) {
       throw new ProtocolError("Cannot take a pong that nobody asked for");
     }
   }

@@ -1,5 +1,5 @@
 import { messageOf } from "../domain/kit/message_of.ts";
-import { SandboxGone } from "../domain/errors.ts";
+import { SandboxEnded } from "../domain/errors.ts";
 import { encode } from "./codec.ts";
 import { type Bytes, MAX_PAYLOAD_BYTES } from "./protocol.ts";
 import type { SandboxOptions } from "./sandbox.ts";
@@ -14,7 +14,7 @@ export async function loadModules(
     try {
       await ask({ t: "module", name }, encode(script, { maxBytes: MAX_PAYLOAD_BYTES }));
     } catch (error) {
-      const ended = error instanceof SandboxGone;
+      const ended = error instanceof SandboxEnded;
       const reason = ended ? error.why : messageOf(error);
       onModuleFailed?.({ name, reason, ended });
       if (ended) throw error;

@@ -1,13 +1,13 @@
 import { cleanText } from "./clean_text.ts";
-import { Fields, type Header, PROTOCOL_VERSION } from "./protocol.ts";
+import { FrameFields, type Header, PROTOCOL_VERSION } from "./protocol.ts";
 import type { Walls } from "./sandbox.ts";
 
 /** The walls that a child says it has set. Throws ProtocolError. */
 export function readReady(header: Header): Walls {
-  const fields = new Fields(header, "ready");
+  const fields = new FrameFields(header, "ready");
   fields.oneOf("version", [PROTOCOL_VERSION]);
-  const walls = new Fields(fields.value["walls"], "walls");
-  const kernel = new Fields(walls.value["kernel"], "kernel wall");
+  const walls = new FrameFields(fields.value["walls"], "walls");
+  const kernel = new FrameFields(walls.value["kernel"], "kernel wall");
   return {
     realm: walls.flag("realm"),
     permissions: walls.flag("permissions"),

@@ -1,4 +1,4 @@
-import { type Answer, Asks } from "./_asks.ts";
+import { type AnswerFrames, Asks } from "./_asks.ts";
 import type { ChildLink } from "./_child_link.ts";
 import type { Bytes, Frame, Header } from "./protocol.ts";
 
@@ -19,11 +19,11 @@ export class Requests {
   }
 
   /** For a request in several frames; rejects with SandboxGone when the child ends before. */
-  begin(): { readonly id: string; readonly answer: Promise<Answer> } {
+  begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     return this.#asks.begin();
   }
 
-  async ask(header: Header, payload?: Bytes, { ms = ASK_MS }: { readonly ms?: number } = {}): Promise<Answer> {
+  async ask(header: Header, payload?: Bytes, { ms = ASK_MS }: { readonly ms?: number } = {}): Promise<AnswerFrames> {
     const { id, answer } = this.#asks.begin();
     this.#link.send({ ...header, id }, payload);
     return await this.within(answer, ms);

@@ -1,10 +1,10 @@
-import type { Answer } from "./_asks.ts";
+import type { AnswerFrames } from "./_asks.ts";
 import { type BlockError, blockResult } from "../domain/block_result.ts";
 import type { VariableImage } from "../domain/variable.ts";
 import { imageList } from "./child/image_list.ts";
 import { cleanText } from "./clean_text.ts";
 import { decode } from "./codec.ts";
-import { Fields, ProtocolError } from "./protocol.ts";
+import { FrameFields, ProtocolError } from "./protocol.ts";
 import type { RunReport } from "./sandbox.ts";
 
 const NAMES = { items: 100_000, length: 1000 } as const;
@@ -22,10 +22,10 @@ export interface Observed {
 
 /** Reads the `done` frames of a run: saved variables in all of them, the result in the last. Throws ProtocolError or
  * CodecError for anything that a child of ours does not send. */
-export function readRunReport({ payloads, header }: Answer, observed: Observed): RunReport {
+export function readRunReport({ payloads, header }: AnswerFrames, observed: Observed): RunReport {
   const last = payloads[payloads.length - 1];
   if (!last) throw new ProtocolError("Cannot read a report without a result");
-  const fields = new Fields(decode(last), "report");
+  const fields = new FrameFields(decode(last), "report");
   const outcome = fields.oneOf("outcome", OUTCOMES);
   const error = header["error"] === null ? null : blockError(header["error"]);
   const repaired = fields.nullable("repaired", (name) => clean(fields, name));
@@ -70,11 +70,11 @@ export function readRunReport({ payloads, header }: Answer, observed: Observed):
   };
 }
 
-function clean(fields: Fields, name: string): string {
+function clean(fields: FrameFields, name: string): string {
   return cleanText(fields.text(name, MAX_TEXT));
 }
 
-function names(fields: Fields, name: string): string[] {
+function names(fields: FrameFields, name: string): string[] {
   return fields.texts(name, NAMES).map(checkedName);
 }
 
@@ -103,7 +103,7 @@ function checkedImage(image: VariableImage): VariableImage {
 }
 
 function blockError(value: unknown): BlockError {
-  const fields = new Fields(value, "error");
+  const fields = new FrameFields(value, "error");
   return {
     name: clean(fields, "name"),
     message: clean(fields, "message"),

@@ -1,5 +1,5 @@
 import { CodecError } from "./codec_error.ts";
-import { FORMAT, MAX_DEPTH, MAX_NODES, MAX_SPARSE } from "./codec_format.ts";
+import { FORMAT, MAX_NODES, MAX_SPARSE, MAX_VALUE_DEPTH } from "./codec_format.ts";
 import { bareList, intrinsics as own } from "./codec_intrinsics.ts";
 import { badBytes, type Shape, TableReader } from "./codec_table.ts";
 import { isIndex } from "./codec_text.ts";
@@ -67,7 +67,7 @@ export class Decoder {
         if (++i >= this.#next) badBytes("an object that nothing refers to");
         if (i === levelEnd) {
           levelEnd = this.#next;
-          if (++depth > MAX_DEPTH) badBytes(`deeper than ${MAX_DEPTH} levels`);
+          if (++depth > MAX_VALUE_DEPTH) badBytes(`deeper than ${MAX_VALUE_DEPTH} levels`);
         }
         this.#fill(tag, i);
       }

@@ -1,5 +1,5 @@
 import { CodecError } from "./codec_error.ts";
-import { FORMAT, LONG, MAX_DEPTH, MAX_NODES, MAX_SLOTS, MAX_SPARSE, type Slot } from "./codec_format.ts";
+import { FORMAT, LONG, MAX_NODES, MAX_SLOTS, MAX_SPARSE, MAX_VALUE_DEPTH, type Slot } from "./codec_format.ts";
 import { bareList, intrinsics as own } from "./codec_intrinsics.ts";
 import { SegmentWriter } from "./codec_segments.ts";
 import { writeSpecial } from "./codec_special.ts";
@@ -50,7 +50,7 @@ export class Encoder {
       this.#current = i;
       if (i === levelEnd) {
         levelEnd = this.#queue.length;
-        if (++depth > MAX_DEPTH) this.refuse(`deeper than ${MAX_DEPTH} levels`);
+        if (++depth > MAX_VALUE_DEPTH) this.refuse(`deeper than ${MAX_VALUE_DEPTH} levels`);
       }
       this.#record(this.#queue[i]!);
       this.#checkSize(this.segments.used + this.#slots.length * 2 + this.#textSize);

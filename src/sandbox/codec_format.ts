@@ -14,7 +14,7 @@
 export const FORMAT = 1;
 /** Strings from here on are segments. */
 export const LONG = 1024;
-export const MAX_DEPTH = 1000;
+export const MAX_VALUE_DEPTH = 1000;
 export const MAX_NODES = 5_000_000;
 export const MAX_SLOTS = 32_000_000;
 /** A sparse array's length: whoever walks it in the main process must come to an end. */

@@ -1,4 +1,4 @@
-import { SandboxGone } from "../domain/errors.ts";
+import { SandboxEnded } from "../domain/errors.ts";
 import { Semaphore } from "../domain/kit/semaphore.ts";
 import { ConfinedSandbox, type ConfinedSandboxOptions } from "./_confined_sandbox.ts";
 import { WorkFolder } from "./_work_folder.ts";
@@ -18,7 +18,7 @@ export interface SandboxTestOptions {
 }
 
 /** Starting a child is work for the processor: more at once than there are cores only delay each other. */
-const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxGone("the caller gave it up"));
+const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller gave it up"));
 
 /**
  * Starts one confined child and waits until its walls stand. The caller owns it and must `close` it. Rejects with

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { GivenAccess } from "./child/given_access.ts";
+import type { ChildAccess } from "./child/given_access.ts";
 import { EXEC_ARGUMENT } from "./exec/exec_policy.ts";
 
 /** Hidden first argument that makes the executable a sandbox child (src/app.ts). */
@@ -26,7 +26,7 @@ export interface ChildProgramOptions {
   /** In tests of other walls alone: the child keeps every permission of Deno. */
   readonly allPermissions: boolean;
   /** The child's main thread must hold what it hands to its worker. */
-  readonly access?: GivenAccess;
+  readonly access?: ChildAccess;
 }
 
 /** The same child behind a command that gives it stdio; the child itself where there is none. */
@@ -71,7 +71,7 @@ export function execProgram(): ChildProgram {
   return { path, args: ["run", ...flags, "--allow-ffi", v8, `${bundleFolder()}exec.js`, EXEC_ARGUMENT] };
 }
 
-function permissionFlags(folder: string, access: GivenAccess | undefined): string[] {
+function permissionFlags(folder: string, access: ChildAccess | undefined): string[] {
   const { net = [], read = [], write = [] } = access ?? {};
   const flag = (kind: string, values: readonly string[]): string[] =>
     values.length > 0 ? [`--allow-${kind}=${values.map((value) => value.replaceAll(",", ",,")).join(",")}`] : [];

@@ -214,7 +214,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Narrow reading of a value from the other side: every accessor checks and throws ProtocolError. */
-export class Fields {
+export class FrameFields {
   readonly value: Readonly<Record<string, unknown>>;
   readonly #of: string;
 

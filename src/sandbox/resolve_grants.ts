@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { parseNetGrant } from "../domain/net_grant.ts";
 import { REALM_GLOBALS } from "../domain/realm_globals.ts";
-import type { GivenAccess } from "./child/given_access.ts";
+import type { ChildAccess } from "./child/given_access.ts";
 import type { GrantedPath } from "./confine/access.ts";
 import type { Grants } from "./grants.ts";
 
@@ -21,7 +21,7 @@ const VARIABLE = /^[A-Za-z_]\w*$/;
 
 /** Grants as every wall takes them: addresses parsed, paths made absolute and real. Throws for one that cannot be
  * given as it is; nothing wider is given in its place. */
-export function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): GivenAccess {
+export function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {
       throw new Error(`Cannot grant ${kind} to the sandbox: ${names.join(", ")}`);

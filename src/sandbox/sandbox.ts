@@ -97,7 +97,7 @@ export type RenderReport =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
-export interface RestoreReport {
+export interface VariableRestoreReport {
   readonly name: string;
   readonly how: "data" | "eval" | "skipped" | "lost";
   readonly reason: string;
@@ -123,7 +123,7 @@ export interface Sandbox {
   run(block: BlockRun): Promise<RunReport>;
   render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
   /** Binds data, evaluates sources in the order of `requires` with host calls off. */
-  restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]>;
+  restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
   /** Sets a name that is not the user's (`$query`) or a user variable; the value goes through the codec. The former may
    * wait for whatever is asked next, which sees it. A text in
    * parts ("more", … "last") is joined in the child; the caller keeps it, so that no block saves it as it is. */

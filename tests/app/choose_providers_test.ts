@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type Choice, chooseProviders } from "../../src/app/choose_providers.ts";
+import { chooseProviders, type ChosenProviders } from "../../src/app/choose_providers.ts";
 import { ConfigError } from "../../src/domain/errors.ts";
 import { type Credential, Credentials } from "../../src/providers/credentials.ts";
 import { settingsOf } from "./_settings.ts";
@@ -12,7 +12,7 @@ interface Asked {
   readonly addresses?: readonly { readonly preset: string; readonly baseUrl: string }[];
 }
 
-async function choose({ kept = {}, addresses = [], ...rest }: Asked): Promise<Choice> {
+async function choose({ kept = {}, addresses = [], ...rest }: Asked): Promise<ChosenProviders> {
   const folder = await Deno.makeTempDir({ prefix: "vis-choose-" });
   try {
     const credentials = new Credentials(join(folder, "auth.json"));

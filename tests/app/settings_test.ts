@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type Environment, readSettings, visHome } from "../../src/app/settings.ts";
+import { type EnvironmentVariables, readSettings, visHome } from "../../src/app/settings.ts";
 import { ConfigError, UsageError } from "../../src/domain/errors.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { NO_EXTENSIONS } from "./_settings.ts";
 
 Deno.test("readSettings() finds the home: VIS_HOME, else .vis in the home", async () => {
   await withFolder(async (folder) => {
-    const cases: [Environment, string][] = [
+    const cases: [EnvironmentVariables, string][] = [
       [{ VIS_HOME: join(folder, "own"), HOME: folder }, join(folder, "own")],
       [{ VIS_HOME: "", HOME: folder }, join(folder, ".vis")],
       [{ USERPROFILE: folder }, join(folder, ".vis")],

@@ -4,7 +4,7 @@ import { methods } from "@agentclientprotocol/sdk";
 import { join } from "node:path";
 import type { Session } from "../../src/channels/channel.ts";
 import { runCommand, type RunFlags } from "../../src/channels/cli/run_command.ts";
-import { Chat } from "../../src/channels/tui/chat.ts";
+import { ChatController } from "../../src/channels/tui/chat.ts";
 import type { Outgoing } from "../../src/channels/tui/outgoing.ts";
 import { DEFAULT_PREFS } from "../../src/channels/tui/panels/prefs.ts";
 import { makeTheme } from "../../src/channels/tui/theme.ts";
@@ -181,7 +181,7 @@ async function viaScreen(check: Parameters<Refused>[0], outgoing: Outgoing): Pro
     close: () => Promise.resolve(),
   };
   const back: Outgoing[] = [];
-  const chat = new Chat({
+  const chat = new ChatController({
     session: () => session,
     transcript: new Transcript(),
     shown: () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false }),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SandboxGone } from "../../src/domain/errors.ts";
+import { SandboxEnded } from "../../src/domain/errors.ts";
 import { isAlive, type TestSandbox, testSandbox, type TestSandboxOptions, until } from "../helpers/sandbox.ts";
 
 /** How the child is carried. */
@@ -86,7 +86,7 @@ export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
     const bomb = "const bomb = []; for (;;) bomb.push(Array.from({ length: 1000 }, (_, n) => n + 0.5))";
     const { result } = await box.run(bomb, { deadlineMs: 20_000 });
     assert.equal(result.outcome, "memory", result.error?.message);
-    await assert.rejects(box.sandbox.read("bomb", { maxBytes: 10 }), SandboxGone);
+    await assert.rejects(box.sandbox.read("bomb", { maxBytes: 10 }), SandboxEnded);
   });
 
   test("close() leaves no process, whatever the child does", async () => {
@@ -115,7 +115,7 @@ export function sandboxSuite({ name, launcher, missing = "" }: Carrier): void {
 
   test("aborting a start leaves no process", async () => {
     const before = family(Deno.pid);
-    await assert.rejects(open({ signal: AbortSignal.abort() }), SandboxGone);
+    await assert.rejects(open({ signal: AbortSignal.abort() }), SandboxEnded);
     const left = family(Deno.pid).filter((pid) => !before.includes(pid));
     await allGone(left);
   });

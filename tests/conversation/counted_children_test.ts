@@ -1,7 +1,7 @@
 /** How many children there are while queries begin, end and are given up, and at rest. */
 import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
-import { SandboxGone } from "../../src/domain/errors.ts";
+import { SandboxEnded } from "../../src/domain/errors.ts";
 import type { Branch } from "../../src/persistence/store.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -23,7 +23,7 @@ class Starts {
   readonly open: typeof openSandbox = async () => {
     this.asked++;
     if (this.held) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (this.failing) throw new SandboxGone("no memory");
+    if (this.failing) throw new SandboxEnded("no memory");
     const child = new FakeSandbox();
     this.children.push(child);
     return child;

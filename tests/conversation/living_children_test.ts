@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LivingChildren, type Resident } from "../../src/conversation/living_children.ts";
+import { ChildPool, type PooledChild } from "../../src/conversation/living_children.ts";
 
 /** A child that comes up and is reaped when the test says so. */
 class FakeChild {
@@ -17,7 +17,7 @@ class FakeChild {
 }
 
 /** A conversation that counts how often its child was stopped. */
-class FakeResident implements Resident {
+class FakeResident implements PooledChild {
   child: FakeChild | null = null;
   rested = 0;
   ran = true;
@@ -68,7 +68,7 @@ function turn(): Promise<void> {
 function house(live: number) {
   const clock = new Clock();
   const errors: unknown[] = [];
-  const children = new LivingChildren({
+  const children = new ChildPool({
     live,
     idleMs: 1000,
     after: clock.after,

@@ -5,7 +5,7 @@ import {
   ConfigError,
   HostCallError,
   ProviderError,
-  SandboxGone,
+  SandboxEnded,
   SettingError,
   StoreError,
   UsageError,
@@ -22,7 +22,7 @@ Deno.test("errors carry their name, so that a log and a model can tell them apar
     new StoreError("m", "busy", { cause }),
     new HostCallError("m", { namespace: "fs", symbol: "readFile", hint: "h" }, { cause }),
     new ProviderError("m", { code: "rate", retryable: true, cause }),
-    new SandboxGone("it was killed"),
+    new SandboxEnded("it was killed"),
   ];
   for (const error of errors) {
     assert.equal(error.name, error.constructor.name);
@@ -57,5 +57,5 @@ Deno.test("ProviderError fills in what is not known", () => {
 });
 
 Deno.test("SandboxGone says why in its message", () => {
-  assert.equal(new SandboxGone("it was killed").message, "Sandbox ended: it was killed");
+  assert.equal(new SandboxEnded("it was killed").message, "Sandbox ended: it was killed");
 });

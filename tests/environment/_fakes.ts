@@ -1,6 +1,13 @@
 import { blockResult } from "../../src/domain/block_result.ts";
 import type { VariableImage } from "../../src/domain/variable.ts";
-import type { BlockRun, RenderReport, RestoreReport, RunReport, Sandbox, Walls } from "../../src/sandbox/sandbox.ts";
+import type {
+  BlockRun,
+  RenderReport,
+  RunReport,
+  Sandbox,
+  VariableRestoreReport,
+  Walls,
+} from "../../src/sandbox/sandbox.ts";
 import { encode } from "../../src/sandbox/codec.ts";
 
 export const WALLS: Walls = {
@@ -57,7 +64,7 @@ export class FakeSandbox implements Sandbox {
   render(text: string): Promise<RenderReport> {
     return Promise.resolve({ ok: true, from: "literal", text });
   }
-  restore(images: readonly VariableImage[]): Promise<readonly RestoreReport[]> {
+  restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]> {
     this.restored.push(...images);
     return Promise.resolve(
       images.map(({ name, kind, reason }) => ({ name, how: kind === "lost" ? "lost" : "data", reason })),

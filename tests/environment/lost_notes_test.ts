@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { LostNotes } from "../../src/environment/lost_notes.ts";
+import { MissingVariableNotes } from "../../src/environment/lost_notes.ts";
 
 Deno.test("LostNotes tells of a variable once, and again after it had a new version", () => {
-  const notes = new LostNotes();
+  const notes = new MissingVariableNotes();
   const lost = [{ name: "hold", reason: "a closure", statement: "" }];
   notes.add(lost, () => "const hold = make()");
   assert.deepEqual(notes.take(), ["Variable hold could not be restored: a closure; made by: const hold = make()"]);

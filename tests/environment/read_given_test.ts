@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readGiven } from "../../src/environment/read_given.ts";
+import { readInputVariables } from "../../src/environment/read_given.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { decode } from "../../src/sandbox/codec.ts";
 
@@ -10,7 +10,7 @@ async function given(text: string | Uint8Array, { json = false, piece = 1_000 } 
   };
   const store = await openStore({ path: ":memory:" });
   try {
-    const variable = await readGiven("context", { store, source: { label: "a.txt", json, pieces: pieces() } });
+    const variable = await readInputVariables("context", { store, source: { label: "a.txt", json, pieces: pieces() } });
     let kept = "";
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { large } = variable.image;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { givenScripts } from "../../src/extension/realm_scripts.ts";
+import { realmScripts } from "../../src/extension/realm_scripts.ts";
 import { type Extension, validate } from "../../src/extension/spec.ts";
 import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
 import { sample } from "../extension/_sample.ts";
@@ -11,7 +11,7 @@ const END = replyJson([], { final: "That is all" });
 
 function withModule(source: string, fields: Partial<Extension> = {}): Extension {
   const extension = validate(sample({ namespace: "test.a", modules: { stats: "./stats.ts" }, ...fields }));
-  return givenScripts(extension, { stats: read(source, "stats.ts") });
+  return realmScripts(extension, { stats: read(source, "stats.ts") });
 }
 
 const shown = (events: readonly { readonly type: string }[]): string[] =>

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Cancelled, SandboxGone } from "../../src/domain/errors.ts";
+import { Cancelled, SandboxEnded } from "../../src/domain/errors.ts";
 import type { VariableImage } from "../../src/domain/variable.ts";
 import { SandboxSession, type SessionSource } from "../../src/environment/sandbox_session.ts";
 import type { BlockRun } from "../../src/sandbox/sandbox.ts";
@@ -157,7 +157,7 @@ Deno.test("SandboxSession knows whether the child that lives has run a block", a
 Deno.test("SandboxSession stop() ends a child that is still starting, and the next use starts another", async () => {
   const { children: [first, second], signals, open, up } = slowly(2);
   const { session } = sessionOf([], { open });
-  const ready = assert.rejects(session.ready(), SandboxGone);
+  const ready = assert.rejects(session.ready(), SandboxEnded);
   const stopping = session.stop();
   assert.equal(signals[0]?.aborted, true);
   const again = session.ready();
@@ -191,7 +191,7 @@ Deno.test("SandboxSession stop() ends a child that is being restored or bound", 
       stored: () => Promise.resolve([dataImage("a", 1)]),
       system: () => new Map([["$query", "q"]]),
     });
-    const ready = assert.rejects(session.ready(), SandboxGone);
+    const ready = assert.rejects(session.ready(), SandboxEnded);
     await reached.promise;
     const stopped = session.stop();
     go.resolve();

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { TrustList } from "../../src/extension/trust_list.ts";
-import type { FolderOptions } from "../../src/extension/loader.ts";
+import type { LoadFolderOptions } from "../../src/extension/loader.ts";
 import { moduleReader } from "../../src/sandbox/read_module.ts";
 import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
 
@@ -26,7 +26,7 @@ const spec: Extension = { namespace: "test.a", alias: { ns: "vis.ext.a", alias: 
 export default defineExtension(spec);`;
 }
 
-export function optionsIn(home: string): FolderOptions {
+export function optionsIn(home: string): LoadFolderOptions {
   const trust = new TrustList(join(home, "trusted_extensions.json"));
   return { cache: join(home, "cache"), readModule: moduleReader(), readRealmModule: realmModuleReader(), trust };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { withModules } from "../../scripts/gen_extensions.ts";
 import { loadShipped } from "../../src/extension/loader.ts";
-import { givenScripts, REALM_SCRIPTS, withScripts } from "../../src/extension/realm_scripts.ts";
+import { REALM_SCRIPTS, realmScripts, withScripts } from "../../src/extension/realm_scripts.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { type Extension, validate } from "../../src/extension/spec.ts";
 import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
@@ -34,7 +34,7 @@ Deno.test("register() refuses modules that were not read, and one of no path of 
     message: "Cannot register extension test.a: modules.stats is a file, load its folder (env.load)",
   });
   assert.throws(() => registry.registerFor("env-1", bare), /modules\.stats is a file/);
-  assert.doesNotThrow(() => registry.register(givenScripts(validate(bare), { stats: "1" })));
+  assert.doesNotThrow(() => registry.register(realmScripts(validate(bare), { stats: "1" })));
 });
 
 Deno.test("register() refuses a name twice: module and module, module and alias, alias and module", async () => {

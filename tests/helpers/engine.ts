@@ -9,7 +9,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch, ProcessOwner, Store } from "../../src/persistence/store.ts";
 import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { type Route, Router, type RouterOptions } from "../../src/providers/router.ts";
+import { type ModelRoute, Router, type RouterOptions } from "../../src/providers/router.ts";
 import type { QuerySettings } from "../../src/query/query_parts.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
@@ -30,7 +30,7 @@ export interface EngineOptions {
   readonly settings?: Partial<QuerySettings>;
   readonly provider?: Provider;
   /** Besides the root. */
-  readonly routes?: readonly Route[];
+  readonly routes?: readonly ModelRoute[];
   readonly scripted?: ScriptedOptions;
   readonly router?: Partial<RouterOptions>;
   readonly now?: () => number;

@@ -1,5 +1,5 @@
 /** A conversation of 12 iterations in three queries: its code has everything that a kill may cut. */
-import type { GivenSource } from "../../src/environment/given_source.ts";
+import type { VariableSource } from "../../src/environment/given_source.ts";
 import { replyJson } from "./scripted_provider.ts";
 
 export interface KillStep {
@@ -68,7 +68,7 @@ export const REQUESTS: readonly { readonly text: string; readonly first: number 
 export const CONTEXT = "the words of the report\n".repeat(100);
 
 /** The same as a channel gives it. */
-export function contextSource(): GivenSource {
+export function contextSource(): VariableSource {
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield await Promise.resolve(new TextEncoder().encode(CONTEXT));
   }

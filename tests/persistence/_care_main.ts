@@ -1,12 +1,12 @@
 /** `_care_main.ts PATH COPY`: opens a database, which migrates it, and takes care of it. A line for each step. */
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_care.ts";
 
 const [path = "", copy = ""] = Deno.args;
 const say = (text: string) => Deno.stdout.write(new TextEncoder().encode(`${text}\n`));
 await (await openStore({ path })).close();
 await say("migrated");
-const care = new SqliteCare({ path });
+const care = new SqliteMaintenance({ path });
 await care.prune({ before: 0, dryRun: false });
 await care.vacuum();
 await care.backup(copy);

@@ -1,7 +1,7 @@
 /** `_denied_main.ts PATH COPY`: opens a database, backs it up and stores something, and says what became of each. */
 import { StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_care.ts";
 
 const [path = "", copy = ""] = Deno.args;
 
@@ -15,5 +15,5 @@ async function said(work: () => Promise<unknown>): Promise<string> {
 }
 
 const opened = await said(async () => await (await openStore({ path, busyMs: 50 })).close());
-const backed = await said(() => new SqliteCare({ path }).backup(copy));
+const backed = await said(() => new SqliteMaintenance({ path }).backup(copy));
 console.log(JSON.stringify({ opened, backed }));

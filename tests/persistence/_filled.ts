@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_care.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import { begun, block, image, iterate, queryEnd, utf8 } from "../conformance/store_fixtures.ts";
 
@@ -37,8 +37,11 @@ export async function filled(store: Store, name: string): Promise<Awaited<Return
   return ids;
 }
 
-export async function opened(path: string, now: () => number = () => NOW): Promise<{ store: Store; care: SqliteCare }> {
-  return { store: await openStore({ path, now }), care: new SqliteCare({ path, now }) };
+export async function opened(
+  path: string,
+  now: () => number = () => NOW,
+): Promise<{ store: Store; care: SqliteMaintenance }> {
+  return { store: await openStore({ path, now }), care: new SqliteMaintenance({ path, now }) };
 }
 
 export function encodings(path: string): Record<string, number> {

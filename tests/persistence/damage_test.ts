@@ -5,7 +5,7 @@ import { archiveText } from "../../src/conversation/archive_text.ts";
 import { readArchive } from "../../src/conversation/read_archive.ts";
 import { StoreError, UsageError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_care.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import { encode } from "../../src/sandbox/codec.ts";
 import { begun, block, image, iterate, queryEnd } from "../conformance/store_fixtures.ts";
@@ -55,7 +55,7 @@ for (const [what, sql, read] of DAMAGE) {
       await assert.rejects(read(store, branchId), refused);
       await assert.rejects(store.exportConversation(conversation), refused);
       await store.close();
-      const care = new SqliteCare({ path });
+      const care = new SqliteMaintenance({ path });
       await assert.rejects(care.backup(`${path}.copy`), refused);
       await assert.rejects(care.vacuum(), refused);
       assert.notDeepEqual((await care.check()).problems, []);

@@ -9,7 +9,7 @@ import { PERMISSIONS } from "../../scripts/flags.ts";
 import { migrate } from "../../src/persistence/_migrate.ts";
 import { SqliteStore } from "../../src/persistence/_sqlite_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_care.ts";
 import { begun, block, image, iterate, iterationEnd, newIteration } from "../conformance/store_fixtures.ts";
 import { boundByModes } from "../helpers/bound_by_modes.ts";
 import { withDatabasePath } from "./_temp_database.ts";
@@ -50,7 +50,7 @@ Deno.test("a full disk fails one step, which can be repeated when there is room"
     await store.endIteration(id, iterationEnd([large(7)]));
     assert.deepEqual((await store.liveImages(branchId)).map(({ name }) => name).sort(), ["a", "big"]);
     await store.close();
-    assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
+    assert.deepEqual((await new SqliteMaintenance({ path }).check()).problems, []);
   });
 });
 
@@ -84,7 +84,7 @@ Deno.test("a full disk fails a backup and leaves no half of one", { ignore: Deno
       /StoreError: Cannot use database .*copy\.db: a file would exceed the limit on its size/,
     );
     assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith("copy")), []);
-    assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
+    assert.deepEqual((await new SqliteMaintenance({ path }).check()).problems, []);
   });
 });
 
@@ -134,7 +134,7 @@ Deno.test({
       const again = await openStore({ path });
       assert.equal((await again.listConversations({ limit: 9 })).length, 1);
       await again.close();
-      assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
+      assert.deepEqual((await new SqliteMaintenance({ path }).check()).problems, []);
     });
   },
 });
@@ -182,7 +182,7 @@ Deno.test("turns go on while another connection makes backups, and each backup i
     assert.equal((await store.iterations(queryId)).length, position);
     await store.close();
     for (const copy of copies) {
-      assert.deepEqual((await new SqliteCare({ path: copy }).check()).problems, []);
+      assert.deepEqual((await new SqliteMaintenance({ path: copy }).check()).problems, []);
       const opened = await openStore({ path: copy });
       const stored = await opened.iterations(queryId);
       assert.ok(stored.length > 0 && stored.length <= position);
@@ -230,10 +230,10 @@ for (let from = 1; from < migrations.length; from++) {
         assert.deepEqual((await store.liveImages("00000000-b")).map(({ name }) => name), ["here"]);
       }
       await store.close();
-      assert.deepEqual((await new SqliteCare({ path }).check()).problems, []);
+      assert.deepEqual((await new SqliteMaintenance({ path }).check()).problems, []);
       const copies = (await readdir(folder)).filter((name) => name.includes(".before-V"));
       assert.ok(copies.includes(`vis.db.before-V${from + 1}`), copies.join());
-      const report = await new SqliteCare({ path }).restore(join(folder, `vis.db.before-V${from + 1}`));
+      const report = await new SqliteMaintenance({ path }).restore(join(folder, `vis.db.before-V${from + 1}`));
       assert.equal(report.schemaVersion, from);
     });
   });
@@ -255,7 +255,7 @@ Deno.test("a migration that keeps a copy, and all care, need no more than the pe
 
 Deno.test("a backup of a newer Vis, of another program or of nothing is told apart", async () => {
   await withDatabasePath(async (path, folder) => {
-    const care = new SqliteCare({ path });
+    const care = new SqliteMaintenance({ path });
     const file = join(folder, "other.db");
     await writeFile(file, "");
     await assert.rejects(care.restore(file), { name: "UsageError", message: /it holds no database of Vis/ });

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_care.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import { begun } from "../conformance/store_fixtures.ts";
 import { encodings, filled, opened } from "./_filled.ts";
@@ -28,18 +28,20 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
   await withDatabasePath(async (path, folder) => {
     const target = join(folder, "there.db");
     await writeFile(target, "mine");
-    await assert.rejects(new SqliteCare({ path }).backup(join(folder, "x.db")), {
+    await assert.rejects(new SqliteMaintenance({ path }).backup(join(folder, "x.db")), {
       name: "UsageError",
       message: `Cannot back up ${path}: there is no such file`,
     });
     await (await openStore({ path })).close();
-    await assert.rejects(new SqliteCare({ path }).backup(target), {
+    await assert.rejects(new SqliteMaintenance({ path }).backup(target), {
       name: "UsageError",
       message: `Cannot back up to ${target}: there is something of that name, give another path`,
     });
     assert.equal(await readFile(target, "utf8"), "mine");
-    await assert.rejects(new SqliteCare({ path: ":memory:" }).backup(join(folder, "x.db")), { name: "UsageError" });
-    await assert.rejects(new SqliteCare({ path: target }).backup(join(folder, "x.db")), {
+    await assert.rejects(new SqliteMaintenance({ path: ":memory:" }).backup(join(folder, "x.db")), {
+      name: "UsageError",
+    });
+    await assert.rejects(new SqliteMaintenance({ path: target }).backup(join(folder, "x.db")), {
       name: "StoreError",
       code: "corrupt",
     });
@@ -93,7 +95,7 @@ Deno.test("restore() takes the place of a file that is damaged beyond opening, a
     const { keptAs } = await care.restore(copy);
     assert.match(await readFile(keptAs ?? "", "utf8"), /^no database at all/);
     assert.deepEqual((await care.check()).problems, []);
-    const elsewhere = new SqliteCare({ path: join(folder, "new", "vis.db") });
+    const elsewhere = new SqliteMaintenance({ path: join(folder, "new", "vis.db") });
     assert.equal((await elsewhere.restore(copy)).keptAs, null);
     assert.deepEqual((await elsewhere.check()).problems, []);
   });
@@ -253,7 +255,7 @@ Deno.test("vacuum() is refused while somebody has the database open", async () =
 Deno.test("care of a folder names it", async () => {
   await withDatabasePath(async (_path, folder) => {
     await mkdir(join(folder, "db"));
-    await assert.rejects(new SqliteCare({ path: join(folder, "db") }).stats(), {
+    await assert.rejects(new SqliteMaintenance({ path: join(folder, "db") }).stats(), {
       name: "UsageError",
       message: /not a regular file/,
     });

@@ -3,9 +3,9 @@ import { Cancelled, ProviderError } from "../../src/domain/errors.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../../src/providers/provider.ts";
 import {
-  type AskOptions,
   type Pause,
   Router,
+  type RouterCallOptions,
   type RouterOptions,
   type RouterReply,
 } from "../../src/providers/router.ts";
@@ -26,7 +26,7 @@ function rig(routes: (clock: FakeClock) => readonly Provider[], options: Partial
     ...options,
   });
   const pauses: Pause[] = [];
-  const ask = (rest: Partial<AskOptions> = {}): Promise<RouterReply> =>
+  const ask = (rest: Partial<RouterCallOptions> = {}): Promise<RouterReply> =>
     router.ask({ messages: [{ role: "user", text: "Hello" }], reasoning: "balanced" }, {
       signal: new AbortController().signal,
       onPause: (pause) => void pauses.push(pause),

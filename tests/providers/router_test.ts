@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Cancelled, ProviderError } from "../../src/domain/errors.ts";
 import type { ModelEvent, Provider } from "../../src/providers/provider.ts";
-import { type AskOptions, Router, type RouterOptions, type RouterReply } from "../../src/providers/router.ts";
+import { Router, type RouterCallOptions, type RouterOptions, type RouterReply } from "../../src/providers/router.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";
 import { type ScriptedProvider, scriptedProvider, type ScriptedReply } from "../helpers/scripted_provider.ts";
 
@@ -18,7 +18,7 @@ function rig(providers: readonly Provider[], options: Partial<RouterOptions> = {
   const waits: number[] = [];
   const events: string[] = [];
   const traces: string[] = [];
-  const ask = (rest: Partial<AskOptions> = {}): Promise<RouterReply> =>
+  const ask = (rest: Partial<RouterCallOptions> = {}): Promise<RouterReply> =>
     router.ask({ messages: MESSAGES, reasoning: "balanced" }, {
       signal: new AbortController().signal,
       onEvent: (event) => events.push(`${event.type}:${event.delta}`) > 0,

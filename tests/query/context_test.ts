@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import rlm from "../../extensions/rlm/mod.ts";
-import type { GivenSource } from "../../src/environment/given_source.ts";
+import type { VariableSource } from "../../src/environment/given_source.ts";
 import type { QueryResult } from "../../src/domain/query_result.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { oracleProvider } from "../helpers/oracle_provider.ts";
@@ -9,7 +9,7 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 
 const NEEDLE = "the code is 7319";
 
-function source(text: string | Uint8Array, { json = false } = {}): GivenSource {
+function source(text: string | Uint8Array, { json = false } = {}): VariableSource {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   return {
     label: json ? "data.json" : "hay.txt",
@@ -28,7 +28,7 @@ function hay(chars: number): string {
   return `${text.slice(0, middle)}${NEEDLE}\n${text.slice(middle)}`;
 }
 
-function send(engine: Engine, request: string, context?: GivenSource): Promise<QueryResult> {
+function send(engine: Engine, request: string, context?: VariableSource): Promise<QueryResult> {
   return engine.conversations.ask(engine.branch, request, {
     signal: new AbortController().signal,
     emit: (event) => engine.events.push(event),

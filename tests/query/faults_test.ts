@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Faults } from "../../src/query/faults.ts";
-import type { Fault } from "../../src/iteration/iteration.ts";
+import type { IterationFault } from "../../src/iteration/iteration.ts";
 
 /** What each of these gives, in their order; null stands for an iteration that came to something. */
-function ends(...faults: readonly (Fault | null)[]): readonly (string | null)[] {
+function ends(...faults: readonly (IterationFault | null)[]): readonly (string | null)[] {
   const counted = new Faults();
   return faults.map((fault, at) => {
     if (fault !== null) return counted.add(fault, { text: fault === "call" ? "same" : `${at}`, model: "m" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ActiveRun } from "../../src/sandbox/_active_run.ts";
 import { BlockOutput } from "../../src/sandbox/_block_output.ts";
-import { CallDesk } from "../../src/sandbox/_call_desk.ts";
+import { CallRegistry } from "../../src/sandbox/_call_desk.ts";
 import { encode } from "../../src/sandbox/codec.ts";
 import { wireId } from "../../src/sandbox/protocol.ts";
 import { until } from "../helpers/sandbox.ts";
@@ -11,7 +11,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 Deno.test("ActiveRun counts no time in which a call with a deadline of its own is open, and all other", async () => {
   const signals: AbortSignal[] = [];
   const { promise: answer, resolve } = Promise.withResolvers<void>();
-  const desk = new CallDesk({
+  const desk = new CallRegistry({
     functions: ["rlm.run", "fs.read"],
     untimed: ["rlm.run"],
     onCall: ({ name, signal }) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CallDesk } from "../../src/sandbox/_call_desk.ts";
+import { CallRegistry } from "../../src/sandbox/_call_desk.ts";
 import { encode } from "../../src/sandbox/codec.ts";
 import { type Frame, ProtocolError, wireId } from "../../src/sandbox/protocol.ts";
 
@@ -9,7 +9,7 @@ const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
 
 function deskOf(onCall: (options: { readonly signal: AbortSignal }) => Promise<unknown>) {
   const answered: unknown[] = [];
-  const desk = new CallDesk({ functions: ["f"], onCall, send: ({ id }) => answered.push(id) });
+  const desk = new CallRegistry({ functions: ["f"], onCall, send: ({ id }) => answered.push(id) });
   return { desk, answered };
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode, encode } from "../../src/sandbox/codec.ts";
-import { type Bytes, Fields, type Frame, frameHead, type Header, wireId } from "../../src/sandbox/protocol.ts";
+import { type Bytes, type Frame, FrameFields, frameHead, type Header, wireId } from "../../src/sandbox/protocol.ts";
 import { RawChild } from "./raw_child.ts";
 
 const VALUE = encode({ text: "x".repeat(2000), list: [1, new Map([["a", new Date(0)]])], bytes: new Uint8Array(30) });
@@ -15,7 +15,7 @@ function run(child: RawChild, code: string): string {
 
 function previewOf(frame: Frame | null): string {
   assert.ok(frame, "the child has ended");
-  return new Fields(decode(frame.payload), "report").text("preview", 1 << 20);
+  return new FrameFields(decode(frame.payload), "report").text("preview", 1 << 20);
 }
 
 const damage = fc.array(fc.tuple(fc.nat(VALUE.length * 8 - 1), fc.boolean(), fc.boolean()), {

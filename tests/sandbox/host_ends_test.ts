@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { SandboxGone } from "../../src/domain/errors.ts";
+import { SandboxEnded } from "../../src/domain/errors.ts";
 import { otherProcess } from "../helpers/other_process.ts";
 import { isAlive, testSandbox, until } from "../helpers/sandbox.ts";
 import { withFolder } from "../helpers/with_folder.ts";
@@ -55,18 +55,18 @@ Deno.test("a child killed from outside is reported as killed, whatever waits", a
   assert.match(result.error?.message ?? "", /outside/);
   assert.equal(result.stdout, "before\n");
   assert.equal(box.sandbox.ended, true);
-  await assert.rejects(box.sandbox.read("x", { maxBytes: 10 }), SandboxGone);
-  await assert.rejects(box.sandbox.endQuery(), SandboxGone);
-  await assert.rejects(box.sandbox.restore([]), SandboxGone);
-  await assert.rejects(box.sandbox.bind("x", 1), SandboxGone);
-  await assert.rejects(box.sandbox.forget(["x"]), SandboxGone);
-  await assert.rejects(box.sandbox.render("x", { deadlineMs: 100 }), SandboxGone);
+  await assert.rejects(box.sandbox.read("x", { maxBytes: 10 }), SandboxEnded);
+  await assert.rejects(box.sandbox.endQuery(), SandboxEnded);
+  await assert.rejects(box.sandbox.restore([]), SandboxEnded);
+  await assert.rejects(box.sandbox.bind("x", 1), SandboxEnded);
+  await assert.rejects(box.sandbox.forget(["x"]), SandboxEnded);
+  await assert.rejects(box.sandbox.render("x", { deadlineMs: 100 }), SandboxEnded);
 });
 
 Deno.test("requests that wait when the child dies reject with SandboxGone", async () => {
   await using box = await testSandbox();
   Deno.kill(box.sandbox.pid, "SIGSTOP");
-  const waiting = assert.rejects(box.sandbox.bind("x", 1, { user: true }), SandboxGone);
+  const waiting = assert.rejects(box.sandbox.bind("x", 1, { user: true }), SandboxEnded);
   Deno.kill(box.sandbox.pid, "SIGKILL");
   await waiting;
 });
@@ -206,7 +206,7 @@ Deno.test("aborting the sandbox's own signal ends it", async () => {
   const running = box.run("for (;;);", { deadlineMs: 60_000 });
   abort.abort();
   assert.equal((await running).result.outcome, "killed");
-  await assert.rejects(testSandbox({ signal: AbortSignal.abort() }), SandboxGone);
+  await assert.rejects(testSandbox({ signal: AbortSignal.abort() }), SandboxEnded);
 });
 
 Deno.test("grants that no wall enforces yet are refused", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Asks } from "../../src/sandbox/_asks.ts";
 import { BlockOutput } from "../../src/sandbox/_block_output.ts";
-import { CallDesk } from "../../src/sandbox/_call_desk.ts";
+import { CallRegistry } from "../../src/sandbox/_call_desk.ts";
 import { readRunReport } from "../../src/sandbox/_run_report.ts";
 import { encode } from "../../src/sandbox/codec.ts";
 import { CodecError } from "../../src/sandbox/codec_error.ts";
@@ -44,7 +44,7 @@ Deno.test("CallDesk answers each call that it takes exactly once, whatever a chi
       const answered: unknown[] = [];
       const onCall = (one: { readonly name: string; readonly args: readonly unknown[] }): Promise<unknown> =>
         one.name === "fails" ? Promise.reject(new Error("no")) : Promise.resolve(one.args.length);
-      const desk = new CallDesk({ functions: ["f", "fails"], onCall, send: ({ id }) => answered.push(id) });
+      const desk = new CallRegistry({ functions: ["f", "fails"], onCall, send: ({ id }) => answered.push(id) });
       for (const run of RUNS) desk.beginRun(run, 0);
       const taken: unknown[] = [];
       for (const frame of list) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SandboxGone } from "../../src/domain/errors.ts";
+import { SandboxEnded } from "../../src/domain/errors.ts";
 import { isAlive, type TestSandbox, testSandbox } from "../helpers/sandbox.ts";
 
 const CHILD = new URL("./lying_child.ts", import.meta.url).pathname;
@@ -23,7 +23,7 @@ Deno.test("openSandbox() rejects with SandboxGone when a child greets it wrongly
     "garbage before ready",
     "silence and exit",
   ];
-  for (const lie of greetings) await t.step(lie, () => assert.rejects(lying(lie), SandboxGone));
+  for (const lie of greetings) await t.step(lie, () => assert.rejects(lying(lie), SandboxEnded));
 });
 
 /** Each must end the child with this reason, and never hurt the main process. */

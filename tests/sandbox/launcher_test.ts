@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SandboxGone } from "../../src/domain/errors.ts";
+import { SandboxEnded } from "../../src/domain/errors.ts";
 import { sandboxSuite } from "../conformance/sandbox_suite.ts";
 import { testSandbox } from "../helpers/sandbox.ts";
 
@@ -12,7 +12,7 @@ sandboxSuite({ name: "a shell that stays the parent", launcher: ["/bin/sh", "-c"
 Deno.test("a launcher that does not give a child is told as such", { ignore: missing !== "" }, async () => {
   const failing = testSandbox({ launcher: ["/bin/sh", "-c", "echo 'no such container' >&2; exit 7"] });
   await assert.rejects(failing, (error) => {
-    assert.ok(error instanceof SandboxGone);
+    assert.ok(error instanceof SandboxEnded);
     assert.match(error.message, /exit code 7: no such container/);
     return true;
   });

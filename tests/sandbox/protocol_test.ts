@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
   type Bytes,
-  Fields,
   type Frame,
+  FrameFields,
   frameHead,
   FrameReader,
   type Header,
@@ -168,28 +168,30 @@ Deno.test("readFrameSync takes the token from the first bytes and fails at the e
 Deno.test("wireId() gives identifiers that Fields takes, each another", () => {
   const ids = new Set(Array.from({ length: 1000 }, wireId));
   assert.equal(ids.size, 1000);
-  for (const id of ids) assert.equal(new Fields({ id }, "x").id(), id);
+  for (const id of ids) assert.equal(new FrameFields({ id }, "x").id(), id);
 });
 
 Deno.test("Fields refuses every value that is not what was asked for", () => {
   const junk = [undefined, null, 1, -1, NaN, Infinity, "x", true, [], {}, [1], "a".repeat(100), new Uint8Array(1)];
-  const readers: Record<string, { readonly read: (fields: Fields) => unknown; readonly ok: (it: unknown) => boolean }> =
-    {
-      text: { read: (f) => f.text("v", 10), ok: (it) => typeof it === "string" && it.length <= 10 },
-      id: { read: (f) => f.id("v"), ok: () => false },
-      amount: { read: (f) => f.amount("v"), ok: (it) => it === 1 },
-      flag: { read: (f) => f.flag("v"), ok: (it) => it === true },
-      oneOf: { read: (f) => f.oneOf("v", ["x", 1]), ok: (it) => it === "x" || it === 1 },
-      list: { read: (f) => f.list("v", 0), ok: (it) => Array.isArray(it) && it.length === 0 },
-      texts: { read: (f) => f.texts("v", { items: 1, length: 1 }), ok: (it) => Array.isArray(it) && it.length === 0 },
-      bytes: { read: (f) => f.bytes("v"), ok: (it) => it instanceof Uint8Array },
-    };
+  const readers: Record<
+    string,
+    { readonly read: (fields: FrameFields) => unknown; readonly ok: (it: unknown) => boolean }
+  > = {
+    text: { read: (f) => f.text("v", 10), ok: (it) => typeof it === "string" && it.length <= 10 },
+    id: { read: (f) => f.id("v"), ok: () => false },
+    amount: { read: (f) => f.amount("v"), ok: (it) => it === 1 },
+    flag: { read: (f) => f.flag("v"), ok: (it) => it === true },
+    oneOf: { read: (f) => f.oneOf("v", ["x", 1]), ok: (it) => it === "x" || it === 1 },
+    list: { read: (f) => f.list("v", 0), ok: (it) => Array.isArray(it) && it.length === 0 },
+    texts: { read: (f) => f.texts("v", { items: 1, length: 1 }), ok: (it) => Array.isArray(it) && it.length === 0 },
+    bytes: { read: (f) => f.bytes("v"), ok: (it) => it instanceof Uint8Array },
+  };
   for (const [name, { read, ok }] of Object.entries(readers)) {
     for (const v of junk) {
-      const run = () => read(new Fields({ v }, "test"));
+      const run = () => read(new FrameFields({ v }, "test"));
       if (ok(v)) assert.doesNotThrow(run, `${name} of ${String(v)}`);
       else assert.throws(run, ProtocolError, `${name} of ${String(v)}`);
     }
   }
-  for (const v of [null, undefined, 1, "x", []]) assert.throws(() => new Fields(v, "test"), ProtocolError);
+  for (const v of [null, undefined, 1, "x", []]) assert.throws(() => new FrameFields(v, "test"), ProtocolError);
 });

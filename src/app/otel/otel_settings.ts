@@ -1,5 +1,5 @@
 import { percentDecoded } from "../../domain/percent_decoded.ts";
-import type { Environment } from "../settings.ts";
+import type { EnvironmentVariables } from "../settings.ts";
 
 /** What the standard variables (`OTEL_*`) ask for. */
 export interface OtelSettings {
@@ -16,7 +16,10 @@ export interface OtelSettings {
 }
 
 /** Null where nothing is to be sent: no endpoint is named, or it is switched off. */
-export function otelSettings(env: Environment, { version }: { readonly version: string }): OtelSettings | null {
+export function otelSettings(
+  env: EnvironmentVariables,
+  { version }: { readonly version: string },
+): OtelSettings | null {
   const url = urlOf(env);
   const off = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || env["OTEL_TRACES_EXPORTER"] === "none";
   if (off || url === null) return null;
@@ -39,7 +42,7 @@ export function otelSettings(env: Environment, { version }: { readonly version: 
 }
 
 /** The variable for traces names the whole address, the general one its beginning. */
-function urlOf(env: Environment): string | null {
+function urlOf(env: EnvironmentVariables): string | null {
   const own = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
   const general = env["OTEL_EXPORTER_OTLP_ENDPOINT"];
   const url = own || (general ? `${general.replace(/\/$/, "")}/v1/traces` : "");
@@ -56,7 +59,7 @@ function whole(text: string | undefined, standard: number): number {
   return /^\d{1,9}$/.test(text ?? "") && Number(text) > 0 ? Number(text) : standard;
 }
 
-function sampler(env: Environment): { readonly ratio: number; readonly followsParent: boolean } {
+function sampler(env: EnvironmentVariables): { readonly ratio: number; readonly followsParent: boolean } {
   const name = env["OTEL_TRACES_SAMPLER"] ?? "parentbased_always_on";
   const followsParent = name.startsWith("parentbased_");
   const kind = name.replace("parentbased_", "");

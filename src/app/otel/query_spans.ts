@@ -2,7 +2,7 @@ import { isEnd, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { usageAttributes } from "./gen_ai.ts";
 import type { Span, SpanContext } from "./span.ts";
-import type { Place, Tracer } from "./tracer.ts";
+import type { SpanParent, Tracer } from "./tracer.ts";
 
 /** Blocks and calls of a query beyond these have no span of their own; the query says how many. */
 const MAX_TOOL_SPANS = 1_000;
@@ -11,7 +11,7 @@ type Of<T extends QueryEvent["type"]> = Extract<QueryEvent, { readonly type: T }
 
 /** The spans of one query and of those below it, made of its events: each query an `invoke_agent`, each block and each
  * call of an extension an `execute_tool`. Calls of the model have theirs where they are made. */
-export class QuerySpans implements Place {
+export class QuerySpans implements SpanParent {
   readonly #tracer: Tracer;
   readonly #outer: SpanContext | null;
   readonly #queries = new Map<string, Span>();

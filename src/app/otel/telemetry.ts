@@ -1,5 +1,5 @@
 import { createLog } from "../../logging/log.ts";
-import type { Environment } from "../settings.ts";
+import type { EnvironmentVariables } from "../settings.ts";
 import { otelSettings } from "./otel_settings.ts";
 import { SpanExporter } from "./span_exporter.ts";
 import { parentOf, Tracer } from "./tracer.ts";
@@ -20,7 +20,7 @@ export interface Telemetry {
 }
 
 /** Null where the environment asks for no traces. */
-export function openTelemetry(env: Environment, { version }: { readonly version: string }): Telemetry | null {
+export function openTelemetry(env: EnvironmentVariables, { version }: { readonly version: string }): Telemetry | null {
   const settings = otelSettings(env, { version });
   if (!settings) return null;
   const exporter = new SpanExporter({ settings, version, log: createLog("otel"), now: Date.now });

@@ -11,14 +11,14 @@ export interface TracerParts {
 }
 
 /** Where a span stands: what work inside it begins is below the span that it names then. */
-export interface Place {
+export interface SpanParent {
   readonly span: () => SpanContext | null;
 }
 
 /** Begins spans, and remembers along the calls which one work belongs to. */
 export class Tracer {
   readonly #parts: TracerParts;
-  readonly #places = new AsyncLocalStorage<Place>();
+  readonly #places = new AsyncLocalStorage<SpanParent>();
 
   constructor(parts: TracerParts) {
     this.#parts = parts;
@@ -45,7 +45,7 @@ export class Tracer {
     return new Span(facts, { now, finish });
   }
 
-  within<T>(place: Place, work: () => T): T {
+  within<T>(place: SpanParent, work: () => T): T {
     return this.#places.run(place, work);
   }
 

@@ -1,8 +1,8 @@
-import type { Environment } from "../settings.ts";
+import type { EnvironmentVariables } from "../settings.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** Null where the environment asks for no traces; what sends them is loaded where they are wanted alone. */
-export async function wantedTelemetry(env: Environment, version: string): Promise<Telemetry | null> {
+export async function wantedTelemetry(env: EnvironmentVariables, version: string): Promise<Telemetry | null> {
   if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/.test(name))) return null;
   const { openTelemetry } = await import("./telemetry.ts");
   return openTelemetry(env, { version });

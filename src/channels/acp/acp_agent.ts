@@ -15,8 +15,8 @@ import { QueryProgress } from "../../domain/query_progress.ts";
 import type { QueryReason, QueryResult } from "../../domain/query_result.ts";
 import { shownAnswer } from "../../domain/shown_answer.ts";
 import { promptOf } from "./prompt_of.ts";
-import { type Entry, Sessions, UNTITLED } from "./sessions.ts";
-import { messageOf, updateOf } from "./update_of.ts";
+import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
+import { messageChunk, updateOf } from "./update_of.ts";
 
 const LISTED = 100;
 
@@ -30,7 +30,7 @@ const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
 };
 
 /** Vis as an agent of the Agent Client Protocol, for one connection. Whoever gives the sessions closes them. */
-export function acpAgent(sessions: Sessions, { version }: { readonly version: string }): AgentApp {
+export function acpAgent(sessions: EditorSessions, { version }: { readonly version: string }): AgentApp {
   const { agent: of } = methods;
   return agent({ name: "vis" })
     .onRequest(of.initialize, () => ({
@@ -97,7 +97,7 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function run(
-  entry: Entry,
+  entry: OpenSession,
   { given: { request, images, variables }, send, signal }: {
     readonly given: ReturnType<typeof promptOf>;
     readonly send: Send;
@@ -127,7 +127,7 @@ async function run(
       },
     });
     const { reason, answer } = result;
-    if (STOPS[reason] && reason !== "cancelled" && progress.answer === "") queue(() => send(messageOf(answer)));
+    if (STOPS[reason] && reason !== "cancelled" && progress.answer === "") queue(() => send(messageChunk(answer)));
     queue(() => tellTitle(entry, send));
     await sent;
     return result;
@@ -137,22 +137,22 @@ async function run(
 }
 
 /** A title comes with the first request, or from a model while that runs. */
-async function tellTitle(entry: Entry, send: Send): Promise<void> {
+async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
   const { title } = await entry.session.conversations.byId(entry.branch.conversationId);
   if (title === entry.title) return;
   entry.title = title;
   await send({ sessionUpdate: "session_info_update", title });
 }
 
-async function replay({ session: { conversations }, branch }: Entry, send: Send): Promise<void> {
+async function replay({ session: { conversations }, branch }: OpenSession, send: Send): Promise<void> {
   for (const { text, answer, running } of await conversations.queries(branch)) {
     await send({ sessionUpdate: "user_message_chunk", content: { type: "text", text } });
-    if (running) await send(messageOf("This is still running in another process."));
-    if (answer !== "") await send(messageOf(answer));
+    if (running) await send(messageChunk("This is still running in another process."));
+    if (answer !== "") await send(messageChunk(answer));
   }
 }
 
-async function list(sessions: Sessions, cwd: string | undefined) {
+async function list(sessions: EditorSessions, cwd: string | undefined) {
   const session = await sessions.folder(cwd === undefined ? {} : { cwd });
   const found = await session.conversations.list({ limit: LISTED });
   return {

@@ -1,7 +1,7 @@
 import { ndJsonStream } from "@agentclientprotocol/sdk";
 import type { Peer } from "../channel.ts";
 import { acpAgent } from "./acp_agent.ts";
-import { type Open, Sessions } from "./sessions.ts";
+import { EditorSessions, type Open } from "./sessions.ts";
 
 /** Speaks the Agent Client Protocol on a pair of streams, until the editor closes its end. */
 export function serveAcp(
@@ -11,7 +11,7 @@ export function serveAcp(
     readonly writable: WritableStream<Uint8Array>;
   },
 ): Peer {
-  const sessions = new Sessions(open);
+  const sessions = new EditorSessions(open);
   const connection = acpAgent(sessions, { version }).connect(ndJsonStream(writable, readable));
   return {
     ended: connection.closed,

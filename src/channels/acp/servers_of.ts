@@ -5,7 +5,7 @@ type Servers = Readonly<Record<string, object>>;
 
 /** The servers that an editor offers, as settings: a program or an address by name. Their programs run behind the same
  * wall as all others; since it is the user who told the editor of them, with the network and the workspace. */
-export function serversOf(offered: readonly McpServer[]): Servers {
+export function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));
   return Object.fromEntries(servers);

@@ -2,12 +2,12 @@ import { type McpServer, RequestError } from "@agentclientprotocol/sdk";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { OpenRequest, Session } from "../channel.ts";
-import { serversOf } from "./servers_of.ts";
+import { offeredServers } from "./servers_of.ts";
 
 export const UNTITLED = "New session";
 
 /** A session of the protocol: a conversation, in Vis opened on its folder. */
-export interface Entry {
+export interface OpenSession {
   readonly session: Session;
   readonly branch: Conversation;
   /** The prompt that runs in it. */
@@ -17,7 +17,7 @@ export interface Entry {
 }
 
 /** What an editor names of a session. */
-export interface Place {
+export interface SessionRequest {
   /** Absolute; the folder of the process where it is left out. */
   readonly cwd?: string;
   readonly mcpServers?: readonly McpServer[] | undefined;
@@ -26,20 +26,20 @@ export interface Place {
 export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
 
 /** The sessions of one connection. Each folder is opened once for the same servers; `close` closes all of them. */
-export class Sessions {
+export class EditorSessions {
   readonly #open: Open;
   readonly #folders = new Map<string, Promise<Session>>();
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, OpenSession>();
 
   constructor(open: Open) {
     this.#open = open;
   }
 
-  async folder({ cwd, mcpServers = [] }: Place): Promise<Session> {
+  async folder({ cwd, mcpServers = [] }: SessionRequest): Promise<Session> {
     if (cwd !== undefined && !cwd.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(cwd)) {
       throw RequestError.invalidParams({ cwd }, "Cannot open a session: cwd must be an absolute path");
     }
-    const servers = serversOf(mcpServers);
+    const servers = offeredServers(mcpServers);
     const key = JSON.stringify([cwd, servers]);
     const known = this.#folders.get(key);
     if (known) return await known;
@@ -49,7 +49,7 @@ export class Sessions {
     return await opening;
   }
 
-  async create(place: Place): Promise<string> {
+  async create(place: SessionRequest): Promise<string> {
     const session = await this.folder(place);
     const branch = await session.conversations.create({
       title: UNTITLED,
@@ -62,7 +62,7 @@ export class Sessions {
   }
 
   /** A conversation of the store, opened on a folder. Throws `RequestError` where there is none of that id. */
-  async load(id: string, place: Place): Promise<Entry> {
+  async load(id: string, place: SessionRequest): Promise<OpenSession> {
     const session = await this.folder(place);
     const branch = await session.conversations.byId(id).catch((error: unknown) => {
       throw error instanceof UsageError ? RequestError.sessionNotFound(id) : error;
@@ -73,7 +73,7 @@ export class Sessions {
   }
 
   /** Throws `RequestError` for one that was neither made nor loaded on this connection. */
-  get(id: string): Entry {
+  get(id: string): OpenSession {
     const entry = this.#entries.get(id);
     if (!entry) throw RequestError.sessionNotFound(id);
     return entry;

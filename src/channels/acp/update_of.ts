@@ -17,7 +17,7 @@ export function updateOf(event: QueryEvent): SessionUpdate | null {
         content: { type: "text", text: `\n(${oneLine(retryLine(event), 300)})\n` },
       };
     case "answer_delta":
-      return isChild(event) ? null : messageOf(event.delta);
+      return isChild(event) ? null : messageChunk(event.delta);
     case "block_started":
       return {
         sessionUpdate: "tool_call",
@@ -41,7 +41,7 @@ export function updateOf(event: QueryEvent): SessionUpdate | null {
 }
 
 /** A part of the answer. */
-export function messageOf(text: string): SessionUpdate {
+export function messageChunk(text: string): SessionUpdate {
   return { sessionUpdate: "agent_message_chunk", content: { type: "text", text } };
 }
 

@@ -17,7 +17,7 @@ export function addConversations(program: Command, { services, io, finish }: Con
     .addOption(output())
     .option(...FLAGS.storedDb)
     .action(async (flags: { limit: number; output: "text" | "json"; db?: string }) => {
-      const { listConversations } = await import("./conversations_command.ts");
+      const { printConversations: listConversations } = await import("./conversations_command.ts");
       finish(await listConversations({ services, io, flags }));
     });
   group.command("show")

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { collected, dollars, duration, positiveInteger } from "./_arguments.ts";
+import { collected, duration, parseDollars, positiveInteger } from "./_arguments.ts";
 import type { Context } from "./_context.ts";
 import { FLAGS } from "./_flags.ts";
 import type { RunFlags } from "./run_command.ts";
@@ -59,7 +59,7 @@ function addLimits(run: Command): void {
       "iterations (replies of the model) that it may use before it must ask for more",
       positiveInteger,
     )
-    .option("--max-cost <usd>", "end the query before it costs more US dollars, such as 0.50", dollars)
+    .option("--max-cost <usd>", "end the query before it costs more US dollars, such as 0.50", parseDollars)
     .option("--timeout <time>", "end the query after this time, such as 90s, 10m or 1h", duration);
 }
 

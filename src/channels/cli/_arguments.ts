@@ -8,7 +8,7 @@ export function positiveInteger(text: string): number {
 }
 
 /** Reads US dollars, with the sign or without. */
-export function dollars(text: string): number {
+export function parseDollars(text: string): number {
   const n = Number(text.replace(/^\$/, ""));
   if (!/^\$?\d*\.?\d+$/.test(text) || n <= 0) {
     throw new InvalidArgumentError("It must be an amount in US dollars above 0, such as 0.50");

@@ -7,16 +7,16 @@ import { Progress } from "./progress.ts";
 import { terminalText } from "./terminal_text.ts";
 import { Trace } from "./trace.ts";
 
-export interface AskFlags {
+export interface QueryCommandFlags {
   readonly output: "text" | "json" | "jsonl";
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly trace?: boolean;
 }
 
-interface Asked {
+interface QueryCommand {
   readonly io: Io;
-  readonly flags: AskFlags;
+  readonly flags: QueryCommandFlags;
   /** Whether only an answer that satisfied its schema is one: whoever reads stdout can rely on it. */
   readonly schema: boolean;
   /** Begins the query; the progress is for what a user should know before. */
@@ -26,7 +26,7 @@ interface Asked {
 }
 
 /** One query: progress on stderr, the answer alone on stdout. Ctrl-C cancels it. Resolves with the exit code. */
-export async function asked({ io, flags, schema, begin, traceOf }: Asked): Promise<number> {
+export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const progress = new Progress(io, { verbose: flags.verbose || flags.trace === true });
   const trace = flags.trace && !flags.quiet ? new Trace(io, (text) => progress.painted(text)) : null;
   const controller = new AbortController();
@@ -52,7 +52,7 @@ function show(
   event: QueryEvent,
   { io, flags, progress, trace }: {
     readonly io: Io;
-    readonly flags: AskFlags;
+    readonly flags: QueryCommandFlags;
     readonly progress: Progress;
     readonly trace: Trace | null;
   },
@@ -64,7 +64,7 @@ function show(
 
 function print(
   result: QueryResult,
-  { io, flags, isAnswer }: { readonly io: Io; readonly flags: AskFlags; readonly isAnswer: boolean },
+  { io, flags, isAnswer }: { readonly io: Io; readonly flags: QueryCommandFlags; readonly isAnswer: boolean },
 ): void {
   if (flags.output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
   if (flags.output === "text" && isAnswer) {

@@ -4,7 +4,7 @@ import type { SettingChange, SettingFacts } from "../../domain/setting_facts.ts"
 import type { ConfigAdmin, Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 
-export interface ConfigFlags {
+export interface ConfigCommandFlags {
   readonly json: boolean;
   readonly cwd?: string | undefined;
 }
@@ -12,7 +12,7 @@ export interface ConfigFlags {
 interface Parts {
   readonly services: Services;
   readonly io: Io;
-  readonly flags: ConfigFlags;
+  readonly flags: ConfigCommandFlags;
 }
 
 /** `vis config …`; each resolves with the exit code. Secrets come masked from whoever knows the settings. */

@@ -21,7 +21,7 @@ interface Given<F> {
 }
 
 /** `vis conversations list`: one line each, the one with the newest query first. */
-export async function listConversations(
+export async function printConversations(
   { services, io, flags }: Given<ConversationsFlags & { readonly limit: number }>,
 ): Promise<number> {
   const found = await browse({ services, flags }, async ({ conversations }) => {

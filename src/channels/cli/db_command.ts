@@ -1,6 +1,6 @@
 import { durationText } from "../../domain/duration_text.ts";
 import { oneLine } from "../../domain/clip.ts";
-import type { DatabaseCare, DatabaseStats } from "../../domain/database_care.ts";
+import type { DatabaseMaintenance, DatabaseStats } from "../../domain/database_care.ts";
 import type { Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 
@@ -11,7 +11,7 @@ interface Given {
   readonly now?: () => number;
 }
 
-/** The actions of `vis db`. Each resolves with the exit code and rejects as `DatabaseCare` does. */
+/** The actions of `vis db`. Each resolves with the exit code and rejects as `DatabaseMaintenance` does. */
 export class DbCommand {
   readonly #given: Given;
 
@@ -76,7 +76,7 @@ export class DbCommand {
     return this.#tell(report, [`${size(report.bytesBefore)} before, ${size(report.bytesAfter)} now`]);
   }
 
-  #care(): Promise<DatabaseCare> {
+  #care(): Promise<DatabaseMaintenance> {
     const { services, flags } = this.#given;
     return services.databaseCare({ db: flags.db });
   }

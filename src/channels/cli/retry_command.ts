@@ -1,10 +1,10 @@
 import { oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { Io, OpenRequest, Services } from "../channel.ts";
-import { asked, type AskFlags } from "./_asked.ts";
+import { type QueryCommandFlags, runQueryCommand } from "./_asked.ts";
 import { terminalText } from "./terminal_text.ts";
 
-export interface RetryFlags extends OpenRequest, AskFlags {
+export interface RetryFlags extends OpenRequest, QueryCommandFlags {
   /** 1-based; the last one where it is left out. */
   readonly query?: number | undefined;
 }
@@ -22,7 +22,7 @@ export async function retryCommand(
     const queries = await conversations.queries(branch);
     const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
     if (!query) throw new UsageError(`Cannot retry query ${flags.query ?? 1}: the conversation has ${queries.length}`);
-    return await asked({
+    return await runQueryCommand({
       io,
       flags,
       schema: false,

@@ -4,7 +4,7 @@ import { oneLine } from "../../domain/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import type { Io, OpenRequest, Services, Session } from "../channel.ts";
-import { asked, type AskFlags } from "./_asked.ts";
+import { type QueryCommandFlags, runQueryCommand } from "./_asked.ts";
 import { forkPoint } from "./_fork_at.ts";
 import type { Progress } from "./progress.ts";
 import { readContextArgument } from "./read_context_argument.ts";
@@ -12,7 +12,7 @@ import { readImageArgument } from "./read_image_argument.ts";
 import { readSchema } from "./read_schema.ts";
 import { terminalText } from "./terminal_text.ts";
 
-export interface RunFlags extends OpenRequest, AskFlags {
+export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly continue?: boolean | undefined;
   readonly conversation?: string | undefined;
   /** ID or ID@ITERATION. */
@@ -39,7 +39,7 @@ export async function runCommand(
     timeoutMs: flags.timeout,
   });
   try {
-    return await asked({
+    return await runQueryCommand({
       io,
       flags,
       schema: flags.schema !== undefined,

@@ -5,7 +5,7 @@ import { entityTag, namesTag } from "./entity_tag.ts";
 import { findConversation } from "./find_conversation.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
-import type { Call } from "./route.ts";
+import type { RouteCall } from "./route.ts";
 
 /** Changes of conversations one after the other, so that between a look (If-Match) and its change there is no other. */
 export class Changes {
@@ -18,7 +18,7 @@ export class Changes {
 
   /** Throws `Problem`: 404, and 412 where If-Match names another state of the conversation than the one it has. */
   async change<T>(
-    { params, headers }: Pick<Call, "params" | "headers">,
+    { params, headers }: Pick<RouteCall, "params" | "headers">,
     work: (conversation: Conversation) => Promise<T>,
   ): Promise<T> {
     return await this.#lock.run(async () => {

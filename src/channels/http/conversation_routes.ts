@@ -5,7 +5,7 @@ import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
 import { jsonResponse } from "./json_response.ts";
 import { cursorText, readCursor } from "./list_cursor.ts";
-import { type Route, route } from "./route.ts";
+import { type HttpRoute, route } from "./route.ts";
 import type { RouteParts } from "./route_parts.ts";
 import * as schema from "./schemas.ts";
 
@@ -14,7 +14,7 @@ const BASE = "/api/v1/conversations";
 const UNTITLED = "New conversation";
 
 /** Conversations themselves: list, make, look, branch, end what runs. */
-export function conversationRoutes(given: RouteParts): readonly Route[] {
+export function conversationRoutes(given: RouteParts): readonly HttpRoute[] {
   return [list(given), create(given), show(given), queries(given), fork(given), cancel(given)];
 }
 
@@ -22,7 +22,7 @@ function shown({ conversationId, branchId, title, workspace, createdAt }: Conver
   return { conversationId, branchId, title, workspace, createdAt };
 }
 
-function list({ parts }: RouteParts): Route {
+function list({ parts }: RouteParts): HttpRoute {
   return route({
     method: "get",
     path: BASE,
@@ -42,7 +42,7 @@ function list({ parts }: RouteParts): Route {
   });
 }
 
-function create({ parts }: RouteParts): Route {
+function create({ parts }: RouteParts): HttpRoute {
   return route({
     method: "post",
     path: BASE,
@@ -64,7 +64,7 @@ function created(made: Conversation): Response {
   return jsonResponse(shown(made), { status: 201, headers: { location: `${BASE}/${made.conversationId}` } });
 }
 
-function show({ parts }: RouteParts): Route {
+function show({ parts }: RouteParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/{id}`,
@@ -79,7 +79,7 @@ function show({ parts }: RouteParts): Route {
   });
 }
 
-function queries({ parts: { conversations } }: RouteParts): Route {
+function queries({ parts: { conversations } }: RouteParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/{id}/queries`,
@@ -105,7 +105,7 @@ function queries({ parts: { conversations } }: RouteParts): Route {
   });
 }
 
-function fork({ parts: { conversations } }: RouteParts): Route {
+function fork({ parts: { conversations } }: RouteParts): HttpRoute {
   return route({
     method: "post",
     path: `${BASE}/{id}/fork`,
@@ -124,7 +124,7 @@ function fork({ parts: { conversations } }: RouteParts): Route {
   });
 }
 
-function cancel({ parts: { conversations }, runs }: RouteParts): Route {
+function cancel({ parts: { conversations }, runs }: RouteParts): HttpRoute {
   return route({
     method: "post",
     path: `${BASE}/{id}/cancel`,

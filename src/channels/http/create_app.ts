@@ -3,7 +3,7 @@ import { newId } from "../../domain/id.ts";
 import type { Leaving } from "./client_leaving.ts";
 import { conditional } from "./conditional.ts";
 import { conversationRoutes } from "./conversation_routes.ts";
-import { Door } from "./door.ts";
+import { Authenticator } from "./door.ts";
 import { guard } from "./guard.ts";
 import { healthRoutes } from "./health_routes.ts";
 import type { HttpParts } from "./http_parts.ts";
@@ -22,7 +22,7 @@ import { readCall } from "./read_call.ts";
 import { recordRoutes } from "./record_routes.ts";
 import { requireScope, scopeOf } from "./require_scope.ts";
 import { responsesRoutes } from "./responses_routes.ts";
-import type { Route } from "./route.ts";
+import type { HttpRoute } from "./route.ts";
 import type { Runs } from "./runs.ts";
 import { SECURE_HEADERS } from "./secure_headers.ts";
 import type { TokenGrant } from "./token_grant.ts";
@@ -37,7 +37,7 @@ export interface AppParts {
 }
 
 /** Where a request came from, and who is told its route. */
-export interface Connection {
+export interface HttpConnection {
   /** The other end. */
   readonly remote: string;
   readonly routed: (route: string) => void;
@@ -45,7 +45,7 @@ export interface Connection {
 }
 
 interface Env {
-  Bindings: Connection;
+  Bindings: HttpConnection;
   Variables: { requestId: string; caller: TokenGrant; route: string; address: string };
 }
 
@@ -65,10 +65,10 @@ const ANYONE: TokenGrant = {
 const OPEN = /^\/($|assets\/|healthz$|readyz$|openapi\.json$|docs$|docs\/style\.css$|favicon\.ico$)/;
 
 /** Everything between a request and its response. It never rejects. */
-export function createApp(given: AppParts): (request: Request, from: Connection) => Promise<Response> {
+export function createApp(given: AppParts): (request: Request, from: HttpConnection) => Promise<Response> {
   const { parts, runs, hosts, metrics } = given;
   const app = new Hono<Env>();
-  const door = new Door(parts);
+  const door = new Authenticator(parts);
   const hooks = new Map(Object.entries(parts.hooks ?? {}));
   app.use(async (c, next) => {
     const begun = parts.now();
@@ -108,7 +108,7 @@ export function createApp(given: AppParts): (request: Request, from: Connection)
   return async (request, from) => await app.fetch(request, from);
 }
 
-function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
+function apiRoutes(parts: HttpParts, runs: Runs): readonly HttpRoute[] {
   return [
     ...infoRoutes(parts),
     ...tokenRoutes({ parts, runs }),
@@ -122,7 +122,7 @@ function apiRoutes(parts: HttpParts, runs: Runs): readonly Route[] {
   ];
 }
 
-function add(app: Hono<Env>, { route, parts }: { readonly route: Route; readonly parts: HttpParts }): void {
+function add(app: Hono<Env>, { route, parts }: { readonly route: HttpRoute; readonly parts: HttpParts }): void {
   app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
     c.set("route", route.path);
     c.env.routed(route.path);

@@ -1,24 +1,24 @@
 import { clientAddress } from "./client_address.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
-import { RateLimit } from "./rate_limit.ts";
+import { RateLimiter } from "./rate_limit.ts";
 import { TokenCheck } from "./token_check.ts";
 import type { TokenGrant } from "./token_grant.ts";
 
 /** Who may come in, and how often. */
-export class Door {
+export class Authenticator {
   readonly #proxies: readonly string[];
   readonly #tokens: TokenCheck;
-  readonly #perAddress: RateLimit;
-  readonly #perToken: RateLimit;
-  readonly #wrongTokens: RateLimit;
+  readonly #perAddress: RateLimiter;
+  readonly #perToken: RateLimiter;
+  readonly #wrongTokens: RateLimiter;
 
   constructor({ tokens, proxies, limits, now }: Pick<HttpParts, "tokens" | "proxies" | "limits" | "now">) {
     this.#proxies = proxies;
     this.#tokens = new TokenCheck(tokens, { now });
-    this.#perAddress = new RateLimit(limits.perAddress, now);
-    this.#perToken = new RateLimit(limits.perToken, now);
-    this.#wrongTokens = new RateLimit(limits.wrongTokens, now);
+    this.#perAddress = new RateLimiter(limits.perAddress, now);
+    this.#perToken = new RateLimiter(limits.perToken, now);
+    this.#wrongTokens = new RateLimiter(limits.wrongTokens, now);
   }
 
   /** The address that asks, by what known proxies say. */

@@ -1,5 +1,5 @@
 import type { QueryEvent } from "../../domain/query_event.ts";
-import type { Run } from "./run.ts";
+import type { LiveRun } from "./run.ts";
 import { textStream } from "./text_stream.ts";
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
@@ -31,7 +31,7 @@ export function eventText(event: QueryEvent, id: string): string {
 }
 
 /** The events of a run after a number, until its end. What is not kept any more is told as a comment. */
-export async function* runTexts(run: Run, after: number): AsyncGenerator<string> {
+export async function* runTexts(run: LiveRun, after: number): AsyncGenerator<string> {
   let last = after;
   for (;;) {
     const found = await run.next(last);

@@ -3,7 +3,7 @@ import { eventText, runTexts } from "./event_stream.ts";
 import type { StoredQuery } from "../../domain/stored_query.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { nextChange } from "./next_change.ts";
-import type { Run } from "./run.ts";
+import type { LiveRun } from "./run.ts";
 import { storedEvents } from "./stored_events.ts";
 
 /** The events of a query after `lastId`: from the run while it has them, else rebuilt from rows, as they are stored where
@@ -13,7 +13,7 @@ export async function* followTexts(
   query: StoredQuery,
   { parts, run, lastId, signal }: {
     readonly parts: Pick<HttpParts, "conversations" | "model" | "limits">;
-    readonly run: Run | null;
+    readonly run: LiveRun | null;
     readonly lastId: string;
     readonly signal: AbortSignal;
   },
@@ -38,7 +38,7 @@ export async function* followTexts(
 
 /** What a run tells of the iterations that no row told of. */
 async function* restOf(
-  run: Run,
+  run: LiveRun,
   { from, stored }: { readonly from: number; readonly stored: number },
 ): AsyncGenerator<string> {
   for (let found = await run.next(from - 1); found; found = await run.next(found.number)) {

@@ -1,7 +1,7 @@
 import type { AskOptions } from "../../conversation/send_options.ts";
 
 /** A value of a request body that becomes a variable: a text as it is, anything else as data. */
-export function givenSource(label: string, value: unknown): NonNullable<AskOptions["context"]> {
+export function inputSource(label: string, value: unknown): NonNullable<AskOptions["context"]> {
   const json = typeof value !== "string";
   const text = json ? JSON.stringify(value) : value;
   return { label: `${label} of the request`, json, pieces: once(text) };

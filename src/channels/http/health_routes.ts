@@ -2,14 +2,16 @@ import { z } from "zod";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
 import { Problem } from "./problem.ts";
-import { type Route, route } from "./route.ts";
+import { type HttpRoute, route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 
 const StatusSchema = z.object({ status: z.literal("ok") });
 const ReadySchema = StatusSchema.extend({ checks: z.record(z.string(), z.literal("ok")) });
 
 /** For whoever looks after the process: does it live, does it take work. They need no token. */
-export function healthRoutes({ parts, runs }: { readonly parts: HttpParts; readonly runs: Runs }): readonly Route[] {
+export function healthRoutes(
+  { parts, runs }: { readonly parts: HttpParts; readonly runs: Runs },
+): readonly HttpRoute[] {
   return [
     route({
       method: "get",

@@ -9,11 +9,11 @@ const KEPT_KEYS = 10_000;
 
 /** What a request began; null where a running query took the message. The run itself is not held: a key is kept for
  * a day. */
-export type Sent = { readonly queryId: string } | null;
+export type StartedQuery = { readonly queryId: string } | null;
 
 interface Known {
   readonly fingerprint: string;
-  readonly sent: Sent;
+  readonly sent: StartedQuery;
 }
 
 export interface OnceOptions {
@@ -25,9 +25,9 @@ export interface OnceOptions {
   /** What a key began, in whatever process. */
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   /** Stores the key, where there is one, together with what it begins. */
-  readonly work: (key: RequestKey | undefined) => Promise<Sent>;
+  readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
   /** Where what the key began before may be continued: what it stands for from then on. */
-  readonly resume?: ((sent: Sent, key: RequestKey) => Promise<Sent>) | undefined;
+  readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
 /** Requests with an idempotency key are done once: what one has begun stands in the database. Kept here besides, for a
@@ -45,7 +45,7 @@ export class Idempotency {
 
   /** Does the work once for a key (all of it where the key is null). What failed is forgotten, so that it can be tried
    * again. Throws `Problem` for a key that came with another body, and for one that is none. */
-  async once(given: string | null, options: OnceOptions): Promise<Sent> {
+  async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
       throw new Problem("Cannot use Idempotency-Key: it must have 1 to 255 visible characters", {

@@ -3,15 +3,15 @@ import { readImage } from "../../domain/read_image.ts";
 import { findConversation } from "./find_conversation.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
-import { type Route, route } from "./route.ts";
+import { type HttpRoute, route } from "./route.ts";
 import * as schema from "./schemas.ts";
 
 /** What the server is, which models there are, and what a request would send. */
-export function infoRoutes(parts: HttpParts): readonly Route[] {
+export function infoRoutes(parts: HttpParts): readonly HttpRoute[] {
   return [about(parts), models(parts), extensions(parts), prompt(parts), promptOf(parts)];
 }
 
-function about({ version, provider, model, workspace }: HttpParts): Route {
+function about({ version, provider, model, workspace }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: "/api/v1",
@@ -28,7 +28,7 @@ function about({ version, provider, model, workspace }: HttpParts): Route {
   });
 }
 
-function models({ admin }: HttpParts): Route {
+function models({ admin }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: "/api/v1/models",
@@ -49,7 +49,7 @@ function models({ admin }: HttpParts): Route {
   });
 }
 
-function extensions({ extensions }: HttpParts): Route {
+function extensions({ extensions }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: "/api/v1/extensions",
@@ -71,7 +71,7 @@ const PROMPT = {
 } as const;
 const PROMPT_ANSWERS = { 200: { description: "The messages", schema: schema.MessagesSchema } };
 
-function prompt({ conversations, workspace }: HttpParts): Route {
+function prompt({ conversations, workspace }: HttpParts): HttpRoute {
   return route({
     ...PROMPT,
     method: "post",
@@ -85,7 +85,7 @@ function prompt({ conversations, workspace }: HttpParts): Route {
   });
 }
 
-function promptOf({ conversations }: HttpParts): Route {
+function promptOf({ conversations }: HttpParts): HttpRoute {
   return route({
     ...PROMPT,
     method: "post",

@@ -13,15 +13,15 @@ import { eventStream, runTexts } from "./event_stream.ts";
 import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
 import { followTexts } from "./follow_texts.ts";
-import { givenSource } from "./given_source.ts";
-import { Idempotency, type OnceOptions, type Sent } from "./idempotency.ts";
+import { inputSource } from "./given_source.ts";
+import { Idempotency, type OnceOptions, type StartedQuery } from "./idempotency.ts";
 import { jsonResponse } from "./json_response.ts";
 import { nextChange } from "./next_change.ts";
 import { Problem } from "./problem.ts";
-import { type Call, type Route, route } from "./route.ts";
+import { type HttpRoute, route, type RouteCall } from "./route.ts";
 import type { RouteParts } from "./route_parts.ts";
 import { resultStream } from "./result_stream.ts";
-import type { Run } from "./run.ts";
+import type { LiveRun } from "./run.ts";
 import * as schema from "./schemas.ts";
 import { resultOf } from "./stored_events.ts";
 
@@ -36,10 +36,10 @@ const RESUME_HEADER = {
 };
 
 type Message = z.infer<typeof schema.MessageBody>;
-type Asking = Pick<Call<Message>, "body" | "caller" | "headers" | "leaving">;
+type Asking = Pick<RouteCall<Message>, "body" | "caller" | "headers" | "leaving">;
 
 /** Asking: send a message, run a query again, follow a query. */
-export function messageRoutes(given: RouteParts): readonly Route[] {
+export function messageRoutes(given: RouteParts): readonly HttpRoute[] {
   const once = new Idempotency();
   return [send(given, once), retry(given, once), events(given)];
 }
@@ -54,7 +54,7 @@ const ANSWERS = {
   },
 };
 
-function send({ parts, runs }: RouteParts, once: Idempotency): Route {
+function send({ parts, runs }: RouteParts, once: Idempotency): HttpRoute {
   return route({
     method: "post",
     path: `${BASE}/messages`,
@@ -81,7 +81,7 @@ function send({ parts, runs }: RouteParts, once: Idempotency): Route {
 }
 
 function onceFor(
-  { bodyText: body, params }: Pick<Call, "bodyText" | "params">,
+  { bodyText: body, params }: Pick<RouteCall, "bodyText" | "params">,
   { parts, conversation, what }: Pick<RouteParts, "parts"> & {
     readonly conversation: Conversation;
     readonly what: string;
@@ -95,8 +95,8 @@ function onceFor(
 /** Runs the rest of a query that was interrupted: the same request again, with what it has stored. */
 async function resume(
   call: Asking,
-  { parts, runs, sent, key }: RouteParts & { readonly sent: Sent; readonly key: RequestKey },
-): Promise<Sent> {
+  { parts, runs, sent, key }: RouteParts & { readonly sent: StartedQuery; readonly key: RequestKey },
+): Promise<StartedQuery> {
   const { conversations } = parts;
   const query = sent && await conversations.records.query(sent.queryId);
   if (query?.status !== "interrupted") return sent;
@@ -111,7 +111,7 @@ async function resume(
 async function begin(
   call: Asking,
   { parts, runs, conversation, requestKey }: RouteParts & KeyedRequest & { readonly conversation: Conversation },
-): Promise<Sent> {
+): Promise<StartedQuery> {
   const { body, caller } = call;
   const { conversations } = parts;
   const given = optionsOf(body);
@@ -129,7 +129,7 @@ async function begin(
 
 /** What ends the query of a client that waits for its result alone. With a key it may ask again for what came of it, and
  * a stream can be followed from where it was left. */
-function leavingOf({ headers, leaving }: Pick<Call, "headers" | "leaving">): Leaving | null {
+function leavingOf({ headers, leaving }: Pick<RouteCall, "headers" | "leaving">): Leaving | null {
   return headers.has("idempotency-key") || wantsEvents(headers) ? null : leaving;
 }
 
@@ -138,7 +138,7 @@ function optionsOf(
 ): Pick<AskOptions, "images" | "context" | "responseSchema" | "maxIterations"> {
   return {
     images: images.map((image, at) => readImage(image, `${at + 1}`)),
-    ...(context === undefined ? {} : { context: givenSource("context", context) }),
+    ...(context === undefined ? {} : { context: inputSource("context", context) }),
     ...(responseSchema === undefined ? {} : { responseSchema }),
     ...(maxIterations === undefined ? {} : { maxIterations }),
   };
@@ -149,7 +149,7 @@ function optionsOf(
 async function answer(
   queryId: string,
   { call, parts, runs, cancelOnDisconnect = false }: RouteParts & {
-    readonly call: Pick<Call, "headers">;
+    readonly call: Pick<RouteCall, "headers">;
     readonly cancelOnDisconnect?: boolean;
   },
 ): Promise<Response> {
@@ -167,7 +167,7 @@ async function answer(
 
 async function storedAnswer(
   queryId: string,
-  { call, parts }: Pick<RouteParts, "parts"> & { readonly call: Pick<Call, "headers"> },
+  { call, parts }: Pick<RouteParts, "parts"> & { readonly call: Pick<RouteCall, "headers"> },
 ): Promise<Response> {
   const query = await parts.conversations.records.query(queryId);
   if (!query) throw new Problem(`Cannot find query: ${queryId}`, { kind: "not-found" });
@@ -192,7 +192,7 @@ async function endOf(
 
 function followed(
   query: StoredQuery,
-  { parts, run, lastId }: Pick<RouteParts, "parts"> & { readonly run: Run | null; readonly lastId: string },
+  { parts, run, lastId }: Pick<RouteParts, "parts"> & { readonly run: LiveRun | null; readonly lastId: string },
 ): Response {
   const leaving = new AbortController();
   const texts = followTexts(query, { parts, run, lastId, signal: leaving.signal });
@@ -203,7 +203,7 @@ function wantsEvents(headers: Headers): boolean {
   return /text\/event-stream/i.test(headers.get("accept") ?? "");
 }
 
-function retry({ parts, runs }: RouteParts, once: Idempotency): Route {
+function retry({ parts, runs }: RouteParts, once: Idempotency): HttpRoute {
   return route({
     method: "post",
     path: `${BASE}/retry`,
@@ -217,7 +217,7 @@ function retry({ parts, runs }: RouteParts, once: Idempotency): Route {
       const { conversations } = parts;
       const conversation = await findConversation(conversations, call.params["id"]);
       const { queryId, maxIterations } = call.body;
-      const work = async (requestKey: RequestKey | undefined): Promise<Sent> => {
+      const work = async (requestKey: RequestKey | undefined): Promise<StartedQuery> => {
         await findQuery(conversations, { conversation, queryId });
         const more = maxIterations === undefined ? {} : { maxIterations };
         const label = callerLabel("http", call.caller);
@@ -234,7 +234,7 @@ function retry({ parts, runs }: RouteParts, once: Idempotency): Route {
   });
 }
 
-function events({ parts, runs }: RouteParts): Route {
+function events({ parts, runs }: RouteParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/queries/{queryId}/events`,

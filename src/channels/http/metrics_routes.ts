@@ -1,12 +1,14 @@
 import { z } from "zod";
 import type { Metrics } from "./metrics.ts";
-import { type Route, route } from "./route.ts";
+import { type HttpRoute, route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** What the server counted. It takes a token: numbers tell what is going on. */
-export function metricsRoutes({ metrics, runs }: { readonly metrics: Metrics; readonly runs: Runs }): readonly Route[] {
+export function metricsRoutes(
+  { metrics, runs }: { readonly metrics: Metrics; readonly runs: Runs },
+): readonly HttpRoute[] {
   return [
     route({
       method: "get",

@@ -1,12 +1,12 @@
 import { openApi } from "./openapi.ts";
 import { referencePage } from "./reference/reference_page.ts";
 import style from "./reference/style.css" with { type: "text" };
-import type { Route } from "./route.ts";
+import type { HttpRoute } from "./route.ts";
 import { StaticText } from "./static_text.ts";
 
 /** What describes the API, by its address: the OpenAPI document, and the page made of it when it is first asked for. */
 export function openDocuments(
-  routes: readonly Route[],
+  routes: readonly HttpRoute[],
   { version }: { readonly version: string },
 ): Readonly<Record<string, (request: Request) => Response>> {
   const document = openApi(routes, { version });

@@ -5,17 +5,17 @@ import { eventStream } from "./event_stream.ts";
 import { jsonResponse } from "./json_response.ts";
 import { CONVERSATION_HEADER } from "./openai_conversation.ts";
 import { openAiFailure } from "./openai_failure.ts";
-import type { OpenAiGiven } from "./openai_given.ts";
-import type { Call } from "./route.ts";
+import type { OpenAiInput } from "./openai_given.ts";
+import type { RouteCall } from "./route.ts";
 import type { RouteParts } from "./route_parts.ts";
-import type { Begun, Run } from "./run.ts";
+import type { Begun, LiveRun } from "./run.ts";
 
 interface OpenAiAsked {
   readonly target: AskTarget;
   readonly request: string;
-  readonly given: OpenAiGiven;
+  readonly given: OpenAiInput;
   /** The server-sent events of a query, where the client streams. */
-  readonly events: (run: Run, begun: Begun) => AsyncGenerator<string>;
+  readonly events: (run: LiveRun, begun: Begun) => AsyncGenerator<string>;
   /** The body, once it has an answer. */
   readonly whole: (result: QueryResult, begun: Begun) => object | Promise<object>;
 }
@@ -23,7 +23,7 @@ interface OpenAiAsked {
 /** Runs the query of a client of OpenAI, which ends with its call. Throws `Problem` for a query without an answer. */
 export async function openAiAsk(
   { parts, runs }: RouteParts,
-  call: Pick<Call<{ readonly stream?: boolean | null | undefined }>, "body" | "caller" | "leaving">,
+  call: Pick<RouteCall<{ readonly stream?: boolean | null | undefined }>, "body" | "caller" | "leaving">,
   { target, request, given, events, whole }: OpenAiAsked,
 ): Promise<Response> {
   const more = { ...given, label: callerLabel("openai", call.caller), refuseWhenBusy: true };

@@ -1,7 +1,7 @@
 import type { AskTarget } from "../../conversation/send_options.ts";
 import { findConversation } from "./find_conversation.ts";
 import type { HttpParts } from "./http_parts.ts";
-import type { Call } from "./route.ts";
+import type { RouteCall } from "./route.ts";
 
 /** Names the conversation, in requests and in responses. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
@@ -9,7 +9,7 @@ export const CONVERSATION_HEADER = "x-vis-conversation";
 /** What a client names to go on with, null for nothing. */
 export function namedConversation(
   { headers, body }: {
-    readonly headers: Call["headers"];
+    readonly headers: RouteCall["headers"];
     readonly body: { readonly metadata?: Readonly<Record<string, unknown>> | null | undefined };
   },
 ): string | null {

@@ -1,18 +1,18 @@
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { readImage } from "../../domain/read_image.ts";
-import { givenSource } from "./given_source.ts";
+import { inputSource } from "./given_source.ts";
 import type { ChatMessage } from "./openai_request.ts";
 import { unfitField } from "./unfit_field.ts";
 
-export type OpenAiGiven = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions">;
+export type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions">;
 
 /** What messages of a client ask of the agent. The last user message is the request; in a new conversation those before
  * it become the variable `messages`, in one that goes on they are known already. Throws `Problem` where the last one is
  * not the user's; `field` is where they stand in the body. */
-export function openAiGiven(
+export function openAiInput(
   messages: readonly ChatMessage[],
   { isNew, schema, field }: { readonly isNew: boolean; readonly schema: unknown; readonly field: string },
-): { readonly request: string; readonly given: OpenAiGiven } {
+): { readonly request: string; readonly given: OpenAiInput } {
   const at = messages.findLastIndex(({ role }) => role === "user");
   const last = messages[at];
   if (!last || at !== messages.length - 1) {
@@ -29,7 +29,7 @@ export function openAiGiven(
       images: imagesOf(last),
       ...(schema === undefined ? {} : { responseSchema: schema }),
       ...(instructions === "" ? {} : { instructions }),
-      ...(isNew && said.length > 0 ? { variables: { messages: givenSource("messages", said.map(plain)) } } : {}),
+      ...(isNew && said.length > 0 ? { variables: { messages: inputSource("messages", said.map(plain)) } } : {}),
     },
   };
 }

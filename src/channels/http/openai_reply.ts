@@ -4,7 +4,7 @@ import type { QueryResult } from "../../domain/query_result.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { openAiErrorBody } from "./openai_error.ts";
 import { openAiFailure } from "./openai_failure.ts";
-import type { Run } from "./run.ts";
+import type { LiveRun } from "./run.ts";
 
 /** What all parts of one completion have in common. */
 export interface CompletionFacts {
@@ -26,7 +26,7 @@ export function completion(result: QueryResult, facts: CompletionFacts): object 
 
 /** The chunks of a completion as server-sent events: thinking as `reasoning_content`, then the answer. */
 export async function* completionChunks(
-  run: Run,
+  run: LiveRun,
   { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
 ): AsyncGenerator<string> {
   const progress = new QueryProgress();

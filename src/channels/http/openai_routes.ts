@@ -4,19 +4,19 @@ import { jsonResponse } from "./json_response.ts";
 import { ChatCompletionSchema } from "./openai_answers.ts";
 import { openAiAsk } from "./openai_ask.ts";
 import { namedConversation, openAiTarget } from "./openai_conversation.ts";
-import { openAiGiven } from "./openai_given.ts";
+import { openAiInput } from "./openai_given.ts";
 import { servedModel, servedModels, ServedModelSchema } from "./openai_models.ts";
 import { completion, completionChunks } from "./openai_reply.ts";
 import { ChatCompletionBody } from "./openai_request.ts";
-import { type Route, route } from "./route.ts";
+import { type HttpRoute, route } from "./route.ts";
 import type { RouteParts } from "./route_parts.ts";
 
 /** The agent as a model for any client that speaks OpenAI's chat completions. */
-export function openAiRoutes(given: RouteParts): readonly Route[] {
+export function openAiRoutes(given: RouteParts): readonly HttpRoute[] {
   return [models(given), model(given), chatCompletions(given)];
 }
 
-function models({ parts }: RouteParts): Route {
+function models({ parts }: RouteParts): HttpRoute {
   return route({
     method: "get",
     path: "/v1/models",
@@ -30,7 +30,7 @@ function models({ parts }: RouteParts): Route {
   });
 }
 
-function model({ parts }: RouteParts): Route {
+function model({ parts }: RouteParts): HttpRoute {
   return route({
     method: "get",
     path: "/v1/models/{model}",
@@ -42,7 +42,7 @@ function model({ parts }: RouteParts): Route {
   });
 }
 
-function chatCompletions({ parts, runs }: RouteParts): Route {
+function chatCompletions({ parts, runs }: RouteParts): HttpRoute {
   return route({
     method: "post",
     path: "/v1/chat/completions",
@@ -62,7 +62,7 @@ function chatCompletions({ parts, runs }: RouteParts): Route {
       const facts = { model: body.model, at: parts.now() };
       const includeUsage = body.stream_options?.include_usage === true;
       return await openAiAsk({ parts, runs }, call, {
-        ...openAiGiven(body.messages, wanted),
+        ...openAiInput(body.messages, wanted),
         target: await openAiTarget(id, parts),
         events: (run, { queryId }) => completionChunks(run, { facts: { ...facts, queryId }, includeUsage }),
         whole: (result, { queryId }) => completion(result, { ...facts, queryId }),

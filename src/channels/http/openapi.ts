@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { QueryEventSchema } from "../schemas/query_event_schema.ts";
 import { scopeOf } from "./require_scope.ts";
-import type { Answer, Route } from "./route.ts";
+import type { DescribedResponse, HttpRoute } from "./route.ts";
 import { ProblemSchema } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ const OPENAI_ERROR = z.object({
 });
 
 /** The OpenAPI 3.1 document of routes. */
-export function openApi(routes: readonly Route[], { version }: { readonly version: string }): Json {
+export function openApi(routes: readonly HttpRoute[], { version }: { readonly version: string }): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route);
   return {
@@ -43,7 +43,7 @@ export function openApi(routes: readonly Route[], { version }: { readonly versio
   };
 }
 
-function operation(route: Route): Json {
+function operation(route: HttpRoute): Json {
   const { operation: operationId, summary, tag, body, answers } = route;
   const isOpen = tag === "operations";
   return {
@@ -62,13 +62,13 @@ function operation(route: Route): Json {
   };
 }
 
-function errorOf({ path }: Route): Json {
+function errorOf({ path }: HttpRoute): Json {
   return path.startsWith("/v1/")
     ? { "application/json": { schema: { $ref: "#/components/schemas/OpenAiError" } } }
     : { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 }
 
-function parameters({ path, query, headers = {} }: Route): readonly Json[] {
+function parameters({ path, query, headers = {} }: HttpRoute): readonly Json[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     return { name, in: "path", required: true, schema: { type: "string" } };
   });
@@ -86,7 +86,7 @@ function queryParameters({ properties, required }: Json): readonly Json[] {
   });
 }
 
-function response({ description, schema, stream, types = ["application/json"] }: Answer): Json {
+function response({ description, schema, stream, types = ["application/json"] }: DescribedResponse): Json {
   const content = {
     ...(schema ? Object.fromEntries(types.map((type) => [type, { schema: schemaOf(schema, "output") }])) : {}),
     ...(stream ? { "text/event-stream": { schema: { type: "string", description: EVENTS } } } : {}),

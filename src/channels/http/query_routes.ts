@@ -8,7 +8,7 @@ import { findQuery } from "./find_query.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
 import { Problem } from "./problem.ts";
-import { type Route, route } from "./route.ts";
+import { type HttpRoute, route } from "./route.ts";
 import * as schema from "./schemas.ts";
 
 const BASE = "/api/v1/conversations/{id}";
@@ -17,11 +17,11 @@ const VALUE_CHARS = 20_000;
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 /** What queries did: iterations, the messages they were asked with, variables and their versions. */
-export function queryRoutes(parts: HttpParts): readonly Route[] {
+export function queryRoutes(parts: HttpParts): readonly HttpRoute[] {
   return [iterations(parts), sentMessages(parts), variables(parts), variable(parts), difference(parts), graph(parts)];
 }
 
-function iterations({ conversations }: HttpParts): Route {
+function iterations({ conversations }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/queries/{queryId}/iterations`,
@@ -58,7 +58,7 @@ function shownIteration({ position, blocks, ...rest }: StoredIteration) {
   };
 }
 
-function sentMessages({ conversations }: HttpParts): Route {
+function sentMessages({ conversations }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/queries/{queryId}/iterations/{iteration}/messages`,
@@ -77,7 +77,7 @@ function sentMessages({ conversations }: HttpParts): Route {
   });
 }
 
-function variables({ conversations }: HttpParts): Route {
+function variables({ conversations }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/variables`,
@@ -92,7 +92,7 @@ function variables({ conversations }: HttpParts): Route {
   });
 }
 
-function variable({ conversations }: HttpParts): Route {
+function variable({ conversations }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/variables/{name}`,
@@ -121,7 +121,7 @@ function shownVersion({ version, kind, shape, reason, code, createdAt, shown }: 
   return { ...{ version, kind, shape, reason, code, createdAt }, value, chars: text?.length ?? null };
 }
 
-function difference({ conversations }: HttpParts): Route {
+function difference({ conversations }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/variables/{name}/diff`,
@@ -139,7 +139,7 @@ function difference({ conversations }: HttpParts): Route {
   });
 }
 
-function graph({ conversations }: HttpParts): Route {
+function graph({ conversations }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/graph`,

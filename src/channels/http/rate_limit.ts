@@ -15,7 +15,7 @@ interface Bucket {
 }
 
 /** A token bucket for each key, such as an address. */
-export class RateLimit {
+export class RateLimiter {
   readonly #rate: Rate;
   readonly #now: () => number;
   readonly #buckets = new Map<string, Bucket>();

@@ -6,7 +6,7 @@ import { Problem } from "./problem.ts";
 const CLOSE = { connection: "close" } as const;
 
 /** The text of a body of JSON. Throws `Problem` for a body of another kind, packed, too large, too slow or not UTF-8. */
-export async function readBody(
+export async function readRequestBody(
   request: Request,
   limits: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
 ): Promise<string> {

@@ -2,20 +2,20 @@ import type { z } from "zod";
 import { checkJson } from "./check_json.ts";
 import type { HttpLimits } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
-import { readBody } from "./read_body.ts";
-import type { Call, Route } from "./route.ts";
+import { readRequestBody } from "./read_body.ts";
+import type { HttpRoute, RouteCall } from "./route.ts";
 
 /** A request as its route's handler gets it. Throws `Problem` for one that its schemas refuse. */
 export async function readCall(
   request: Request,
-  { route, limits, ...facts }: Pick<Call, "params" | "requestId" | "caller" | "leaving"> & {
-    readonly route: Pick<Route, "body" | "query">;
+  { route, limits, ...facts }: Pick<RouteCall, "params" | "requestId" | "caller" | "leaving"> & {
+    readonly route: Pick<HttpRoute, "body" | "query">;
     readonly limits: HttpLimits;
   },
-): Promise<Call> {
+): Promise<RouteCall> {
   const { searchParams } = new URL(request.url);
   const query = checked(route.query, { value: Object.fromEntries(searchParams), what: "the query" });
-  const bodyText = route.body ? await readBody(request, limits) : "";
+  const bodyText = route.body ? await readRequestBody(request, limits) : "";
   const value = route.body ? parsed(bodyText) : undefined;
   const body = checked(route.body, { value, what: "the body" });
   return { ...facts, body, bodyText, query, headers: request.headers };

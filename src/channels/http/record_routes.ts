@@ -6,21 +6,21 @@ import { conversationDetail } from "./conversation_detail.ts";
 import { entityTag } from "./entity_tag.ts";
 import { findConversation } from "./find_conversation.ts";
 import { jsonResponse } from "./json_response.ts";
-import { type Route, route } from "./route.ts";
+import { type HttpRoute, route } from "./route.ts";
 import type { RouteParts } from "./route_parts.ts";
 import * as schema from "./schemas.ts";
 
 const BASE = "/api/v1/conversations/{id}";
 
 /** What is done with stored conversations: rename, delete, export, search. */
-export function recordRoutes(given: RouteParts): readonly Route[] {
+export function recordRoutes(given: RouteParts): readonly HttpRoute[] {
   const changes = new Changes(given.parts);
   return [rename(given, changes), remove(given, changes), exported(given.parts), search(given.parts)];
 }
 
 const MATCH = { "If-Match": "The ETag of the conversation as it was read; 412 where it has changed since" };
 
-function rename({ parts }: RouteParts, changes: Changes): Route {
+function rename({ parts }: RouteParts, changes: Changes): HttpRoute {
   return route({
     method: "patch",
     path: BASE,
@@ -41,7 +41,7 @@ function rename({ parts }: RouteParts, changes: Changes): Route {
   });
 }
 
-function remove({ parts: { conversations } }: RouteParts, changes: Changes): Route {
+function remove({ parts: { conversations } }: RouteParts, changes: Changes): HttpRoute {
   return route({
     method: "delete",
     path: BASE,
@@ -59,7 +59,7 @@ function remove({ parts: { conversations } }: RouteParts, changes: Changes): Rou
   });
 }
 
-function exported({ conversations }: HttpParts): Route {
+function exported({ conversations }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: `${BASE}/export`,
@@ -92,7 +92,7 @@ function exported({ conversations }: HttpParts): Route {
   });
 }
 
-function search({ conversations }: HttpParts): Route {
+function search({ conversations }: HttpParts): HttpRoute {
   return route({
     method: "get",
     path: "/api/v1/search",

@@ -1,16 +1,16 @@
 import { Problem } from "./problem.ts";
-import type { Route } from "./route.ts";
-import type { Scope, TokenGrant } from "./token_grant.ts";
+import type { HttpRoute } from "./route.ts";
+import type { TokenGrant, TokenScope } from "./token_grant.ts";
 
-const RANK: Readonly<Record<Scope, number>> = { read: 0, write: 1, admin: 2 };
+const RANK: Readonly<Record<TokenScope, number>> = { read: 0, write: 1, admin: 2 };
 
 /** What a token must be for to use a route. */
-export function scopeOf({ scope, method }: Pick<Route, "scope" | "method">): Scope {
+export function scopeOf({ scope, method }: Pick<HttpRoute, "scope" | "method">): TokenScope {
   return scope ?? (method === "get" ? "read" : "write");
 }
 
 /** Throws `Problem` (403) for a token that may do less. */
-export function requireScope(scope: Scope, { scope: has }: Pick<TokenGrant, "scope">): void {
+export function requireScope(scope: TokenScope, { scope: has }: Pick<TokenGrant, "scope">): void {
   if (RANK[has] >= RANK[scope]) return;
   throw new Problem(`Cannot do this with a token for ${has}: it takes one for ${scope}`, {
     kind: "insufficient-scope",

@@ -2,10 +2,10 @@ import { isChild, isEnd, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { openAiFailure } from "./openai_failure.ts";
 import { type ResponseFacts, responseObject } from "./response_object.ts";
-import type { Run } from "./run.ts";
+import type { LiveRun } from "./run.ts";
 
 /** The events of a response as OpenAI's clients read them: thinking as one reasoning item, then the answer as a message. */
-export async function* responseEvents(run: Run, facts: ResponseFacts): AsyncGenerator<string> {
+export async function* responseEvents(run: LiveRun, facts: ResponseFacts): AsyncGenerator<string> {
   const stream = new ResponseStream(facts);
   yield stream.begin();
   for (let found = await run.next(0); found; found = await run.next(found.number)) {

@@ -8,25 +8,25 @@ import { jsonResponse } from "./json_response.ts";
 import { ResponseSchema } from "./openai_answers.ts";
 import { openAiAsk } from "./openai_ask.ts";
 import { namedConversation, openAiTarget } from "./openai_conversation.ts";
-import { openAiGiven } from "./openai_given.ts";
+import { openAiInput } from "./openai_given.ts";
 import { servedModel } from "./openai_models.ts";
 import { Problem } from "./problem.ts";
 import { responseEvents } from "./response_events.ts";
 import { responseMessages } from "./response_messages.ts";
 import { type ResponseFacts, responseObject } from "./response_object.ts";
 import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
-import { type Call, type Route, route } from "./route.ts";
+import { type HttpRoute, route, type RouteCall } from "./route.ts";
 import type { RouteParts } from "./route_parts.ts";
 import type { Begun } from "./run.ts";
 import { resultOf } from "./stored_events.ts";
 import { unfitField } from "./unfit_field.ts";
 
 /** The agent as a model for clients that speak OpenAI's responses. */
-export function responsesRoutes(given: RouteParts): readonly Route[] {
+export function responsesRoutes(given: RouteParts): readonly HttpRoute[] {
   return [create(given), retrieve(given)];
 }
 
-function create({ parts, runs }: RouteParts): Route {
+function create({ parts, runs }: RouteParts): HttpRoute {
   return route({
     method: "post",
     path: "/v1/responses",
@@ -41,7 +41,7 @@ function create({ parts, runs }: RouteParts): Route {
       const { id: model } = servedModel(parts, body.model ?? undefined);
       const { messages, schema } = responseMessages(body);
       const isNew = named(call) === null && !body.previous_response_id;
-      const { request, given } = openAiGiven(messages, { isNew, schema, field: "input" });
+      const { request, given } = openAiInput(messages, { isNew, schema, field: "input" });
       const known = { ...factsOf(body), model, at: parts.now() };
       const facts = ({ queryId, branchId }: Begun) => ({ ...known, queryId, conversationId: branchId });
       return await openAiAsk({ parts, runs }, call, {
@@ -60,7 +60,7 @@ function factsOf(
   return { instructions: instructions ?? null, previousId: previousId ?? null, metadata: metadata ?? {} };
 }
 
-function named({ headers, body }: Pick<Call<ResponseRequest>, "headers" | "body">): string | null {
+function named({ headers, body }: Pick<RouteCall<ResponseRequest>, "headers" | "body">): string | null {
   const { conversation } = body;
   const told = typeof conversation === "string" ? conversation : conversation?.id;
   return namedConversation({ headers, body }) ?? (told || null);
@@ -68,7 +68,7 @@ function named({ headers, body }: Pick<Call<ResponseRequest>, "headers" | "body"
 
 /** The branch that ends with the response before, a branch that begins at it, or the conversation that is named. */
 async function targetOf(
-  call: Pick<Call<ResponseRequest>, "headers" | "body">,
+  call: Pick<RouteCall<ResponseRequest>, "headers" | "body">,
   parts: HttpParts,
 ): Promise<AskTarget> {
   const { previous_response_id: previous } = call.body;
@@ -95,7 +95,7 @@ async function findResponse(
   throw missing;
 }
 
-function retrieve({ parts }: RouteParts): Route {
+function retrieve({ parts }: RouteParts): HttpRoute {
   return route({
     method: "get",
     path: "/v1/responses/{response}",

@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import type { Leaving } from "./client_leaving.ts";
-import type { Scope, TokenGrant } from "./token_grant.ts";
+import type { TokenGrant, TokenScope } from "./token_grant.ts";
 
 export type Method = "get" | "post" | "patch" | "delete";
 
 /** What a handler gets of a request. */
-export interface Call<B = unknown, Q = unknown> {
+export interface RouteCall<B = unknown, Q = unknown> {
   readonly params: Readonly<Record<string, string>>;
   readonly body: B;
   /** The text that `body` was read from. */
@@ -20,7 +20,7 @@ export interface Call<B = unknown, Q = unknown> {
 }
 
 /** One answer as OpenAPI describes it. */
-export interface Answer {
+export interface DescribedResponse {
   readonly description: string;
   readonly schema?: z.ZodType;
   /** Media types in which it is given, one after the caller's choice; JSON where left out. */
@@ -30,7 +30,7 @@ export interface Answer {
 }
 
 /** A route with its description: what is checked of a request is what OpenAPI says. */
-export interface Route<B = unknown, Q = unknown> {
+export interface HttpRoute<B = unknown, Q = unknown> {
   readonly method: Method;
   /** With `{name}` for a parameter. */
   readonly path: string;
@@ -38,16 +38,16 @@ export interface Route<B = unknown, Q = unknown> {
   readonly summary: string;
   readonly tag: string;
   /** What the token must be for; reading where the method is GET, else writing. */
-  readonly scope?: Scope;
+  readonly scope?: TokenScope;
   readonly body?: z.ZodType<B>;
   readonly query?: z.ZodType<Q>;
   /** Names of request headers to what they do. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly answers: Readonly<Record<number, Answer>>;
-  handle(call: Call<B, Q>): Promise<Response> | Response;
+  readonly answers: Readonly<Record<number, DescribedResponse>>;
+  handle(call: RouteCall<B, Q>): Promise<Response> | Response;
 }
 
 /** A route whose handler is typed by its schemas. */
-export function route<B, Q>(given: Route<B, Q>): Route {
+export function route<B, Q>(given: HttpRoute<B, Q>): HttpRoute {
   return given;
 }

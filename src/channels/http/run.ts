@@ -28,7 +28,7 @@ export interface Begun {
 
 /** One query that this process runs or ran: its newest events, and its end. However slowly a client reads, nothing is
  * kept for it alone. */
-export class Run {
+export class LiveRun {
   readonly #kept: NumberedEvent[] = [];
   readonly #controller = new AbortController();
   readonly #begun = Promise.withResolvers<Begun>();

@@ -1,6 +1,6 @@
 import type { Leaving } from "./client_leaving.ts";
 import type { Emit } from "../../domain/query_event.ts";
-import { type Ask, type Begun, Run } from "./run.ts";
+import { type Ask, type Begun, LiveRun } from "./run.ts";
 import { Problem } from "./problem.ts";
 import type { Quotas, TokenUse } from "./quotas.ts";
 import type { TokenGrant } from "./token_grant.ts";
@@ -10,8 +10,8 @@ const KEPT_RUNS = 100;
 
 /** Every query that this process runs, and the last ones that it ran. */
 export class Runs {
-  readonly #byQuery = new Map<string, Run>();
-  readonly #running = new Set<Run>();
+  readonly #byQuery = new Map<string, LiveRun>();
+  readonly #running = new Set<LiveRun>();
   readonly #quotas: Quotas;
   readonly #onEvent: Emit;
   #closing = false;
@@ -41,10 +41,10 @@ export class Runs {
   async begin(
     ask: Ask,
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
-  ): Promise<Begun & { readonly run: Run }> {
+  ): Promise<Begun & { readonly run: LiveRun }> {
     if (this.#closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
     const lease = this.#quotas.begin(caller);
-    const run = new Run(ask, this.#onEvent);
+    const run = new LiveRun(ask, this.#onEvent);
     this.#running.add(run);
     const stay = leaving?.(() => run.cancel());
     const gone = (): void => {
@@ -66,12 +66,12 @@ export class Runs {
     return { ...begun, run };
   }
 
-  byQuery(queryId: string): Run | null {
+  byQuery(queryId: string): LiveRun | null {
     return this.#byQuery.get(queryId) ?? null;
   }
 
   /** Those of a conversation that have not ended, waiting ones included. */
-  of(conversationId: string): readonly Run[] {
+  of(conversationId: string): readonly LiveRun[] {
     return [...this.#running].filter((run) => run.conversationId === conversationId);
   }
 

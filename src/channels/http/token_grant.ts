@@ -1,5 +1,5 @@
 /** What a token may do: `write` includes `read`, `admin` both. */
-export type Scope = "read" | "write" | "admin";
+export type TokenScope = "read" | "write" | "admin";
 
 /** Limits of one token; null where there is none. A day begins at midnight UTC. */
 export interface Quota {
@@ -16,7 +16,7 @@ export interface TokenGrant {
   readonly name: string;
   /** SHA-256 of the token. */
   readonly digest: Uint8Array;
-  readonly scope: Scope;
+  readonly scope: TokenScope;
   /** Milliseconds since the epoch; null for a token that does not expire. */
   readonly expiresAt: number | null;
   readonly quota: Quota;

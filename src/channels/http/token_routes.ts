@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
-import { type Route, route } from "./route.ts";
+import { type HttpRoute, route } from "./route.ts";
 import type { Runs } from "./runs.ts";
 import * as schema from "./schemas.ts";
 
 /** For whoever gives tokens out. */
-export function tokenRoutes({ parts, runs }: { readonly parts: HttpParts; readonly runs: Runs }): readonly Route[] {
+export function tokenRoutes({ parts, runs }: { readonly parts: HttpParts; readonly runs: Runs }): readonly HttpRoute[] {
   return [route({
     method: "get",
     path: "/api/v1/tokens",

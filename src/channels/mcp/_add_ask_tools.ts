@@ -4,7 +4,7 @@ import type { AskTarget } from "../../conversation/send_options.ts";
 import { isChild, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { shownAnswer } from "../../domain/shown_answer.ts";
-import { findConversation, type McpParts, told } from "./_tool_parts.ts";
+import { conversationOf, type McpParts, toolText } from "./_tool_parts.ts";
 
 const HINTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const;
 
@@ -52,7 +52,7 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
     outputSchema: Answer,
     annotations: HINTS,
   }, async ({ request, conversation, ...given }, context) => {
-    const target = await findConversation(conversation, parts);
+    const target = await conversationOf(conversation, parts);
     return await answered(request, { parts, target, given, context });
   });
 }
@@ -73,7 +73,7 @@ async function answered(request: string, { parts, target, given, context }: Aske
     ...(maxIterations === undefined ? {} : { maxIterations }),
     ...(schema === undefined ? {} : { responseSchema: schema }),
   });
-  return { ...told(facts(result), shownAnswer(result)), isError: result.status !== "done" };
+  return { ...toolText(facts(result), shownAnswer(result)), isError: result.status !== "done" };
 }
 
 function facts({ status, reason, answer, value, conversationId, queryId, iterations, usage, costUsd }: QueryResult) {

@@ -2,7 +2,7 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { versionText } from "../../conversation/version_text.ts";
 import { clip } from "../../domain/clip.ts";
-import { findConversation, type McpParts, told } from "./_tool_parts.ts";
+import { conversationOf, type McpParts, toolText } from "./_tool_parts.ts";
 
 const HINTS = { readOnlyHint: true, openWorldHint: false } as const;
 const VALUE_CHARS = 20_000;
@@ -43,7 +43,7 @@ function addSearch(server: McpServer, { conversations }: McpParts): void {
   }, async ({ text, kind, conversation: id, limit }) => {
     const within = id === undefined ? undefined : (await conversations.byId(id)).conversationId;
     const found = await conversations.archive.search(text, { limit, kind, conversationId: within });
-    return told({
+    return toolText({
       hits: found.map(({ kind, snippet, conversationId, title, queryId, at }) => {
         return { kind, snippet, conversation: conversationId, title, query: queryId, at: isoOf(at) };
       }),
@@ -69,7 +69,7 @@ function addConversations(server: McpServer, { conversations }: McpParts): void 
     annotations: HINTS,
   }, async ({ limit }) => {
     const listed = await conversations.list({ limit });
-    return told({
+    return toolText({
       conversations: listed.map(({ conversationId, title, workspace, queries, running, createdAt }) => {
         return { conversation: conversationId, title, workspace, queries, running, createdAt: isoOf(createdAt) };
       }),
@@ -102,7 +102,7 @@ function addVariables(server: McpServer, parts: McpParts): void {
     }),
     annotations: HINTS,
   }, async ({ conversation: id, name, versions }) => {
-    const branch = await findConversation(id, parts);
+    const branch = await conversationOf(id, parts);
     const variables = name === undefined
       ? (await records.variables(branch)).map(({ name, versions, kind, summary, createdAt }) => {
         return { name, version: versions, kind, shape: summary.inline ?? summary.shape, createdAt: isoOf(createdAt) };
@@ -112,6 +112,6 @@ function addVariables(server: McpServer, parts: McpParts): void {
         const value = clip(versionText(found), VALUE_CHARS);
         return { name, version, kind, shape, value, code, createdAt: isoOf(createdAt) };
       });
-    return told({ conversation: branch.conversationId, variables });
+    return toolText({ conversation: branch.conversationId, variables });
   });
 }

@@ -10,7 +10,7 @@ export interface McpParts {
 }
 
 /** The conversation of an id, or the newest of the workspace. Throws `UsageError` where there is none. */
-export async function findConversation(
+export async function conversationOf(
   id: string | undefined,
   { conversations, workspace }: McpParts,
 ): Promise<Conversation> {
@@ -20,6 +20,6 @@ export async function findConversation(
 }
 
 /** A result of a tool: the same facts as data, and as text for clients that read nothing else. */
-export function told(facts: Record<string, unknown>, text: string = JSON.stringify(facts)): CallToolResult {
+export function toolText(facts: Record<string, unknown>, text: string = JSON.stringify(facts)): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: facts };
 }

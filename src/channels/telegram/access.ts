@@ -8,7 +8,7 @@ const KEPT = 1_000;
 
 /** Who may use the bot, and how often others are told that they may not. The list is read anew for each message: it
  * holds from the next one on. */
-export class Access {
+export class UserAccess {
   readonly #allowed: () => Promise<readonly number[]>;
   readonly #clock: BotClock;
   readonly #told = { strangers: new Told(STRANGERS), known: new Told(KNOWN) };

@@ -2,7 +2,7 @@ import { Api, GrammyError, HttpError } from "grammy/web";
 import { Cancelled } from "../../domain/errors.ts";
 import { readBounded } from "../../domain/read_bounded.ts";
 import { TelegramError } from "./telegram_error.ts";
-import type { Wire } from "./wire.ts";
+import type { BotMethods } from "./wire.ts";
 
 const CALL_MS = 30_000;
 const DOWNLOAD_MS = 120_000;
@@ -13,17 +13,17 @@ export interface BotApiOptions {
   readonly root: string;
 }
 
-export interface CallOptions {
+export interface BotCallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
 }
 
-type WireSignal = Parameters<Wire["getMe"]>[0];
+type WireSignal = Parameters<BotMethods["getMe"]>[0];
 
 /** The Bot API of one bot. The token is a part of every address, so that no error of the network is passed on as it is:
  * everything rejects with `TelegramError`, or with `Cancelled` where the caller's signal was aborted. */
 export class BotApi {
-  readonly #wire: Wire;
+  readonly #wire: BotMethods;
   readonly #token: string;
   readonly #root: string;
 
@@ -41,8 +41,8 @@ export class BotApi {
 
   /** One call, once. */
   async call<T>(
-    run: (wire: Wire, signal: WireSignal) => Promise<T>,
-    { signal, timeoutMs = CALL_MS }: CallOptions,
+    run: (wire: BotMethods, signal: WireSignal) => Promise<T>,
+    { signal, timeoutMs = CALL_MS }: BotCallOptions,
   ): Promise<T> {
     const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {

@@ -1,11 +1,11 @@
 import type { Log } from "../../logging/log.ts";
-import type { Access } from "./access.ts";
+import type { UserAccess } from "./access.ts";
 import type { BotApi } from "./bot_api.ts";
 import type { BotClock } from "./bot_clock.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Messenger } from "./messenger.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Sessions } from "./sessions.ts";
+import type { ModelSessions } from "./sessions.ts";
 
 /** What chats of one bot share. */
 export interface BotParts {
@@ -13,8 +13,8 @@ export interface BotParts {
   readonly inbox: Inbox;
   readonly outbox: Outbox;
   readonly messenger: Messenger;
-  readonly sessions: Sessions;
-  readonly access: Access;
+  readonly sessions: ModelSessions;
+  readonly access: UserAccess;
   readonly clock: BotClock;
   readonly log: Log;
   /** Aborted when queries that still run must end: their messages stay in the inbox. */

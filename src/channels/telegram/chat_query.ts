@@ -4,11 +4,11 @@ import { faultOf } from "../../domain/fault_of.ts";
 import { isChild } from "../../domain/query_event.ts";
 import { QueryProgress } from "../../domain/query_progress.ts";
 import type { BotParts } from "./bot_parts.ts";
-import type { Entry } from "./entry.ts";
+import type { PendingMessage } from "./entry.ts";
 import type { Incoming } from "./incoming.ts";
 import { progressView } from "./progress_view.ts";
 import { queryAnswer } from "./query_answer.ts";
-import { Reply } from "./reply.ts";
+import { AnswerMessages } from "./reply.ts";
 import { resultText } from "./result_text.ts";
 import { RichText } from "./rich_text.ts";
 import type { Session } from "../channel.ts";
@@ -23,23 +23,23 @@ export type ChatQueryEnd = "answered" | "kept";
 /** One message on its way to its answer. */
 export class ChatQuery {
   readonly #parts: BotParts;
-  readonly #reply: Reply;
+  readonly #reply: AnswerMessages;
   readonly #progress = new QueryProgress();
   readonly #since: number;
   readonly #cancel = new AbortController();
   readonly #ended = new AbortController();
   /** The query runs, or it is over. */
   readonly #begun = Promise.withResolvers<void>();
-  #entry: Entry;
+  #entry: PendingMessage;
   #saving: Promise<void> = Promise.resolve();
   #running: { readonly session: Session; readonly branch: Conversation } | null = null;
 
-  constructor(entry: Entry, parts: BotParts) {
+  constructor(entry: PendingMessage, parts: BotParts) {
     const { chat, messageId } = entry.message;
     this.#entry = entry;
     this.#parts = parts;
     this.#since = parts.clock.now();
-    this.#reply = new Reply({
+    this.#reply = new AnswerMessages({
       place: chat,
       replyTo: chat.group ? messageId : null,
       messenger: parts.messenger,
@@ -157,7 +157,7 @@ export class ChatQuery {
     }
   }
 
-  async #save(change: Partial<Entry>): Promise<void> {
+  async #save(change: Partial<PendingMessage>): Promise<void> {
     this.#entry = { ...this.#entry, ...change };
     await this.#parts.inbox.put(this.#entry);
   }

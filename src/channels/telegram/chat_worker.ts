@@ -4,7 +4,7 @@ import type { BotParts } from "./bot_parts.ts";
 import { chatConversation } from "./chat_conversation.ts";
 import { ChatQuery, type ChatQueryEnd } from "./chat_query.ts";
 import { chatCommand } from "./chat_command.ts";
-import type { Entry } from "./entry.ts";
+import type { PendingMessage } from "./entry.ts";
 import { chatKey, type Incoming, type IncomingFile } from "./incoming.ts";
 import { overQuota } from "./over_quota.ts";
 import { RichText } from "./rich_text.ts";
@@ -22,12 +22,12 @@ export class ChatWorker {
   readonly #parts: BotParts;
   readonly #onFailed: (error: unknown) => void;
   #intake: Promise<void> = Promise.resolve();
-  #waiting: Entry[] = [];
+  #waiting: PendingMessage[] = [];
   #current: ChatQuery | null = null;
   #loop: Promise<void> | null = null;
   #steers: Promise<void>[] = [];
   /** Messages that became a part of the running query. */
-  #steered: Entry[] = [];
+  #steered: PendingMessage[] = [];
   #closing = false;
 
   /** `onFailed` hears what ends the whole bot. */
@@ -37,14 +37,14 @@ export class ChatWorker {
   }
 
   /** Takes a message that is in the inbox. */
-  accept(entry: Entry): void {
+  accept(entry: PendingMessage): void {
     this.#intake = this.#intake.then(() => this.#take(entry)).catch(async (error: unknown) => {
       await this.#fault(entry, error);
     });
   }
 
   /** Adds to a message that waits; null where none of that number does. */
-  async extend(updateId: number, files: readonly IncomingFile[]): Promise<Entry | null> {
+  async extend(updateId: number, files: readonly IncomingFile[]): Promise<PendingMessage | null> {
     await this.#intake;
     const at = this.#waiting.findIndex(({ message }) => message.updateId === updateId);
     const found = this.#waiting[at];
@@ -68,7 +68,7 @@ export class ChatWorker {
     return this.#current !== null;
   }
 
-  async #take(entry: Entry): Promise<void> {
+  async #take(entry: PendingMessage): Promise<void> {
     if (this.#closing) return;
     const { message } = entry;
     if (message.edited) return await this.#edited(entry);
@@ -85,7 +85,7 @@ export class ChatWorker {
   }
 
   /** What waits says the new words; a query that runs is told of them; what was answered stays so. */
-  async #edited(entry: Entry): Promise<void> {
+  async #edited(entry: PendingMessage): Promise<void> {
     const { message } = entry;
     const { inbox, access } = this.#parts;
     const same = (one: Incoming): boolean => one.messageId === message.messageId && message.command === null;
@@ -115,7 +115,7 @@ export class ChatWorker {
   }
 
   /** With the conversation and the model that the chat has now: a command that comes before its turn changes neither. */
-  async #placed(entry: Entry): Promise<Entry> {
+  async #placed(entry: PendingMessage): Promise<PendingMessage> {
     if (entry.branchId !== undefined) return entry;
     const { branchId } = await chatConversation(entry.message.chat, this.#parts);
     const { model } = await this.#parts.inbox.chat(chatKey(entry.message.chat));
@@ -124,7 +124,7 @@ export class ChatWorker {
     return placed;
   }
 
-  #enqueue(entry: Entry): void {
+  #enqueue(entry: PendingMessage): void {
     this.#waiting.push(entry);
     this.#waiting.sort((a, b) => a.message.updateId - b.message.updateId);
     this.#loop ??= this.#work().catch(this.#onFailed).finally(() => {
@@ -151,7 +151,7 @@ export class ChatWorker {
   }
 
   /** Gives the running query a message; where it ends before it could show it, the message waits for its turn. */
-  #steer(entry: Entry, query: ChatQuery): void {
+  #steer(entry: PendingMessage, query: ChatQuery): void {
     const { message } = entry;
     const { inbox } = this.#parts;
     const text = message.chat.group ? `${message.from.name}: ${message.text}` : message.text;
@@ -168,7 +168,7 @@ export class ChatWorker {
 
   /** What the whole bot cannot go on with ends it. A defect ends its message alone, which would bring it back at each
    * start. */
-  async #fault(entry: Entry, error: unknown): Promise<ChatQueryEnd> {
+  async #fault(entry: PendingMessage, error: unknown): Promise<ChatQueryEnd> {
     if (error instanceof Cancelled) return "kept";
     if (error instanceof StoreError || error instanceof TelegramError && error.code === "token") {
       this.#onFailed(error);
@@ -181,14 +181,14 @@ export class ChatWorker {
   }
 
   /** Whether an earlier process made it a part of a query that came to its end. */
-  async #wasSteered({ steered }: Entry): Promise<boolean> {
+  async #wasSteered({ steered }: PendingMessage): Promise<boolean> {
     if (steered === undefined) return false;
     const { conversations } = await this.#parts.sessions.main();
     const query = await conversations.records.query(steered);
     return query !== null && !query.running && query.status !== "interrupted";
   }
 
-  async #command(entry: Entry): Promise<void> {
+  async #command(entry: PendingMessage): Promise<void> {
     if (entry.replied) return await this.#parts.inbox.remove(entry);
     let told: RichText | null;
     try {
@@ -203,7 +203,7 @@ export class ChatWorker {
   }
 
   /** A short reply: said once, or where the program ends at this very moment perhaps not at all. */
-  async #tell(entry: Entry, text: RichText): Promise<void> {
+  async #tell(entry: PendingMessage, text: RichText): Promise<void> {
     const { inbox, messenger, log } = this.#parts;
     const { chat, messageId } = entry.message;
     await inbox.put({ ...entry, replied: true });

@@ -2,7 +2,7 @@ import type { Incoming } from "./incoming.ts";
 
 /** A message that was accepted and is not yet answered, with how far its answer has come. It is stored before each step
  * that must not be done twice. */
-export interface Entry {
+export interface PendingMessage {
   readonly message: Incoming;
   /** The branch that the query runs in, from its first attempt on. */
   readonly branchId?: string;

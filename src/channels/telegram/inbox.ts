@@ -1,7 +1,7 @@
 import type { StatePlace, StateStore } from "../../domain/extension_state.ts";
 import type { JsonValue } from "../../domain/json_value.ts";
 import type { ChatSettings } from "./chat_settings.ts";
-import type { Entry } from "./entry.ts";
+import type { PendingMessage } from "./entry.ts";
 
 /** Telegram keeps updates for a day, and after a week without any it numbers them anew: an older mark says nothing. */
 const MARK_MS = 3 * 86_400_000;
@@ -14,7 +14,7 @@ interface Mark {
   /** The last ones that were accepted: through a webhook they come in any order, and again. */
   readonly recent: readonly number[];
   /** Of the batch that this update ended, until each has a place of its own. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly PendingMessage[];
 }
 
 /** What a bot must remember over a restart, in the database: which updates it has accepted, those that are not answered
@@ -47,7 +47,7 @@ export class Inbox {
   }
 
   /** Accepts all of a batch or nothing of it. Nothing may be begun before it resolves. */
-  async accept(updateIds: readonly number[], entries: readonly Entry[]): Promise<void> {
+  async accept(updateIds: readonly number[], entries: readonly PendingMessage[]): Promise<void> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     const updateId = Math.max(...updateIds, await this.mark() ?? 0);
     const mark = { updateId, at: this.#now(), recent: [...recent, ...updateIds].slice(-RECENT), entries };
@@ -60,20 +60,20 @@ export class Inbox {
     if (mark.entries.length > 0) await this.#put("mark", { ...mark, at: this.#now(), entries: [] });
   }
 
-  async put(entry: Entry): Promise<void> {
+  async put(entry: PendingMessage): Promise<void> {
     await this.#put(keyOf(entry), entry);
   }
 
-  async remove(entry: Entry): Promise<void> {
+  async remove(entry: PendingMessage): Promise<void> {
     await this.#states.delete(this.#place, keyOf(entry));
   }
 
   /** Those that are not answered, oldest first. What a kill left between the two steps of `accept` is among them. */
-  async entries(): Promise<readonly Entry[]> {
+  async entries(): Promise<readonly PendingMessage[]> {
     const mark = await this.#get<Mark>("mark");
     if (mark !== null) await this.#spread(mark);
     const listed = await this.#states.list(this.#place, { prefix: "update/", limit: MAX_ENTRIES });
-    const found = await Promise.all(listed.map(({ key }) => this.#get<Entry>(key)));
+    const found = await Promise.all(listed.map(({ key }) => this.#get<PendingMessage>(key)));
     return found.filter((entry) => entry !== null);
   }
 
@@ -108,7 +108,7 @@ export class Inbox {
   }
 }
 
-function keyOf({ message }: Entry): string {
+function keyOf({ message }: PendingMessage): string {
   return `update/${padded(message.updateId)}`;
 }
 

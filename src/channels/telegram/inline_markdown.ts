@@ -1,4 +1,4 @@
-import type { RichText, Span } from "./rich_text.ts";
+import type { RichText, TextStyle } from "./rich_text.ts";
 
 /** Longer paragraphs are shown as they are: what the patterns below cost rises with the square of the length. */
 const MAX_CHARS = 4_000;
@@ -18,14 +18,14 @@ const LINK = /^(?:https?:\/\/|mailto:|tg:\/\/|tel:)/i;
 const MARKS = /[\\`!\[<*_~]/g;
 
 interface Place {
-  readonly spans: readonly Span[];
+  readonly spans: readonly TextStyle[];
   readonly depth: number;
 }
 
 /** Adds a paragraph with its emphasis, code and links. What only looks like a mark is text. */
 export function inlineMarkdown(
   text: string,
-  { into, spans = [] }: { readonly into: RichText; readonly spans?: readonly Span[] },
+  { into, spans = [] }: { readonly into: RichText; readonly spans?: readonly TextStyle[] },
 ): void {
   if (text.length > MAX_CHARS) into.add(text, spans);
   else add(text, { into, place: { spans, depth: 0 } });
@@ -58,7 +58,7 @@ function add(text: string, { into, place }: { readonly into: RichText; readonly 
 
 interface Found {
   /** Null: text. */
-  readonly span: Span | null;
+  readonly span: TextStyle | null;
   readonly inner: string;
   readonly length: number;
 }
@@ -68,7 +68,7 @@ function matched(text: string, at: number): Found | null {
     pattern.lastIndex = at;
     return pattern.exec(text);
   };
-  const styled = (pattern: RegExp, span: Span, group = 1): Found | null => {
+  const styled = (pattern: RegExp, span: TextStyle, group = 1): Found | null => {
     const found = attempt(pattern);
     return found && { span, inner: found[group] ?? "", length: found[0].length };
   };

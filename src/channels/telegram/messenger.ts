@@ -3,10 +3,10 @@ import type { ChatPlace } from "./incoming.ts";
 import type { Outbox } from "./outbox.ts";
 import type { RichMessage } from "./rich_text.ts";
 import { TelegramError } from "./telegram_error.ts";
-import type { Wire } from "./wire.ts";
+import type { BotMethods } from "./wire.ts";
 
 type ReactionEmoji = "👀" | "👌";
-type SentText = Parameters<Wire["sendMessage"]>[0];
+type SentText = Parameters<BotMethods["sendMessage"]>[0];
 
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 

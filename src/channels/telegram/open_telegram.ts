@@ -1,7 +1,7 @@
 import { ConfigError } from "../../domain/errors.ts";
 import type { Log } from "../../logging/log.ts";
 import type { RunningBot, Session } from "../channel.ts";
-import { Access } from "./access.ts";
+import { UserAccess } from "./access.ts";
 import { backoff } from "./backoff.ts";
 import { BotApi } from "./bot_api.ts";
 import type { BotParts } from "./bot_parts.ts";
@@ -10,7 +10,7 @@ import { Inbox } from "./inbox.ts";
 import { Messenger } from "./messenger.ts";
 import { Outbox } from "./outbox.ts";
 import { receiveUpdate } from "./receive_update.ts";
-import { Sessions } from "./sessions.ts";
+import { ModelSessions } from "./sessions.ts";
 import { TelegramBot } from "./telegram_bot.ts";
 import { TelegramError } from "./telegram_error.ts";
 import { webhookSecret } from "./webhook_secret.ts";
@@ -48,7 +48,7 @@ export interface OpenedBot extends RunningBot {
 export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
   const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });
-  const sessions = new Sessions({ open: options.open, log });
+  const sessions = new ModelSessions({ open: options.open, log });
   try {
     const session = await sessions.main();
     const me = await introduce(api, options);
@@ -56,7 +56,7 @@ export async function openTelegram(options: OpenTelegramOptions): Promise<Opened
     const outbox = new Outbox({ clock, signal: abort.outbox.signal });
     const parts: BotParts = {
       ...{ api, clock, log, outbox, sessions },
-      access: new Access({ allowed: options.allowed, clock }),
+      access: new UserAccess({ allowed: options.allowed, clock }),
       inbox: new Inbox(session.conversations.records.states, { botId: api.botId, now: clock.now }),
       messenger: new Messenger({ api, outbox }),
       closing: abort.closing.signal,

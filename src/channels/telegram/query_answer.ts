@@ -5,7 +5,7 @@ import type { StoredQuery } from "../../domain/stored_query.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { readAttachments } from "./attachments.ts";
 import type { BotParts } from "./bot_parts.ts";
-import type { Entry } from "./entry.ts";
+import type { PendingMessage } from "./entry.ts";
 import type { Session } from "../channel.ts";
 import { userLabel } from "./user_label.ts";
 
@@ -21,9 +21,9 @@ export interface QueryAnswerOptions {
   readonly signal: AbortSignal;
   readonly emit: Emit;
   readonly parts: BotParts;
-  readonly entry: () => Entry;
+  readonly entry: () => PendingMessage;
   /** Stores the entry before what it says is done. */
-  readonly save: (change: Partial<Entry>) => Promise<void>;
+  readonly save: (change: Partial<PendingMessage>) => Promise<void>;
 }
 
 /** The result of a message's query, which is begun once: an earlier process may have begun it, or ended it. One that was
@@ -52,7 +52,7 @@ async function knownQuery({ branch, session, entry }: QueryAnswerOptions): Promi
   return id === undefined ? null : await records.query(id);
 }
 
-function isCut({ reason }: StoredQuery, { suspended = false, attempts = 1 }: Entry): boolean {
+function isCut({ reason }: StoredQuery, { suspended = false, attempts = 1 }: PendingMessage): boolean {
   return attempts < MAX_ATTEMPTS && (reason === "process_lost" || suspended && reason === "cancelled");
 }
 
@@ -88,12 +88,12 @@ function requestKey({ branch, entry }: QueryAnswerOptions) {
   return { branchId: branch.branchId, key: keyOf(entry()), fingerprint: "telegram" };
 }
 
-function keyOf({ message, attempts = 1 }: Entry): string {
+function keyOf({ message, attempts = 1 }: PendingMessage): string {
   return `telegram/${message.chat.id}/${message.updateId}/${attempts}`;
 }
 
 /** In a group the model has to know who speaks. */
-function requestOf({ message: { text, files, from, chat } }: Entry): string {
+function requestOf({ message: { text, files, from, chat } }: PendingMessage): string {
   const names = files.map(({ name }) => name).join(", ");
   const words = text.trim() === "" ? `Here is ${names}, sent without words.` : text;
   return chat.group ? `${from.name}: ${words}` : words;

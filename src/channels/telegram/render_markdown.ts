@@ -1,6 +1,6 @@
 import { visibleText } from "../../domain/visible_text.ts";
 import { inlineMarkdown } from "./inline_markdown.ts";
-import { RichText, type Span } from "./rich_text.ts";
+import { RichText, type TextStyle } from "./rich_text.ts";
 
 const FENCE = /^ {0,3}(```+|~~~+)\s*([\w+#.-]*)[^`]*$/;
 const HEADING = /^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$/;
@@ -41,7 +41,10 @@ function block(reading: Reading, at: number): number {
   return at + 1;
 }
 
-function textLine(line: string, { into, spans }: { readonly into: RichText; readonly spans: readonly Span[] }): void {
+function textLine(
+  line: string,
+  { into, spans }: { readonly into: RichText; readonly spans: readonly TextStyle[] },
+): void {
   const heading = HEADING.exec(line);
   if (heading) return inlineMarkdown(heading[2] ?? "", { into, spans: [...spans, { type: "bold" }] });
   if (RULE.test(line)) return void into.add("———", spans);
@@ -65,7 +68,7 @@ function code(
 
 /** One level: quotes in quotes are lines of it. */
 function quote({ lines, into }: Reading, at: number): number {
-  const spans: readonly Span[] = [{ type: "blockquote" }];
+  const spans: readonly TextStyle[] = [{ type: "blockquote" }];
   let end = at;
   for (; end < lines.length && QUOTE.test(lines[end] ?? ""); end++) {
     if (end > at) into.add("\n", spans);

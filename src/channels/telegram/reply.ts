@@ -1,5 +1,5 @@
 import { clip, oneLine } from "../../domain/clip.ts";
-import type { Entry } from "./entry.ts";
+import type { PendingMessage } from "./entry.ts";
 import type { ChatPlace } from "./incoming.ts";
 import type { Messenger } from "./messenger.ts";
 import { type RichMessage, RichText } from "./rich_text.ts";
@@ -20,17 +20,17 @@ export interface ReplyOptions {
   /** Messages of it that exist already. */
   readonly ids: readonly number[];
   /** As an entry has it. */
-  readonly progress: Entry["progress"];
+  readonly progress: PendingMessage["progress"];
   /** Keeps them, before anything is written into a new one. */
-  readonly save: (change: Pick<Entry, "replies" | "progress">) => Promise<void>;
+  readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
 /** The answer to one message: made of messages that are stored as soon as they exist and filled afterwards. Filling one
  * again changes nothing, so whoever comes back after a kill repeats no answer. */
-export class Reply {
+export class AnswerMessages {
   readonly #options: ReplyOptions;
   #ids: readonly number[];
-  #progress: Entry["progress"];
+  #progress: PendingMessage["progress"];
   #shown = "";
 
   constructor(options: ReplyOptions) {

@@ -1,15 +1,15 @@
 import type { MessageEntity } from "./wire.ts";
 
 /** A style of a piece of text. Two pieces have the same style only where it is the same object. */
-export type Span =
+export type TextStyle =
   | { readonly type: "bold" | "italic" | "strikethrough" | "code" | "blockquote" }
   | { readonly type: "pre"; readonly language?: string }
   | { readonly type: "text_link"; readonly url: string };
 
-export interface Run {
+export interface StyledText {
   readonly text: string;
   /** Outermost first. */
-  readonly spans: readonly Span[];
+  readonly spans: readonly TextStyle[];
 }
 
 /** What one message says, as Telegram takes it. */
@@ -24,9 +24,9 @@ const MAX_ENTITIES = 100;
 /** Text with its styles beside it, in place of marks within it: nothing needs to be escaped and no style can be left
  * open, so Telegram has no mark to refuse. */
 export class RichText {
-  readonly #runs: Run[] = [];
+  readonly #runs: StyledText[] = [];
 
-  get runs(): readonly Run[] {
+  get runs(): readonly StyledText[] {
     return this.#runs;
   }
 
@@ -35,7 +35,7 @@ export class RichText {
   }
 
   /** No style is put around code, which Telegram allows in none but a quote. */
-  add(text: string, spans: readonly Span[] = []): this {
+  add(text: string, spans: readonly TextStyle[] = []): this {
     if (text === "") return this;
     const code = spans.find(({ type }) => type === "code" || type === "pre");
     const kept = code ? spans.filter((span) => span === code || span.type === "blockquote") : spans;
@@ -45,10 +45,10 @@ export class RichText {
 
   /** As one message, in UTF-16 units as Telegram counts. */
   message(): RichMessage {
-    const open = new Map<Span, number>();
-    const found: { readonly span: Span; readonly offset: number; readonly length: number }[] = [];
+    const open = new Map<TextStyle, number>();
+    const found: { readonly span: TextStyle; readonly offset: number; readonly length: number }[] = [];
     let at = 0;
-    const close = (still: readonly Span[]): void => {
+    const close = (still: readonly TextStyle[]): void => {
       for (const [span, offset] of open) {
         if (still.includes(span)) continue;
         found.push({ span, offset, length: at - offset });

@@ -19,7 +19,7 @@ export interface SessionsOptions {
 
 /** The sessions of the models that chats have chosen, of which a few stay open: beyond that the one that was used longest
  * ago is closed, never one that is in use. A conversation lives in one of them at a time. */
-export class Sessions {
+export class ModelSessions {
   readonly #options: SessionsOptions;
   /** The one that was used longest ago first. */
   readonly #slots = new Map<string | null, Slot>();

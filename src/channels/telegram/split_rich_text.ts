@@ -1,4 +1,4 @@
-import { RichText, type Run } from "./rich_text.ts";
+import { RichText, type StyledText } from "./rich_text.ts";
 
 interface Cut {
   readonly mark: string;
@@ -71,7 +71,7 @@ function lastMark(
   return at;
 }
 
-function blocksOf(runs: readonly Run[]): readonly Block[] {
+function blocksOf(runs: readonly StyledText[]): readonly Block[] {
   const found = new Map<object, Block>();
   let at = 0;
   for (const { text, spans } of runs) {
@@ -86,7 +86,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-function sliced(runs: readonly Run[], { from, end }: { readonly from: number; readonly end: number }): RichText {
+function sliced(runs: readonly StyledText[], { from, end }: { readonly from: number; readonly end: number }): RichText {
   const part = new RichText();
   let at = 0;
   for (const { text, spans } of runs) {

@@ -3,7 +3,7 @@ import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { ChatWorker } from "./chat_worker.ts";
 import { COMMAND_LIST } from "./command_list.ts";
-import type { Entry } from "./entry.ts";
+import type { PendingMessage } from "./entry.ts";
 import { chatKey, type Incoming } from "./incoming.ts";
 import { pollUpdates } from "./poll_updates.ts";
 import { type ReadUpdate, readUpdate, type Sender } from "./read_update.ts";
@@ -99,7 +99,7 @@ export class TelegramBot {
   async #accept(updates: readonly Update[]): Promise<void> {
     const { parts: { inbox }, me } = this.#options;
     if (this.#polling.signal.aborted) throw new Cancelled("The bot is ending");
-    const taken = new Map<number, Entry>();
+    const taken = new Map<number, PendingMessage>();
     const ids = updates.map(({ update_id: id }) => id);
     const known = await inbox.known(ids);
     for (const update of updates) {
@@ -121,7 +121,7 @@ export class TelegramBot {
     }
   }
 
-  async #sorted(read: ReadUpdate, taken: Map<number, Entry>): Promise<Entry | null> {
+  async #sorted(read: ReadUpdate, taken: Map<number, PendingMessage>): Promise<PendingMessage | null> {
     const { access, inbox } = this.#options.parts;
     if (read.kind === "nothing") return null;
     if (read.kind === "moved") {
@@ -142,7 +142,7 @@ export class TelegramBot {
   }
 
   /** A photo that belongs to a message before it becomes a part of that one. */
-  async #withAlbum(message: Incoming, taken: Map<number, Entry>): Promise<Entry | null> {
+  async #withAlbum(message: Incoming, taken: Map<number, PendingMessage>): Promise<PendingMessage | null> {
     const { album, updateId, files, text } = message;
     if (album === null) return { message };
     const key = `${chatKey(message.chat)} ${album}`;
@@ -169,7 +169,7 @@ export class TelegramBot {
   }
 
   /** At the end everything stays in the inbox. */
-  #dispatch(entry: Entry): void {
+  #dispatch(entry: PendingMessage): void {
     if (!this.#polling.signal.aborted) this.#worker(entry.message).accept(entry);
   }
 

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { BranchPoint } from "../../domain/new_fork.ts";
 import type { Session } from "../channel.ts";
-import type { Chat } from "./chat.ts";
+import type { ChatController } from "./chat.ts";
 import type { Panel, PanelActions } from "./panel.ts";
 import type { Screen } from "./screen.ts";
 import type { ScreenParts } from "./screen_parts.ts";
@@ -13,7 +13,7 @@ const COPIED_BYTES = 1_000_000;
 
 interface ActionParts {
   readonly screen: Screen;
-  readonly chat: Chat;
+  readonly chat: ChatController;
   readonly screenParts: ScreenParts;
   readonly show: (branch: Branch | null) => Promise<void>;
   readonly use: (session: Session) => void;

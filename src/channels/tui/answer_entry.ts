@@ -1,16 +1,16 @@
 import { DrawnEntry } from "./drawn_entry.ts";
 import { MarkdownText } from "./markdown_text.ts";
-import type { Shown } from "./shown.ts";
+import type { DisplayOptions } from "./shown.ts";
 import { wrapped } from "./wrapped.ts";
 
 /** What the model answers, while it comes and afterwards. */
 export class AnswerEntry extends DrawnEntry {
-  readonly #shown: () => Shown;
+  readonly #shown: () => DisplayOptions;
   #markdown: MarkdownText | null = null;
   #text = "";
   #plain = false;
 
-  constructor(shown: () => Shown) {
+  constructor(shown: () => DisplayOptions) {
     super();
     this.#shown = shown;
   }

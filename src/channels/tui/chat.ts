@@ -6,13 +6,13 @@ import { isChild, type QueryEvent } from "../../domain/query_event.ts";
 import type { QueryResult } from "../../domain/query_result.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import type { Session } from "../channel.ts";
-import type { Entry } from "./entry.ts";
+import type { TranscriptEntry } from "./entry.ts";
 import { LineEntry } from "./line_entry.ts";
 import type { Outgoing } from "./outgoing.ts";
 import { RequestEntry } from "./request_entry.ts";
-import type { Shown } from "./shown.ts";
+import type { DisplayOptions } from "./shown.ts";
 import type { Transcript } from "./transcript.ts";
-import { Turn } from "./turn.ts";
+import { RunningTurn } from "./turn.ts";
 
 const CHANNEL = "tui";
 /** Iterations that a query keeps on the screen once another one runs. */
@@ -28,7 +28,7 @@ interface Waiting {
 export interface ChatParts {
   readonly session: () => Session;
   readonly transcript: Transcript;
-  readonly shown: () => Shown;
+  readonly shown: () => DisplayOptions;
   /** Something is to be drawn anew. */
   readonly changed: () => void;
   /** What could not be sent, back into the input; what stands there stays. */
@@ -36,28 +36,28 @@ export interface ChatParts {
 }
 
 /** What the session has spent in this conversation, and what its newest iteration said. */
-export interface Spent {
+export interface SessionSpend {
   readonly usage: Usage;
   readonly costUsd: number;
   readonly budget: number | null;
   readonly walls: readonly string[] | null;
 }
 
-export const NOTHING_SPENT: Spent = { usage: NO_USAGE, costUsd: 0, budget: null, walls: null };
+export const NOTHING_SPENT: SessionSpend = { usage: NO_USAGE, costUsd: 0, budget: null, walls: null };
 
 /** The conversation on the screen: one query at a time, what is typed meanwhile steers it or waits. Nothing of it throws:
  * what goes wrong is told in the transcript. */
-export class Chat {
+export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
-  #spent: Spent = NOTHING_SPENT;
-  #running: { readonly turn: Turn; readonly controller: AbortController; readonly since: number } | null = null;
+  #spent: SessionSpend = NOTHING_SPENT;
+  #running: { readonly turn: RunningTurn; readonly controller: AbortController; readonly since: number } | null = null;
   #waiting: Waiting[] = [];
   #lastAnswer = "";
   #ended: Promise<void> = Promise.resolve();
-  #last: Turn | null = null;
+  #last: RunningTurn | null = null;
   /** The last request on the screen. */
-  #asked: Entry | null = null;
+  #asked: TranscriptEntry | null = null;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -67,11 +67,11 @@ export class Chat {
     return this.#branch;
   }
 
-  get spent(): Spent {
+  get spent(): SessionSpend {
     return this.#spent;
   }
 
-  get running(): { readonly turn: Turn; readonly since: number } | null {
+  get running(): { readonly turn: RunningTurn; readonly since: number } | null {
     return this.#running;
   }
 
@@ -91,9 +91,9 @@ export class Chat {
 
   /** Another conversation, or none yet; nothing runs in the one before. */
   show(branch: Branch | null, { spent = NOTHING_SPENT, lastAnswer = "", asked = null }: {
-    readonly spent?: Spent;
+    readonly spent?: SessionSpend;
     readonly lastAnswer?: string;
-    readonly asked?: Entry | null;
+    readonly asked?: TranscriptEntry | null;
   } = {}): void {
     this.#branch = branch;
     this.#last = null;
@@ -203,7 +203,7 @@ export class Chat {
     { refused }: { readonly refused: () => void },
   ): Promise<void> {
     const { transcript, shown, changed, session } = this.#parts;
-    const turn = new Turn(transcript, { shown, conversations: () => session().conversations });
+    const turn = new RunningTurn(transcript, { shown, conversations: () => session().conversations });
     this.#last?.fold(FOLDED);
     this.#last = turn;
     const controller = new AbortController();
@@ -224,7 +224,7 @@ export class Chat {
     }
   }
 
-  #event(event: QueryEvent, turn: Turn): void {
+  #event(event: QueryEvent, turn: RunningTurn): void {
     turn.show(event);
     if (event.type === "usage") this.#spent = { ...this.#spent, usage: addUsage(this.#spent.usage, event.usage) };
     if (event.type === "iteration_finished" && !isChild(event) && event.iteration !== null) {
@@ -249,7 +249,9 @@ export class Chat {
 }
 
 /** The budget and the walls that hold, as the row of an iteration has them. */
-function factsOf({ budget, walls }: Readonly<Record<string, unknown>>): Partial<Pick<Spent, "budget" | "walls">> {
+function factsOf(
+  { budget, walls }: Readonly<Record<string, unknown>>,
+): Partial<Pick<SessionSpend, "budget" | "walls">> {
   return {
     ...(typeof budget === "number" ? { budget } : {}),
     ...(typeof walls === "object" && walls !== null ? { walls: wallNames({ ...walls }) } : {}),

@@ -1,4 +1,4 @@
-import type { Command } from "./command.ts";
+import type { PaletteCommand } from "./command.ts";
 import type { PanelParts } from "./panel.ts";
 import { conversationList } from "./panels/conversation_list.ts";
 import { forkPicker } from "./panels/fork_picker.ts";
@@ -22,12 +22,12 @@ export interface CommandParts {
 }
 
 /** Everything that can be done by a name; the palette and `/help` show the same list. */
-export function commandsOf(parts: CommandParts): readonly Command[] {
+export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   const { panels, prefs, lastAnswer, cancel, retry, whole, say } = parts;
   const { act } = panels;
   const turned = (key: "thinking" | "iterations") => (): Promise<void> =>
     prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => act.tell(String(error)));
-  const all: Command[] = [
+  const all: PaletteCommand[] = [
     { name: "new", detail: "a new conversation", keys: "", run: () => act.show(null) },
     {
       name: "conversations",
@@ -49,7 +49,7 @@ export function commandsOf(parts: CommandParts): readonly Command[] {
     { name: "help", detail: "keys and commands", keys: "", run: () => say(helpText(all)) },
     { name: "quit", detail: "leave", keys: "Ctrl-D", run: () => act.quit() },
   ];
-  const found: Command = {
+  const found: PaletteCommand = {
     name: "palette",
     detail: "everything here",
     keys: "Ctrl-K",
@@ -79,7 +79,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Shift and the mouse", "select as the terminal itself does"],
 ];
 
-function helpText(commands: readonly Command[]): string {
+function helpText(commands: readonly PaletteCommand[]): string {
   const rows = [
     ...KEYS,
     ...commands.map(({ name, detail, keys }) => [`/${name}`, keys === "" ? detail : `${detail} (${keys})`] as const),

@@ -1,11 +1,11 @@
 import { type AutocompleteProvider, CombinedAutocompleteProvider } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/visible_text.ts";
-import type { Command } from "./command.ts";
+import type { PaletteCommand } from "./command.ts";
 
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;
 
 /** Names behind a slash, and paths of the workspace at Tab, also of an image behind an `@`. A file whose name would command the terminal is left out. */
-export function completions(commands: readonly Command[], workspace: string): AutocompleteProvider {
+export function completions(commands: readonly PaletteCommand[], workspace: string): AutocompleteProvider {
   const slash = commands.map(({ name, detail }) => ({ name, description: detail }));
   const both = new CombinedAutocompleteProvider(slash, workspace);
   return {

@@ -1,4 +1,4 @@
 /** Money in few characters. */
-export function dollars(usd: number): string {
+export function formatDollars(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }

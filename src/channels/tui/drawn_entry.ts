@@ -1,10 +1,10 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
-import type { Entry } from "./entry.ts";
+import type { TranscriptEntry } from "./entry.ts";
 import { wrapped } from "./wrapped.ts";
 
 /** An entry that keeps its lines until something of it changes. One that cannot be drawn says so: a text that a package
  * stumbles over must not make its conversation one that cannot be opened. */
-export abstract class DrawnEntry implements Entry {
+export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;
   #lines: readonly string[] | null = null;
 

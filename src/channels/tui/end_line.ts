@@ -1,5 +1,5 @@
 import type { QueryResult } from "../../domain/query_result.ts";
-import { dollars } from "./dollars.ts";
+import { formatDollars } from "./dollars.ts";
 import { tokens } from "./tokens.ts";
 
 type Facts = Pick<QueryResult, "status" | "reason" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
@@ -12,7 +12,7 @@ export function endLine({ status, reason, iterations, ms, usage, costUsd, confid
     `${iterations} ${iterations === 1 ? "iteration" : "iterations"}`,
     seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} m ${Math.round(seconds % 60)} s`,
     ...(usage.input + usage.output > 0 ? [`↑${tokens(usage.input)} ↓${tokens(usage.output)}`] : []),
-    ...(costUsd === null || costUsd === 0 ? [] : [dollars(costUsd)]),
+    ...(costUsd === null || costUsd === 0 ? [] : [formatDollars(costUsd)]),
     ...(status === "done" && confidence !== "high" ? [`${confidence} confidence`] : []),
   ].join(" · ");
 }

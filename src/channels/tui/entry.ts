@@ -1,5 +1,5 @@
 /** One part of what was said and done, in lines. */
-export interface Entry {
+export interface TranscriptEntry {
   /** Lines of at most this many columns. The same array as before where nothing changed. */
   lines(width: number): readonly string[];
   /** Nothing that was drawn is good any more: colours or settings changed. */

@@ -1,14 +1,14 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/visible_text.ts";
 import type { Session } from "../channel.ts";
-import type { Spent } from "./chat.ts";
-import { dollars } from "./dollars.ts";
+import type { SessionSpend } from "./chat.ts";
+import { formatDollars } from "./dollars.ts";
 import type { Theme } from "./theme.ts";
 import { tokens } from "./tokens.ts";
 
 export interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
-  readonly spent: Spent;
+  readonly spent: SessionSpend;
   /** Of the running query, 0 where none runs. */
   readonly iteration: number;
   readonly home: string;
@@ -24,7 +24,7 @@ export function footerLine(
     `${session.provider} ${session.model}`,
     ...(iteration > 0 ? [`iteration ${iteration}${budget === null ? "" : `/${budget}`}`] : []),
     ...(usage.input + usage.output > 0 ? [`↑${tokens(usage.input)} ↓${tokens(usage.output)}`] : []),
-    ...(costUsd > 0 ? [dollars(costUsd)] : []),
+    ...(costUsd > 0 ? [formatDollars(costUsd)] : []),
     ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
     folder(session.workspace, home),
   ].map(visibleText);

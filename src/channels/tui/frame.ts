@@ -22,7 +22,7 @@ export interface FrameFacts {
 }
 
 /** All rows of the terminal, from the messages down to the footer. */
-export class Frame implements Component {
+export class ScreenFrame implements Component {
   readonly #transcript: Transcript;
   readonly #rows: () => number;
   readonly #facts: () => FrameFacts;

@@ -1,6 +1,6 @@
 import { isKeyRelease } from "@earendil-works/pi-tui";
-import type { Chat } from "./chat.ts";
-import type { Command } from "./command.ts";
+import type { ChatController } from "./chat.ts";
+import type { PaletteCommand } from "./command.ts";
 import type { InputBox } from "./input_box.ts";
 import { type KeyAction, keyAction } from "./key_action.ts";
 import type { Panel } from "./panel.ts";
@@ -10,10 +10,10 @@ const TWICE_MS = 2_000;
 const WHEEL_ROWS = 3;
 
 interface KeyboardParts {
-  readonly chat: Chat;
+  readonly chat: ChatController;
   readonly input: InputBox;
   readonly transcript: Transcript;
-  readonly commands: () => readonly Command[];
+  readonly commands: () => readonly PaletteCommand[];
   /** The one that is open. */
   readonly panel: () => Panel | null;
   readonly tell: (text: string) => void;

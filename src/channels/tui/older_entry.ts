@@ -1,8 +1,8 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Conversations } from "../../conversation/conversations.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
-import type { Entry } from "./entry.ts";
-import type { Shown } from "./shown.ts";
+import type { TranscriptEntry } from "./entry.ts";
+import type { DisplayOptions } from "./shown.ts";
 import { StepEntry } from "./step_entry.ts";
 import { storedStep } from "./stored_step.ts";
 
@@ -11,8 +11,8 @@ const PAGE = 40;
 
 interface OlderParts {
   readonly conversations: Conversations;
-  readonly shown: () => Shown;
-  readonly replace: (entry: Entry, entries: readonly Entry[]) => void;
+  readonly shown: () => DisplayOptions;
+  readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
 }
 
 /** Iterations of a query that nobody has looked at yet: they are read when they come near, from the side that they are

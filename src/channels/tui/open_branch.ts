@@ -2,20 +2,20 @@ import type { Conversation as Branch, Conversations } from "../../conversation/c
 import type { StoredQuery } from "../../domain/stored_query.ts";
 import { addUsage } from "../../domain/usage.ts";
 import { AnswerEntry } from "./answer_entry.ts";
-import { NOTHING_SPENT, type Spent } from "./chat.ts";
+import { NOTHING_SPENT, type SessionSpend } from "./chat.ts";
 import { endLine } from "./end_line.ts";
-import type { Entry } from "./entry.ts";
+import type { TranscriptEntry } from "./entry.ts";
 import { LineEntry } from "./line_entry.ts";
 import { OlderEntry } from "./older_entry.ts";
 import { RequestEntry } from "./request_entry.ts";
-import type { Shown } from "./shown.ts";
+import type { DisplayOptions } from "./shown.ts";
 
 export interface OpenedBranch {
-  readonly entries: readonly Entry[];
-  readonly spent: Spent;
+  readonly entries: readonly TranscriptEntry[];
+  readonly spent: SessionSpend;
   readonly lastAnswer: string;
   /** The last request among the entries. */
-  readonly asked: Entry | null;
+  readonly asked: TranscriptEntry | null;
 }
 
 /** A stored conversation for the screen: requests, answers and how each query ended; iterations are read when they are
@@ -24,14 +24,14 @@ export async function openBranch(
   branch: Branch,
   parts: {
     readonly conversations: Conversations;
-    readonly shown: () => Shown;
-    readonly replace: (entry: Entry, entries: readonly Entry[]) => void;
+    readonly shown: () => DisplayOptions;
+    readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
   },
 ): Promise<OpenedBranch> {
   const { conversations, shown } = parts;
   const [queries, turns] = await Promise.all([conversations.queries(branch), conversations.records.turns(branch)]);
   const counts = new Map(turns.map(({ queryId, iterations }) => [queryId, iterations]));
-  const entries = queries.flatMap((query): Entry[] => {
+  const entries = queries.flatMap((query): TranscriptEntry[] => {
     const count = counts.get(query.queryId) ?? 0;
     return [
       new RequestEntry(query.text, { shown }),
@@ -51,7 +51,7 @@ export async function openBranch(
   };
 }
 
-function endEntries(query: StoredQuery, shown: () => Shown): readonly Entry[] {
+function endEntries(query: StoredQuery, shown: () => DisplayOptions): readonly TranscriptEntry[] {
   const { theme } = shown();
   if (query.running) return [new LineEntry("still running in another process", theme.warn)];
   if (query.status === "interrupted") {

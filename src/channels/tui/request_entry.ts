@@ -1,6 +1,6 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { DrawnEntry } from "./drawn_entry.ts";
-import type { Shown } from "./shown.ts";
+import type { DisplayOptions } from "./shown.ts";
 import { wrapped } from "./wrapped.ts";
 
 const MOST = 40;
@@ -9,10 +9,10 @@ const MOST = 40;
 export class RequestEntry extends DrawnEntry {
   readonly #text: string;
   readonly #label: string;
-  readonly #shown: () => Shown;
+  readonly #shown: () => DisplayOptions;
 
   /** `label`: what is special about it, "" for a request of its own. */
-  constructor(text: string, { label = "", shown }: { readonly label?: string; readonly shown: () => Shown }) {
+  constructor(text: string, { label = "", shown }: { readonly label?: string; readonly shown: () => DisplayOptions }) {
     super();
     this.#text = text;
     this.#label = label;

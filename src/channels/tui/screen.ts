@@ -2,12 +2,12 @@ import { setKeybindings, TuiAltScreen } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { Session } from "../channel.ts";
 import { Actions } from "./actions.ts";
-import { Chat } from "./chat.ts";
-import type { Command } from "./command.ts";
+import { ChatController } from "./chat.ts";
+import type { PaletteCommand } from "./command.ts";
 import { commandsOf } from "./commands.ts";
 import { completions } from "./completions.ts";
 import { footerLine } from "./footer.ts";
-import { Frame, type FrameFacts } from "./frame.ts";
+import { type FrameFacts, ScreenFrame } from "./frame.ts";
 import { freshKeys } from "./fresh_keys.ts";
 import { ImageReader } from "./image_reader.ts";
 import { InputBox } from "./input_box.ts";
@@ -20,7 +20,7 @@ import { Painter } from "./painter.ts";
 import type { Panel, PanelParts } from "./panel.ts";
 import type { Prefs } from "./panels/prefs.ts";
 import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
-import type { Shown } from "./shown.ts";
+import type { DisplayOptions } from "./shown.ts";
 import { suspend } from "./suspend.ts";
 import { makeTheme, type Theme } from "./theme.ts";
 import { Transcript } from "./transcript.ts";
@@ -37,12 +37,12 @@ export class Screen {
   readonly #prefs: WatchedPrefs;
   readonly #painter: Painter;
   readonly #transcript = new Transcript();
-  readonly #chat: Chat;
+  readonly #chat: ChatController;
   readonly #input: InputBox;
   readonly #actions: Actions;
   readonly #keyboard: Keyboard;
-  readonly #frame: Frame;
-  readonly #commands: readonly Command[];
+  readonly #frame: ScreenFrame;
+  readonly #commands: readonly PaletteCommand[];
   readonly #done = Promise.withResolvers<void>();
   #session: Session;
   #panel: Panel | null = null;
@@ -61,7 +61,7 @@ export class Screen {
     this.#theme = this.#makeTheme();
     setKeybindings(freshKeys());
     this.#tui = new TuiAltScreen(parts.terminal);
-    this.#chat = new Chat({
+    this.#chat = new ChatController({
       session: () => this.#session,
       transcript: this.#transcript,
       shown: () => this.#shown(),
@@ -82,7 +82,7 @@ export class Screen {
       tell: (text) => this.tell(text),
     });
     this.#keyboard = this.#makeKeyboard();
-    this.#frame = new Frame({
+    this.#frame = new ScreenFrame({
       transcript: this.#transcript,
       rows: () => parts.terminal.rows,
       facts: () => this.#facts(),
@@ -96,7 +96,7 @@ export class Screen {
     return this.#session;
   }
 
-  get chat(): Chat {
+  get chat(): ChatController {
     return this.#chat;
   }
 
@@ -197,7 +197,7 @@ export class Screen {
     this.#repaint();
   }
 
-  #shown(): Shown {
+  #shown(): DisplayOptions {
     return { theme: this.#theme, prefs: this.#prefs.get(), whole: this.#whole };
   }
 
@@ -228,7 +228,7 @@ export class Screen {
     this.tell(`There is no /${name}: /help shows what there is`);
   }
 
-  #makeCommands(): readonly Command[] {
+  #makeCommands(): readonly PaletteCommand[] {
     return commandsOf({
       panels: this.#panelParts(),
       prefs: this.#prefs,

@@ -2,7 +2,7 @@ import type { Prefs } from "./panels/prefs.ts";
 import type { Theme } from "./theme.ts";
 
 /** How entries are drawn, asked at each drawing. */
-export interface Shown {
+export interface DisplayOptions {
   readonly theme: Theme;
   readonly prefs: Prefs;
   /** Whole blocks and results in place of their first lines. */

@@ -7,7 +7,7 @@ import { visibleText } from "../../domain/visible_text.ts";
 import { brokenLine } from "./broken_line.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
 import { moreLines } from "./more_lines.ts";
-import type { Shown } from "./shown.ts";
+import type { DisplayOptions } from "./shown.ts";
 import { wrapped } from "./wrapped.ts";
 
 /** Lines of each part, and where the whole is wanted. */
@@ -18,9 +18,9 @@ const CODE_CHARS = 200_000;
 /** One iteration: thinking, blocks with their results, how long each took. */
 export class StepEntry extends DrawnEntry {
   readonly step: Step;
-  readonly #shown: () => Shown;
+  readonly #shown: () => DisplayOptions;
 
-  constructor(step: Step, shown: () => Shown) {
+  constructor(step: Step, shown: () => DisplayOptions) {
     super();
     this.step = step;
     this.#shown = shown;
@@ -43,7 +43,7 @@ export class StepEntry extends DrawnEntry {
     return [...lines.map((line, index) => `${index === 0 ? shown.theme.dim(number) : margin}${line}`), ""];
   }
 
-  #thinking(width: number, { theme, prefs, whole }: Shown): readonly string[] {
+  #thinking(width: number, { theme, prefs, whole }: DisplayOptions): readonly string[] {
     const text = this.step.thinking.trim();
     if (text === "" || !prefs.thinking) return [];
     const lines = wrapped(text, width, { most: whole ? WHOLE : MOST.thinking });
@@ -52,7 +52,7 @@ export class StepEntry extends DrawnEntry {
 
   #block(
     { code, result, calling, diffs }: StepBlock,
-    { width, shown }: { readonly width: number; readonly shown: Shown },
+    { width, shown }: { readonly width: number; readonly shown: DisplayOptions },
   ): readonly string[] {
     const { theme, whole } = shown;
     const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
@@ -68,7 +68,7 @@ export class StepEntry extends DrawnEntry {
     return [...lines, ...changed, ...told, ...rest.map((line) => `  ${line}`)];
   }
 
-  #end(width: number, { theme }: Shown): readonly string[] {
+  #end(width: number, { theme }: DisplayOptions): readonly string[] {
     const { outcome, reason, blocks } = this.step;
     if (outcome === "refused" || (outcome === "failed" && blocks.every(({ result }) => result === null))) {
       const what = outcome === "failed" ? "no usable reply" : "answer refused";
@@ -79,7 +79,7 @@ export class StepEntry extends DrawnEntry {
   }
 }
 
-type Place = { readonly width: number; readonly shown: Shown };
+type Place = { readonly width: number; readonly shown: DisplayOptions };
 
 function codeLines(code: string, { width, shown }: Place): readonly string[] {
   const text = visibleText(code.trimEnd().slice(0, CODE_CHARS)).replaceAll("\t", "    ");
@@ -100,7 +100,7 @@ function diffLines(diff: string, { width, shown: { theme, whole } }: Place): rea
 
 function resultLines(
   result: BlockResult,
-  { width, most, theme }: { readonly width: number; readonly most: number; readonly theme: Shown["theme"] },
+  { width, most, theme }: { readonly width: number; readonly most: number; readonly theme: DisplayOptions["theme"] },
 ): readonly string[] {
   const { error, outcome, stdout, stderr, preview } = result;
   const printed = [stdout, stderr].map((text) => text.trimEnd()).filter((text) => text !== "").join("\n");

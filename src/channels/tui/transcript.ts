@@ -1,4 +1,4 @@
-import type { Entry } from "./entry.ts";
+import type { TranscriptEntry } from "./entry.ts";
 
 /** Entries whose lines are kept: several screens around what is seen. */
 const KEPT = 400;
@@ -11,13 +11,13 @@ interface Place {
 /** Everything that was said and done, of which a few rows are seen. Only what is seen is drawn: the place is an entry and
  * a line of it, never a number of rows from the beginning, so that nothing that grows elsewhere moves it. */
 export class Transcript {
-  readonly #entries: Entry[] = [];
+  readonly #entries: TranscriptEntry[] = [];
   /** Of the first row that is seen; null where the end is followed. */
   #top: Place | null = null;
   #size = { width: 80, rows: 1 };
-  readonly #drawn = new Set<Entry>();
+  readonly #drawn = new Set<TranscriptEntry>();
 
-  get entries(): readonly Entry[] {
+  get entries(): readonly TranscriptEntry[] {
     return this.#entries;
   }
 
@@ -26,12 +26,12 @@ export class Transcript {
     return this.#top === null;
   }
 
-  add(...entries: readonly Entry[]): void {
+  add(...entries: readonly TranscriptEntry[]): void {
     this.#entries.push(...entries);
   }
 
   /** In place of one entry; what is seen stays where it is. */
-  replace(entry: Entry, entries: readonly Entry[]): void {
+  replace(entry: TranscriptEntry, entries: readonly TranscriptEntry[]): void {
     const index = this.#entries.indexOf(entry);
     if (index === -1) return;
     this.#entries.splice(index, 1, ...entries);
@@ -42,7 +42,7 @@ export class Transcript {
   }
 
   /** Takes away an entry and everything behind it. */
-  cutFrom(entry: Entry): void {
+  cutFrom(entry: TranscriptEntry): void {
     const index = this.#entries.indexOf(entry);
     if (index !== -1) this.#entries.length = index;
   }

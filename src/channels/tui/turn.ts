@@ -6,7 +6,7 @@ import { AnswerEntry } from "./answer_entry.ts";
 import { endLine } from "./end_line.ts";
 import { LineEntry } from "./line_entry.ts";
 import { OlderEntry } from "./older_entry.ts";
-import type { Shown } from "./shown.ts";
+import type { DisplayOptions } from "./shown.ts";
 import { StepEntry } from "./step_entry.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -14,9 +14,9 @@ import type { Transcript } from "./transcript.ts";
 const MOST_STEPS = 200;
 
 /** One query while it runs: its events become entries of the transcript. */
-export class Turn {
+export class RunningTurn {
   readonly #transcript: Transcript;
-  readonly #shown: () => Shown;
+  readonly #shown: () => DisplayOptions;
   readonly #conversations: () => Conversations;
   #step: StepEntry | null = null;
   /** Those that stand in the transcript with all that they say, and the entry for the ones before them. */
@@ -29,7 +29,7 @@ export class Turn {
 
   constructor(
     transcript: Transcript,
-    { shown, conversations }: { readonly shown: () => Shown; readonly conversations: () => Conversations },
+    { shown, conversations }: { readonly shown: () => DisplayOptions; readonly conversations: () => Conversations },
   ) {
     this.#transcript = transcript;
     this.#shown = shown;

@@ -1,12 +1,12 @@
 import { lastValue } from "./_last_value.ts";
 import { needsContext } from "./_needs_context.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
 /** Finds what no pattern finds: every piece of the text is read by a model. */
 export const askChunks: Policy = {
   example: "Which colour is hinted at in context?",
   takes: /\bcolour is hinted at\b/i,
-  decide({ context }: Turn): PolicyReply {
+  decide({ context }: PolicyInput): PolicyReply {
     needsContext(context);
     if (context.journal.length === 0) {
       return {

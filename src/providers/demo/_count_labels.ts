@@ -1,13 +1,13 @@
 import { LABEL_LINES } from "./_label_lines.ts";
 import { lastValue } from "./_last_value.ts";
 import { needsContext } from "./_needs_context.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
 /** Counts what each line is, which a model must say of every one. */
 export const countLabels: Policy = {
   example: "How many lines of context ask for each kind of thing?",
   takes: /\bhow many lines of context\b/i,
-  decide({ context }: Turn): PolicyReply {
+  decide({ context }: PolicyInput): PolicyReply {
     needsContext(context);
     if (context.journal.length === 0) {
       return {

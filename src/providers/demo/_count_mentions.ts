@@ -1,12 +1,12 @@
 import { lastValue } from "./_last_value.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./_stuck.ts";
 
 /** Finds and counts a word over all files, in one block. */
 export const countMentions: Policy = {
   example: "Which files here mention TODO, and how often?",
   takes: /mentions?\s+["'`]?[\w-]+/i,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     const word = /mentions?\s+["'`]?([\w-]+)/i.exec(request)?.[1] ?? "TODO";
     if (context.journal.length === 0) return search(word);
     const shown = lastValue(context).outcome;

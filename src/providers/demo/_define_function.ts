@@ -1,13 +1,13 @@
 import { centsIn, DOC } from "./_cents.ts";
 import { lastValue } from "./_last_value.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./_stuck.ts";
 
 /** Defines a function that outlives the query. */
 export const defineFunction: Policy = {
   example: "Define a function that formats cents as euros, and show 123456 cents with it.",
   takes: /\bdefine a function\b.*\bcents\b/i,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     const cents = centsIn(request);
     if (context.journal.length === 0) {
       return {

@@ -1,5 +1,5 @@
 import { lastValue } from "./_last_value.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./_stuck.ts";
 
 const REQUEST = /\bin ([\w./-]+\.\w+)\b.*\bmust be ([\d.]+) instead of ([\d.]*\d)/i;
@@ -8,7 +8,7 @@ const REQUEST = /\bin ([\w./-]+\.\w+)\b.*\bmust be ([\d.]+) instead of ([\d.]*\d
 export const editFile: Policy = {
   example: "In src/discount.ts the rate must be 0.85 instead of 0.9: edit it and show the diff.",
   takes: REQUEST,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     const [, path = "", wanted = "", old = ""] = REQUEST.exec(request) ?? [];
     if (context.journal.length === 0) {
       return {

@@ -1,12 +1,12 @@
 import { lastValue } from "./_last_value.ts";
 import { needsContext } from "./_needs_context.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
 /** Finds one fact in a text of any size with a pattern. */
 export const findNeedle: Policy = {
   example: "Find the access code in context.",
   takes: /\bfind the access code\b/i,
-  decide({ context }: Turn): PolicyReply {
+  decide({ context }: PolicyInput): PolicyReply {
     needsContext(context);
     if (context.journal.length === 0) {
       return {

@@ -1,6 +1,6 @@
 import { lastValue } from "./_last_value.ts";
 import { needsContext } from "./_needs_context.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
 const REQUEST = /\bfounder of the maker of ([\w-]+) born\b/i;
 const NEXT: readonly { readonly shown: RegExp; readonly then: (name: string) => string }[] = [
@@ -12,7 +12,7 @@ const NEXT: readonly { readonly shown: RegExp; readonly then: (name: string) => 
 export const followFacts: Policy = {
   example: "Where was the founder of the maker of Widget-7 born, by the documents in context?",
   takes: REQUEST,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     needsContext(context);
     const widget = REQUEST.exec(request)?.[1] ?? "";
     if (context.journal.length === 0) return look(`${widget} is made by `);

@@ -1,6 +1,6 @@
 import { moreIterations } from "./_more_iterations.ts";
 import { lastValue } from "./_last_value.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./_stuck.ts";
 
 const REQUEST = /\bmake (\d+) texts of (\d+) bytes/i;
@@ -9,7 +9,7 @@ const REQUEST = /\bmake (\d+) texts of (\d+) bytes/i;
 export const growList: Policy = {
   example: "Make 1000 texts of 4096 bytes, one per iteration, and keep a list of their numbers.",
   takes: REQUEST,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     const [, count, bytes] = REQUEST.exec(request) ?? [];
     if (context.journal.length === 0) return step(context, { next: 1, count: Number(count), bytes: Number(bytes) });
     const made = Number(lastValue(context).outcome);
@@ -23,7 +23,7 @@ export const growList: Policy = {
 };
 
 function step(
-  context: Turn["context"],
+  context: PolicyInput["context"],
   { next, count, bytes }: { readonly next: number; readonly count: number; readonly bytes: number },
 ): PolicyReply {
   const list = next === 1 ? "const made: number[] = []\n" : "";

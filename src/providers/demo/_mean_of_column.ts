@@ -1,11 +1,11 @@
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./_stuck.ts";
 
 /** Computes a mean, with a mistake in its first attempt that it must find in the journal and mend. */
 export const meanOfColumn: Policy = {
   example: "What is the mean of the amounts in data/sales.csv?",
   takes: /\bmean\b.*\.csv\b/i,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     const path = /[\w./-]+\.csv\b/.exec(request)?.[0] ?? "";
     const column = /mean of the (\w+?)s?\b/i.exec(request)?.[1] ?? "amount";
     if (context.journal.length === 0) return attempt(path, column);

@@ -2,13 +2,13 @@ import { LABEL_LINES } from "./_label_lines.ts";
 import { lastValue } from "./_last_value.ts";
 import { needsContext } from "./_needs_context.ts";
 import { stuck } from "./_stuck.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
 /** Answers with more than anything shows: the answer is a value, never written down. */
 export const pairUsers: Policy = {
   example: "List all pairs of users in context who both asked for a place.",
   takes: /\ball pairs of users\b/i,
-  decide({ context }: Turn): PolicyReply {
+  decide({ context }: PolicyInput): PolicyReply {
     needsContext(context);
     if (context.journal.length === 0) {
       return {

@@ -1,5 +1,5 @@
 import { lastValue } from "./_last_value.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./_stuck.ts";
 
 const AT_ONCE = /\bread (\d+) files named (\S*#\S*?),? all in one block/i;
@@ -8,7 +8,7 @@ const AT_ONCE = /\bread (\d+) files named (\S*#\S*?),? all in one block/i;
 export const readAtOnce: Policy = {
   example: "Read 50 files named files/#.txt, all in one block.",
   takes: AT_ONCE,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     const [, count, pattern = ""] = AT_ONCE.exec(request) ?? [];
     if (context.journal.length === 0) {
       const path = JSON.stringify(pattern);

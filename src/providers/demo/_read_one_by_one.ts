@@ -1,6 +1,6 @@
 import { lastValue } from "./_last_value.ts";
 import { moreIterations } from "./_more_iterations.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./_stuck.ts";
 
 const ONE_BY_ONE = /\bread (\d+) files named (\S*#\S*?),? one per iteration/i;
@@ -9,7 +9,7 @@ const ONE_BY_ONE = /\bread (\d+) files named (\S*#\S*?),? one per iteration/i;
 export const readOneByOne: Policy = {
   example: "Read 50 files named files/#.txt, one per iteration.",
   takes: ONE_BY_ONE,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     const [, count, pattern = ""] = ONE_BY_ONE.exec(request) ?? [];
     const read = numbersRead(context.variables.keys());
     const newest = Math.max(0, ...read);

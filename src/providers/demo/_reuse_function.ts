@@ -1,13 +1,13 @@
 import { centsIn, DOC } from "./_cents.ts";
 import { lastValue } from "./_last_value.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 import { stuck } from "./_stuck.ts";
 
 /** Uses in a later query, perhaps in another process, what an earlier one defined. */
 export const reuseFunction: Policy = {
   example: "Use the function from before: what is 98765 cents in euros?",
   takes: /\bfunction from before\b.*\bcents\b/i,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     const cents = centsIn(request);
     if (context.journal.length > 0) {
       const value = lastValue(context).outcome;

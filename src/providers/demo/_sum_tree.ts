@@ -1,5 +1,5 @@
 import { lastValue } from "./_last_value.ts";
-import type { Policy, PolicyReply, Turn } from "./policy.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
 
 const REQUEST = /\bsum the numbers below ([\d.]+) to depth (\d)/i;
 
@@ -7,7 +7,7 @@ const REQUEST = /\bsum the numbers below ([\d.]+) to depth (\d)/i;
 export const sumTree: Policy = {
   example: "Sum the numbers below 1 to depth 1.",
   takes: REQUEST,
-  decide({ request, context }: Turn): PolicyReply {
+  decide({ request, context }: PolicyInput): PolicyReply {
     const [, branch = "", depth = "0"] = REQUEST.exec(request) ?? [];
     if (context.journal.length === 0) return depth === "0" ? leaf(branch) : fanOut(branch, Number(depth) - 1);
     const shown = lastValue(context).outcome;

@@ -1,6 +1,6 @@
 import { oracle } from "./_oracle.ts";
 import { POLICIES } from "./policies.ts";
-import type { PolicyReply, Turn } from "./policy.ts";
+import type { PolicyInput, PolicyReply } from "./policy.ts";
 import { readContext } from "./read_context.ts";
 
 /** Messages of an iteration: system, request, reply format, context. */
@@ -13,7 +13,7 @@ export function demoReply(texts: readonly string[]): string {
   return JSON.stringify(replyOf(decide({ request: texts[1] ?? "", context: readContext(last) })));
 }
 
-function decide(turn: Turn): PolicyReply {
+function decide(turn: PolicyInput): PolicyReply {
   const policy = POLICIES.find(({ takes }) => takes.test(turn.request));
   if (policy) return policy.decide(turn);
   const list = POLICIES.map(({ example }) => `- ${example}`).join("\n");

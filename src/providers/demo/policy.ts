@@ -2,7 +2,7 @@ import type { ReadContext } from "./read_context.ts";
 
 /** What a policy decides from: the user's request and the context message, nothing else. It keeps no state, so a
  * journal, an index or a handover that is wrong makes it fail. */
-export interface Turn {
+export interface PolicyInput {
   readonly request: string;
   readonly context: ReadContext;
 }
@@ -20,5 +20,5 @@ export interface Policy {
   readonly example: string;
   readonly takes: RegExp;
   /** Throws `ProviderError` where the context does not show what it must. */
-  decide(turn: Turn): PolicyReply;
+  decide(turn: PolicyInput): PolicyReply;
 }

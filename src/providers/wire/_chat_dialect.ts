@@ -1,10 +1,10 @@
 import type { ModelRequest, ReasoningLevel } from "../provider.ts";
-import type { Fields } from "./wire.ts";
+import type { JsonFields } from "./wire.ts";
 
 /** Where services that speak as OpenAI does differ in what they are asked. */
 export interface ChatDialect {
   /** Fields of the request for a level. */
-  reasoning(level: ReasoningLevel): Fields;
+  reasoning(level: ReasoningLevel): JsonFields;
   headers(request: ModelRequest): Readonly<Record<string, string>>;
   readonly modelsPath: string;
   /** The service passes breakpoints of the cache on for this model. */

@@ -1,9 +1,9 @@
 import type { Endpoint } from "./_endpoint.ts";
-import type { Failures, Refusal } from "./_failures.ts";
-import { record } from "./_record.ts";
+import type { Failures, ServiceError } from "./_failures.ts";
+import { asRecord } from "./_record.ts";
 import { said } from "./_said.ts";
 import { sse } from "./sse.ts";
-import type { Fields, Wire, WireCall } from "./wire.ts";
+import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
@@ -11,26 +11,26 @@ const MAX_JSON_BYTES = 16 * 1024 * 1024;
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 
-export interface Asked {
+export interface HttpCall {
   readonly model: string | null;
-  readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: Fields };
+  readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
 }
 
 /** One HTTP call to a service: sends it, and makes every failure that HTTP itself shows a `ProviderError`. */
-export class Exchange {
+export class HttpExchange {
   /** Stands for the event `[DONE]`. */
   static readonly DONE = Symbol("done");
   readonly #endpoint: Endpoint;
   readonly #failures: Failures;
-  readonly #asked: Asked;
+  readonly #asked: HttpCall;
   readonly #signal: AbortSignal;
-  #refusal: Refusal | null = null;
+  #refusal: ServiceError | null = null;
   #bytes = 0;
   #head = "";
 
   constructor(
     facts: { readonly endpoint: Endpoint; readonly failures: Failures; readonly signal: AbortSignal },
-    asked: Asked,
+    asked: HttpCall,
   ) {
     this.#endpoint = facts.endpoint;
     this.#failures = facts.failures;
@@ -49,12 +49,12 @@ export class Exchange {
   }
 
   /** What the service answered in place of a reply. */
-  get refusal(): Refusal | null {
+  get refusal(): ServiceError | null {
     return this.#refusal;
   }
 
   /** The events of a reply as they come, many at a time, for `event` to read; once its headers are here. */
-  async open(wire: Wire): Promise<AsyncGenerator<readonly unknown[]>> {
+  async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     const response = await this.#send();
     return isJson(response) ? this.#unstreamed(wire, await this.#json(response)) : this.#events(response);
   }
@@ -62,7 +62,7 @@ export class Exchange {
   /** What one of the events says. */
   event(raw: unknown): unknown {
     if (typeof raw !== "string") return raw;
-    return raw.trim() === "[DONE]" ? Exchange.DONE : this.#parsed(raw);
+    return raw.trim() === "[DONE]" ? HttpExchange.DONE : this.#parsed(raw);
   }
 
   /** The JSON of a reply. */
@@ -120,7 +120,7 @@ export class Exchange {
     }
   }
 
-  #refused(refusal: Refusal): Error {
+  #refused(refusal: ServiceError): Error {
     this.#refusal = refusal;
     return this.#failures.refused(refusal, { model: this.#asked.model, path: this.#asked.call.path });
   }
@@ -149,8 +149,8 @@ export class Exchange {
     return text + decoder.decode();
   }
 
-  async *#unstreamed(wire: Wire, body: unknown): AsyncGenerator<readonly unknown[]> {
-    const error = record(Array.isArray(body) ? body[0] : body).error;
+  async *#unstreamed(wire: ProviderApi, body: unknown): AsyncGenerator<readonly unknown[]> {
+    const error = asRecord(Array.isArray(body) ? body[0] : body).error;
     if (error !== undefined && error !== null) throw this.refused(body);
     const events = wire.unstreamed(body);
     if (events === null) throw this.#failures.unreadable(JSON.stringify(body));

@@ -4,7 +4,7 @@ import type { Endpoint } from "./_endpoint.ts";
 import { retryAfterMs } from "./_retry_after.ts";
 
 /** What a service said about a failed call. */
-export interface Refusal {
+export interface ServiceError {
   readonly status: number;
   /** Its own text, not yet cleaned; "" where it gave none. */
   readonly text: string;
@@ -45,7 +45,7 @@ export class Failures {
   }
 
   /** An HTTP status that is no success, or an error object inside a stream (status from its code, else 500). */
-  refused(refusal: Refusal, asked: { readonly model: string | null; readonly path: string }): ProviderError {
+  refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
     const at = this.#endpoint.base;
     if (status === 413 || (status < 500 && status !== 429 && CONTEXT.test(`${code} ${text}`))) {
@@ -69,7 +69,7 @@ export class Failures {
   }
 
   /** What is neither the caller's key nor their model: try later, or never. */
-  #unserved({ status, text, headers, waitMs }: Refusal): ProviderError {
+  #unserved({ status, text, headers, waitMs }: ServiceError): ProviderError {
     const wait = retryAfterMs(headers, { now: this.#now(), status }) ?? waitMs ?? null;
     const at = this.#endpoint.base;
     if (status === 429) {
@@ -152,7 +152,7 @@ export class Failures {
     );
   }
 
-  #notFound(refusal: Refusal, asked: { readonly model: string | null; readonly path: string }): ProviderError {
+  #notFound(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status } = refusal;
     const url = `${this.#endpoint.base}${asked.path}`;
     const hint = this.#endpoint.hasVersion ? "" : `, for example ${this.#endpoint.base}/v1`;

@@ -1,4 +1,4 @@
 /** The fields of an object from outside; none for anything else. */
-export function record(value: unknown): Readonly<Record<string, unknown>> {
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -1,4 +1,4 @@
-import { record } from "./_record.ts";
+import { asRecord } from "./_record.ts";
 
 /** What an error body or an error inside a stream says, in the shapes that services use. */
 export interface Said {
@@ -20,12 +20,12 @@ export function said(body: unknown): Said {
       return { text: body, code: "", status: 500, waitMs: null };
     }
   }
-  const value = record(Array.isArray(body) ? body[0] : body);
-  const inner = typeof value.error === "string" ? { message: value.error } : record(value.error ?? value);
-  const detail = Array.isArray(inner.detail) ? record(inner.detail[0]).msg : inner.detail;
-  const details = Array.isArray(inner.details) ? inner.details.map(record) : [];
+  const value = asRecord(Array.isArray(body) ? body[0] : body);
+  const inner = typeof value.error === "string" ? { message: value.error } : asRecord(value.error ?? value);
+  const detail = Array.isArray(inner.detail) ? asRecord(inner.detail[0]).msg : inner.detail;
+  const details = Array.isArray(inner.details) ? inner.details.map(asRecord) : [];
   // Gateways put what the service behind them said into the metadata.
-  const raw = record(inner.metadata).raw;
+  const raw = asRecord(inner.metadata).raw;
   const texts = [inner.message, detail, value.message].filter((text) => typeof text === "string");
   const text = typeof raw === "string" && texts[0] !== undefined ? `${texts[0]}: ${raw}` : texts[0];
   const codes = [inner.code, inner.type, inner.status, ...details.map(({ reason }) => reason)];

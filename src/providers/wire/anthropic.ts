@@ -1,9 +1,9 @@
 import type { Image } from "../../domain/image.ts";
 import type { Capabilities, ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
 import { base64 } from "./_image_data.ts";
-import { record } from "./_record.ts";
-import type { Reply } from "./reply.ts";
-import type { CallFacts, Fields, Wire, WireCall } from "./wire.ts";
+import { asRecord } from "./_record.ts";
+import type { ReplyBuilder } from "./reply.ts";
+import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
@@ -12,7 +12,7 @@ const REPLY_TOKENS = 32_000;
 const OLD_REPLY_TOKENS = 4096;
 
 /** Anthropic's Messages API (https://platform.claude.com/docs/en/api/messages). */
-export const anthropic: Wire = {
+export const anthropic: ProviderApi = {
   api: "the Messages API",
   authorize: (token) => ({ "x-api-key": token }),
   request: requestOf,
@@ -43,12 +43,12 @@ function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities,
   };
 }
 
-function blocksOf({ text, images = [] }: ModelMessage, isBreakpoint: boolean): readonly Fields[] {
+function blocksOf({ text, images = [] }: ModelMessage, isBreakpoint: boolean): readonly JsonFields[] {
   const cache = isBreakpoint ? { cache_control: { type: "ephemeral" } } : {};
   return [...images.map(imageBlock), { type: "text", text, ...cache }];
 }
 
-function imageBlock(image: Image): Fields {
+function imageBlock(image: Image): JsonFields {
   return image.kind === "url"
     ? { type: "image", source: { type: "url", url: image.url } }
     : { type: "image", source: { type: "base64", media_type: image.mediaType, data: base64(image.bytes) } };
@@ -65,7 +65,7 @@ function replyTokens(model: string, capabilities: Capabilities): number {
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
-): Fields {
+): JsonFields {
   const { reasoning, without } = facts;
   const version = versionOf(model);
   const isAdaptive = (version === null || version >= 4.6 || without.has("budget")) && !without.has("adaptive");
@@ -84,40 +84,40 @@ function versionOf(model: string): number | null {
   return found ? Number(`${found[1]}.${found[2] ?? 0}`) : null;
 }
 
-function read(event: Fields, reply: Reply): boolean {
+function read(event: JsonFields, reply: ReplyBuilder): boolean {
   const { type } = event;
   if (type === "message_start") {
-    const message = record(event.message);
+    const message = asRecord(event.message);
     reply.servedBy(message.model);
     readUsage(message.usage, reply);
   } else if (type === "content_block_start") {
-    const block = record(event.content_block);
+    const block = asRecord(event.content_block);
     reply.text(block.text);
     reply.reasoning(block.thinking);
   } else if (type === "content_block_delta") {
-    const delta = record(event.delta);
+    const delta = asRecord(event.delta);
     reply.text(delta.text);
     reply.reasoning(delta.thinking);
   } else if (type === "message_delta") {
     readUsage(event.usage, reply);
-    readStop(record(event.delta), reply);
+    readStop(asRecord(event.delta), reply);
   } else if (type === "message_stop") {
     reply.whole();
   } else return type === "content_block_stop";
   return true;
 }
 
-function readStop(delta: Fields, reply: Reply): void {
+function readStop(delta: JsonFields, reply: ReplyBuilder): void {
   const { stop_reason: reason } = delta;
-  if (reason === "refusal") reply.decline(String(record(delta.stop_details).explanation ?? ""));
+  if (reason === "refusal") reply.decline(String(asRecord(delta.stop_details).explanation ?? ""));
   else if (reason === "max_tokens" || reason === "model_context_window_exceeded") reply.end("length");
   else if (reason === "end_turn" || reason === "stop_sequence") reply.end("stop");
   else if (typeof reason === "string") reply.end(reason);
 }
 
 /** Counts are cumulative. Those of input leave out what was read from the cache and written to it. */
-function readUsage(usage: unknown, reply: Reply): void {
-  const counts = record(usage);
+function readUsage(usage: unknown, reply: ReplyBuilder): void {
+  const counts = asRecord(usage);
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = counts;
   reply.count({
     // The event at the end may count the output alone.
@@ -125,12 +125,12 @@ function readUsage(usage: unknown, reply: Reply): void {
     output: counts.output_tokens,
     cached: read,
     cacheWrite: written || undefined,
-    reasoning: record(counts.output_tokens_details).thinking_tokens,
+    reasoning: asRecord(counts.output_tokens_details).thinking_tokens,
   });
 }
 
-function unstreamed(body: unknown): readonly Fields[] | null {
-  const message = record(body);
+function unstreamed(body: unknown): readonly JsonFields[] | null {
+  const message = asRecord(body);
   if (!Array.isArray(message.content)) return null;
   return [
     { type: "message_start", message },
@@ -148,8 +148,8 @@ function refused(text: string): string | null {
 }
 
 function modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null {
-  const { data, has_more: hasMore, last_id: last } = record(body);
+  const { data, has_more: hasMore, last_id: last } = asRecord(body);
   if (!Array.isArray(data)) return null;
-  const ids = data.map((model: unknown) => record(model).id).filter((id) => typeof id === "string");
+  const ids = data.map((model: unknown) => asRecord(model).id).filter((id) => typeof id === "string");
   return { ids, next: hasMore === true && typeof last === "string" ? last : null };
 }

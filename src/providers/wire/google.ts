@@ -1,9 +1,9 @@
 import type { Image } from "../../domain/image.ts";
 import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
 import { base64 } from "./_image_data.ts";
-import { record } from "./_record.ts";
-import type { Reply } from "./reply.ts";
-import type { CallFacts, Fields, Wire, WireCall } from "./wire.ts";
+import { asRecord } from "./_record.ts";
+import type { ReplyBuilder } from "./reply.ts";
+import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const LEVEL: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
@@ -23,7 +23,7 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The Gemini API (https://ai.google.dev/api/generate-content). */
-export const google: Wire = {
+export const google: ProviderApi = {
   api: "the Gemini API",
   authorize: (token) => ({ "x-goog-api-key": token }),
   request: requestOf,
@@ -60,35 +60,35 @@ function pathOf(model: string): string {
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
-): Fields {
+): JsonFields {
   const { reasoning, without } = facts;
   const hasBudget = /gemini-(1|2)([.-]|$)|robotics-er-1/.test(model) || without.has("level");
   if (hasBudget && !without.has("budget")) return { includeThoughts: true, thinkingBudget: BUDGET[reasoning] };
   return { includeThoughts: true, ...(without.has("level") ? {} : { thinkingLevel: LEVEL[reasoning] }) };
 }
 
-function partsOf({ text, images = [] }: ModelMessage): readonly Fields[] {
+function partsOf({ text, images = [] }: ModelMessage): readonly JsonFields[] {
   return [...images.map(imagePart), { text }];
 }
 
-function imagePart(image: Image): Fields {
+function imagePart(image: Image): JsonFields {
   if (image.kind === "bytes") return { inlineData: { mimeType: image.mediaType, data: base64(image.bytes) } };
   const ending = /\.(\w+)$/.exec(URL.parse(image.url)?.pathname ?? "")?.[1]?.toLowerCase();
   const mimeType = IMAGE_TYPES[ending ?? ""];
   return { fileData: { ...(mimeType ? { mimeType } : {}), fileUri: image.url } };
 }
 
-function read(event: Fields, reply: Reply): boolean {
+function read(event: JsonFields, reply: ReplyBuilder): boolean {
   const { candidates, usageMetadata: usage, promptFeedback: feedback, modelVersion } = event;
   if (!Array.isArray(candidates) && usage === undefined && feedback === undefined) return false;
   reply.servedBy(modelVersion);
   readUsage(usage, reply);
-  const { blockReason, blockReasonMessage } = record(feedback);
+  const { blockReason, blockReasonMessage } = asRecord(feedback);
   const isBlocked = typeof blockReason === "string" && !blockReason.endsWith("_UNSPECIFIED");
   if (isBlocked) reply.decline(String(blockReasonMessage ?? `the request was blocked (${blockReason})`));
-  const candidate = record(Array.isArray(candidates) ? candidates[0] : undefined);
-  const { parts } = record(candidate.content);
-  for (const part of Array.isArray(parts) ? parts.map(record) : []) {
+  const candidate = asRecord(Array.isArray(candidates) ? candidates[0] : undefined);
+  const { parts } = asRecord(candidate.content);
+  for (const part of Array.isArray(parts) ? parts.map(asRecord) : []) {
     if (part.thought === true) reply.reasoning(part.text);
     else reply.text(part.text);
   }
@@ -96,7 +96,7 @@ function read(event: Fields, reply: Reply): boolean {
   return true;
 }
 
-function readFinish({ finishReason: reason, finishMessage: message }: Fields, reply: Reply): void {
+function readFinish({ finishReason: reason, finishMessage: message }: JsonFields, reply: ReplyBuilder): void {
   if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return;
   if (DECLINED.has(reason)) return reply.decline(String(message ?? reason));
   if (reason === "STOP") return reply.end("stop");
@@ -104,8 +104,8 @@ function readFinish({ finishReason: reason, finishMessage: message }: Fields, re
 }
 
 /** Counts are cumulative; thoughts are not among the candidates' tokens. */
-function readUsage(usage: unknown, reply: Reply): void {
-  const counts = record(usage);
+function readUsage(usage: unknown, reply: ReplyBuilder): void {
+  const counts = asRecord(usage);
   const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;
   reply.count({
     input: counts.promptTokenCount,
@@ -116,9 +116,9 @@ function readUsage(usage: unknown, reply: Reply): void {
 }
 
 /** Without `alt=sse`, which some proxies drop, a stream is a list of its events. */
-function unstreamed(body: unknown): readonly Fields[] | null {
-  if (Array.isArray(body)) return body.map(record);
-  const event = record(body);
+function unstreamed(body: unknown): readonly JsonFields[] | null {
+  if (Array.isArray(body)) return body.map(asRecord);
+  const event = asRecord(body);
   return event.candidates !== undefined || event.promptFeedback !== undefined ? [event] : null;
 }
 
@@ -130,9 +130,9 @@ function refused(text: string): string | null {
 }
 
 function modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null {
-  const { models, nextPageToken: next } = record(body);
+  const { models, nextPageToken: next } = asRecord(body);
   if (!Array.isArray(models)) return null;
-  const ids = models.map(record)
+  const ids = models.map(asRecord)
     .filter(({ supportedGenerationMethods: methods }) => !Array.isArray(methods) || methods.includes("generateContent"))
     .map(({ name }) => typeof name === "string" ? name.replace(/^models\//, "") : null)
     .filter((id) => id !== null);

@@ -4,13 +4,13 @@ import { type ChatDialect, chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";
 import { mergedText } from "./_merged_messages.ts";
 import { namesIn } from "./_model_names.ts";
-import { record } from "./_record.ts";
-import type { Reply } from "./reply.ts";
-import type { CallFacts, Fields, Wire, WireCall } from "./wire.ts";
+import { asRecord } from "./_record.ts";
+import type { ReplyBuilder } from "./reply.ts";
+import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 /** OpenAI's chat completions, as OpenAI and the many others write them
  * (https://platform.openai.com/docs/api-reference/chat). */
-export function openAiChat(baseUrl: string): Wire {
+export function openAiChat(baseUrl: string): ProviderApi {
   const dialect = chatDialect(baseUrl);
   return {
     api: "the chat completions API",
@@ -45,7 +45,7 @@ interface MessageFacts extends CallFacts {
   readonly hasBreakpoints: boolean;
 }
 
-function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): readonly Fields[] {
+function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): readonly JsonFields[] {
   if (!facts.capabilities.alternatingRoles && !facts.without.has("roles")) {
     const breakpoint = facts.hasBreakpoints ? messages.findLastIndex(({ cache }) => cache === true) : -1;
     return messages.map(({ role, text, images = [] }, at) => ({
@@ -68,14 +68,14 @@ function contentOf(
   return [...parts, { type: "text", text, ...cache }];
 }
 
-function read(event: Fields, reply: Reply): boolean {
+function read(event: JsonFields, reply: ReplyBuilder): boolean {
   const hasUsage = readUsage(event.usage, reply);
   if (!Array.isArray(event.choices)) return hasUsage;
   reply.servedBy(event.model);
-  const choice = record(event.choices[0]);
+  const choice = asRecord(event.choices[0]);
   const { error, delta, finish_reason: finish } = choice;
   if (error !== undefined && error !== null) reply.fail({ error });
-  const { content, refusal, ...others } = record(delta);
+  const { content, refusal, ...others } = asRecord(delta);
   const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text];
   reply.reasoning(reasoning.find((text) => typeof text === "string" && text !== ""));
   readContent(content, reply);
@@ -85,18 +85,20 @@ function read(event: Fields, reply: Reply): boolean {
 }
 
 /** A string, or parts where a service tells text and thinking apart by them. */
-function readContent(content: unknown, reply: Reply): void {
+function readContent(content: unknown, reply: ReplyBuilder): void {
   if (!Array.isArray(content)) return reply.text(content);
-  for (const part of content.map(record)) {
+  for (const part of content.map(asRecord)) {
     if (part.type !== "thinking") reply.text(part.text);
-    else for (const thought of Array.isArray(part.thinking) ? part.thinking : []) reply.reasoning(record(thought).text);
+    else {for (const thought of Array.isArray(part.thinking) ? part.thinking : []) {
+        reply.reasoning(asRecord(thought).text);
+      }}
   }
 }
 
 /** How services that speak as OpenAI does say that the longest reply was reached. */
 const LENGTH = new Set(["length", "max_tokens", "model_length"]);
 
-function readFinish(finish: string, reply: Reply): void {
+function readFinish(finish: string, reply: ReplyBuilder): void {
   if (finish === "content_filter" || finish === "sensitive") return reply.decline("");
   if (finish === "error" || finish === "network_error") {
     return reply.fail({ error: { message: "The model ended with an error", code: 502 } });
@@ -104,11 +106,11 @@ function readFinish(finish: string, reply: Reply): void {
   reply.end(LENGTH.has(finish) ? "length" : finish);
 }
 
-function readUsage(usage: unknown, reply: Reply): boolean {
+function readUsage(usage: unknown, reply: ReplyBuilder): boolean {
   if (typeof usage !== "object" || usage === null) return false;
-  const counts = record(usage);
-  const input = record(counts.prompt_tokens_details);
-  const output = record(counts.completion_tokens_details);
+  const counts = asRecord(usage);
+  const input = asRecord(counts.prompt_tokens_details);
+  const output = asRecord(counts.completion_tokens_details);
   reply.count({
     input: counts.prompt_tokens,
     output: counts.completion_tokens,
@@ -119,10 +121,10 @@ function readUsage(usage: unknown, reply: Reply): boolean {
   return true;
 }
 
-function unstreamed(body: unknown): readonly Fields[] | null {
-  const { choices, model, usage } = record(body);
+function unstreamed(body: unknown): readonly JsonFields[] | null {
+  const { choices, model, usage } = asRecord(body);
   if (!Array.isArray(choices)) return null;
-  const choice = record(choices[0]);
+  const choice = asRecord(choices[0]);
   return [{ model, usage, choices: [{ delta: choice.message, finish_reason: choice.finish_reason ?? "stop" }] }];
 }
 

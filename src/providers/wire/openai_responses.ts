@@ -2,15 +2,15 @@ import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts"
 import { chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";
 import { namesIn } from "./_model_names.ts";
-import { record } from "./_record.ts";
-import type { Reply } from "./reply.ts";
-import type { CallFacts, Fields, Wire } from "./wire.ts";
+import { asRecord } from "./_record.ts";
+import type { ReplyBuilder } from "./reply.ts";
+import type { CallFacts, JsonFields, ProviderApi } from "./wire.ts";
 
 const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 
 /** OpenAI's Responses API, as OpenAI and Copilot write it
  * (https://platform.openai.com/docs/api-reference/responses-streaming). */
-export function openAiResponses(baseUrl: string): Wire {
+export function openAiResponses(baseUrl: string): ProviderApi {
   const { headers } = chatDialect(baseUrl);
   return {
     api: "the Responses API",
@@ -24,7 +24,7 @@ export function openAiResponses(baseUrl: string): Wire {
   };
 }
 
-function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): Fields {
+function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): JsonFields {
   const isOneMessage = capabilities.alternatingRoles || without.has("roles");
   const reasons = capabilities.nativeReasoning && !without.has("reasoning");
   const summary = without.has("summary") ? {} : { summary: "auto" };
@@ -40,37 +40,37 @@ function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, wi
   };
 }
 
-function partsOf({ text, images = [] }: ModelMessage): readonly Fields[] {
+function partsOf({ text, images = [] }: ModelMessage): readonly JsonFields[] {
   const shown = images.map((image) => ({ type: "input_image", image_url: imageUrl(image) }));
   return [...shown, { type: "input_text", text }];
 }
 
-function read(event: Fields, reply: Reply): boolean {
+function read(event: JsonFields, reply: ReplyBuilder): boolean {
   const { type, delta, response } = event;
   if (type === "response.output_text.delta") reply.text(delta);
   else if (type === "response.reasoning_summary_text.delta") reply.reasoning(delta);
   else if (type === "response.reasoning_text.delta") reply.reasoning(delta);
   else if (type === "response.reasoning_summary_part.added" && Number(event.summary_index) > 0) reply.reasoning("\n\n");
   else if (type === "response.refusal.delta") reply.refusal(delta);
-  else if (type === "response.created" || type === "response.in_progress") reply.servedBy(record(response).model);
-  else if (type === "response.completed" || type === "response.incomplete") readEnd(record(response), reply);
+  else if (type === "response.created" || type === "response.in_progress") reply.servedBy(asRecord(response).model);
+  else if (type === "response.completed" || type === "response.incomplete") readEnd(asRecord(response), reply);
   else if (type === "response.failed") {
-    reply.fail({ error: record(response).error ?? { message: "The response failed" } });
+    reply.fail({ error: asRecord(response).error ?? { message: "The response failed" } });
   } else if (type === "error") reply.fail(event);
   else return typeof type === "string" && type.startsWith("response.");
   return true;
 }
 
-function readEnd(response: Fields, reply: Reply): void {
+function readEnd(response: JsonFields, reply: ReplyBuilder): void {
   reply.servedBy(response.model);
-  const usage = record(response.usage);
+  const usage = asRecord(response.usage);
   reply.count({
     input: usage.input_tokens,
     output: usage.output_tokens,
-    cached: record(usage.input_tokens_details).cached_tokens,
-    reasoning: record(usage.output_tokens_details).reasoning_tokens,
+    cached: asRecord(usage.input_tokens_details).cached_tokens,
+    reasoning: asRecord(usage.output_tokens_details).reasoning_tokens,
   });
-  const { reason } = record(response.incomplete_details);
+  const { reason } = asRecord(response.incomplete_details);
   if (reason === "content_filter") reply.decline("");
   else if (reason === "max_output_tokens") reply.end("length");
   else reply.end(typeof reason === "string" ? reason : "stop");
@@ -78,11 +78,11 @@ function readEnd(response: Fields, reply: Reply): void {
 }
 
 /** The deltas that the items of a whole response amount to. */
-function unstreamed(body: unknown): readonly Fields[] | null {
-  const response = record(body);
+function unstreamed(body: unknown): readonly JsonFields[] | null {
+  const response = asRecord(body);
   if (!Array.isArray(response.output)) return null;
   if (response.status === "failed") return [{ type: "response.failed", response }];
-  const events = response.output.map(record).flatMap((item) => [
+  const events = response.output.map(asRecord).flatMap((item) => [
     ...partsIn(item.summary).map(({ text }) => ({ type: "response.reasoning_summary_text.delta", delta: text })),
     ...partsIn(item.content).map(({ type, text, refusal }) => {
       if (type === "refusal") return { type: "response.refusal.delta", delta: refusal };
@@ -95,8 +95,8 @@ function unstreamed(body: unknown): readonly Fields[] | null {
   return [...events, { type: "response.completed", response }];
 }
 
-function partsIn(parts: unknown): readonly Fields[] {
-  return Array.isArray(parts) ? parts.map(record) : [];
+function partsIn(parts: unknown): readonly JsonFields[] {
+  return Array.isArray(parts) ? parts.map(asRecord) : [];
 }
 
 /** Summaries want a verified organisation, efforts a model that reasons. */

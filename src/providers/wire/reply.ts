@@ -8,7 +8,7 @@ const MAX_CHARS = 4_000_000;
 const MAX_TOKENS = 100_000_000;
 
 /** What came of one reply so far, in no service's words. A wire writes it, the provider reads it. */
-export class Reply {
+export class ReplyBuilder {
   #model: string;
   #pending: ModelEvent[] = [];
   #usage: Usage = { ...NO_USAGE, calls: 1 };

@@ -1,7 +1,7 @@
 import type { Capabilities, ModelRequest } from "../provider.ts";
-import type { Reply } from "./reply.ts";
+import type { ReplyBuilder } from "./reply.ts";
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonFields = Readonly<Record<string, unknown>>;
 
 /** One request as a service wants it. */
 export interface WireCall {
@@ -9,7 +9,7 @@ export interface WireCall {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: Fields;
+  readonly body: JsonFields;
 }
 
 export interface CallFacts {
@@ -19,17 +19,17 @@ export interface CallFacts {
   readonly without: ReadonlySet<string>;
 }
 
-/** How one API writes requests and replies. Has no state: that of a reply is in the `Reply`. */
-export interface Wire {
+/** How one API writes requests and replies. Has no state: that of a reply is in the `ReplyBuilder`. */
+export interface ProviderApi {
   /** Shown in errors, such as "the chat completions API". */
   readonly api: string;
   /** Headers that carry a key. */
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
   /** Takes one event of a stream; false where it is none of this API. Events with an `error` do not get here. */
-  read(event: Fields, reply: Reply): boolean;
+  read(event: JsonFields, reply: ReplyBuilder): boolean;
   /** The events that a reply amounts to which came whole although a stream was asked for; null for no reply. */
-  unstreamed(body: unknown): readonly Fields[] | null;
+  unstreamed(body: unknown): readonly JsonFields[] | null;
   /** What to leave out of the request after the service refused it with this text; null for nothing of it. */
   refused(text: string): string | null;
   /** Where models are listed; `page` is what `modelsIn` gave as `next`. */

@@ -5,11 +5,11 @@ import type { Advice } from "../advice.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
 import type { ProviderOptions } from "../provider_options.ts";
 import { Endpoint } from "./_endpoint.ts";
-import { Exchange } from "./_exchange.ts";
+import { HttpExchange } from "./_exchange.ts";
 import { Failures } from "./_failures.ts";
-import { record } from "./_record.ts";
-import { Reply } from "./reply.ts";
-import type { Wire, WireCall } from "./wire.ts";
+import { asRecord } from "./_record.ts";
+import { ReplyBuilder } from "./reply.ts";
+import type { ProviderApi, WireCall } from "./wire.ts";
 
 /** For the end of a reply's bytes after the last event, so that the connection can serve the next call. */
 const LAST_BYTES_MS = 50;
@@ -22,7 +22,7 @@ const MAX_PAGES = 20;
 export class WireProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
-  readonly #wire: Wire;
+  readonly #wire: ProviderApi;
   readonly #options: ProviderOptions;
   readonly #advice: Advice;
   /** What models refused, by their names. */
@@ -30,7 +30,7 @@ export class WireProvider implements Provider {
   /** Made once for each key: it looks for secrets in all its parts. */
   #last: { readonly token: string | null; readonly endpoint: Endpoint } | null = null;
 
-  constructor(wire: Wire, options: ProviderOptions) {
+  constructor(wire: ProviderApi, options: ProviderOptions) {
     this.name = options.name;
     this.defaultModel = options.defaultModel;
     this.#wire = wire;
@@ -60,7 +60,7 @@ export class WireProvider implements Provider {
       const ids: string[] = [];
       for (let page: string | null = null, pages = 0; pages < MAX_PAGES; pages++) {
         const call = this.#wire.modelsAt(page);
-        const body = await new Exchange({ endpoint, failures, signal }, { model: null, call }).json();
+        const body = await new HttpExchange({ endpoint, failures, signal }, { model: null, call }).json();
         const list = this.#wire.modelsIn(body);
         if (list === null) throw failures.unreadable(JSON.stringify(body));
         ids.push(...list.ids);
@@ -98,7 +98,7 @@ export class WireProvider implements Provider {
 
   async *#reply(request: ModelRequest, facts: CallFacts): AsyncGenerator<ModelEvent> {
     const { exchange, events } = await this.#open(request, facts);
-    const reply = new Reply(request.model);
+    const reply = new ReplyBuilder(request.model);
     const grace = new Grace(this.#options.graceMs ?? GRACE_MS);
     let heard = 0;
     try {
@@ -134,7 +134,7 @@ export class WireProvider implements Provider {
     const { model } = request;
     let call = this.#request(request, without);
     while (true) {
-      const exchange = new Exchange(facts, { model, call });
+      const exchange = new HttpExchange(facts, { model, call });
       try {
         return { exchange, events: await exchange.open(this.#wire) };
       } catch (error) {
@@ -153,18 +153,18 @@ export class WireProvider implements Provider {
     return this.#wire.request(request, { capabilities: this.capabilities(request.model), without });
   }
 
-  #refusedField(exchange: Exchange, error: unknown): string | null {
+  #refusedField(exchange: HttpExchange, error: unknown): string | null {
     const { refusal } = exchange;
     const isAboutTheRequest = error instanceof ProviderError && error.code === "server" && refusal !== null &&
       [400, 422, 500].includes(refusal.status);
     return isAboutTheRequest ? this.#wire.refused(`${refusal.code} ${refusal.text}`) : null;
   }
 
-  #read(value: unknown, at: { reply: Reply; exchange: Exchange; failures: Failures }): void {
+  #read(value: unknown, at: { reply: ReplyBuilder; exchange: HttpExchange; failures: Failures }): void {
     const { reply, exchange, failures } = at;
-    if (value === Exchange.DONE) return reply.whole();
+    if (value === HttpExchange.DONE) return reply.whole();
     if (typeof value !== "object" || value === null) throw failures.unreadable(JSON.stringify(value));
-    const event = record(value);
+    const event = asRecord(value);
     if (event.error !== undefined && event.error !== null) throw exchange.refused(event);
     // Gateways send pings and notes of their own between the events: what is not understood is passed over.
     if (this.#wire.read(event, reply)) reply.note();
@@ -172,7 +172,7 @@ export class WireProvider implements Provider {
     if (reply.isTooLong) throw failures.tooLong("it has more than 4 million characters");
   }
 
-  #checkEnd(reply: Reply, at: { exchange: Exchange; failures: Failures; heard: number }): void {
+  #checkEnd(reply: ReplyBuilder, at: { exchange: HttpExchange; failures: Failures; heard: number }): void {
     const { exchange, failures, heard } = at;
     if (reply.isDeclined) throw failures.declined(reply.tail);
     if (reply.finish !== null || (reply.isWhole && reply.understood > 0)) return;
@@ -225,7 +225,7 @@ interface CallFacts {
 }
 
 interface Opened {
-  readonly exchange: Exchange;
+  readonly exchange: HttpExchange;
   readonly events: AsyncGenerator<readonly unknown[]>;
 }
 

@@ -1,6 +1,6 @@
 import type { BlockOutcome } from "../../domain/block_result.ts";
 import { captured } from "./captured.ts";
-import { Deadline } from "./deadline.ts";
+import { BlockDeadline } from "./deadline.ts";
 import { KeptNumbers } from "./kept_numbers.ts";
 import type { ToWorker } from "./messages.ts";
 import type { RunContext } from "./run_context.ts";
@@ -38,7 +38,7 @@ const NO_VALUE = undefined;
 /** Runs blocks, one at a time, and reports each once: by its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: WorkerParts;
-  readonly #deadline = new Deadline({ ...captured, onDue: () => this.#onDue() });
+  readonly #deadline = new BlockDeadline({ ...captured, onDue: () => this.#onDue() });
   #active: Active | null = null;
   #lastId = "";
   #iteration = -1;

@@ -7,7 +7,7 @@ export interface DeadlineOptions<Handle> {
 
 /** One point in time that is set and taken back for every block. A timer of the runtime that is early enough stays as
  * it is, and asks for the rest when it comes: starting and ending one each time costs more than a short block. */
-export class Deadline<Handle> {
+export class BlockDeadline<Handle> {
   readonly #options: DeadlineOptions<Handle>;
   #at: number | null = null;
   #timer: { readonly handle: Handle; readonly at: number } | null = null;

@@ -13,7 +13,7 @@ export interface HeaderNode {
 }
 
 /** All that crosses to the runtime: strings and bytes. */
-export interface Sent {
+export interface SentRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: HeaderNode | null;
@@ -28,11 +28,11 @@ export interface Received {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-export type Exchange = (sent: Sent, signal: AbortSignal) => Promise<Received>;
+export type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
 /** One request by the runtime's own fetch, and its whole response; redirects are not followed. Made before foreign code
  * runs: it finds out first how this runtime looks for its Request. */
-export function makeExchange(): Exchange {
+export function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {
     // A plain record: a list would be walked by an iterator that a block may have replaced.

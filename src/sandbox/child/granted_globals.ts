@@ -1,10 +1,10 @@
-import type { GivenAccess } from "./given_access.ts";
+import type { ChildAccess } from "./given_access.ts";
 import type { OutsideWork } from "./outside_work.ts";
 import { realmFetch } from "./realm_fetch.ts";
 import { realmFiles } from "./realm_files.ts";
 
 /** The platform globals that active extensions asked for; none without a grant. */
-export function grantedGlobals(work: OutsideWork, access: GivenAccess): Record<string, unknown> {
+export function grantedGlobals(work: OutsideWork, access: ChildAccess): Record<string, unknown> {
   return {
     ...(access.globals.includes("fetch") ? realmFetch(work) : {}),
     ...(access.globals.some((name) => name.startsWith("Deno.")) ? { Deno: realmFiles(work, access) } : {}),

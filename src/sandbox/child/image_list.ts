@@ -1,16 +1,16 @@
 import type { VariableImage, VariableKind, VariableSummary } from "../../domain/variable.ts";
-import { Fields } from "../protocol.ts";
+import { FrameFields } from "../protocol.ts";
 
 const KINDS: readonly VariableKind[] = ["data", "function", "class", "instance", "pending", "lost"];
 const MAX_IMAGES = 100_000, MAX_NAME = 1000, MAX_SOURCE = 16 << 20, MAX_REASON = 2000;
 
 /** Checks decoded variables that came over the wire. Throws ProtocolError. */
 export function imageList(value: unknown): VariableImage[] {
-  return new Fields({ images: value }, "variables").list("images", MAX_IMAGES).map(image);
+  return new FrameFields({ images: value }, "variables").list("images", MAX_IMAGES).map(image);
 }
 
 function image(value: unknown): VariableImage {
-  const fields = new Fields(value, "variable");
+  const fields = new FrameFields(value, "variable");
   return {
     name: fields.text("name", MAX_NAME),
     kind: fields.oneOf("kind", KINDS),
@@ -24,7 +24,7 @@ function image(value: unknown): VariableImage {
 }
 
 function summary(value: unknown): VariableSummary {
-  const fields = new Fields(value, "summary");
+  const fields = new FrameFields(value, "summary");
   return {
     declaration: fields.text("declaration", 20),
     type: fields.text("type", MAX_NAME),

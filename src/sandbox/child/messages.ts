@@ -1,7 +1,7 @@
 /** What the child's main thread and its worker say to each other over a MessagePort. */
 import type { VariableImage } from "../../domain/variable.ts";
 import type { Bytes } from "../protocol.ts";
-import type { GivenAccess } from "./given_access.ts";
+import type { ChildAccess } from "./given_access.ts";
 import type { RunnableBlock } from "./prepare_block.ts";
 import type { ScriptSource } from "./script_value.ts";
 import type { ThrownError } from "./thrown_error.ts";
@@ -13,7 +13,7 @@ export interface WorkerSetup {
   readonly constants: Bytes;
   readonly outputBytes: number;
   readonly previewChars: number;
-  readonly access: GivenAccess;
+  readonly access: ChildAccess;
   /** False in tests of the other walls alone. */
   readonly emptyRealm: boolean;
   readonly port: MessagePort;

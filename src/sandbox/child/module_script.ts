@@ -1,6 +1,6 @@
 import { type AnyNode, type ExportDefaultDeclaration, type ExportNamedDeclaration, parse, type Program } from "acorn";
 import { awaits, boundNames, childNodes } from "./analysis.ts";
-import { applyEdits, type Edit } from "./rewrite_edits.ts";
+import { applyEdits, type SourceEdit } from "./rewrite_edits.ts";
 
 /** A name that no module uses: it holds a default export that has none of its own. */
 const DEFAULT = "default\u200d";
@@ -38,7 +38,7 @@ function nestedFault(node: AnyNode): string | null {
 }
 
 class Exports {
-  readonly edits: Edit[] = [];
+  readonly edits: SourceEdit[] = [];
   /** Exported name to the expression that gives it. */
   readonly #names = new Map<string, string>();
   /** Names that the module may give another value later. */

@@ -4,7 +4,7 @@ import { LANGUAGE_NAMES } from "./analysis_globals.ts";
 import type { FunctionNames } from "./function_names.ts";
 import { positionError } from "./prepare_block_error.ts";
 import { type Parsed, parseText, type StripTypes, type Unparsed } from "./prepare_block_parse.ts";
-import { isDataLiteral, refusal } from "./prepare_block_refusals.ts";
+import { isDataLiteral, refusalOf } from "./prepare_block_refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence } from "./repair.ts";
 import { rewrite } from "./rewrite.ts";
 import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "./rewrite_declarations.ts";
@@ -67,7 +67,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   if (!parsed.ok) return refuse("SyntaxError", parsed);
   const { program, js, stripped } = parsed;
   const toSource = composeMaps(parsed.map, map);
-  const refused = refusal(program, { stripped });
+  const refused = refusalOf(program, { stripped });
   if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
   const { functionNames } = options;
   functionNames?.addBlock(program);

@@ -1,4 +1,4 @@
-import { applyEdits, type Edit } from "./rewrite_edits.ts";
+import { applyEdits, type SourceEdit } from "./rewrite_edits.ts";
 import type { PositionMap } from "./rewrite_map.ts";
 
 /** A namespace of the text, by the name of the function that stands in its place while types are stripped. */
@@ -23,7 +23,7 @@ const HEADER = new RegExp(
 export function markNamespaces(text: string, isMarker: (marker: string) => boolean): Marked | null {
   let prefix = "namespace\u200d";
   while (text.includes(prefix)) prefix += "\u200d";
-  const edits: Edit[] = [], paths = new Map<string, readonly string[]>();
+  const edits: SourceEdit[] = [], paths = new Map<string, readonly string[]>();
   for (const found of text.matchAll(HEADER)) {
     const marker = `${prefix}${found.index}`;
     if (!isMarker(marker)) continue;

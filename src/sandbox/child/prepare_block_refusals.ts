@@ -1,7 +1,7 @@
 import type { AnyNode, Expression, Program } from "acorn";
 import { boundNames, childNodes, freeNames, isFunction } from "./analysis.ts";
 
-export interface Refusal {
+export interface BlockRefusal {
   readonly message: string;
   readonly offset: number;
 }
@@ -12,7 +12,7 @@ const NO_EXPORT = "A block is no module: leave out export, what a block declares
 const FIXED_NAMES: ReadonlySet<string> = new Set(["undefined", "NaN", "Infinity", "globalThis"]);
 
 /** Why a program that can be read is not run, or null. `stripped`: types were taken out of it. */
-export function refusal(program: Program, { stripped }: { readonly stripped: boolean }): Refusal | null {
+export function refusalOf(program: Program, { stripped }: { readonly stripped: boolean }): BlockRefusal | null {
   const body = program.body.filter((node) => node.type !== "EmptyStatement");
   const [first] = body;
   if (!first) return stripped ? null : { message: "The block has nothing to run: only comments or spaces", offset: 0 };
@@ -28,7 +28,7 @@ function isBareText(node: Expression): boolean {
   return node.type === "Literal" && typeof node.value === "string";
 }
 
-function fixedName(program: Program): Refusal | null {
+function fixedName(program: Program): BlockRefusal | null {
   for (const node of program.body) {
     const names = node.type === "VariableDeclaration"
       ? node.declarations.flatMap((one) => boundNames(one.id))
@@ -42,7 +42,7 @@ function fixedName(program: Program): Refusal | null {
 }
 
 /** Outside of functions there are none, and no parser says so. */
-function topLevelArguments(program: Program): Refusal | null {
+function topLevelArguments(program: Program): BlockRefusal | null {
   if (!freeNames(program).includes("arguments")) return null;
   const message = "arguments exists only inside a function: the block itself is called with none";
   return { message, offset: outsideFunctions(program, "arguments")?.start ?? 0 };
@@ -63,7 +63,7 @@ export function isEmptyImport(node: AnyNode): boolean {
   return node.type === "ImportDeclaration" && node.specifiers.length === 0 && node.source.start - node.start >= 12;
 }
 
-function moduleSyntax(node: AnyNode): Refusal | null {
+function moduleSyntax(node: AnyNode): BlockRefusal | null {
   if (isEmptyImport(node)) return null;
   if (node.type === "ImportDeclaration") return { message: NO_IMPORT, offset: node.start };
   if (/^Export.*Declaration$/.test(node.type)) return { message: NO_EXPORT, offset: node.start };

@@ -10,7 +10,7 @@ export interface Bounds {
 }
 
 /** Where a value stands: its level, and how many characters of text it may take. */
-export interface Place {
+export interface Share {
   readonly level: number;
   readonly share: number;
 }

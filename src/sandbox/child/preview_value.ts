@@ -12,7 +12,7 @@ import {
   promiseState,
   tagOf,
 } from "./preview_kind.ts";
-import { type Bounds, layOut, type Place } from "./preview_layout.ts";
+import { type Bounds, layOut, type Share } from "./preview_layout.ts";
 import {
   accessorText,
   closedText,
@@ -72,7 +72,7 @@ export class Previewer {
     return this.#left <= 0;
   }
 
-  #value(value: unknown, place: Place): string {
+  #value(value: unknown, place: Share): string {
     if (typeof value === "string") {
       return value.length > place.share
         ? this.#cut(quoted(value, place.share))
@@ -94,7 +94,7 @@ export class Previewer {
     return reference > 0 ? `<ref *${reference}> ${text}` : text;
   }
 
-  #object(value: object, place: Place): string {
+  #object(value: object, place: Share): string {
     const kind = kindOf(value);
     switch (kind) {
       case "proxy":
@@ -122,7 +122,7 @@ export class Previewer {
   }
 
   /** Objects that are shown with what they hold. */
-  #opened(value: object, kind: ObjectKind, place: Place): string {
+  #opened(value: object, kind: ObjectKind, place: Share): string {
     const name = classNameOf(value);
     if (place.level >= this.#bounds.depth) return this.#cut(`[${name || "Object"}]`);
     switch (kind) {
@@ -144,7 +144,7 @@ export class Previewer {
     }
   }
 
-  #plain(value: object, name: string, place: Place): string {
+  #plain(value: object, name: string, place: Share): string {
     const tag = tagOf(value);
     const temporal = look.temporalTexts[tag];
     if (temporal) {
@@ -161,7 +161,7 @@ export class Previewer {
     return layOut({ open: marked ? `${marked} {` : "{", close: "}", parts, level: place.level, list: false });
   }
 
-  #labelled(value: object, { label, place }: { readonly label: string; readonly place: Place }): string {
+  #labelled(value: object, { label, place }: { readonly label: string; readonly place: Share }): string {
     this.#leaf(label);
     if (place.level >= this.#bounds.depth) return label;
     const parts = this.#properties(value, { place, used: 0, skipItems: false });
@@ -169,7 +169,7 @@ export class Previewer {
     return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: false });
   }
 
-  #error(value: object, place: Place): string {
+  #error(value: object, place: Share): string {
     const { name, message } = errorText(value);
     const text = look.slice(
       message ? `${name}: ${message}` : name,
@@ -188,7 +188,7 @@ export class Previewer {
     return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: false });
   }
 
-  #promise(value: object, place: Place): string {
+  #promise(value: object, place: Share): string {
     const { state, result } = promiseState(value);
     const name = classNameOf(value) || "Promise";
     if (state === "pending") return this.#leaf(`${name} { <pending> }`);
@@ -196,18 +196,18 @@ export class Previewer {
     return `${label}${this.#value(result, { level: place.level + 1, share: place.share })} }`;
   }
 
-  #property(descriptor: PropertyDescriptor, { level, share }: Place): string {
+  #property(descriptor: PropertyDescriptor, { level, share }: Share): string {
     if (!look.hasOwn(descriptor, "value")) return this.#leaf(accessorText(descriptor));
     return this.#value(descriptor.value, { level: level + 1, share });
   }
 
-  #shareOf(place: Place, count: number): number {
+  #shareOf(place: Share, count: number): number {
     const whole = place.share < this.#left ? place.share : this.#left;
     const share = (count <= 4 ? whole * 0.75 : whole / count) | 0;
     return share > MIN_SHARE ? share : MIN_SHARE;
   }
 
-  #properties(value: object, how: { place: Place; used: number; skipItems: boolean }): string[] {
+  #properties(value: object, how: { place: Share; used: number; skipItems: boolean }): string[] {
     const parts = bareList<string>();
     const keys = look.ownKeys(value);
     const { items } = this.#bounds, { place } = how;
@@ -228,7 +228,7 @@ export class Previewer {
     return parts;
   }
 
-  #list(value: readonly unknown[], { label, place }: { readonly label: string; readonly place: Place }): string {
+  #list(value: readonly unknown[], { label, place }: { readonly label: string; readonly place: Share }): string {
     const length = lengthOf(value), parts = bareList<string>();
     const { items } = this.#bounds;
     let holes = 0, allHoles = 0, i = 0;
@@ -258,7 +258,7 @@ export class Previewer {
     return layOut({ open: `${label}[`, close: "]", parts, level: place.level, list: true });
   }
 
-  #map(value: Map<unknown, unknown>, { label, place }: { readonly label: string; readonly place: Place }): string {
+  #map(value: Map<unknown, unknown>, { label, place }: { readonly label: string; readonly place: Share }): string {
     const parts = bareList<string>(), size = look.mapSize(value);
     const iterator = look.mapEntries(value);
     const limit = size < this.#bounds.items ? size : this.#bounds.items;
@@ -272,7 +272,7 @@ export class Previewer {
     return this.#collection(value, { label, parts, size, place });
   }
 
-  #set(value: Set<unknown>, { label, place }: { readonly label: string; readonly place: Place }): string {
+  #set(value: Set<unknown>, { label, place }: { readonly label: string; readonly place: Share }): string {
     const parts = bareList<string>(), size = look.setSize(value);
     const iterator = look.setValues(value);
     const limit = size < this.#bounds.items ? size : this.#bounds.items;
@@ -284,7 +284,7 @@ export class Previewer {
     return this.#collection(value, { label, parts, size, place });
   }
 
-  #collection(value: object, what: { label: string; parts: string[]; size: number; place: Place }): string {
+  #collection(value: object, what: { label: string; parts: string[]; size: number; place: Share }): string {
     const { label, parts, size, place } = what;
     if (parts.length < size) parts[parts.length] = this.#cut(`... ${size - parts.length} more items`);
     const more = this.#properties(value, { place, used: parts.length, skipItems: false });

@@ -1,5 +1,5 @@
 import { captured } from "./captured.ts";
-import { type HeaderNode, makeExchange, type Received, type Sent } from "./exchange.ts";
+import { type HeaderNode, makeExchange, type Received, type SentRequest } from "./exchange.ts";
 import type { OutsideWork } from "./outside_work.ts";
 import { RealmBlob } from "./realm_blob.ts";
 import { RealmBody } from "./realm_body.ts";
@@ -82,7 +82,7 @@ function redirected(
   return new RealmRequest(to.href, { ...more, method: "GET" });
 }
 
-function plain(request: RealmRequest): Sent {
+function plain(request: RealmRequest): SentRequest {
   const url = new URL(request.url);
   // The grant is for the address: names cannot be looked up here.
   if (url.hostname === "localhost") url.hostname = "127.0.0.1";

@@ -1,5 +1,5 @@
 import { captured } from "./captured.ts";
-import type { GivenAccess } from "./given_access.ts";
+import type { ChildAccess } from "./given_access.ts";
 import type { OutsideWork } from "./outside_work.ts";
 
 const { open, readDir, readFile, readTextFile, writeFile, writeTextFile } = Deno;
@@ -8,7 +8,7 @@ const NativeDate = Date;
 type Plain = Record<string, unknown>;
 
 /** The functions of Deno that are granted, by their names below it. Who may what is for the other walls to say. */
-export function realmFiles(work: OutsideWork, { globals, workspace, env }: GivenAccess): Plain {
+export function realmFiles(work: OutsideWork, { globals, workspace, env }: ChildAccess): Plain {
   const full = (path: unknown): string => {
     if (typeof path !== "string") throw new captured.TypeError("Cannot open a file: its path must be a string");
     return path[0] === "/" ? path : `${workspace}/${path}`;
@@ -43,7 +43,7 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Given
   return captured.freeze(given);
 }
 
-function environment(env: GivenAccess["env"]): Plain {
+function environment(env: ChildAccess["env"]): Plain {
   const values: Record<string, string | null> = Object.create(null);
   for (const { name, value } of env) values[name] = value;
   const get = (name: unknown): string | undefined => {

@@ -1,5 +1,5 @@
 import { decode, encode } from "../codec.ts";
-import { type Bytes, Fields, type Frame, type Header, ProtocolError, wireId } from "../protocol.ts";
+import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../protocol.ts";
 import type { VariableImage } from "../../domain/variable.ts";
 import { blockError } from "./block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
@@ -48,7 +48,7 @@ export class Relay {
 
   /** A frame of the main process. Throws ProtocolError. */
   receive({ header, payload }: Frame): void {
-    const fields = new Fields(header, header.t);
+    const fields = new FrameFields(header, header.t);
     switch (header.t) {
       case "run":
         return this.#run(fields, payload);
@@ -80,7 +80,7 @@ export class Relay {
   }
 
   /** Parsing happens here and not in the worker: a block that replaces Array.prototype.push would break the parser. */
-  #run(fields: Fields, payload: Bytes): void {
+  #run(fields: FrameFields, payload: Bytes): void {
     const id = fields.id();
     const source = textOf(payload);
     const functionNames = this.#functionNames;
@@ -109,7 +109,7 @@ export class Relay {
     });
   }
 
-  #answer(fields: Fields, payload: Bytes): void {
+  #answer(fields: FrameFields, payload: Bytes): void {
     const wire = fields.id();
     const id = this.#calls.get(wire);
     if (id === undefined) throw new ProtocolError("Cannot take an answer that nobody asked for");
@@ -118,7 +118,7 @@ export class Relay {
     this.link.answer({ id, ok: fields.flag("ok"), payload });
   }
 
-  #restore(fields: Fields, payload: Bytes): void {
+  #restore(fields: FrameFields, payload: Bytes): void {
     if (fields.flag("plain")) return this.link.post({ t: "restoreBytes", id: fields.id(), payload });
     this.#restoring.push(...imageList(decode(payload)));
     if (fields.flag("more")) return;
@@ -131,17 +131,17 @@ export class Relay {
     this.link.post({ t: "restore", id: fields.id(), images });
   }
 
-  #module(fields: Fields, payload: Bytes): void {
+  #module(fields: FrameFields, payload: Bytes): void {
     this.link.post({ t: "module", id: fields.id(), name: fields.text("name", MAX_NAME), script: textOf(payload) });
   }
 
-  #read(fields: Fields): void {
+  #read(fields: FrameFields): void {
     const name = fields.text("name", MAX_NAME), maxBytes = fields.amount("maxBytes");
     this.link.post({ t: "read", id: fields.id(), name, maxBytes });
   }
 
   /** Without an id nobody waits for an answer. */
-  #bind(fields: Fields, payload: Bytes): void {
+  #bind(fields: FrameFields, payload: Bytes): void {
     const id = fields.nullable("id", (key) => fields.id(key));
     const name = fields.text("name", MAX_NAME), user = fields.flag("user");
     if (!user) this.#reserved.add(name);

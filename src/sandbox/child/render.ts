@@ -1,7 +1,7 @@
 import { look } from "./preview_intrinsics.ts";
 import { follow, MISSING } from "./render_path.ts";
-import { readable } from "./render_text.ts";
-import { parseTemplate, pathOf, type Token } from "./render_tokens.ts";
+import { answerText } from "./render_text.ts";
+import { parseTemplate, pathOf, type TemplateToken } from "./render_tokens.ts";
 
 /** How the text resolved; the `RenderReport` of the sandbox. */
 export type Rendered =
@@ -23,7 +23,7 @@ export function render(template: string, { lookup, names }: RenderOptions): Rend
   const single = template.trim();
   if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, lookup(single));
   if (!template.includes("{{")) return { ok: true, from: "literal", text: template };
-  let tokens: Token[];
+  let tokens: TemplateToken[];
   try {
     tokens = parseTemplate(template);
   } catch (error) {
@@ -41,7 +41,7 @@ export function render(template: string, { lookup, names }: RenderOptions): Rend
 
 function ofVariable(name: string, value: unknown): Rendered {
   if (value === undefined || value === null) return { ok: false, reason: `The variable ${name} is ${value}` };
-  return { ok: true, from: "variable", text: readable(value, MAX_CHARS) };
+  return { ok: true, from: "variable", text: answerText(value, MAX_CHARS) };
 }
 
 /** Some tag of a template that cannot be parsed begins with a variable's name. */
@@ -52,7 +52,7 @@ function mentions(template: string, known: ReadonlySet<string>): boolean {
   return false;
 }
 
-function namesVariable(tokens: readonly Token[], known: ReadonlySet<string>): boolean {
+function namesVariable(tokens: readonly TemplateToken[], known: ReadonlySet<string>): boolean {
   return tokens.some(({ type, value, inside }) =>
     (type !== "text" && type !== "!" && type !== ">" && known.has(pathOf(value)?.[0] ?? "")) ||
     namesVariable(inside, known)
@@ -77,12 +77,12 @@ class Renderer {
     this.#lookup = lookup;
   }
 
-  run(tokens: readonly Token[]): string {
+  run(tokens: readonly TemplateToken[]): string {
     this.#all(tokens, null);
     return this.#out;
   }
 
-  #all(tokens: readonly Token[], context: Context | null): void {
+  #all(tokens: readonly TemplateToken[], context: Context | null): void {
     for (const token of tokens) {
       this.#step();
       this.#one(token, context);
@@ -93,13 +93,13 @@ class Renderer {
     if (++this.#steps > MAX_STEPS) throw new Refusal("The template has more than a million parts");
   }
 
-  #one(token: Token, context: Context | null): void {
+  #one(token: TemplateToken, context: Context | null): void {
     switch (token.type) {
       case "text":
         return this.#write(token.value);
       case "name":
       case "&":
-        return this.#write(readable(this.#valueOf(token.value, context), MAX_CHARS));
+        return this.#write(answerText(this.#valueOf(token.value, context), MAX_CHARS));
       case "#":
         return this.#section(token, context);
       case "^":
@@ -117,7 +117,7 @@ class Renderer {
     this.#out += text;
   }
 
-  #section(token: Token, context: Context | null): void {
+  #section(token: TemplateToken, context: Context | null): void {
     for (const value of items(this.#sectionValue(token.value, context))) {
       this.#step();
       this.#all(token.inside, { value, outer: context });

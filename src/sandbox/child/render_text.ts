@@ -3,7 +3,7 @@ import { primitiveText } from "./preview_leaf.ts";
 import { preview } from "./preview.ts";
 
 /** A value as a reader wants it in an answer: text as it is, lists of plain values with commas, the rest as a preview. */
-export function readable(value: unknown, chars: number): string {
+export function answerText(value: unknown, chars: number): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
   if (typeof value !== "object" && typeof value !== "function") return primitiveText(value);

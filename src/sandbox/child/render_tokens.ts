@@ -1,21 +1,21 @@
 import Mustache from "mustache";
 
 /** One part of a template: text, a tag with its name, or a section with what is inside. */
-export interface Token {
+export interface TemplateToken {
   readonly type: "text" | "name" | "&" | "#" | "^" | ">" | "!" | "=";
   readonly value: string;
-  readonly inside: readonly Token[];
+  readonly inside: readonly TemplateToken[];
 }
 
 const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
 
 /** Throws Error for a template whose sections do not close. */
-export function parseTemplate(template: string): Token[] {
+export function parseTemplate(template: string): TemplateToken[] {
   const parse: (text: string) => unknown = Mustache.parse;
   return tokensOf(parse(template));
 }
 
-function tokensOf(list: unknown): Token[] {
+function tokensOf(list: unknown): TemplateToken[] {
   if (!Array.isArray(list)) throw new TypeError("Cannot read the template: its parts are no list");
   return list.map((one: unknown) => {
     const [type, value, , , inside]: unknown[] = Array.isArray(one) ? one : [];
@@ -24,7 +24,7 @@ function tokensOf(list: unknown): Token[] {
   });
 }
 
-function isType(type: unknown): type is Token["type"] {
+function isType(type: unknown): type is TemplateToken["type"] {
   return typeof type === "string" && TYPES.includes(type);
 }
 

@@ -1,7 +1,7 @@
 import type { AnyNode, ExpressionStatement, FunctionDeclaration, Program, VariableDeclaration } from "acorn";
 import { awaits, boundNames, childNodes, isClass, isFunction } from "./analysis.ts";
 import { nestedVars } from "./rewrite_declarations.ts";
-import { applyEdits, type Edit } from "./rewrite_edits.ts";
+import { applyEdits, type SourceEdit } from "./rewrite_edits.ts";
 import { fillingOf } from "./rewrite_fillings.ts";
 import { calledBefore, valueStatement } from "./rewrite_hoist.ts";
 import { loopEdits, NUMBERS } from "./rewrite_loops.ts";
@@ -59,7 +59,7 @@ function variablesOf(program: Program): ReadonlySet<string> {
 class Rewriter {
   readonly #program: Program;
   readonly #js: string;
-  readonly #edits: Edit[] = [];
+  readonly #edits: SourceEdit[] = [];
   readonly #early: ReadonlySet<FunctionDeclaration>;
   /** Names that the block has declared so far, of enums, namespaces and what these may add to. */
   readonly #filled = new Set<string>();
@@ -91,7 +91,7 @@ class Rewriter {
     return `goesOn${this.#suffix}`;
   }
 
-  edits(): readonly Edit[] {
+  edits(): readonly SourceEdit[] {
     const { body } = this.#program;
     const last = valueStatement(this.#program);
     body.forEach((node, i) => {

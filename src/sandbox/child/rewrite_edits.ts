@@ -1,6 +1,6 @@
 import type { PositionMap } from "./rewrite_map.ts";
 
-export interface Edit {
+export interface SourceEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -9,7 +9,7 @@ export interface Edit {
 /** Applies edits that do not overlap; those at one place keep their order. The map leads from the result back. */
 export function applyEdits(
   text: string,
-  edits: readonly Edit[],
+  edits: readonly SourceEdit[],
 ): { readonly text: string; readonly map: PositionMap } {
   const sorted = edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
   const map: number[] = [];

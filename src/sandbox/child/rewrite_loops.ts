@@ -1,7 +1,7 @@
 import type { AnyNode } from "acorn";
 import { boundNames, childNodes, freeNames, isClass, isFunction } from "./analysis.ts";
 import { nestedVars } from "./rewrite_declarations.ts";
-import type { Edit } from "./rewrite_edits.ts";
+import type { SourceEdit } from "./rewrite_edits.ts";
 
 export interface LoopOptions {
   /** Variables that the block declares. */
@@ -27,7 +27,7 @@ const UNFIT: ReadonlySet<string> = new Set(
  * the loop runs; when it ends, however it ends, the global ones get their values. A loop that is stopped from outside
  * runs no `finally`: it can be stopped between two rounds and inside of calls, and before each of these the numbers
  * are put into a list that outlives it. */
-export function loopEdits(statement: AnyNode, options: LoopOptions): Edit[] {
+export function loopEdits(statement: AnyNode, options: LoopOptions): SourceEdit[] {
   const locals = new Set<string>();
   addLocals(statement, locals);
   return editsIn(statement, { ...options, locals });
@@ -38,7 +38,7 @@ interface Search extends LoopOptions {
   readonly locals: ReadonlySet<string>;
 }
 
-function editsIn(node: AnyNode, search: Search): Edit[] {
+function editsIn(node: AnyNode, search: Search): SourceEdit[] {
   if (isFunction(node) || isClass(node)) return [];
   if (isLoop(node)) {
     const names = fitNames(node, search);
@@ -158,7 +158,7 @@ interface Kept {
   readonly suffix: string;
 }
 
-function localEdits(loop: AnyNode, kept: Kept): Edit[] {
+function localEdits(loop: AnyNode, kept: Kept): SourceEdit[] {
   const { names, suffix } = kept;
   const all = names.join(","), outside = names.map((name) => name + suffix);
   const numbers = `${NUMBERS}${suffix}`, put = `put${suffix}`, list = `list${suffix}`;
@@ -186,18 +186,18 @@ function isList({ type }: AnyNode): boolean {
 }
 
 /** Before a statement that calls something. */
-function callEdits({ start, end }: AnyNode, kept: Kept & { readonly inList: boolean }): Edit[] {
+function callEdits({ start, end }: AnyNode, kept: Kept & { readonly inList: boolean }): SourceEdit[] {
   const before = { start, end: start, text: `${kept.inList ? ";" : "{"}${note(kept)};` };
   return kept.inList ? [before] : [before, { start: end, end, text: "}" }];
 }
 
 /** After every round of this loop and those in it. */
-function roundEdits(node: AnyNode, kept: Kept): Edit[] {
+function roundEdits(node: AnyNode, kept: Kept): SourceEdit[] {
   const inner = childNodes(node).flatMap((child) => [
     ...roundEdits(child, kept),
     ...isCalling(child) ? callEdits(child, { ...kept, inList: isList(node) }) : [],
   ]);
-  const at = (start: number, text: string): Edit => ({ start, end: start, text });
+  const at = (start: number, text: string): SourceEdit => ({ start, end: start, text });
   switch (node.type) {
     case "ForStatement":
       if (node.update) return [...inner, at(node.update.start, "("), at(node.update.end, `),${note(kept)}`)];

@@ -1,6 +1,6 @@
 import type { AnyNode, ExportNamedDeclaration, Pattern, VariableDeclarator } from "acorn";
 import { boundNames } from "./analysis.ts";
-import type { Edit } from "./rewrite_edits.ts";
+import type { SourceEdit } from "./rewrite_edits.ts";
 
 /** Names that an export of a namespace declares. */
 export function exportedNames({ declaration }: ExportNamedDeclaration): string[] {
@@ -16,7 +16,7 @@ export function localExports(node: AnyNode): string[] {
 }
 
 /** `export const x = 1` is `A.x = 1`, `export function f() {}` is `function f() {}A.f=f;`. */
-export function exportEdits(node: ExportNamedDeclaration, object: string): Edit[] {
+export function exportEdits(node: ExportNamedDeclaration, object: string): SourceEdit[] {
   const { declaration, start, end } = node;
   if (!declaration) return [];
   if (declaration.type !== "VariableDeclaration") {
@@ -26,7 +26,7 @@ export function exportEdits(node: ExportNamedDeclaration, object: string): Edit[
   const kept = declaration.declarations.filter(({ init }) => init);
   const [first] = kept;
   if (!first) return [{ start, end, text: ";" }];
-  const edits: Edit[] = [{ start, end: first.start, text: first.id.type === "Identifier" ? "" : ";" }];
+  const edits: SourceEdit[] = [{ start, end: first.start, text: first.id.type === "Identifier" ? "" : ";" }];
   kept.forEach((one, i) => {
     const next = kept[i + 1];
     if (next) edits.push({ start: one.end, end: next.start, text: ", " });
@@ -42,13 +42,13 @@ function lastOf(list: readonly VariableDeclarator[]): AnyNode {
   return list.at(-1)!;
 }
 
-function declaratorEdits({ id, start, end }: VariableDeclarator, object: string): Edit[] {
+function declaratorEdits({ id, start, end }: VariableDeclarator, object: string): SourceEdit[] {
   if (id.type === "Identifier") return [insert(start, `${object}.`)];
   return [insert(start, "("), ...patternEdits(id, object), insert(end, ")")];
 }
 
 /** `{ a, b: [c] }` as the target of an assignment to properties. */
-function patternEdits(pattern: Pattern, object: string): Edit[] {
+function patternEdits(pattern: Pattern, object: string): SourceEdit[] {
   switch (pattern.type) {
     case "Identifier":
       return [insert(pattern.start, `${object}.`)];
@@ -70,10 +70,10 @@ function patternEdits(pattern: Pattern, object: string): Edit[] {
   }
 }
 
-function insert(at: number, text: string): Edit {
+function insert(at: number, text: string): SourceEdit {
   return { start: at, end: at, text };
 }
 
-function blank(start: number, end: number): Edit {
+function blank(start: number, end: number): SourceEdit {
   return { start, end, text: " ".repeat(end - start) };
 }

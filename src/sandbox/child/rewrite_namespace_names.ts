@@ -1,6 +1,6 @@
 import type { AnyNode, Identifier } from "acorn";
 import { childNodes, isFunction } from "./analysis.ts";
-import type { Edit } from "./rewrite_edits.ts";
+import type { SourceEdit } from "./rewrite_edits.ts";
 
 interface References {
   readonly nodes: ReadonlySet<Identifier>;
@@ -10,15 +10,15 @@ interface References {
 
 /** Turns names in a part of a program into properties: `x` into `A.x`, `{ x }` into `{ x: A.x }`, and `x()` into
  * `(0,A.x)()`, which is called without an object as before. */
-export function referenceEdits(part: AnyNode, references: References): Edit[] {
-  const edits: Edit[] = [];
+export function referenceEdits(part: AnyNode, references: References): SourceEdit[] {
+  const edits: SourceEdit[] = [];
   if (references.nodes.size > 0) visit(part, { references, edits });
   return edits;
 }
 
 interface Visit {
   readonly references: References;
-  readonly edits: Edit[];
+  readonly edits: SourceEdit[];
 }
 
 function visit(node: AnyNode, at: Visit): void {

@@ -1,6 +1,6 @@
 import type { AnyNode, FunctionDeclaration, Identifier, Program } from "acorn";
 import { boundNames, childNodes, freeIdentifiers, isFunction } from "./analysis.ts";
-import { applyEdits, type Edit } from "./rewrite_edits.ts";
+import { applyEdits, type SourceEdit } from "./rewrite_edits.ts";
 import type { PositionMap } from "./rewrite_map.ts";
 import { exportEdits, exportedNames, localExports } from "./rewrite_namespace_exports.ts";
 import { referenceEdits } from "./rewrite_namespace_names.ts";
@@ -59,7 +59,7 @@ export function unfoldNamespaces(
 class Unfolding {
   readonly #js: string;
   readonly #paths: Paths;
-  readonly edits: Edit[] = [];
+  readonly edits: SourceEdit[] = [];
   /** The chain of each body, the innermost level. */
   readonly #levels = new Map<AnyNode, Level>();
   readonly #exports = new Map<string, Set<string>>();

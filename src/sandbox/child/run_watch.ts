@@ -1,4 +1,4 @@
-import { Deadline } from "./deadline.ts";
+import { BlockDeadline } from "./deadline.ts";
 
 interface Watched {
   /** When it counts as stuck; null while its time stands still. */
@@ -15,7 +15,7 @@ export class RunWatch {
   readonly #graceMs: number;
   readonly #onStuck: (id: string) => void;
   readonly #watched = new Map<string, Watched>();
-  readonly #deadline = new Deadline({
+  readonly #deadline = new BlockDeadline({
     setTimeout: (f, ms) => setTimeout(f, ms),
     clearTimeout: (handle) => clearTimeout(handle),
     now: () => performance.now(),

@@ -1,5 +1,5 @@
-import { type GivenAccess, readAccess } from "./given_access.ts";
-import { type Bytes, Fields, type Frame, PROTOCOL_VERSION, ProtocolError } from "../protocol.ts";
+import { type ChildAccess, readAccess } from "./given_access.ts";
+import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../protocol.ts";
 
 /** Walls wanted. All of them, but in tests that show what each stops by itself. */
 export interface WallSwitches {
@@ -32,14 +32,14 @@ export interface Setup {
   readonly functions: readonly string[];
   /** Those whose time does not count to a deadline. */
   readonly untimed: readonly string[];
-  readonly access: GivenAccess;
+  readonly access: ChildAccess;
 }
 
 /** Reads the fields of a `setup` frame; its payload is the codec bytes of the constants. Throws ProtocolError. */
 export function readSetup({ header, payload }: Frame): { readonly setup: Setup; readonly constants: Bytes } {
   if (header.t !== "setup") throw new ProtocolError(`Cannot begin with a frame "${header.t}"`);
-  const fields = new Fields(header, "setup");
-  const walls = new Fields(fields.value["walls"], "walls");
+  const fields = new FrameFields(header, "setup");
+  const walls = new FrameFields(fields.value["walls"], "walls");
   const setup: Setup = {
     version: fields.oneOf("version", [PROTOCOL_VERSION]),
     walls: {

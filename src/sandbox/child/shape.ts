@@ -5,8 +5,8 @@ import {
   type ListSchema,
   type MapSchema,
   type ObjectSchema,
-  type Schema,
   SchemaReader,
+  type ValueShape,
 } from "./shape_schema.ts";
 
 export interface ShapeOptions {
@@ -29,7 +29,7 @@ export function shape(value: unknown, options: ShapeOptions = {}): string {
   }
 }
 
-function write(schema: Schema, terse: boolean): string {
+function write(schema: ValueShape, terse: boolean): string {
   let out = "", count = 0;
   const add = (part: string): void => {
     out += count++ > 0 ? ` | ${part}` : part;
@@ -50,7 +50,7 @@ function mapText({ size, keys, values }: MapSchema, terse: boolean): string {
   return size === 0 ? "Map(0)" : `Map(${size}) of ${grouped(keys, terse)} => ${grouped(values, terse)}`;
 }
 
-function grouped(schema: Schema, terse: boolean): string {
+function grouped(schema: ValueShape, terse: boolean): string {
   const parts = schema.plain.length + (schema.list ? 1 : 0) + (schema.map ? 1 : 0) + (schema.object ? 1 : 0);
   const text = write(schema, terse);
   return parts > 1 ? `(${text})` : text;

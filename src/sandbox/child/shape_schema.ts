@@ -3,7 +3,7 @@ import { look } from "./preview_intrinsics.ts";
 import { classNameOf, kindOf, lengthOf, type ObjectKind, tagOf } from "./preview_kind.ts";
 
 /** What was seen at one place of a value: several kinds where they differ. */
-export interface Schema {
+export interface ValueShape {
   /** "string", "null", "Date", "() => " … in order of appearance. */
   readonly plain: string[];
   list: ListSchema | null;
@@ -17,14 +17,14 @@ export interface ListSchema {
   readonly length: number;
   /** False where lists of different lengths met. */
   fixed: boolean;
-  readonly items: Schema;
+  readonly items: ValueShape;
 }
 
 export interface ObjectSchema {
   /** "" for plain objects. */
   readonly name: string;
   readonly keys: string[];
-  readonly fields: Record<string, { readonly schema: Schema; seen: number }>;
+  readonly fields: Record<string, { readonly schema: ValueShape; seen: number }>;
   /** How many objects met here. */
   count: number;
   /** Keys that are not in `keys`. */
@@ -33,13 +33,13 @@ export interface ObjectSchema {
 
 export interface MapSchema {
   readonly size: number;
-  readonly keys: Schema;
-  readonly values: Schema;
+  readonly keys: ValueShape;
+  readonly values: ValueShape;
 }
 
 const MAX_DEPTH = 10, MAX_KEYS = 20, MAX_ITEMS = 5, MAX_STEPS = 2000;
 
-export function emptySchema(): Schema {
+export function emptySchema(): ValueShape {
   return { plain: bareList(), list: null, object: null, map: null };
 }
 
@@ -49,7 +49,7 @@ export class SchemaReader {
   #depth = 0;
   readonly #open = new look.Map<object, true>();
 
-  read(value: unknown, schema: Schema): void {
+  read(value: unknown, schema: ValueShape): void {
     if (value === null || (typeof value !== "object" && typeof value !== "function")) {
       return addPlain(schema, value === null ? "null" : typeof value);
     }
@@ -62,7 +62,7 @@ export class SchemaReader {
     look.mapDelete(this.#open, value);
   }
 
-  #object(value: object, schema: Schema): void {
+  #object(value: object, schema: ValueShape): void {
     const kind = kindOf(value);
     switch (kind) {
       case "array":
@@ -81,7 +81,7 @@ export class SchemaReader {
     }
   }
 
-  #list(value: object, schema: Schema): void {
+  #list(value: object, schema: ValueShape): void {
     const length = lengthOf(value);
     const list = joinList(schema, { name: classNameOf(value) || "Array", length });
     for (let i = 0; i < length && i < MAX_ITEMS; i++) {
@@ -90,7 +90,7 @@ export class SchemaReader {
     }
   }
 
-  #set(value: Set<unknown>, schema: Schema): void {
+  #set(value: Set<unknown>, schema: ValueShape): void {
     const list = joinList(schema, { name: "Set", length: look.setSize(value) });
     const iterator = look.setValues(value);
     for (let i = 0; i < MAX_ITEMS; i++) {
@@ -100,7 +100,7 @@ export class SchemaReader {
     }
   }
 
-  #map(value: Map<unknown, unknown>, schema: Schema): void {
+  #map(value: Map<unknown, unknown>, schema: ValueShape): void {
     const map = schema.map ??= { size: look.mapSize(value), keys: emptySchema(), values: emptySchema() };
     const iterator = look.mapEntries(value);
     for (let i = 0; i < MAX_ITEMS; i++) {
@@ -111,7 +111,7 @@ export class SchemaReader {
     }
   }
 
-  #fields(value: object, schema: Schema): void {
+  #fields(value: object, schema: ValueShape): void {
     const keys = look.keys(value), name = classNameOf(value);
     const tag = keys.length === 0 ? tagOf(value) : "";
     if (tag) return addPlain(schema, tag);
@@ -148,12 +148,15 @@ function plainName(value: object, kind: ObjectKind): string {
   return classNameOf(value) || kind;
 }
 
-function addPlain(schema: Schema, name: string): void {
+function addPlain(schema: ValueShape, name: string): void {
   for (let i = 0; i < schema.plain.length; i++) if (schema.plain[i] === name) return;
   schema.plain[schema.plain.length] = name;
 }
 
-function joinList(schema: Schema, { name, length }: { readonly name: string; readonly length: number }): ListSchema {
+function joinList(
+  schema: ValueShape,
+  { name, length }: { readonly name: string; readonly length: number },
+): ListSchema {
   if (!schema.list) return schema.list = { name, length, fixed: true, items: emptySchema() };
   if (schema.list.length !== length) schema.list.fixed = false;
   return schema.list;

@@ -53,7 +53,7 @@ const SHORTEST_MS = 50;
  * Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where nothing
  * can be drained, so a task runs in the next immediate. Tasks that wait together share one entry.
  */
-export class Turns {
+export class TimedTasks {
   readonly #entry = new TimedEntry();
   readonly #options: TurnOptions;
   readonly #tasks = new Tasks();

@@ -6,10 +6,10 @@ import { look } from "./preview_intrinsics.ts";
 import { fileOfRestored } from "./ran_blocks.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
 import { summarize } from "./summary.ts";
-import { type Entry, newEntry } from "./variables_entry.ts";
+import { newEntry, type VariableRecord } from "./variables_entry.ts";
 import { describeFilled, goesOn } from "./variables_filled.ts";
 import { KnownFunctions } from "./variables_functions.ts";
-import { type Restored, Restoring } from "./variables_restore.ts";
+import { type RestoredVariable, Restoring } from "./variables_restore.ts";
 import { addOnce, codeHash } from "./variables_save.ts";
 import { Saving } from "./variables_saving.ts";
 
@@ -36,10 +36,10 @@ function runScript(code: string, name: string): unknown {
 }
 
 /** The user's variables: global properties of the realm, with what must be known to keep them. */
-export class Variables {
+export class RealmVariables {
   readonly #global: object;
   readonly #evaluate: (code: string, name: string) => unknown;
-  readonly #entries: Record<string, Entry> = look.create(null);
+  readonly #entries: Record<string, VariableRecord> = look.create(null);
   /** What the realm had under a name that a variable took. */
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
   /** Names that `declare` made and no block has finished with. */
@@ -66,7 +66,7 @@ export class Variables {
     for (let i = 0; i < names.length; i++) this.#declare(names[i]!);
   }
 
-  #declare(name: string): Entry {
+  #declare(name: string): VariableRecord {
     const known = this.#entries[name];
     const found = look.descriptorOf(this.#global, name);
     if (known && found && look.hasOwn(found, "value") && found.writable) return known;
@@ -145,7 +145,7 @@ export class Variables {
   }
 
   /** False for an alias of a plain value. */
-  #describeFilled(entry: Entry, described: Declaration): boolean {
+  #describeFilled(entry: VariableRecord, described: Declaration): boolean {
     const { name, isAlias = false } = described;
     const value = this.#get(name), on = this.#goingOn[name] ? entry : null;
     const isDone = isAlias || this.#filled[name] === "filled";
@@ -188,7 +188,7 @@ export class Variables {
   }
 
   /** Values are bound, sources evaluated in the order of what they require. One report for each image; never throws. */
-  restore(images: readonly VariableImage[]): Restored[] {
+  restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
       functions: this.#functions,
       evaluate: this.#evaluate,
@@ -203,7 +203,7 @@ export class Variables {
     return reports;
   }
 
-  #declareImage({ name, kind, bytes, source, requires, summary }: VariableImage): Entry {
+  #declareImage({ name, kind, bytes, source, requires, summary }: VariableImage): VariableRecord {
     const entry = this.#declare(name);
     const isCode = kind === "function" || kind === "class";
     entry.declaration = summary.declaration;

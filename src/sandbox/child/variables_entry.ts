@@ -8,7 +8,7 @@ export interface Group {
 }
 
 /** What is known about a variable besides its value. */
-export interface Entry {
+export interface VariableRecord {
   readonly name: string;
   /** The word it was declared with. */
   declaration: string;
@@ -32,7 +32,7 @@ export interface Entry {
   group: Group | null;
 }
 
-export function newEntry(name: string): Entry {
+export function newEntry(name: string): VariableRecord {
   return {
     name,
     declaration: "let",

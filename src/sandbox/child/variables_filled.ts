@@ -1,14 +1,14 @@
 import { bareList } from "../codec_intrinsics.ts";
 import { look } from "./preview_intrinsics.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
-import type { Entry } from "./variables_entry.ts";
+import type { VariableRecord } from "./variables_entry.ts";
 import { addOnce } from "./variables_save.ts";
 
 /** Whether an enum or namespace goes on with what an earlier block declared: where one file may hold both. Else it
  * takes the name anew, as every declaration does. */
 export function goesOn(
   { declaration, adds }: Declaration,
-  { entry, value }: { readonly entry: Entry; readonly value: unknown },
+  { entry, value }: { readonly entry: VariableRecord; readonly value: unknown },
 ): boolean {
   if (!adds || value === null || (typeof value !== "object" && typeof value !== "function")) return false;
   const other = entry.declaration;
@@ -23,7 +23,10 @@ function hasNone(value: object, names: readonly string[]): boolean {
 }
 
 /** Notes in the entry how an enum or namespace was made; `on`: what it goes on with. */
-export function describeFilled(entry: Entry, described: Declaration & { readonly on: Entry | null }): void {
+export function describeFilled(
+  entry: VariableRecord,
+  described: Declaration & { readonly on: VariableRecord | null },
+): void {
   const { declaration, doc, source, statement, requires, on } = described;
   const all = bareList<string>();
   for (let i = 0; on && i < on.requires.length; i++) addOnce(all, on.requires[i]!);

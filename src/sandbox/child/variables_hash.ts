@@ -1,7 +1,7 @@
 import { look } from "./preview_intrinsics.ts";
 
 /** 64 bits and the length: enough to tell a changed value, no protection against one made to collide. */
-export function hashOf(bytes: Uint8Array<ArrayBuffer>): string {
+export function changeHash(bytes: Uint8Array<ArrayBuffer>): string {
   const length = look.viewLength(bytes), byteOffset = look.viewOffset(bytes);
   let a = 0x9e3779b9 ^ length, b = 0x85ebca6b, at = 0;
   if (byteOffset % 4 === 0) {

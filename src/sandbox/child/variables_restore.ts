@@ -3,13 +3,13 @@ import { decode } from "../codec.ts";
 import { bareList } from "../codec_intrinsics.ts";
 import { look } from "./preview_intrinsics.ts";
 import { ownData } from "./preview_kind.ts";
-import { type Entry, UNSAVED } from "./variables_entry.ts";
-import { hashOf } from "./variables_hash.ts";
+import { UNSAVED, type VariableRecord } from "./variables_entry.ts";
+import { changeHash } from "./variables_hash.ts";
 import { bindOwn } from "./variables_own.ts";
 import { isObject, type SaveParts, snapshot } from "./variables_save.ts";
 
 /** What became of one variable; the `RestoreReport` of the sandbox. */
-export interface Restored {
+export interface RestoredVariable {
   readonly name: string;
   readonly how: "data" | "eval" | "skipped" | "lost";
   readonly reason: string;
@@ -19,7 +19,7 @@ export interface RestoreParts extends SaveParts {
   /** Runs a script of ours in the realm. */
   readonly evaluate: (code: string, name: string) => unknown;
   /** Makes the name exist and gives its record. May throw. */
-  readonly declare: (image: VariableImage) => Entry;
+  readonly declare: (image: VariableImage) => VariableRecord;
   readonly get: (name: string) => unknown;
   readonly set: (name: string, value: unknown) => void;
   readonly remove: (name: string) => void;
@@ -29,11 +29,11 @@ export interface RestoreParts extends SaveParts {
 export class Restoring {
   readonly #parts: RestoreParts;
   readonly #images: Record<string, VariableImage> = look.create(null);
-  readonly #reports: Record<string, Restored> = look.create(null);
+  readonly #reports: Record<string, RestoredVariable> = look.create(null);
   readonly #tables: Record<string, unknown> = look.create(null);
   readonly #missing: Record<string, true> = look.create(null);
   /** Records of the values that were bound. */
-  readonly #bound: Record<string, Entry> = look.create(null);
+  readonly #bound: Record<string, VariableRecord> = look.create(null);
   /** Names that came out of one table, by its hash. */
   readonly shared: Record<string, string[]> = look.create(null);
 
@@ -43,16 +43,16 @@ export class Restoring {
   }
 
   /** Classes are needed by what comes after them, functions by nothing but calls: these first, as they run nothing. */
-  run(images: readonly VariableImage[]): Restored[] {
+  run(images: readonly VariableImage[]): RestoredVariable[] {
     for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
-    const reports = bareList<Restored>();
+    const reports = bareList<RestoredVariable>();
     for (let i = 0; i < images.length; i++) {
       this.#visit(images[i]!.name);
       reports[i] = this.#reports[images[i]!.name]!;
     }
     this.#undo(images);
     for (let i = 0; i < images.length; i++) this.#bindOwn(images[i]!);
-    return look.setPrototypeOf(reports, look.array) as Restored[];
+    return look.setPrototypeOf(reports, look.array) as RestoredVariable[];
   }
 
   #visit(name: string): void {
@@ -65,7 +65,7 @@ export class Restoring {
     this.#reports[name] = this.#restore(image);
   }
 
-  #restore(image: VariableImage): Restored {
+  #restore(image: VariableImage): RestoredVariable {
     const { name, kind } = image;
     if (kind === "lost") return { name, how: "lost", reason: image.reason };
     if (kind === "pending") return { name, how: "lost", reason: "a promise is not kept" };
@@ -94,17 +94,17 @@ export class Restoring {
     this.#parts.functions.add(value, { name, source, requires });
   }
 
-  #bind(image: VariableImage, entry: Entry): void {
+  #bind(image: VariableImage, entry: VariableRecord): void {
     const { name, bytes, root } = image;
     this.#bound[name] = entry;
     if (root === null) {
       const value = this.#decode(bytes);
       entry.primitive = isObject(value) ? UNSAVED : value;
-      entry.hash = isObject(value) ? `${image.kind}:${hashOf(bytes)}` : image.kind;
+      entry.hash = isObject(value) ? `${image.kind}:${changeHash(bytes)}` : image.kind;
       return this.#parts.set(name, value);
     }
     entry.primitive = UNSAVED;
-    const hash = hashOf(bytes);
+    const hash = changeHash(bytes);
     const table = this.#table(hash, bytes);
     for (let i = 0; i < image.requires.length; i++) {
       if (this.#missing[image.requires[i]!]) {
@@ -149,7 +149,7 @@ export class Restoring {
 
   #bindAgain(name: string): void {
     const image = this.#images[name]!;
-    const table = image.root === null ? null : hashOf(image.bytes);
+    const table = image.root === null ? null : changeHash(image.bytes);
     const names = table === null ? null : this.shared[table];
     if (table === null || !names) return this.#bind(image, this.#bound[name]!);
     delete this.#tables[table];
@@ -178,7 +178,7 @@ export class Restoring {
     if (hash in this.#tables) return this.#tables[hash];
     for (const name in this.#images) {
       const other = this.#images[name]!;
-      if (other.root === null || (other.bytes !== bytes && hashOf(other.bytes) !== hash)) continue;
+      if (other.root === null || (other.bytes !== bytes && changeHash(other.bytes) !== hash)) continue;
       for (let i = 0; i < other.requires.length; i++) this.#visit(other.requires[i]!);
     }
     return this.#tables[hash] = decode(bytes, {

@@ -1,19 +1,18 @@
 import type { VariableImage, VariableKind } from "../../domain/variable.ts";
 import { encode } from "../codec.ts";
 import { bareList } from "../codec_intrinsics.ts";
+import type { Bytes } from "../protocol.ts";
 import { look } from "./preview_intrinsics.ts";
 import { isClassText, promiseState } from "./preview_kind.ts";
 import { summarize } from "./summary.ts";
-import { type Entry, UNSAVED } from "./variables_entry.ts";
+import { UNSAVED, type VariableRecord } from "./variables_entry.ts";
 import type { KnownFunctions } from "./variables_functions.ts";
-import { hashOf } from "./variables_hash.ts";
+import { changeHash } from "./variables_hash.ts";
 import { encodeOwn } from "./variables_own.ts";
 
-export type Bytes = Uint8Array<ArrayBuffer>;
-
 /** What a variable is at the end of a block. */
-export interface Snapshot {
-  readonly entry: Entry;
+export interface VariableSnapshot {
+  readonly entry: VariableRecord;
   readonly value: unknown;
   readonly kind: VariableKind;
   readonly bytes: Bytes;
@@ -31,7 +30,7 @@ export interface SaveParts {
 }
 
 /** Looks at one variable. Null where it is certainly as it was saved. */
-export function snapshot(entry: Entry, value: unknown, parts: SaveParts): Snapshot | null {
+export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts): VariableSnapshot | null {
   if (!isObject(value)) {
     if (typeof value === "symbol") return lost(entry, value, "a symbol is not kept");
     return look.is(value, entry.primitive) ? null : data(entry, value, parts);
@@ -47,15 +46,15 @@ export function snapshot(entry: Entry, value: unknown, parts: SaveParts): Snapsh
   return parts.functions.find(value) ? code(entry, value, parts) : data(entry, value, parts);
 }
 
-function blank(entry: Entry, value: unknown): Snapshot {
+function blank(entry: VariableRecord, value: unknown): VariableSnapshot {
   return { entry, value, kind: "lost", bytes: NO_BYTES, source: "", requires: [], reason: "", hash: "" };
 }
 
-function lost(entry: Entry, value: unknown, reason: string): Snapshot {
+function lost(entry: VariableRecord, value: unknown, reason: string): VariableSnapshot {
   return { ...blank(entry, value), source: entry.statement, reason, hash: `lost:${reason}:${entry.statement}` };
 }
 
-function code(entry: Entry, value: object, { functions }: SaveParts): Snapshot {
+function code(entry: VariableRecord, value: object, { functions }: SaveParts): VariableSnapshot {
   if (typeof value === "function") functions.learn(value, entry);
   const known = functions.find(value);
   if (known) {
@@ -73,11 +72,11 @@ function whyLost(text: string): string {
 }
 
 export function codeHash(code: { readonly kind: string; readonly source: string }, own: Bytes): string {
-  const state = look.viewLength(own) > 0 ? `:${hashOf(own)}` : "";
+  const state = look.viewLength(own) > 0 ? `:${changeHash(own)}` : "";
   return `${code.kind}${state}:${code.source}`;
 }
 
-function data(entry: Entry, value: unknown, { functions }: SaveParts): Snapshot {
+function data(entry: VariableRecord, value: unknown, { functions }: SaveParts): VariableSnapshot {
   const classes = bareList<string>();
   let rootClass = "";
   try {
@@ -93,7 +92,7 @@ function data(entry: Entry, value: unknown, { functions }: SaveParts): Snapshot 
       },
     });
     const kind = rootClass ? "instance" : "data";
-    const hash = isObject(value) ? `${kind}:${hashOf(bytes)}` : changedHash(entry);
+    const hash = isObject(value) ? `${kind}:${changeHash(bytes)}` : changedHash(entry);
     const requires = look.setPrototypeOf(classes, look.array) as string[];
     return { ...blank(entry, value), kind, bytes, source: rootClass, requires, hash };
   } catch (error) {
@@ -106,7 +105,7 @@ export function isObject(value: unknown): value is object {
 }
 
 /** Of a value that is known to be another one than the entry's: reading a large text for that would take a while. */
-function changedHash(entry: Entry): string {
+function changedHash(entry: VariableRecord): string {
   return entry.hash === "data" ? "data again" : "data";
 }
 
@@ -126,7 +125,7 @@ export function addOnce(list: string[], name: string): void {
 }
 
 /** Values that share objects in one table, each under its name. Null where they are too large together. */
-export function encodeTogether(snapshots: readonly Snapshot[], { functions }: SaveParts): Bytes | null {
+export function encodeTogether(snapshots: readonly VariableSnapshot[], { functions }: SaveParts): Bytes | null {
   const table: Record<string, unknown> = look.create(null);
   for (let i = 0; i < snapshots.length; i++) table[snapshots[i]!.entry.name] = snapshots[i]!.value;
   try {
@@ -137,7 +136,10 @@ export function encodeTogether(snapshots: readonly Snapshot[], { functions }: Sa
 }
 
 /** Notes in the entry what is saved now, and makes its image. */
-export function imageOf(shot: Snapshot, table: { readonly bytes: Bytes; readonly hash: string } | null): VariableImage {
+export function imageOf(
+  shot: VariableSnapshot,
+  table: { readonly bytes: Bytes; readonly hash: string } | null,
+): VariableImage {
   const { entry, value, kind, source, requires, reason } = shot;
   entry.kind = kind;
   entry.hash = shot.hash;

@@ -1,22 +1,22 @@
 import type { VariableImage, VariableKind } from "../../domain/variable.ts";
 import { bareList } from "../codec_intrinsics.ts";
+import type { Bytes } from "../protocol.ts";
 import { IdentityWalk } from "./identity.ts";
 import { look } from "./preview_intrinsics.ts";
-import type { Entry, Group } from "./variables_entry.ts";
+import type { Group, VariableRecord } from "./variables_entry.ts";
 import {
   addOnce,
-  type Bytes,
   encodeTogether,
   imageOf,
   isObject,
   type SaveParts,
-  type Snapshot,
   snapshot,
+  type VariableSnapshot,
 } from "./variables_save.ts";
-import { hashOf } from "./variables_hash.ts";
+import { changeHash } from "./variables_hash.ts";
 
 export interface SavingParts extends SaveParts {
-  readonly entries: Readonly<Record<string, Entry>>;
+  readonly entries: Readonly<Record<string, VariableRecord>>;
   readonly has: (name: string) => boolean;
   readonly get: (name: string) => unknown;
   readonly drop: (name: string) => void;
@@ -37,8 +37,8 @@ const REACH_ALL = ["globalThis", "results"];
 export class Saving {
   readonly #parts: SavingParts;
   readonly #named: Record<string, true> = look.create(null);
-  readonly #candidates: Record<string, Entry> = look.create(null);
-  readonly #shots: Record<string, Snapshot> = look.create(null);
+  readonly #candidates: Record<string, VariableRecord> = look.create(null);
+  readonly #shots: Record<string, VariableSnapshot> = look.create(null);
   readonly #was: Record<string, VariableKind> = look.create(null);
 
   constructor(parts: SavingParts) {
@@ -150,7 +150,7 @@ export class Saving {
 
   /** The image of a changed variable; with others of its table where they share objects. Of a group that is only
    * assumed some are not looked at, so that its table says nothing about who is unchanged. */
-  #image(shot: Snapshot): VariableImage | null {
+  #image(shot: VariableSnapshot): VariableImage | null {
     const { entry, hash } = shot;
     if (hash === entry.hash && entry.group?.coarse) return null;
     const table = this.#table(shot);
@@ -159,12 +159,12 @@ export class Saving {
 
   readonly #tables = new look.Map<Group, { readonly bytes: Bytes; readonly hash: string } | null>();
 
-  #table({ entry, kind }: Snapshot): { readonly bytes: Bytes; readonly hash: string } | null {
+  #table({ entry, kind }: VariableSnapshot): { readonly bytes: Bytes; readonly hash: string } | null {
     const { group } = entry;
     if (!group || (kind !== "data" && kind !== "instance")) return null;
     const known = look.mapGet(this.#tables, group) as { bytes: Bytes; hash: string } | null | undefined;
     if (known !== undefined) return known;
-    const members = bareList<Snapshot>();
+    const members = bareList<VariableSnapshot>();
     for (let i = 0; i < group.members.length; i++) {
       const other = this.#shots[group.members[i]!];
       if (other && (other.kind === "data" || other.kind === "instance") && isObject(other.value)) {
@@ -173,7 +173,7 @@ export class Saving {
     }
     sortByName(members);
     const bytes = members.length > 1 ? encodeTogether(members, this.#parts) : null;
-    const table = bytes ? { bytes, hash: hashOf(bytes) } : null;
+    const table = bytes ? { bytes, hash: changeHash(bytes) } : null;
     look.mapSet(this.#tables, group, table);
     return table;
   }
@@ -208,7 +208,7 @@ function join(groups: Record<string, Group>, a: string, b: string): void {
 }
 
 /** So that the same values make the same table, whichever was named first. */
-function sortByName(list: Snapshot[]): void {
+function sortByName(list: VariableSnapshot[]): void {
   for (let i = 1; i < list.length; i++) {
     const one = list[i]!;
     let at = i;

@@ -20,9 +20,9 @@ import { realmGlobals } from "./realm_globals.ts";
 import type { RunContext } from "./run_context.ts";
 import { Timers } from "./timers.ts";
 import { transferable } from "./transferable.ts";
-import { Turns } from "./turns.ts";
+import { TimedTasks } from "./turns.ts";
 import { VariableRequests } from "./variable_requests.ts";
-import { Variables } from "./variables.ts";
+import { RealmVariables } from "./variables.ts";
 import type { WorkerParts } from "./worker_parts.ts";
 import type { WorkerTools } from "./worker_tools.ts";
 
@@ -76,7 +76,7 @@ class SandboxWorker {
     const { outputBytes, previewChars, untimed } = this.#setup;
     const post = this.#post;
     const notes = new Notes();
-    const turns = new Turns({
+    const turns = new TimedTasks({
       limitMs: () => this.#blocks.limitMs(),
       onStopped: () => this.#blocks.onStopped(),
       onLeft: () => this.#parts.calls.turnEnded(),
@@ -94,7 +94,7 @@ class SandboxWorker {
     const outside = new OutsideWork({ soon, afterwards, current: currentRun });
     const timers = new Timers({ soon, afterwards, current: currentRun, onError });
     const names = new InjectedNames();
-    const variables = new Variables();
+    const variables = new RealmVariables();
     const show = (value: unknown): string => preview(value, { chars: previewChars });
     return {
       post,

@@ -5,22 +5,22 @@ import type { Notes } from "./notes.ts";
 import type { Output } from "./output.ts";
 import type { OutsideWork } from "./outside_work.ts";
 import type { Timers } from "./timers.ts";
-import type { Turns } from "./turns.ts";
-import type { Variables } from "./variables.ts";
+import type { TimedTasks } from "./turns.ts";
+import type { RealmVariables } from "./variables.ts";
 
 /** What the parts of the worker share. Made once, in worker.ts. */
 export interface WorkerParts {
   readonly post: Post;
   /** Whether nothing that a block started continues. */
   readonly isQuiet: () => boolean;
-  readonly turns: Turns;
+  readonly turns: TimedTasks;
   readonly output: Output;
   readonly calls: HostCalls;
   readonly outside: OutsideWork;
   readonly timers: Timers;
   readonly names: InjectedNames;
   readonly notes: Notes;
-  readonly variables: Variables;
+  readonly variables: RealmVariables;
   /** Bounded text of any value; runs nothing of it. */
   readonly preview: (value: unknown) => string;
 }

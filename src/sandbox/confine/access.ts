@@ -5,11 +5,11 @@ export interface GrantedPath {
 }
 
 /** What the kernel wall leaves open for the grants of a child. */
-export interface Access {
+export interface KernelAccess {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];
   /** TCP ports to connect to. */
   readonly ports: readonly number[];
 }
 
-export const NO_ACCESS: Access = { read: [], write: [], ports: [] };
+export const NO_ACCESS: KernelAccess = { read: [], write: [], ports: [] };

@@ -1,4 +1,4 @@
-import type { Access } from "./access.ts";
+import type { KernelAccess } from "./access.ts";
 
 /** Allowed where every check holds. Of a number the low 32 bits count, as in the kernel for arguments of type int. */
 export interface GuardedCall {
@@ -67,7 +67,7 @@ const READ: readonly GuardedCall[] = [
 
 /** Calls of x86-64 Linux that depend on more than one argument, or on what is granted. No bind, no listen, no UDP, no
  * unlink, rename, link, chmod in any of them. */
-export function accessCalls({ read, write, ports }: Access): readonly GuardedCall[] {
+export function accessCalls({ read, write, ports }: KernelAccess): readonly GuardedCall[] {
   return [
     ...ALWAYS,
     ...(ports.length > 0 ? NET : []),

@@ -1,4 +1,4 @@
-import type { Access } from "./access.ts";
+import type { KernelAccess } from "./access.ts";
 import { landlock } from "./landlock.ts";
 import { Libc } from "./libc.ts";
 import { ProcessLimits } from "./limits.ts";
@@ -9,7 +9,7 @@ export interface ConfinementOptions {
   /** Over what the idle child has mapped. */
   readonly memoryBytes: number;
   /** What the grants of the child leave open. */
-  readonly access: Access;
+  readonly access: KernelAccess;
   /** Tests turn walls off one by one; nothing else does. */
   readonly limits: boolean;
   readonly landlock: boolean;
@@ -85,7 +85,7 @@ export class Confinement {
   }
 }
 
-function opens({ read, write, ports }: Access): boolean {
+function opens({ read, write, ports }: KernelAccess): boolean {
   return read.length + write.length + ports.length > 0;
 }
 

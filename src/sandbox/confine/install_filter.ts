@@ -14,7 +14,7 @@ const X32_BIT = 0x40000000;
 const ENOSYS = 38;
 
 export const verdict = (value: number): Operation => [BPF.return, 0, 0, value];
-export const refusal = (errno: number): Operation => verdict(0x00050000 | errno);
+export const denyWith = (errno: number): Operation => verdict(0x00050000 | errno);
 /** Where the low 32 bits of an argument stand; the high ones are 4 behind. */
 export const argument = (index: number): number => 16 + 8 * index;
 
@@ -25,7 +25,7 @@ export const ENTRY: readonly Operation[] = [
   verdict(VERDICT.kill), // 32-bit entry: other numbers for the same calls
   [BPF.load, 0, 0, NUMBER],
   [BPF.atLeast, 0, 1, X32_BIT],
-  refusal(ENOSYS), // the x32 numbers, likewise
+  denyWith(ENOSYS), // the x32 numbers, likewise
 ];
 
 /** Installs a system call filter, on every thread at once or on this one alone. Needs no_new_privs. Returns what could

@@ -1,4 +1,4 @@
-import type { Access } from "./access.ts";
+import type { KernelAccess } from "./access.ts";
 import { type LandlockRules, rulesFor } from "./landlock_rules.ts";
 import type { Libc } from "./libc.ts";
 
@@ -20,7 +20,7 @@ export interface Landlock {
  * filter does. Whoever has rules of another kind gives a function that makes them for the kernel's ABI. Throws Error for
  * an access that this kernel cannot hold to what it names.
  */
-export function landlock(libc: Libc, access: Access | ((abi: number) => LandlockRules)): Landlock {
+export function landlock(libc: Libc, access: KernelAccess | ((abi: number) => LandlockRules)): Landlock {
   const abi = Math.max(libc.syscall(CREATE_RULESET, [0n, 0n, VERSION]), 0);
   const rules = typeof access === "function" ? access(abi) : rulesFor(abi, access);
   if (rules.unsafe.length > 0) throw new Error(`Cannot grant to the sandbox: ${rules.unsafe.join(", ")}`);

@@ -1,4 +1,4 @@
-import type { Access, GrantedPath } from "./access.ts";
+import type { GrantedPath, KernelAccess } from "./access.ts";
 
 /**
  * Access rights and scopes by the kernel's own numbers: include/uapi/linux/landlock.h, explained with the ABI that
@@ -37,7 +37,7 @@ export interface LandlockRules {
  * What to ask of a kernel with this ABI: everything it knows is denied, but for the grants. ABI 7 adds only what is
  * logged, which stays as the kernel has it; a newer one is used as 7. An unknown right would be EINVAL.
  */
-export function rulesFor(abi: number, { read, write, ports }: Access): LandlockRules {
+export function rulesFor(abi: number, { read, write, ports }: KernelAccess): LandlockRules {
   const handledFiles = bit(FILE_RIGHTS[Math.min(abi, FILE_RIGHTS.length - 1)] ?? 0) - 1n;
   return {
     handledFiles,

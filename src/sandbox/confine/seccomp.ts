@@ -1,18 +1,18 @@
-import type { Access } from "./access.ts";
+import type { KernelAccess } from "./access.ts";
 import { accessCalls, type GuardedCall } from "./access_calls.ts";
-import { argument, BPF, ENTRY, installFilter, type Operation, refusal, VERDICT, verdict } from "./install_filter.ts";
+import { argument, BPF, denyWith, ENTRY, installFilter, type Operation, VERDICT, verdict } from "./install_filter.ts";
 import type { Libc } from "./libc.ts";
 import { ALLOWED, allowedByArgument, CLONE3 } from "./system_calls.ts";
 
 const EPERM = 1, ENOSYS = 38;
 
 /** The allow-list as a chain of comparisons: each hit returns at once, what is not named gets EPERM. */
-function program(pid: number, access: Access): Operation[] {
+function program(pid: number, access: KernelAccess): Operation[] {
   const operations: Operation[] = [
     ...ENTRY,
     // Its flags are behind a pointer that a filter cannot read; libc falls back to clone.
     [BPF.equal, 0, 1, CLONE3],
-    refusal(ENOSYS),
+    denyWith(ENOSYS),
   ];
   for (const number of Object.values(ALLOWED)) operations.push([BPF.equal, 0, 1, number], verdict(VERDICT.allow));
   for (const { number, index, values, bits, pointer } of allowedByArgument(pid)) {
@@ -21,23 +21,23 @@ function program(pid: number, access: Access): Operation[] {
       verdict(VERDICT.allow),
     ]);
     const high: Operation[] = pointer
-      ? [[BPF.load, 0, 0, argument(index) + 4], [BPF.equal, 1, 0, 0], refusal(EPERM)]
+      ? [[BPF.load, 0, 0, argument(index) + 4], [BPF.equal, 1, 0, 0], denyWith(EPERM)]
       : [];
-    const then: Operation[] = [...high, [BPF.load, 0, 0, argument(index)], ...tests, refusal(EPERM)];
+    const then: Operation[] = [...high, [BPF.load, 0, 0, argument(index)], ...tests, denyWith(EPERM)];
     operations.push([BPF.equal, 0, then.length, number], ...then);
   }
   for (const call of accessCalls(access)) {
     const then = guarded(call);
     operations.push([BPF.equal, 0, then.length, call.number], ...then);
   }
-  operations.push(refusal(EPERM));
+  operations.push(denyWith(EPERM));
   return operations;
 }
 
 /** Allows the call where all of its checks hold; or answers it with an error of its own. */
 function guarded({ checks, answer }: GuardedCall): Operation[] {
-  if (answer !== undefined) return [refusal(answer)];
-  const refuse = refusal(EPERM);
+  if (answer !== undefined) return [denyWith(answer)];
+  const refuse = denyWith(EPERM);
   const tests = checks.flatMap(({ index, oneOf, none }): Operation[] => {
     const load: Operation = [BPF.load, 0, 0, argument(index)];
     if (none !== undefined) return [load, [BPF.anyBit, 0, 1, none], refuse];
@@ -54,6 +54,6 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
  * Installs the system call filter on every thread of the process at once (TSYNC). Call it when the worker is up:
  * its bootstrap needs calls that are refused afterwards. Needs no_new_privs. Returns what could not be set.
  */
-export function seccomp(libc: Libc, access: Access): string[] {
+export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, program(Deno.pid, access), { everyThread: true });
 }

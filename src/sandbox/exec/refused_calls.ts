@@ -1,4 +1,4 @@
-import { argument, BPF, ENTRY, type Operation, refusal, VERDICT, verdict } from "../confine/install_filter.ts";
+import { argument, BPF, denyWith, ENTRY, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
 
 const EPERM = 1, ENOSYS = 38;
 /** A jump by its operand. */
@@ -79,8 +79,8 @@ export function refusedCalls({ network, abi }: { readonly network: boolean; read
   const whole = [...Object.values(REFUSED).flat(), ...(abi < SIGNALS_ABI ? SIGNALS : [])];
   return [
     ...ENTRY,
-    ...ABSENT.flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], refusal(ENOSYS)]),
-    ...whole.flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], refusal(EPERM)]),
+    ...ABSENT.flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(ENOSYS)]),
+    ...whole.flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(EPERM)]),
     ...[...BY_ARGUMENT, socket(network)].flatMap(({ number, when }): Operation[] => {
       const then = [...when.flatMap(alternative), verdict(VERDICT.allow)];
       return [[BPF.equal, 0, then.length, number], ...then];
@@ -91,7 +91,7 @@ export function refusedCalls({ network, abi }: { readonly network: boolean; read
 
 /** Refuses where every check holds, goes on behind itself where one does not. */
 function alternative(checks: readonly Check[]): Operation[] {
-  let behind: Operation[] = [refusal(EPERM)];
+  let behind: Operation[] = [denyWith(EPERM)];
   for (const one of checks.toReversed()) behind = [...unless(one, behind.length), ...behind];
   return behind;
 }

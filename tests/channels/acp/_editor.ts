@@ -1,6 +1,6 @@
 import { client, type ClientContext, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { acpAgent } from "../../../src/channels/acp/acp_agent.ts";
-import { type Open, Sessions } from "../../../src/channels/acp/sessions.ts";
+import { EditorSessions, type Open } from "../../../src/channels/acp/sessions.ts";
 import type { Session } from "../../../src/channels/channel.ts";
 import { type Engine, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
@@ -42,7 +42,7 @@ export async function withEditor(
       close: () => Promise.resolve(void editor.closed.push(cwd)),
     });
   };
-  const sessions = new Sessions(open);
+  const sessions = new EditorSessions(open);
   const app = client({ name: "test" }).onNotification(methods.client.session.update, ({ params }) => {
     editor.updates.push(params.update);
   });

@@ -4,7 +4,7 @@ import {
   forkConversation,
   renameConversation,
 } from "../../../src/channels/cli/conversations_change_command.ts";
-import { listConversations, showConversation } from "../../../src/channels/cli/conversations_command.ts";
+import { printConversations, showConversation } from "../../../src/channels/cli/conversations_command.ts";
 import { retryCommand } from "../../../src/channels/cli/retry_command.ts";
 import { runCommand } from "../../../src/channels/cli/run_command.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
@@ -35,7 +35,7 @@ Deno.test("forkConversation() and runCommand() with --fork go on from an iterati
   await runCommand("on", { ...on, flags: { ...QUIET, continue: true } });
   assert.equal(on.io.out, "newest: 111\n");
   const list = engineServices(engine);
-  await listConversations({ ...list, flags: { limit: 5, output: "text" } });
+  await printConversations({ ...list, flags: { limit: 5, output: "text" } });
   const [line = "", root = "", ...branches] = list.io.out.trimEnd().split("\n");
   assert.match(line, /3 queries {2}test$/);
   assert.match(root, /^ {2}└ [0-9a-f-]{36} {2}first branch · 1 query · test$/);

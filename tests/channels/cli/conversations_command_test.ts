@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { listConversations, showConversation } from "../../../src/channels/cli/conversations_command.ts";
+import { printConversations, showConversation } from "../../../src/channels/cli/conversations_command.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
 import { type Engine, startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
@@ -21,13 +21,13 @@ Deno.test("listConversations() has one line for each, as JSON one object", async
   await using engine = await startEngine([replyJson([], { final: "a" })]);
   await engine.ask("One");
   const { io, services } = given(engine);
-  assert.equal(await listConversations({ services, io, flags: { limit: 5, output: "text" } }), 0);
+  assert.equal(await printConversations({ services, io, flags: { limit: 5, output: "text" } }), 0);
   assert.match(
     io.out,
     new RegExp(`^${engine.branch.conversationId}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d      1 query  test\n$`),
   );
   const json = given(engine);
-  await listConversations({ ...json, flags: { limit: 5, output: "json" } });
+  await printConversations({ ...json, flags: { limit: 5, output: "json" } });
   const [one] = JSON.parse(json.io.out);
   assert.deepEqual([one.conversationId, one.queries, one.title], [engine.branch.conversationId, 1, "test"]);
 });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../src/channels/cli/cli.ts";
-import type { DatabaseCare } from "../../../src/domain/database_care.ts";
+import type { DatabaseMaintenance } from "../../../src/domain/database_care.ts";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
 const ID = "01a2011b-b9ea-79aa-99f6-1925867d13c1";
 const COPIED = { path: "/b/copy.db", bytes: 1_234_567, schemaVersion: 2, ms: 1500 };
 
-function fakeCare(care: Partial<DatabaseCare>): DatabaseCare {
+function fakeCare(care: Partial<DatabaseMaintenance>): DatabaseMaintenance {
   const never = (): never => assert.fail("This was not to be asked");
   return {
     location: "/v/vis.db",
@@ -21,7 +21,7 @@ function fakeCare(care: Partial<DatabaseCare>): DatabaseCare {
   };
 }
 
-async function db(args: readonly string[], care: Partial<DatabaseCare>) {
+async function db(args: readonly string[], care: Partial<DatabaseMaintenance>) {
   const io = fakeIo({ args: ["db", ...args] });
   const asked: unknown[] = [];
   const services = fakeServices({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { Scope, TokenGrant } from "../../../src/channels/http/token_grant.ts";
+import type { TokenGrant, TokenScope } from "../../../src/channels/http/token_grant.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { NO_QUOTA, type Rig, SSE, startRig } from "./_rig.ts";
 
@@ -33,9 +33,9 @@ Deno.test("requireScope() each token does what its scope says, for every route t
     tokens: source(grant("reader", { scope: "read" }), grant("writer"), grant("owner", { scope: "admin" })),
   });
   const { paths } = await (await rig.ask("/openapi.json")).json();
-  const order: readonly Scope[] = ["read", "write", "admin"];
+  const order: readonly TokenScope[] = ["read", "write", "admin"];
   let tried = 0;
-  for (const [path, methods] of Object.entries<Record<string, { "x-vis-scope"?: Scope }>>(paths)) {
+  for (const [path, methods] of Object.entries<Record<string, { "x-vis-scope"?: TokenScope }>>(paths)) {
     for (const [method, { "x-vis-scope": wanted }] of Object.entries(methods)) {
       if (wanted === undefined) continue;
       for (const [at, name] of ["reader", "writer", "owner"].entries()) {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { RateLimit } from "../../../src/channels/http/rate_limit.ts";
+import { RateLimiter } from "../../../src/channels/http/rate_limit.ts";
 
 Deno.test("RateLimit take() fills up with time, to its burst and no further, and a clock that goes back gives nothing", () => {
   const clock = { now: 1_000_000 };
-  const limit = new RateLimit({ perMinute: 60, burst: 2 }, () => clock.now);
+  const limit = new RateLimiter({ perMinute: 60, burst: 2 }, () => clock.now);
   const takes = (): boolean => {
     try {
       limit.take("a", "token");
@@ -23,7 +23,7 @@ Deno.test("RateLimit take() fills up with time, to its burst and no further, and
 
 Deno.test("RateLimit keeps a bounded number of keys, and does not forget one that is empty for those that are full", () => {
   const clock = { now: 0 };
-  const limit = new RateLimit({ perMinute: 60, burst: 1 }, () => clock.now);
+  const limit = new RateLimiter({ perMinute: 60, burst: 1 }, () => clock.now);
   for (let at = 0; at < 9_999; at++) limit.take(`old ${at}`, "address");
   clock.now += 60_000;
   limit.take("busy", "address");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Run } from "../../../src/channels/http/run.ts";
+import { LiveRun } from "../../../src/channels/http/run.ts";
 import type { QueryEvent, QueryEventBody } from "../../../src/domain/query_event.ts";
 import type { QueryResult } from "../../../src/domain/query_result.ts";
 
@@ -7,7 +7,7 @@ import type { QueryResult } from "../../../src/domain/query_result.ts";
 function running() {
   let emit: (event: QueryEvent) => void = () => {};
   const end = Promise.withResolvers<QueryResult>();
-  const run = new Run((options) => {
+  const run = new LiveRun((options) => {
     emit = options.emit;
     return end.promise;
   });

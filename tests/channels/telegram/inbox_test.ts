@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import type { Entry } from "../../../src/channels/telegram/entry.ts";
+import type { PendingMessage } from "../../../src/channels/telegram/entry.ts";
 import { Inbox } from "../../../src/channels/telegram/inbox.ts";
 import type { StateStore } from "../../../src/domain/extension_state.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 
 const DAY = 86_400_000;
 
-function entry(updateId: number, text = "x"): Entry {
+function entry(updateId: number, text = "x"): PendingMessage {
   const chat = { id: 7, thread: null, group: false };
   const from = { id: 7, name: "A" };
   return { message: { updateId, chat, messageId: 1, from, text, command: null, files: [], album: null } };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { BotApi } from "../../../src/channels/telegram/bot_api.ts";
-import { Access } from "../../../src/channels/telegram/access.ts";
+import { UserAccess } from "../../../src/channels/telegram/access.ts";
 import { backoff } from "../../../src/channels/telegram/backoff.ts";
 import type { BotClock } from "../../../src/channels/telegram/bot_clock.ts";
 import { Outbox } from "../../../src/channels/telegram/outbox.ts";
@@ -99,7 +99,7 @@ Deno.test("backoff() doubles up to a minute, half of it by chance", () => {
 
 Deno.test("Access.mayTell() says a thing again after ten minutes, and no more than ten things a minute", () => {
   const clock = steppedClock();
-  const access = new Access({ clock, allowed: () => Promise.resolve([]) });
+  const access = new UserAccess({ clock, allowed: () => Promise.resolve([]) });
   const told = Array.from({ length: 50 }, (_, n) => access.mayTell(`user ${n}`)).filter((yes) => yes);
   assert.equal(told.length, 10);
   clock.time += 61_000;
@@ -109,7 +109,7 @@ Deno.test("Access.mayTell() says a thing again after ten minutes, and no more th
 });
 
 Deno.test("Access.allows() a listed user anywhere, anybody in a listed group, and nobody else", async () => {
-  const access = new Access({ clock: steppedClock(), allowed: () => Promise.resolve([7, -500, 900]) });
+  const access = new UserAccess({ clock: steppedClock(), allowed: () => Promise.resolve([7, -500, 900]) });
   const group = (id: number) => ({ id, thread: null, group: true });
   const own = (id: number) => ({ id, thread: null, group: false });
   assert.equal(await access.allows(7, group(-1)), true);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Entry } from "../../../src/channels/telegram/entry.ts";
+import type { PendingMessage } from "../../../src/channels/telegram/entry.ts";
 import { Inbox } from "../../../src/channels/telegram/inbox.ts";
 import { FakeBotApi } from "./_fake_bot_api.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
@@ -7,7 +7,7 @@ import { withBot } from "./_rig.ts";
 
 const answer = (text: string): string => replyJson([], { final: text });
 
-function entry(updateId: number, more: Partial<Entry> = {}): Entry {
+function entry(updateId: number, more: Partial<PendingMessage> = {}): PendingMessage {
   const chat = { id: 7, thread: null, group: false };
   const message = { updateId, chat, messageId: 1, from: { id: 7, name: "A" }, text: "ask", command: null };
   return { message: { ...message, files: [], album: null }, ...more };
@@ -18,7 +18,7 @@ async function left(
   api: FakeBotApi,
   { replies, leave, then }: {
     readonly replies: readonly string[];
-    readonly leave: (ask: (key: string) => Promise<string>) => Promise<(branchId: string) => Entry>;
+    readonly leave: (ask: (key: string) => Promise<string>) => Promise<(branchId: string) => PendingMessage>;
     readonly then: (rig: Parameters<Parameters<typeof withBot>[1]>[0]) => void | Promise<void>;
   },
 ): Promise<void> {

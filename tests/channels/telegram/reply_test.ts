@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Entry } from "../../../src/channels/telegram/entry.ts";
+import type { PendingMessage } from "../../../src/channels/telegram/entry.ts";
 import type { Messenger } from "../../../src/channels/telegram/messenger.ts";
-import { Reply } from "../../../src/channels/telegram/reply.ts";
+import { AnswerMessages } from "../../../src/channels/telegram/reply.ts";
 import type { RichMessage } from "../../../src/channels/telegram/rich_text.ts";
 import { RichText } from "../../../src/channels/telegram/rich_text.ts";
 import { Cancelled } from "../../../src/domain/errors.ts";
@@ -13,7 +13,7 @@ class Chat {
   readonly texts: string[] = [];
   readonly silent: boolean[] = [];
   readonly repliesTo: (number | null)[] = [];
-  saved: Pick<Entry, "replies" | "progress"> = {};
+  saved: Pick<PendingMessage, "replies" | "progress"> = {};
   calls = 0;
   /** Telegram lets nothing be removed. */
   keeps = false;
@@ -29,7 +29,7 @@ class Chat {
     return this.saved.replies ?? [];
   }
 
-  reply(): Reply {
+  reply(): AnswerMessages {
     const messenger = {
       send: (_place: unknown, { text }: RichMessage, { silent = false, replyTo = null } = {}) =>
         this.#step(() => {
@@ -52,7 +52,7 @@ class Chat {
     } as unknown as Messenger;
     const save = (change: Chat["saved"]) => this.#step(() => void (this.saved = { ...this.saved, ...change }));
     const { progress } = this.saved;
-    return new Reply({ place: PLACE, replyTo: 5, messenger, ids: this.ids, progress, save });
+    return new AnswerMessages({ place: PLACE, replyTo: 5, messenger, ids: this.ids, progress, save });
   }
 
   #step<T>(work: () => T): Promise<T> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Conversation } from "../../../src/conversation/conversations.ts";
 import type { Session } from "../../../src/channels/channel.ts";
-import { Sessions } from "../../../src/channels/telegram/sessions.ts";
+import { ModelSessions } from "../../../src/channels/telegram/sessions.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 
 const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -20,7 +20,7 @@ function rig() {
   const open = new Map<string, number>();
   const slow: Slow = { closing: Promise.resolve(), opening: Promise.resolve() };
   const name = (model: string | null): string => model ?? "main";
-  const sessions = new Sessions({
+  const sessions = new ModelSessions({
     log: LOG,
     open: async (model) => {
       noted.push(`open ${name(model)}`);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Entry } from "../../../src/channels/tui/entry.ts";
+import type { TranscriptEntry } from "../../../src/channels/tui/entry.ts";
 import { Transcript } from "../../../src/channels/tui/transcript.ts";
 
 /** Lines that say where they stand. */
-function entry(name: string, count: number): Entry & { count: number; drawn: number } {
+function entry(name: string, count: number): TranscriptEntry & { count: number; drawn: number } {
   return {
     count,
     drawn: 0,
@@ -66,7 +66,7 @@ Deno.test("replace() above, at and below what is seen moves none of what stays",
 
 Deno.test("scroll() stops where more is on its way", () => {
   const transcript = new Transcript();
-  const waits: Entry = { ...entry("w", 1), pending: true };
+  const waits: TranscriptEntry = { ...entry("w", 1), pending: true };
   transcript.add(entry("a", 50), waits, entry("b", 3));
   transcript.view(20, 3);
   transcript.scroll(-40);

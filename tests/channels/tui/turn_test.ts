@@ -3,7 +3,7 @@ import { DEFAULT_PREFS } from "../../../src/channels/tui/panels/prefs.ts";
 import { OlderEntry } from "../../../src/channels/tui/older_entry.ts";
 import { makeTheme } from "../../../src/channels/tui/theme.ts";
 import { Transcript } from "../../../src/channels/tui/transcript.ts";
-import { Turn } from "../../../src/channels/tui/turn.ts";
+import { RunningTurn } from "../../../src/channels/tui/turn.ts";
 import { stripTerminalSequences } from "@earendil-works/pi-tui";
 import { blockResult } from "../../../src/domain/block_result.ts";
 import { Emitter } from "../../../src/domain/emitter.ts";
@@ -12,11 +12,11 @@ import { startEngine } from "../../helpers/engine.ts";
 const shown = () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false });
 
 async function withTurn(
-  work: (parts: { turn: Turn; transcript: Transcript; emitter: Emitter }) => void,
+  work: (parts: { turn: RunningTurn; transcript: Transcript; emitter: Emitter }) => void,
 ): Promise<void> {
   await using engine = await startEngine([]);
   const transcript = new Transcript();
-  const turn = new Turn(transcript, { shown, conversations: () => engine.conversations });
+  const turn = new RunningTurn(transcript, { shown, conversations: () => engine.conversations });
   work({ turn, transcript, emitter: new Emitter((event) => turn.show(event), { queryId: "q", now: () => 0 }) });
 }
 

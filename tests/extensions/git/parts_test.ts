@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isPlainConfig, readConfig } from "../../../extensions/git/config_text.ts";
+import { isPlainConfig, parseGitConfig } from "../../../extensions/git/config_text.ts";
 import live, { isRepository } from "../../../extensions/git/live.ts";
 import git from "../../../extensions/git/mod.ts";
 import { PatchReader } from "../../../extensions/git/patch_reader.ts";
@@ -32,12 +32,15 @@ Deno.test("isPlainConfig() takes no file for plain that could name a program by 
 
 Deno.test("readConfig() reads sections, quotes, comments and lines that go on", () => {
   const text = '[User]\n\tName = "A # b" c ; d\n[core "x y"] flag\n\tlong = a \\\n b\n\tescaped = "\\t\\"q\\""\n';
-  assert.deepEqual(readConfig(text).map(({ section, subsection, key, value }) => [section, subsection, key, value]), [
-    ["user", null, "name", "A # b c"],
-    ["core", "x y", "flag", "true"],
-    ["core", "x y", "long", "a   b"],
-    ["core", "x y", "escaped", '\t"q"'],
-  ]);
+  assert.deepEqual(
+    parseGitConfig(text).map(({ section, subsection, key, value }) => [section, subsection, key, value]),
+    [
+      ["user", null, "name", "A # b c"],
+      ["core", "x y", "flag", "true"],
+      ["core", "x y", "long", "a   b"],
+      ["core", "x y", "escaped", '\t"q"'],
+    ],
+  );
 });
 
 Deno.test("overridesOf() overrides filters and drivers by their names, and no other setting", () => {

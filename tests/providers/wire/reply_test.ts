@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { Reply } from "../../../src/providers/wire/reply.ts";
+import { ReplyBuilder } from "../../../src/providers/wire/reply.ts";
 
 Deno.test("Reply keeps halves of characters back until they are whole", () => {
-  const reply = new Reply("m");
+  const reply = new ReplyBuilder("m");
   for (const half of "a😀b") for (const unit of half.split("")) reply.text(unit);
   reply.reasoning("\ud83d");
   reply.text("c");
@@ -18,7 +18,7 @@ Deno.test("Reply keeps halves of characters back until they are whole", () => {
 });
 
 Deno.test("Reply takes nothing for text that is no text", () => {
-  const reply = new Reply("m");
+  const reply = new ReplyBuilder("m");
   for (const odd of [undefined, null, 5, {}, [], ""]) {
     reply.text(odd);
     reply.reasoning(odd);
@@ -29,19 +29,19 @@ Deno.test("Reply takes nothing for text that is no text", () => {
 });
 
 Deno.test("Reply replaces counts by later ones and keeps what they leave out", () => {
-  const reply = new Reply("m");
+  const reply = new ReplyBuilder("m");
   reply.count({ input: 5, output: 1, cached: 9, reasoning: "many", cacheWrite: undefined });
   reply.count({ output: 7, input: null, cached: NaN });
   assert.deepEqual(reply.usage, { input: 5, output: 7, cached: 5, reasoning: 0, calls: 1 });
 });
 
 Deno.test("Reply remembers the end of its text for messages, or why it was declined", () => {
-  const reply = new Reply("m");
+  const reply = new ReplyBuilder("m");
   reply.text("x".repeat(600));
   reply.text("end");
   reply.decline("SAFETY");
   assert.deepEqual([reply.tail.length, reply.tail.endsWith("xend"), reply.finish], [500, true, "content-filter"]);
-  const early = new Reply("m");
+  const early = new ReplyBuilder("m");
   early.decline("SAFETY");
   assert.equal(early.tail, "SAFETY");
 });

@@ -1,11 +1,11 @@
 import vm from "node:vm";
 import { transform } from "sucrase";
-import type { Restored } from "../../../src/sandbox/child/variables_restore.ts";
+import type { RestoredVariable } from "../../../src/sandbox/child/variables_restore.ts";
 import type { VariableImage } from "../../../src/domain/variable.ts";
 import { FunctionNames } from "../../../src/sandbox/child/function_names.ts";
 import { KeptNumbers } from "../../../src/sandbox/child/kept_numbers.ts";
 import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare_block.ts";
-import { type BlockEnd, Variables } from "../../../src/sandbox/child/variables.ts";
+import { type BlockEnd, RealmVariables } from "../../../src/sandbox/child/variables.ts";
 
 export interface Ran {
   readonly value: unknown;
@@ -21,7 +21,7 @@ export function prepare(source: string, functionNames?: FunctionNames): ReturnTy
 
 /** Runs blocks in this realm as the worker does, without its limits; `close` takes their variables away. */
 export class BlockRunner {
-  variables = new Variables();
+  variables = new RealmVariables();
   /** The newest version of every variable, as a store would keep it. */
   readonly stored = new Map<string, VariableImage>();
   readonly numbers = new KeptNumbers();
@@ -60,9 +60,9 @@ export class BlockRunner {
   }
 
   /** As after a restart: everything gone, then what was stored comes back. */
-  restart(images: readonly VariableImage[] = [...this.stored.values()]): Restored[] {
+  restart(images: readonly VariableImage[] = [...this.stored.values()]): RestoredVariable[] {
     this.variables.forget(this.variables.names());
-    this.variables = new Variables();
+    this.variables = new RealmVariables();
     return this.variables.restore(images);
   }
 

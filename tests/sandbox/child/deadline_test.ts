@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Deadline } from "../../../src/sandbox/child/deadline.ts";
+import { BlockDeadline } from "../../../src/sandbox/child/deadline.ts";
 
 /** A clock and timers that the test moves. */
 class Clock {
@@ -7,7 +7,7 @@ class Clock {
   started = 0;
   due: number[] = [];
   readonly #timers = new Map<number, { readonly at: number; readonly f: () => void }>();
-  readonly deadline = new Deadline<number>({
+  readonly deadline = new BlockDeadline<number>({
     setTimeout: (f, ms) => {
       this.#timers.set(++this.started, { at: this.now + ms, f });
       return this.started;

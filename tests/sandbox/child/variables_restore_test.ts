@@ -3,7 +3,7 @@ import vm from "node:vm";
 import type { VariableImage } from "../../../src/domain/variable.ts";
 import { decode } from "../../../src/sandbox/codec.ts";
 import type { BlockEnd } from "../../../src/sandbox/child/variables.ts";
-import type { RestoreReport } from "../../../src/sandbox/sandbox.ts";
+import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 import { CORPUS } from "./block_corpus.ts";
 import { MORE } from "./block_corpus_more.ts";
 import { NAMESPACES } from "./namespace_corpus.ts";
@@ -151,7 +151,7 @@ Deno.test("Variables work while the prototypes they could use are broken", async
     },
     configurable: true,
   };
-  let end: BlockEnd | null = null, reports: readonly RestoreReport[] = [], failure: unknown = null;
+  let end: BlockEnd | null = null, reports: readonly VariableRestoreReport[] = [], failure: unknown = null;
   for (let i = 0; i < saved.length; i++) define(saved[i]![0], saved[i]![1], broken);
   try {
     end = runner.variables.afterBlock({ declarations: [], reads: ["list", "map", "a", "text", "f"] }, { ok: true });

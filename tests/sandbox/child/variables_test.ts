@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { VariableImage } from "../../../src/domain/variable.ts";
-import { Variables } from "../../../src/sandbox/child/variables.ts";
+import { RealmVariables } from "../../../src/sandbox/child/variables.ts";
 import { BlockRunner, type Ran } from "./block_runner.ts";
 
 const names = (images: readonly VariableImage[]): string[] => images.map(({ name }) => name);
@@ -179,7 +179,7 @@ Deno.test("Variables.forget() removes names and gives back what they hid", async
 Deno.test("Variables.declare() refuses what the realm does not give away, and keeps existing values", () => {
   const global: Record<string, unknown> = {};
   Object.defineProperty(global, "fixed", { value: 1, writable: false, configurable: false });
-  const variables = new Variables({ global });
+  const variables = new RealmVariables({ global });
   assert.throws(() => variables.declare(["fixed"]), SyntaxError);
   variables.bind("x", 5, { user: true });
   variables.declare(["x"]);

@@ -2,10 +2,10 @@ import type { BranchOfConversation, Conversation, Conversations } from "../../..
 import type { SearchHit } from "../../../domain/archive.ts";
 import type { PanelParts } from "../panel.ts";
 
-export type Listed = Awaited<ReturnType<Conversations["list"]>>[number];
+export type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 
 /** A conversation of the list, one of its branches, or a place where words were found. */
-export type FoundItem = Listed | BranchOfConversation | (SearchHit & { readonly workspace: string });
+export type FoundItem = ListedConversation | BranchOfConversation | (SearchHit & { readonly workspace: string });
 
 /** Conversations that are read at once, and places of a search. */
 const PAGE = 100;
@@ -23,9 +23,9 @@ export function itemKey(item: FoundItem): string {
 }
 
 /** What a list of conversations has read so far. */
-export class Found {
+export class ConversationSearch {
   readonly #parts: PanelParts;
-  #listed: readonly Listed[] = [];
+  #listed: readonly ListedConversation[] = [];
   #complete = false;
   /** Of the newest search that was answered. */
   #hits: Hits | null = null;

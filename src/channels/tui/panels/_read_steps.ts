@@ -1,11 +1,11 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { type Step, step } from "./_step.ts";
+import { type IterationSummary, step } from "./_step.ts";
 import type { Query } from "./_turns.ts";
 
 /** Iterations as the list has them. */
 export async function readSteps(
   conversations: Conversations,
   { query, after, limit }: { readonly query: Query; readonly after: number; readonly limit: number },
-): Promise<readonly Step[]> {
+): Promise<readonly IterationSummary[]> {
   return (await conversations.iterations(query.queryId, { after, limit })).map(step);
 }

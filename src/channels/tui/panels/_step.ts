@@ -5,7 +5,7 @@ import { flat } from "./_flat.ts";
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 /** What a list says about an iteration. */
-export interface Step {
+export interface IterationSummary {
   readonly iterationId: string;
   readonly position: number;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Step {
 }
 
 /** The values of its blocks are not kept. */
-export function step(iteration: StoredIteration): Step {
+export function step(iteration: StoredIteration): IterationSummary {
   const { iterationId, position, metadata, status, traces, blocks, thinking, error } = iteration;
   const outcome = typeof metadata["outcome"] === "string" ? metadata["outcome"] : status;
   const pending = metadata["pendingBlocks"];

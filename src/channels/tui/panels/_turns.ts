@@ -4,13 +4,13 @@ import { flat } from "./_flat.ts";
 import { List } from "./_list.ts";
 import type { Movement } from "./_movement.ts";
 import { row } from "./_row.ts";
-import type { Step } from "./_step.ts";
+import type { IterationSummary } from "./_step.ts";
 
 export type Query = Awaited<ReturnType<Conversations["queries"]>>[number];
 
 export type TurnItem =
   | { readonly kind: "query"; readonly query: Query; readonly number: number }
-  | { readonly kind: "step"; readonly query: Query; readonly step: Step }
+  | { readonly kind: "step"; readonly query: Query; readonly step: IterationSummary }
   /** Stands for earlier iterations, which come when one goes there. */
   | { readonly kind: "earlier"; readonly query: Query; readonly before: number };
 
@@ -22,12 +22,12 @@ type Read = (query: Query, range: { readonly after: number; readonly limit: numb
 
 /** The queries of a branch, with the iterations of those that are unfolded: the newest ones first read, earlier ones when
  * they are gone to. */
-export class Turns {
+export class TurnList {
   readonly list: List<TurnItem>;
   readonly #read: Read;
   #queries: readonly Query[] = [];
   #words: readonly string[] = [];
-  readonly #steps = new Map<string, readonly Step[]>();
+  readonly #steps = new Map<string, readonly IterationSummary[]>();
   readonly #open = new Set<string>();
 
   constructor(read: Read) {
@@ -71,7 +71,7 @@ export class Turns {
   }
 
   /** What `read` was asked for is there. */
-  add(query: Query, found: readonly Step[]): void {
+  add(query: Query, found: readonly IterationSummary[]): void {
     const known = this.#steps.get(query.queryId) ?? [];
     const fresh = found.filter(({ position }) => !known.some((one) => one.position === position));
     const selected = this.list.selected;

@@ -4,17 +4,17 @@ import { BasePanel } from "./_base_panel.ts";
 import { LineInput } from "./_line_input.ts";
 import { movement } from "./_movement.ts";
 import { readSteps } from "./_read_steps.ts";
-import { type TurnItem, Turns } from "./_turns.ts";
+import { type TurnItem, TurnList } from "./_turns.ts";
 
 /** A panel that chooses an iteration of the branch on the screen. */
 export abstract class TurnsPanel extends BasePanel {
-  protected readonly turns: Turns;
+  protected readonly turns: TurnList;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "words of a request" });
   #loaded = false;
 
   constructor(parts: PanelParts) {
     super(parts);
-    this.turns = new Turns((query, range) =>
+    this.turns = new TurnList((query, range) =>
       this.load(`${query.queryId} ${range.after}`, {
         work: () => readSteps(parts.session().conversations, { query, ...range }),
         then: (steps) => this.turns.add(query, steps),

@@ -2,7 +2,7 @@ import { matchesKey } from "@earendil-works/pi-tui";
 import type { Panel, PanelParts } from "../panel.ts";
 import { BasePanel } from "./_base_panel.ts";
 import { flat } from "./_flat.ts";
-import { Found, type FoundItem, itemKey } from "./_found.ts";
+import { ConversationSearch, type FoundItem, itemKey } from "./_found.ts";
 import { itemLines } from "./_item_lines.ts";
 import { LineInput } from "./_line_input.ts";
 import { List } from "./_list.ts";
@@ -28,7 +28,7 @@ interface Asked {
 
 class ConversationList extends BasePanel {
   readonly #now: () => number;
-  readonly #found: Found;
+  readonly #found: ConversationSearch;
   #everywhere = false;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "words of requests, code or answers" });
   readonly #list = new List<FoundItem>({
@@ -45,7 +45,7 @@ class ConversationList extends BasePanel {
   constructor(parts: PanelParts, now: () => number) {
     super(parts);
     this.#now = now;
-    this.#found = new Found(parts);
+    this.#found = new ConversationSearch(parts);
     this.#more();
   }
 
