@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import * as shipped from "../extensions/index.ts";
 import { settingsSectionsOf } from "../src/app/settings_sections_of.ts";
-import { configJsonSchema, type Setting, settingList } from "../src/config/setting_list.ts";
+import { configJsonSchema, type ConfigSetting, settingList } from "../src/config/setting_list.ts";
 import type { SettingsSection } from "../src/domain/settings_section.ts";
 
 const SECTIONS = settingsSectionsOf(shipped);
@@ -16,7 +16,7 @@ export async function configFiles(): Promise<Readonly<Record<string, string>>> {
 
 function page(schema: object): string {
   const all = settingList(schema).filter(({ key }) => !SECTIONS.all.some(({ name }) => key.startsWith(`${name}.`)));
-  const isOwn = ({ key }: Setting): boolean => !key.startsWith("extensions.config.");
+  const isOwn = ({ key }: ConfigSetting): boolean => !key.startsWith("extensions.config.");
   return [
     "# Settings",
     "",
@@ -55,7 +55,7 @@ function noteOf({ name, namespace }: SettingsSection): readonly string[] {
   ];
 }
 
-function table(settings: readonly Setting[]): readonly string[] {
+function table(settings: readonly ConfigSetting[]): readonly string[] {
   const rows = settings.map(({ key, type, doc, default: given }) => {
     const names = SECTIONS.spellings(key);
     const may = SECTIONS.projectKeys.some((one) => names.some((name) => name === one || name.startsWith(`${one}.`)));

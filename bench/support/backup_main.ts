@@ -1,5 +1,5 @@
 /** `backup_main.ts SOURCE TARGET`: what `vis db backup` does. */
-import { SqliteCare } from "../../src/persistence/sqlite_care.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_care.ts";
 
 const [source = "", target = ""] = Deno.args;
-await new SqliteCare({ path: source }).backup(target);
+await new SqliteMaintenance({ path: source }).backup(target);
