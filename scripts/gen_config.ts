@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import * as shipped from "../extensions/index.ts";
 import { settingsSectionsOf } from "../src/app/settings_sections_of.ts";
 import { configJsonSchema, type ConfigSetting, settingList } from "../src/config/setting_list.ts";
-import type { SettingsSection } from "../src/domain/settings_section.ts";
+import type { SettingsSection } from "../src/domain/records/settings_section.ts";
 
 const SECTIONS = settingsSectionsOf(shipped);
 const FOLDER = new URL("../docs/generated/", import.meta.url);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { QueryResult } from "../../src/domain/query_result.ts";
+import type { QueryResult } from "../../src/domain/query/query_result.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { demoReply } from "../../src/providers/demo/demo_reply.ts";
 import type { EvalTask } from "../../tests/helpers/eval_data.ts";

@@ -1,7 +1,7 @@
 import { fstatSync } from "node:fs";
 import type { Io } from "../channels/channel.ts";
 import { OutputError, UsageError } from "../domain/errors.ts";
-import { fileFault } from "../domain/file_fault.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
 import { OutputQueue } from "./output_queue.ts";
 import { PROCESS_LIMITS } from "./process_limits.ts";
 

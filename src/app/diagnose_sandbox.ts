@@ -1,5 +1,5 @@
 import type { CheckResult } from "../channels/channel.ts";
-import { oneLine } from "../domain/clip.ts";
+import { oneLine } from "../domain/text/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { messageOf } from "../domain/kit/message_of.ts";
 import { probeWalls, type WallProbe } from "../sandbox/probe_walls.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CheckResult } from "../channels/channel.ts";
 import { type ConfigError, SettingError } from "../domain/errors.ts";
-import { fileCode, fileFault } from "../domain/file_fault.ts";
+import { fileCode, fileFault } from "../domain/text/file_fault.ts";
 import { folderFault } from "./folder_fault.ts";
 import type { Settings } from "./settings.ts";
 

@@ -2,10 +2,15 @@ import { messageOf } from "../domain/kit/message_of.ts";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { ExtensionAdmin } from "../channels/channel.ts";
-import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
+import type {
+  ExtensionCheck,
+  ExtensionCommandFacts,
+  ExtensionFacts,
+  TrustFacts,
+} from "../domain/reports/extension_report.ts";
 import { settingList } from "../config/setting_list.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
-import { fileFault } from "../domain/file_fault.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
 import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../extension/extension_folder.ts";
 import { isWanted } from "../extension/is_wanted.ts";

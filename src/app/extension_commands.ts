@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ExtensionCommandFacts } from "../domain/extension_report.ts";
+import type { ExtensionCommandFacts } from "../domain/reports/extension_report.ts";
 import { discoverFolders } from "../extension/discover.ts";
 import type { Extension } from "../extension/spec.ts";
 import { commandShape } from "./command_shape.ts";

@@ -2,7 +2,7 @@ import { messageOf } from "../domain/kit/message_of.ts";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { UsageError } from "../domain/errors.ts";
-import { readBounded } from "../domain/read_bounded.ts";
+import { readBounded } from "../domain/kit/read_bounded.ts";
 import { readTar } from "../extension/read_tar.ts";
 import type { EnvironmentVariables } from "./settings.ts";
 

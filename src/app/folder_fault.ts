@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { fileFault } from "../domain/file_fault.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
 
 /** Why nothing can be put into a folder that is there, or that would be made with what is above it; "" where it can. */
 export function folderFault(path: string): string {

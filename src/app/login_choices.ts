@@ -1,5 +1,5 @@
-import { BOT_LOGIN } from "../domain/bot_login.ts";
-import type { LoginChoice } from "../domain/provider_report.ts";
+import { BOT_LOGIN } from "../domain/reports/bot_login.ts";
+import type { LoginChoice } from "../domain/reports/provider_report.ts";
 import { discoverLocal, type LocalAddress, usualAddresses } from "../providers/discover.ts";
 import { PRESETS } from "../providers/presets.ts";
 import type { Settings } from "./settings.ts";

@@ -1,4 +1,4 @@
-import { isLoopback } from "../domain/is_loopback.ts";
+import { isLoopback } from "../domain/kit/is_loopback.ts";
 
 /** What whoever starts a server should know of the host that it listens on. */
 export function openNotes(host: string): readonly string[] {

@@ -3,7 +3,7 @@ import type { OpenRequest, Session } from "../channels/channel.ts";
 import type { ConversationParts } from "../conversation/conversation_parts.ts";
 import { Conversations } from "../conversation/conversations.ts";
 import { ConfigError } from "../domain/errors.ts";
-import { Playback } from "../domain/playback.ts";
+import { Playback } from "../domain/records/playback.ts";
 import { createLog } from "../logging/log.ts";
 import type { Store } from "../persistence/store.ts";
 import { DEFAULT_CAPS } from "../prompt/context_parts.ts";

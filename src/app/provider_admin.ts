@@ -1,6 +1,6 @@
 import { messageOf } from "../domain/kit/message_of.ts";
 import type { ProviderAdmin } from "../channels/channel.ts";
-import { BOT_LOGIN } from "../domain/bot_login.ts";
+import { BOT_LOGIN } from "../domain/reports/bot_login.ts";
 import { Cancelled, ConfigError, UsageError } from "../domain/errors.ts";
 import type {
   KeyReport,
@@ -10,7 +10,7 @@ import type {
   ModelsReport,
   ProviderReport,
   ProvidersReport,
-} from "../domain/provider_report.ts";
+} from "../domain/reports/provider_report.ts";
 import type { CopilotEndpoints } from "../providers/copilot_endpoints.ts";
 import type { Credentials } from "../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../providers/model_data.ts";

@@ -2,7 +2,7 @@ import type { RunningServer, ServeRequest, Session, VersionFacts } from "../chan
 import { startHttp } from "../channels/http/start_http.ts";
 import { usedTokens } from "../channels/http/used_tokens.ts";
 import type { Config } from "../config/schema.ts";
-import type { ExtensionFacts } from "../domain/extension_report.ts";
+import type { ExtensionFacts } from "../domain/reports/extension_report.ts";
 import { createLog } from "../logging/log.ts";
 import { connectionTable } from "./connection_table.ts";
 import { AppExtensionAdmin } from "./extension_admin.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import type { ServeRequest } from "../channels/channel.ts";
 import { ConfigError } from "../domain/errors.ts";
-import { fileFault } from "../domain/file_fault.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
 import type { EnvironmentVariables, Settings } from "./settings.ts";
 
 export interface ServerToken {

@@ -3,7 +3,7 @@ import type { OpenRequest } from "../channels/channel.ts";
 import type { ConfigFile, ProjectFile } from "../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
-import { fileFault } from "../domain/file_fault.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 import { settingsSectionsOf } from "./settings_sections_of.ts";
 

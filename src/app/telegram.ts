@@ -1,7 +1,7 @@
 import type { RunningBot, TelegramRequest } from "../channels/channel.ts";
 import { openTelegram } from "../channels/telegram/open_telegram.ts";
 import { ConfigError } from "../domain/errors.ts";
-import { isLoopback } from "../domain/is_loopback.ts";
+import { isLoopback } from "../domain/kit/is_loopback.ts";
 import { botSettings } from "./bot_settings.ts";
 import { openSession, type SessionParts } from "./open_session.ts";
 import { readService } from "./read_service.ts";

@@ -1,5 +1,5 @@
 import type { TelegramRequest } from "../channels/channel.ts";
-import { BOT_LOGIN } from "../domain/bot_login.ts";
+import { BOT_LOGIN } from "../domain/reports/bot_login.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { credentialsOf } from "./build_router.ts";
 import type { Settings } from "./settings.ts";

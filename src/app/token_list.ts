@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Quota, TokenGrant, TokenSource } from "../channels/http/token_grant.ts";
 import { parseJsonc } from "../config/parse_jsonc.ts";
 import { ConfigError } from "../domain/errors.ts";
-import { fileFault } from "../domain/file_fault.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
 import type { Log } from "../logging/log.ts";
 
 /** How long a list is taken for current. */

@@ -1,6 +1,6 @@
 import { messageOf } from "../domain/kit/message_of.ts";
 import { ProviderError } from "../domain/errors.ts";
-import type { KeyTrial } from "../domain/provider_report.ts";
+import type { KeyTrial } from "../domain/reports/provider_report.ts";
 import { makeProvider } from "./make_provider.ts";
 import type { ResolvedProvider } from "./resolve_provider.ts";
 

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
-import { fileFault } from "../domain/file_fault.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
 
 /** Puts a text in the place of a file, whole or not at all, readable as the old one was, a new one by its owner alone.
  * `follow`: where a link stands, the file that it leads to; otherwise the link gives way. Throws `ConfigError`. */

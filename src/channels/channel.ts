@@ -1,10 +1,21 @@
 import type { Conversations } from "../conversation/conversations.ts";
-import type { Playback } from "../domain/playback.ts";
-import type { DatabaseMaintenance } from "../domain/database_care.ts";
-import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts } from "../domain/extension_report.ts";
-import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/setting_facts.ts";
-import type { KeyReport, KeyTrial, LoginChoice, ModelsReport, ProvidersReport } from "../domain/provider_report.ts";
-import type { ReplayPlace, ReplayRequest } from "../domain/replay_place.ts";
+import type { Playback } from "../domain/records/playback.ts";
+import type { DatabaseMaintenance } from "../domain/records/database_maintenance.ts";
+import type {
+  ExtensionCheck,
+  ExtensionCommandFacts,
+  ExtensionFacts,
+  TrustFacts,
+} from "../domain/reports/extension_report.ts";
+import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/reports/setting_facts.ts";
+import type {
+  KeyReport,
+  KeyTrial,
+  LoginChoice,
+  ModelsReport,
+  ProvidersReport,
+} from "../domain/reports/provider_report.ts";
+import type { ReplayPlace, ReplayRequest } from "../domain/records/replay_place.ts";
 
 /** What a channel says about how it wants to work; everything else comes from the configuration. */
 export interface OpenRequest {

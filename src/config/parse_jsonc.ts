@@ -1,5 +1,5 @@
 import { messageOf } from "../domain/kit/message_of.ts";
-import { oneLine } from "../domain/clip.ts";
+import { oneLine } from "../domain/text/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
 
 /** The value of a file in JSON with comments and trailing commas; throws `ConfigError` that names the file. */

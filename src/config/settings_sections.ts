@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { SettingsSection } from "../domain/settings_section.ts";
+import type { SettingsSection } from "../domain/records/settings_section.ts";
 import { type ConfigLayer, mergeLayers } from "./layers.ts";
 import { PROJECT_KEYS } from "./refused_keys.ts";
 

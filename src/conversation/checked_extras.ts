@@ -1,6 +1,6 @@
-import { checkImages } from "../domain/check_images.ts";
+import { checkImages } from "../domain/images/check_images.ts";
 import { UsageError } from "../domain/errors.ts";
-import type { Image } from "../domain/image.ts";
+import type { Image } from "../domain/images/image.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { Router } from "../providers/router.ts";
 

@@ -1,5 +1,5 @@
-import type { Emit } from "../domain/query_event.ts";
-import type { QueryResult } from "../domain/query_result.ts";
+import type { Emit } from "../domain/query/query_event.ts";
+import type { QueryResult } from "../domain/query/query_result.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { QueryParts } from "../query/query_parts.ts";
 import type { ChildPoolOptions } from "./living_children.ts";

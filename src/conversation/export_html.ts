@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { oneLine } from "../domain/clip.ts";
-import type { Image } from "../domain/image.ts";
-import { imageMediaType } from "../domain/image_media_type.ts";
-import type { RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
+import { oneLine } from "../domain/text/clip.ts";
+import type { Image } from "../domain/images/image.ts";
+import { imageMediaType } from "../domain/images/media_type.ts";
+import type { RecordedIteration, RecordedQuery, Recording } from "../domain/records/recording.ts";
 import { answerHtml } from "./export_answer.ts";
 import { codeHtml } from "./export_code.ts";
 import { endFacts, minute, pageText, resultParts } from "./export_parts.ts";

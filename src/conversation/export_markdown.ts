@@ -1,4 +1,4 @@
-import type { RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
+import type { RecordedIteration, RecordedQuery, Recording } from "../domain/records/recording.ts";
 import { endFacts, minute, pageText, resultParts } from "./export_parts.ts";
 
 /** A conversation as Markdown for reading. Stored text stands in quotes and fences that it cannot leave; a request or an

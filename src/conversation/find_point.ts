@@ -1,6 +1,6 @@
-import type { QueryIterations } from "../domain/conversation_care.ts";
+import type { QueryIterations } from "../domain/records/conversation_maintenance.ts";
 import { UsageError } from "../domain/errors.ts";
-import type { BranchPoint } from "../domain/new_fork.ts";
+import type { BranchPoint } from "../domain/records/new_fork.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;

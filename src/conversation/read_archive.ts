@@ -6,10 +6,10 @@ import {
   ARCHIVE_VERSION,
   type ConversationArchive,
   conversationArchive,
-} from "../domain/conversation_archive.ts";
-import { clip } from "../domain/clip.ts";
+} from "../domain/records/conversation_archive.ts";
+import { clip } from "../domain/text/clip.ts";
 import { UsageError } from "../domain/errors.ts";
-import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
+import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
 import { decode } from "../sandbox/codec.ts";
 import { archiveDigest } from "./archive_digest.ts";
 import { withScopeChanges } from "./_old_scopes.ts";

@@ -1,7 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
-import { fileFault } from "../domain/file_fault.ts";
-import type { Image } from "../domain/image.ts";
-import { MAX_IMAGE_BYTES, readImage } from "../domain/read_image.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
+import type { Image } from "../domain/images/image.ts";
+import { MAX_IMAGE_BYTES, readImage } from "../domain/images/read_image.ts";
 
 /** An image that a user named by its path; `name` is what errors call it. No more than an image may have is read. Throws
  * `UsageError`. */

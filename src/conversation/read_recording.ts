@@ -1,7 +1,7 @@
-import type { JsonValue } from "../domain/json_value.ts";
-import type { RecordedContext, RecordedIteration, RecordedQuery, Recording } from "../domain/recording.ts";
+import type { JsonValue } from "../domain/text/json_value.ts";
+import type { RecordedContext, RecordedIteration, RecordedQuery, Recording } from "../domain/records/recording.ts";
 import type { Branch, Store, StoredIteration } from "../persistence/store.ts";
-import type { StoredQuery } from "../domain/stored_query.ts";
+import type { StoredQuery } from "../domain/query/stored_query.ts";
 import { valueOf } from "../environment/history.ts";
 import { parseReply } from "../prompt/parse_reply.ts";
 import { ReplyStream } from "../prompt/stream_reply.ts";

@@ -1,9 +1,9 @@
-import type { Image } from "../domain/image.ts";
-import type { NewConversation } from "../domain/new_conversation.ts";
-import type { NewFork } from "../domain/new_fork.ts";
-import type { Emit } from "../domain/query_event.ts";
-import type { KeyedRequest } from "../domain/request_key.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import type { Image } from "../domain/images/image.ts";
+import type { NewConversation } from "../domain/records/new_conversation.ts";
+import type { NewFork } from "../domain/records/new_fork.ts";
+import type { Emit } from "../domain/query/query_event.ts";
+import type { KeyedRequest } from "../domain/query/request_key.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableSource } from "../environment/given_source.ts";
 import type { Branch } from "../persistence/store.ts";
 

@@ -1,4 +1,4 @@
-import { readable } from "../domain/readable.ts";
+import { readable } from "../domain/text/readable.ts";
 import type { ShownVersion } from "./records.ts";
 
 /** The value of a version for a reader; for one that has none, why. */

@@ -1,4 +1,4 @@
-import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { CustomBinding } from "../extension/environment_keys.ts";
 import { TAKEN_NAMES } from "../extension/taken_names.ts";
 import { LANGUAGE_NAMES } from "../sandbox/child/analysis_globals.ts";

@@ -1,4 +1,4 @@
-import { readable } from "../domain/readable.ts";
+import { readable } from "../domain/text/readable.ts";
 
 const MAX_CHARS = 160;
 const MAX_ITEMS = 6;

@@ -1,6 +1,6 @@
 import { HostCallError } from "../domain/errors.ts";
-import type { AnswerType, Confidence } from "../domain/query_result.ts";
-import { readable } from "../domain/readable.ts";
+import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
+import { readable } from "../domain/text/readable.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
 import type { QueryScope } from "./query_scope.ts";
 

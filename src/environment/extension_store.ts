@@ -1,5 +1,11 @@
-import type { FoundState, StateEntry, StatePlace, StateStore, StateVersion } from "../domain/extension_state.ts";
-import type { JsonValue } from "../domain/json_value.ts";
+import type {
+  FoundState,
+  StateEntry,
+  StatePlace,
+  StateStore,
+  StateVersion,
+} from "../domain/records/extension_state.ts";
+import type { JsonValue } from "../domain/text/json_value.ts";
 import type { OwnStore } from "../extension/own_store.ts";
 import { jsonFault } from "./json_fault.ts";
 

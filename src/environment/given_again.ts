@@ -1,4 +1,4 @@
-import type { VariableImage } from "../domain/variable.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { Store } from "../persistence/store.ts";
 import { decode } from "../sandbox/codec.ts";
 import type { InputVariable } from "./given_variable.ts";

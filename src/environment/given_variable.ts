@@ -1,4 +1,4 @@
-import type { VariableImage } from "../domain/variable.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 
 /** A variable that a query is given, and what the model is told of it. */
 export interface InputVariable {

@@ -1,4 +1,4 @@
-import type { VariableImage } from "../domain/variable.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { InputVariable } from "./given_variable.ts";
 
 /** What a query is given: stored with the row of its next iteration, told of in each of its calls. */

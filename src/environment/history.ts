@@ -1,8 +1,8 @@
 import { HostCallError } from "../domain/errors.ts";
-import { clip } from "../domain/clip.ts";
-import type { BranchPoint } from "../domain/new_fork.ts";
-import { readable } from "../domain/readable.ts";
-import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
+import { clip } from "../domain/text/clip.ts";
+import type { BranchPoint } from "../domain/records/new_fork.ts";
+import { readable } from "../domain/text/readable.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { Store, VariableVersion } from "../persistence/store.ts";
 import { decode } from "../sandbox/codec.ts";
 import type { VariableDiff } from "./diff_versions.ts";

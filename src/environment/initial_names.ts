@@ -1,4 +1,4 @@
-import { SYSTEM_VARIABLES } from "../domain/variable.ts";
+import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import { BUILTIN_NAMES } from "./builtins.ts";
 

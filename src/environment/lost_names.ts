@@ -1,4 +1,4 @@
-import type { BlockResult } from "../domain/block_result.ts";
+import type { BlockResult } from "../domain/query/block_result.ts";
 import type { VariableIndex } from "./variable_index.ts";
 
 /** What is gone when the child has ended under a block: what earlier blocks had defined comes back as it was after

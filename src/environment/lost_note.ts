@@ -1,4 +1,4 @@
-import type { VariableImage } from "../domain/variable.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 
 const MAX_STATEMENT = 120;
 

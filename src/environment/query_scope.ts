@@ -1,6 +1,6 @@
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
-import type { HostCallEvent } from "../domain/host_call.ts";
-import type { AnswerType, Confidence } from "../domain/query_result.ts";
+import type { HostCallEvent } from "../domain/query/host_call.ts";
+import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
 
 export interface SubcallOptions {
   /** A model's name, or "cost", "speed", "intelligence"; the query's own where absent. */

@@ -1,6 +1,6 @@
 import { UsageError } from "../domain/errors.ts";
-import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { Store } from "../persistence/store.ts";
 import { encode } from "../sandbox/codec.ts";
 import type { VariableSource } from "./given_source.ts";

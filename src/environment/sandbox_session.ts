@@ -1,6 +1,6 @@
-import { failedBlock } from "../domain/block_result.ts";
+import { failedBlock } from "../domain/query/block_result.ts";
 import { Cancelled, SandboxEnded } from "../domain/errors.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import { bindPieces } from "./bind_pieces.ts";
 import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../sandbox/sandbox.ts";
 

@@ -1,4 +1,4 @@
-import type { VariableImage } from "../domain/variable.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { RunReport } from "../sandbox/sandbox.ts";
 import type { VariableIndex } from "./variable_index.ts";
 

@@ -1,8 +1,8 @@
-import type { SearchFilter, SearchHit } from "../domain/archive.ts";
+import type { SearchFilter, SearchHit } from "../domain/records/archive.ts";
 import { UsageError } from "../domain/errors.ts";
-import type * as history from "../domain/history_reader.ts";
-import type { NewestQueries } from "../domain/newest_queries.ts";
-import type { SentMessage } from "../domain/sent_message.ts";
+import type * as history from "../domain/records/history_reader.ts";
+import type { NewestQueries } from "../domain/records/newest_queries.ts";
+import type { SentMessage } from "../domain/query/sent_message.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import { valueOf } from "./history.ts";
 

@@ -1,4 +1,4 @@
-import type { VariableSummary } from "../domain/variable.ts";
+import type { VariableSummary } from "../domain/query/variable.ts";
 
 const INLINE = 120;
 const SHAPE = 200;

@@ -1,4 +1,4 @@
-import { readable } from "../domain/readable.ts";
+import { readable } from "../domain/text/readable.ts";
 import { briefValue } from "./brief_value.ts";
 
 const MAX_STEPS = 500_000;

@@ -1,4 +1,4 @@
-import { SYSTEM_VARIABLES, type VariableImage } from "../domain/variable.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { VariableHead } from "../persistence/store.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);

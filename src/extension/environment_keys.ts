@@ -1,4 +1,4 @@
-import type { HistoryReader } from "../domain/history_reader.ts";
+import type { HistoryReader } from "../domain/records/history_reader.ts";
 import type { OwnStore } from "./own_store.ts";
 import type { Spawn } from "./spawned.ts";
 import type { Extension } from "./spec.ts";

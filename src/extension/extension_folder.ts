@@ -1,7 +1,7 @@
 import { messageOf } from "../domain/kit/message_of.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { fileFault } from "../domain/file_fault.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
 import { type ManifestEntry, readManifest } from "./manifest.ts";
 
 /** An extension's folder as it was when it was read: what was hashed is what is loaded. */

@@ -1,6 +1,6 @@
 import { messageOf } from "../domain/kit/message_of.ts";
-import { parseNetGrant } from "../domain/net_grant.ts";
-import { REALM_GLOBALS } from "../domain/realm_globals.ts";
+import { parseNetGrant } from "../domain/grants/net_grant.ts";
+import { REALM_GLOBALS } from "../domain/grants/realm_globals.ts";
 import type { Extension } from "./spec.ts";
 
 const KINDS = ["net", "read", "write", "env"] as const;

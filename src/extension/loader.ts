@@ -1,5 +1,5 @@
 import { messageOf } from "../domain/kit/message_of.ts";
-import type { LeftOut } from "../domain/extension_report.ts";
+import type { LeftOut } from "../domain/reports/extension_report.ts";
 import { basename } from "node:path";
 import type { Log } from "../logging/log.ts";
 import type { FoundFolder } from "./discover.ts";

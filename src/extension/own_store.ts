@@ -1,5 +1,5 @@
-import type { FoundState, StateEntry, StateVersion } from "../domain/extension_state.ts";
-import type { JsonValue } from "../domain/json_value.ts";
+import type { FoundState, StateEntry, StateVersion } from "../domain/records/extension_state.ts";
+import type { JsonValue } from "../domain/text/json_value.ts";
 
 type Scoped = Readonly<{ scope?: "conversation" | "global" }>;
 

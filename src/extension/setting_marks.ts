@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SETTING_MARKS } from "../domain/settings_section.ts";
+import { SETTING_MARKS } from "../domain/records/settings_section.ts";
 
 /** What a setting means to Vis, put on its type by `.meta({ … })`; docs/extensions.md has them as a table. */
 export interface SettingMark {

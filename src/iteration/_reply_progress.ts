@@ -1,4 +1,4 @@
-import type { QueryEventBody } from "../domain/query_event.ts";
+import type { QueryEventBody } from "../domain/query/query_event.ts";
 import { ReplyStream } from "../prompt/stream_reply.ts";
 import type { ModelEvent } from "../providers/provider.ts";
 

@@ -1,4 +1,4 @@
-import { blockResult } from "../domain/block_result.ts";
+import { blockResult } from "../domain/query/block_result.ts";
 import type { StoredBlock } from "../persistence/store.ts";
 import type { JournalEntry } from "../prompt/context_parts.ts";
 import type { ReplyBlock } from "../prompt/reply.ts";

@@ -1,7 +1,7 @@
-import type { Emitter } from "../domain/emitter.ts";
-import type { JsonValue } from "../domain/json_value.ts";
-import type { AnswerType, Confidence } from "../domain/query_result.ts";
-import type { Usage } from "../domain/usage.ts";
+import type { Emitter } from "../domain/query/emitter.ts";
+import type { JsonValue } from "../domain/text/json_value.ts";
+import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
+import type { Usage } from "../domain/query/usage.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { ReplyExample } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";

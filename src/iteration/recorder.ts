@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { clip } from "../domain/clip.ts";
-import type { IterationOutcome } from "../domain/query_event.ts";
+import { clip } from "../domain/text/clip.ts";
+import type { IterationOutcome } from "../domain/query/query_event.ts";
 import type { ReplyBlock } from "../prompt/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelCallOutcome } from "./ask_model.ts";

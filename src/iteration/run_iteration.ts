@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled } from "../domain/errors.ts";
-import type { IterationOutcome } from "../domain/query_event.ts";
+import type { IterationOutcome } from "../domain/query/query_event.ts";
 import { callMessages } from "../prompt/call_messages.ts";
 import type { Reply } from "../prompt/reply.ts";
 import { askModel, type ModelCallOutcome } from "./ask_model.ts";

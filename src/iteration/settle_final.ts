@@ -1,4 +1,4 @@
-import { clip } from "../domain/clip.ts";
+import { clip } from "../domain/text/clip.ts";
 import type { AnswerSchema, Judged } from "../prompt/answer_schema.ts";
 import { refuseFinal, refuseForBlocks, settleRefusal } from "../prompt/final_rules.ts";
 import type { ReplyFinal } from "../prompt/reply.ts";

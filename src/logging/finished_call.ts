@@ -1,4 +1,4 @@
-import type { LogEntry } from "../domain/log_entry.ts";
+import type { LogEntry } from "../domain/records/log_entry.ts";
 
 /** A call of an extension's function that succeeded. */
 export interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> {

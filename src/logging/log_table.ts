@@ -1,5 +1,5 @@
 import { configureSync, getConfig, type LogRecord } from "@logtape/logtape";
-import type { LogEntry } from "../domain/log_entry.ts";
+import type { LogEntry } from "../domain/records/log_entry.ts";
 import { QUEUES } from "./_queues.ts";
 import { LogQueue, type LogQueueOptions } from "./log_queue.ts";
 

@@ -1,4 +1,4 @@
-import { oneLine } from "../domain/clip.ts";
+import { oneLine } from "../domain/text/clip.ts";
 
 /** What the built-in nudges look at. */
 export interface NudgeFacts {

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import type { BlockResult } from "../domain/block_result.ts";
-import { oneLine } from "../domain/clip.ts";
+import type { BlockResult } from "../domain/query/block_result.ts";
+import { oneLine } from "../domain/text/clip.ts";
 
 interface Entry {
   readonly code: string;

@@ -4,7 +4,7 @@ import { intact } from "./_intact.ts";
 import { lostStates, verifySum } from "./_iteration_tally.ts";
 import { fromJson } from "./_json.ts";
 import { lastIteration } from "./_last_iteration.ts";
-import type { QueryEnd } from "../domain/stored_query.ts";
+import type { QueryEnd } from "../domain/query/stored_query.ts";
 
 /** `iteration.metadata` of one whose final was accepted. */
 interface FinalMetadata {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { ConversationFilter, ConversationSummary } from "../domain/conversation_care.ts";
+import type { ConversationFilter, ConversationSummary } from "../domain/records/conversation_maintenance.ts";
 import { branchesWithQueries, newestBranchesOf } from "./_branch_rows.ts";
 import { has } from "./_chats.ts";
 import { Damage } from "./_damage.ts";

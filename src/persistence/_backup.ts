@@ -1,7 +1,7 @@
 import { link, mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { BackupReport } from "../domain/database_care.ts";
+import type { BackupReport } from "../domain/records/database_maintenance.ts";
 import { UsageError } from "../domain/errors.ts";
 import { copyDatabase } from "./_copy_database.ts";
 import { openExisting } from "./_existing_database.ts";

@@ -1,6 +1,6 @@
-import type { BlockError, BlockResult } from "../domain/block_result.ts";
-import { blockResult } from "../domain/block_result.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import type { BlockError, BlockResult } from "../domain/query/block_result.ts";
+import { blockResult } from "../domain/query/block_result.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { DatabaseSchema } from "./_schema.ts";

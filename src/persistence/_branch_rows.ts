@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { ConversationSummary } from "../domain/conversation_care.ts";
+import type { ConversationSummary } from "../domain/records/conversation_maintenance.ts";
 import { idsWith, verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { ExternalChat } from "../domain/new_conversation.ts";
+import type { ExternalChat } from "../domain/records/new_conversation.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { isIntact } from "./_intact.ts";

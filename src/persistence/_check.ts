@@ -2,7 +2,7 @@ import { messageOf } from "../domain/kit/message_of.ts";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
-import type { CheckReport } from "../domain/database_care.ts";
+import type { CheckReport } from "../domain/records/database_maintenance.ts";
 import { StoreError } from "../domain/errors.ts";
 import { markContent } from "./_content_marks.ts";
 import { contentUsers } from "./_content_users.ts";

@@ -1,8 +1,8 @@
-import { newId } from "../domain/id.ts";
-import type { NewChildBranch } from "../domain/new_child_branch.ts";
-import type { StoredQuery } from "../domain/stored_query.ts";
-import type { SubCall } from "../domain/sub_call.ts";
-import { NO_USAGE } from "../domain/usage.ts";
+import { newId } from "../domain/kit/id.ts";
+import type { NewChildBranch } from "../domain/records/new_child_branch.ts";
+import type { StoredQuery } from "../domain/query/stored_query.ts";
+import type { SubCall } from "../domain/query/sub_call.ts";
+import { NO_USAGE } from "../domain/query/usage.ts";
 import { Content } from "./_content.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { PruneReport } from "../domain/database_care.ts";
+import type { PruneReport } from "../domain/records/database_maintenance.ts";
 import { openAlone } from "./_alone.ts";
 import { markContent } from "./_content_marks.ts";
 import { locked } from "./_locked.ts";

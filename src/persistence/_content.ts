@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { joinBytes } from "../domain/join_bytes.ts";
+import { joinBytes } from "../domain/kit/join_bytes.ts";
 import { chunks } from "./_chunker.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { BusyError, UsageError } from "../domain/errors.ts";
-import type { LabelUse, QueryIterations } from "../domain/conversation_care.ts";
+import type { LabelUse, QueryIterations } from "../domain/records/conversation_maintenance.ts";
 import { idsWith } from "./_absent.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";

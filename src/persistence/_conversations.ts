@@ -1,7 +1,7 @@
-import type { ConversationFilter, ConversationSummary } from "../domain/conversation_care.ts";
-import { newId } from "../domain/id.ts";
-import type { ExternalChat, NewConversation } from "../domain/new_conversation.ts";
-import type { NewFork } from "../domain/new_fork.ts";
+import type { ConversationFilter, ConversationSummary } from "../domain/records/conversation_maintenance.ts";
+import { newId } from "../domain/kit/id.ts";
+import type { ExternalChat, NewConversation } from "../domain/records/new_conversation.ts";
+import type { NewFork } from "../domain/records/new_fork.ts";
 import { nextActivity } from "./_activity.ts";
 import { latestConversation, listConversations } from "./_active_conversations.ts";
 import { branchTree, findBranch } from "./_branch_rows.ts";

@@ -1,4 +1,4 @@
-import type { Dependency } from "../domain/dependency.ts";
+import type { Dependency } from "../domain/records/dependency.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";

@@ -9,7 +9,7 @@ import type { QueryMetadata } from "./_query_metadata.ts";
 import { dropLease } from "./_leases.ts";
 import { digestOf } from "./_shown_digest.ts";
 import { updateRow } from "./_update_row.ts";
-import type { QueryEnd } from "../domain/stored_query.ts";
+import type { QueryEnd } from "../domain/query/stored_query.ts";
 
 const SUBTITLE_CHARS = 60;
 

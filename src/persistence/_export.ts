@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { MAX_ARCHIVE_BYTES } from "../domain/archive_limits.ts";
-import type { ConversationArchive } from "../domain/conversation_archive.ts";
+import { MAX_ARCHIVE_BYTES } from "../domain/records/archive_limits.ts";
+import type { ConversationArchive } from "../domain/records/conversation_archive.ts";
 import { UsageError } from "../domain/errors.ts";
 import { verifyAbsent } from "./_absent.ts";
 import {

@@ -7,8 +7,8 @@ import type {
   StateQuery,
   StateStore,
   StateVersion,
-} from "../domain/extension_state.ts";
-import { newId } from "../domain/id.ts";
+} from "../domain/records/extension_state.ts";
+import { newId } from "../domain/kit/id.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { checkRun } from "./_fence.ts";

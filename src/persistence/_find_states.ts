@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { UsageError } from "../domain/errors.ts";
-import type { FoundState, StateQuery } from "../domain/extension_state.ts";
+import type { FoundState, StateQuery } from "../domain/records/extension_state.ts";
 import { Content } from "./_content.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";

@@ -1,6 +1,6 @@
 import { UsageError } from "../domain/errors.ts";
-import { newId } from "../domain/id.ts";
-import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
+import { newId } from "../domain/kit/id.ts";
+import type { BranchPoint, NewFork } from "../domain/records/new_fork.ts";
 import { verifyAbsent } from "./_absent.ts";
 import { Content } from "./_content.ts";
 import { Damage } from "./_damage.ts";

@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { ConversationArchive } from "../domain/conversation_archive.ts";
-import type { ImportReport } from "../domain/conversation_care.ts";
+import type { ConversationArchive } from "../domain/records/conversation_archive.ts";
+import type { ImportReport } from "../domain/records/conversation_maintenance.ts";
 import { UsageError } from "../domain/errors.ts";
-import { newId } from "../domain/id.ts";
+import { newId } from "../domain/kit/id.ts";
 import { moveToFront } from "./_activity.ts";
 import { ARCHIVE_TABLES, type ArchiveTable, type CellKinds, fromArchiveRow, type Row } from "./_archive_cells.ts";
 import { Content } from "./_content.ts";

@@ -1,5 +1,5 @@
-import type { IterationRange } from "../domain/iteration_range.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import type { IterationRange } from "../domain/query/iteration_range.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import { storedBlock } from "./_block_row.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";

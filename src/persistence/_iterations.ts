@@ -1,4 +1,4 @@
-import { newId } from "../domain/id.ts";
+import { newId } from "../domain/kit/id.ts";
 import { blockCells } from "./_block_row.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
+import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";
 import type { DatabaseSchema } from "./_schema.ts";

@@ -1,5 +1,5 @@
-import { newId } from "../domain/id.ts";
-import type { LogEntry } from "../domain/log_entry.ts";
+import { newId } from "../domain/kit/id.ts";
+import type { LogEntry } from "../domain/records/log_entry.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";

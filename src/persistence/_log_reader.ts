@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { LogFilter, LogRow } from "../domain/archive.ts";
-import { LOG_LEVELS, type LogEntry } from "../domain/log_entry.ts";
+import type { LogFilter, LogRow } from "../domain/records/archive.ts";
+import { LOG_LEVELS, type LogEntry } from "../domain/records/log_entry.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { PruneReport } from "../domain/database_care.ts";
+import type { PruneReport } from "../domain/records/database_maintenance.ts";
 import { locked } from "./_locked.ts";
 
 interface Options {

@@ -1,7 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
-import { newId } from "../domain/id.ts";
-import type { NewestQueries } from "../domain/newest_queries.ts";
-import { NO_USAGE } from "../domain/usage.ts";
+import { newId } from "../domain/kit/id.ts";
+import type { NewestQueries } from "../domain/records/newest_queries.ts";
+import { NO_USAGE } from "../domain/query/usage.ts";
 import { verifyAbsent } from "./_absent.ts";
 import { moveToFront } from "./_activity.ts";
 import { compiledRows } from "./_compiled_rows.ts";
@@ -25,7 +25,7 @@ import { keepRequestKey } from "./_request_keys.ts";
 import type { DatabaseSchema } from "./_schema.ts";
 import { titleFromRequest } from "./_titles.ts";
 import type { NewQuery, PreviousTurn, ProcessOwner } from "./store.ts";
-import type { QueryEnd, StoredQuery } from "../domain/stored_query.ts";
+import type { QueryEnd, StoredQuery } from "../domain/query/stored_query.ts";
 
 const HANDED_OVER_THINKINGS = 2;
 

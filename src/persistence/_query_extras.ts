@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Image } from "../domain/image.ts";
+import type { Image } from "../domain/images/image.ts";
 import { verifyAbsent } from "./_absent.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";

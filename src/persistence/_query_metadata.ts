@@ -1,11 +1,11 @@
-import type { Usage } from "../domain/usage.ts";
-import { addUsage, NO_USAGE } from "../domain/usage.ts";
+import type { Usage } from "../domain/query/usage.ts";
+import { addUsage, NO_USAGE } from "../domain/query/usage.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { fromJson, toJson } from "./_json.ts";
 import { updateRow } from "./_update_row.ts";
-import type { ModelTrace } from "../domain/model_trace.ts";
-import type { QueryEnd } from "../domain/stored_query.ts";
+import type { ModelTrace } from "../domain/query/model_trace.ts";
+import type { QueryEnd } from "../domain/query/stored_query.ts";
 
 /** `query_state.metadata`. */
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {

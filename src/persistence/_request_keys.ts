@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { BusyError } from "../domain/errors.ts";
-import type { RequestKey } from "../domain/request_key.ts";
+import type { RequestKey } from "../domain/query/request_key.ts";
 import { verifyAbsent } from "./_absent.ts";
 import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";

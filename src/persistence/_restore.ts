@@ -2,7 +2,7 @@ import { mkdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DatabaseRestoreReport } from "../domain/database_care.ts";
+import type { DatabaseRestoreReport } from "../domain/records/database_maintenance.ts";
 import { StoreError, UsageError } from "../domain/errors.ts";
 import { notAlone, openAlone } from "./_alone.ts";
 import { copyDatabase } from "./_copy_database.ts";

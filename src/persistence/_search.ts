@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { SearchFilter, SearchHit, SearchKind } from "../domain/archive.ts";
+import type { SearchFilter, SearchHit, SearchKind } from "../domain/records/archive.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { snippetsOf } from "./_search_texts.ts";

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
-import type { SearchHit } from "../domain/archive.ts";
+import type { SearchHit } from "../domain/records/archive.ts";
 import { Content } from "./_content.ts";
 import { Damage } from "./_damage.ts";
 import type { Database } from "./_database.ts";

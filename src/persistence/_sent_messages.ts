@@ -1,4 +1,4 @@
-import type { SentMessage } from "../domain/sent_message.ts";
+import type { SentMessage } from "../domain/query/sent_message.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { intact } from "./_intact.ts";

@@ -1,4 +1,4 @@
-import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { addUsage, NO_USAGE, type Usage } from "../domain/query/usage.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import { fromJson } from "./_json.ts";

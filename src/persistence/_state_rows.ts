@@ -1,4 +1,4 @@
-import type { StatePlace, StateVersion } from "../domain/extension_state.ts";
+import type { StatePlace, StateVersion } from "../domain/records/extension_state.ts";
 import { Content } from "./_content.ts";
 import type { Database } from "./_database.ts";
 import type { BranchSegment } from "./_lineage.ts";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
-import type { DatabaseStats } from "../domain/database_care.ts";
+import type { DatabaseStats } from "../domain/records/database_maintenance.ts";
 import { openExisting } from "./_existing_database.ts";
 
 const LARGEST = 10;

@@ -1,4 +1,4 @@
-import { oneLine } from "../domain/clip.ts";
+import { oneLine } from "../domain/text/clip.ts";
 import { UsageError } from "../domain/errors.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import { Content } from "./_content.ts";

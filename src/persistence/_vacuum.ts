@@ -1,6 +1,6 @@
 import { chmod, open, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { VacuumReport } from "../domain/database_care.ts";
+import type { VacuumReport } from "../domain/records/database_maintenance.ts";
 import { notAlone, openAlone } from "./_alone.ts";
 import { openExisting } from "./_existing_database.ts";
 import { rebuild } from "./_rebuild.ts";

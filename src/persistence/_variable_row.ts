@@ -1,4 +1,4 @@
-import type { VariableImage, VariableSummary } from "../domain/variable.ts";
+import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
 import type { Content } from "./_content.ts";
 import { fromJson, toJson } from "./_json.ts";
 import type { DatabaseSchema } from "./_schema.ts";

@@ -1,6 +1,6 @@
 import { sql, type SqlBool } from "kysely";
-import { newId } from "../domain/id.ts";
-import { SYSTEM_VARIABLES } from "../domain/variable.ts";
+import { newId } from "../domain/kit/id.ts";
+import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
 import { compiledRows } from "./_compiled_rows.ts";
 import type { Database } from "./_database.ts";
 import { insertRow } from "./_insert_row.ts";

@@ -1,5 +1,5 @@
-import { newId } from "../domain/id.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import { newId } from "../domain/kit/id.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { Content } from "./_content.ts";
 import { insertRow } from "./_insert_row.ts";
 import { toJson } from "./_json.ts";

@@ -1,5 +1,5 @@
-import type { BranchPoint } from "../domain/new_fork.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import type { BranchPoint } from "../domain/records/new_fork.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import { verifyAbsent } from "./_absent.ts";
 import { blockCodes } from "./_block_codes.ts";
 import { Content } from "./_content.ts";

@@ -1,4 +1,4 @@
-import type * as care from "../domain/database_care.ts";
+import type * as care from "../domain/records/database_maintenance.ts";
 import { backupDatabase } from "./_backup.ts";
 import { checkDatabase } from "./_check.ts";
 import { collectContent } from "./_collect_content.ts";

@@ -1,23 +1,27 @@
-import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/archive.ts";
-import type { BlockResult } from "../domain/block_result.ts";
-import type { ConversationFilter, ConversationMaintenance, ConversationSummary } from "../domain/conversation_care.ts";
-import type { Dependency } from "../domain/dependency.ts";
-import type { StateStore } from "../domain/extension_state.ts";
-import type { Image } from "../domain/image.ts";
-import type { IterationRange } from "../domain/iteration_range.ts";
-import type { LogEntry } from "../domain/log_entry.ts";
-import type { ModelTrace } from "../domain/model_trace.ts";
-import type { NewChildBranch } from "../domain/new_child_branch.ts";
-import type { ExternalChat, NewConversation } from "../domain/new_conversation.ts";
-import type { NewestQueries } from "../domain/newest_queries.ts";
-import type { BranchPoint, NewFork } from "../domain/new_fork.ts";
-import type { QueryStatus } from "../domain/query_result.ts";
-import type { KeyedRequest, RequestKeys } from "../domain/request_key.ts";
-import type { SubCall } from "../domain/sub_call.ts";
-import type { SentMessage } from "../domain/sent_message.ts";
-import type { QueryEnd, StoredQuery } from "../domain/stored_query.ts";
-import type { Usage } from "../domain/usage.ts";
-import type { VariableImage, VariableSummary } from "../domain/variable.ts";
+import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../domain/records/archive.ts";
+import type { BlockResult } from "../domain/query/block_result.ts";
+import type {
+  ConversationFilter,
+  ConversationMaintenance,
+  ConversationSummary,
+} from "../domain/records/conversation_maintenance.ts";
+import type { Dependency } from "../domain/records/dependency.ts";
+import type { StateStore } from "../domain/records/extension_state.ts";
+import type { Image } from "../domain/images/image.ts";
+import type { IterationRange } from "../domain/query/iteration_range.ts";
+import type { LogEntry } from "../domain/records/log_entry.ts";
+import type { ModelTrace } from "../domain/query/model_trace.ts";
+import type { NewChildBranch } from "../domain/records/new_child_branch.ts";
+import type { ExternalChat, NewConversation } from "../domain/records/new_conversation.ts";
+import type { NewestQueries } from "../domain/records/newest_queries.ts";
+import type { BranchPoint, NewFork } from "../domain/records/new_fork.ts";
+import type { QueryStatus } from "../domain/query/query_result.ts";
+import type { KeyedRequest, RequestKeys } from "../domain/query/request_key.ts";
+import type { SubCall } from "../domain/query/sub_call.ts";
+import type { SentMessage } from "../domain/query/sent_message.ts";
+import type { QueryEnd, StoredQuery } from "../domain/query/stored_query.ts";
+import type { Usage } from "../domain/query/usage.ts";
+import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
 
 /** One branch of a conversation: a row of `conversation_state`. */
 export interface Branch {

@@ -1,4 +1,4 @@
-import { joinBytes } from "../domain/join_bytes.ts";
+import { joinBytes } from "../domain/kit/join_bytes.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

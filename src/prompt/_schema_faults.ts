@@ -1,5 +1,5 @@
-import { clip } from "../domain/clip.ts";
-import type { JsonValue } from "../domain/json_value.ts";
+import { clip } from "../domain/text/clip.ts";
+import type { JsonValue } from "../domain/text/json_value.ts";
 import type { CheckedSchema, JsonSchema } from "./_schema_check.ts";
 import { hasFormat } from "./_schema_formats.ts";
 import {

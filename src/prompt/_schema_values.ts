@@ -1,5 +1,5 @@
-import { clip } from "../domain/clip.ts";
-import type { JsonValue } from "../domain/json_value.ts";
+import { clip } from "../domain/text/clip.ts";
+import type { JsonValue } from "../domain/text/json_value.ts";
 import type { JsonSchema } from "./_schema_check.ts";
 
 /** Within the error of one division: 0.3 is a multiple of 0.1. */

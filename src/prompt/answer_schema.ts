@@ -1,7 +1,7 @@
 import { messageOf } from "../domain/kit/message_of.ts";
-import { clip } from "../domain/clip.ts";
+import { clip } from "../domain/text/clip.ts";
 import { UsageError } from "../domain/errors.ts";
-import { type JsonValue, jsonValue } from "../domain/json_value.ts";
+import { type JsonValue, jsonValue } from "../domain/text/json_value.ts";
 import { checkSchema } from "./_schema_check.ts";
 import { type SchemaFault, SchemaJudge } from "./_schema_faults.ts";
 

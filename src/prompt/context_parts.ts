@@ -1,4 +1,4 @@
-import type { BlockResult } from "../domain/block_result.ts";
+import type { BlockResult } from "../domain/query/block_result.ts";
 import type { VariableHead } from "../persistence/store.ts";
 
 /** One executed block as the journal shows it. */

@@ -1,4 +1,4 @@
-import { oneLine } from "../domain/clip.ts";
+import { oneLine } from "../domain/text/clip.ts";
 import type { JournalEntry } from "./context_parts.ts";
 
 /** Words that stand for an answer without being one, in the languages that models slip into. */

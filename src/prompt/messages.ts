@@ -1,4 +1,4 @@
-import type { Image } from "../domain/image.ts";
+import type { Image } from "../domain/images/image.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 
 /** The messages of one call. The first three are the same bytes over all iterations of a query, so that prefix caches

@@ -1,5 +1,5 @@
-import { oneLine } from "../domain/clip.ts";
-import { jsonOrUndefined } from "../domain/json_or_undefined.ts";
+import { oneLine } from "../domain/text/clip.ts";
+import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
 import { type Fence, findFences, isCode } from "./_code_fences.ts";
 import { readJson, type RepairedJson } from "./_mend_json.ts";
 import { isNoOp, normaliseReply } from "./_normalise_reply.ts";

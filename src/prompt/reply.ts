@@ -1,4 +1,4 @@
-import type { AnswerType, Confidence } from "../domain/query_result.ts";
+import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 
 /** One block as the model asked for it. */

@@ -1,4 +1,4 @@
-import type { Image } from "../domain/image.ts";
+import type { Image } from "../domain/images/image.ts";
 import type { AnswerSchema } from "./answer_schema.ts";
 
 /** What comes with a request beside its text. */

@@ -1,5 +1,5 @@
 import { ProviderError } from "../domain/errors.ts";
-import type { ModelTrace } from "../domain/model_trace.ts";
+import type { ModelTrace } from "../domain/query/model_trace.ts";
 import type { Log } from "../logging/log.ts";
 import type { ModelMessage } from "./provider.ts";
 import type { ModelRoute, RouterCallOptions, RouterReply, RouterRequest } from "./router.ts";

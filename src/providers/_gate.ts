@@ -1,5 +1,5 @@
 import { ProviderError } from "../domain/errors.ts";
-import type { Usage } from "../domain/usage.ts";
+import type { Usage } from "../domain/query/usage.ts";
 import { Breaker, type BreakerLimits } from "./_breaker.ts";
 import type { Clock } from "../domain/kit/clock.ts";
 import { type RateLimit, RateWindow, type Ticket } from "./_rate_window.ts";

@@ -1,4 +1,4 @@
-import { backoffMs } from "../domain/backoff_ms.ts";
+import { backoffMs } from "../domain/kit/backoff_ms.ts";
 import type { ProviderError } from "../domain/errors.ts";
 import type { Clock } from "../domain/kit/clock.ts";
 

@@ -1,4 +1,4 @@
-import { ENDED } from "../domain/ended.ts";
+import { ENDED } from "../domain/kit/ended.ts";
 import { Cancelled, ProviderError } from "../domain/errors.ts";
 import type { Clock } from "../domain/kit/clock.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./provider.ts";

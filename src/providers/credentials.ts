@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { ConfigError } from "../domain/errors.ts";
-import { fileFault } from "../domain/file_fault.ts";
+import { fileFault } from "../domain/text/file_fault.ts";
 
 /** What is kept for one provider. */
 export type Credential =

@@ -1,5 +1,5 @@
-import type { Image } from "../domain/image.ts";
-import type { Usage } from "../domain/usage.ts";
+import type { Image } from "../domain/images/image.ts";
+import type { Usage } from "../domain/query/usage.ts";
 
 /** One message as every provider understands it. `cache` marks the end of the stable prefix. */
 export interface ModelMessage {

@@ -1,6 +1,6 @@
 import { Cancelled, ProviderError } from "../domain/errors.ts";
-import type { Playback, PlayedReply } from "../domain/playback.ts";
-import { NO_USAGE } from "../domain/usage.ts";
+import type { Playback, PlayedReply } from "../domain/records/playback.ts";
+import { NO_USAGE } from "../domain/query/usage.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "./provider.ts";
 
 const PIECE = 80;

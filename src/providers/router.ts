@@ -1,6 +1,6 @@
 import { ProviderError } from "../domain/errors.ts";
-import type { ModelTrace } from "../domain/model_trace.ts";
-import type { Usage } from "../domain/usage.ts";
+import type { ModelTrace } from "../domain/query/model_trace.ts";
+import type { Usage } from "../domain/query/usage.ts";
 import type { Log } from "../logging/log.ts";
 import type { BreakerLimits } from "./_breaker.ts";
 import { type CallPatience, ModelCall } from "./_call.ts";

@@ -1,4 +1,4 @@
-import type { Usage } from "../domain/usage.ts";
+import type { Usage } from "../domain/query/usage.ts";
 import type { Capabilities } from "./provider.ts";
 
 /** US dollars of one call, input that was read from the cache or written to it at prices of its own; null where the

@@ -6,7 +6,7 @@ import type { ContextCaps, ContextParts } from "../prompt/context_parts.ts";
 import { renderVarIndex } from "../prompt/var_index.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { Log } from "../logging/log.ts";
-import { clip } from "../domain/clip.ts";
+import { clip } from "../domain/text/clip.ts";
 import type { QueryState } from "./query_state.ts";
 import type { Steering } from "./steering.ts";
 

@@ -1,8 +1,8 @@
 import { Semaphore } from "../domain/kit/semaphore.ts";
-import { oneLine } from "../domain/clip.ts";
+import { oneLine } from "../domain/text/clip.ts";
 import { HostCallError } from "../domain/errors.ts";
-import type { Emit } from "../domain/query_event.ts";
-import type { QueryResult } from "../domain/query_result.ts";
+import type { Emit } from "../domain/query/query_event.ts";
+import type { QueryResult } from "../domain/query/query_result.ts";
 import { Environment } from "../environment/environment.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import type { Ledger } from "./ledger.ts";

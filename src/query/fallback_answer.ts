@@ -1,5 +1,5 @@
-import { clip } from "../domain/clip.ts";
-import type { QueryReason } from "../domain/query_result.ts";
+import { clip } from "../domain/text/clip.ts";
+import type { QueryReason } from "../domain/query/query_result.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
 import type { Unusable } from "./faults.ts";
 

@@ -1,4 +1,4 @@
-import type { QueryReason } from "../domain/query_result.ts";
+import type { QueryReason } from "../domain/query/query_result.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
 
 /** The same fault so often in a row ends the query: telling the model what is wrong does not help. */

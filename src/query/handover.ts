@@ -1,4 +1,4 @@
-import { clip } from "../domain/clip.ts";
+import { clip } from "../domain/text/clip.ts";
 import type { PreviousTurn } from "../persistence/store.ts";
 import type { ContextParts } from "../prompt/context_parts.ts";
 

@@ -1,5 +1,5 @@
 import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
-import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { addUsage, NO_USAGE, type Usage } from "../domain/query/usage.ts";
 import { limitReached, type LimitReason, type QueryLimits } from "./limits.ts";
 
 /** What a call is expected to take, before it is made. */

@@ -1,5 +1,5 @@
 import { Semaphore } from "../domain/kit/semaphore.ts";
-import { NO_USAGE } from "../domain/usage.ts";
+import { NO_USAGE } from "../domain/query/usage.ts";
 import type {
   ModelPreference,
   ModelRoute,

@@ -1,5 +1,5 @@
-import type { QueryReason } from "../domain/query_result.ts";
-import type { Usage } from "../domain/usage.ts";
+import type { QueryReason } from "../domain/query/query_result.ts";
+import type { Usage } from "../domain/query/usage.ts";
 
 /** Limits of a query together with everything below it; null for none. */
 export interface QueryLimits {

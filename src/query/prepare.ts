@@ -1,4 +1,4 @@
-import type { Emitter } from "../domain/emitter.ts";
+import type { Emitter } from "../domain/query/emitter.ts";
 import type { QueryScope, SubcallFunctions } from "../environment/query_scope.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";

@@ -1,6 +1,6 @@
-import type { Emitter } from "../domain/emitter.ts";
+import type { Emitter } from "../domain/query/emitter.ts";
 import { StoreError, TakenOverError } from "../domain/errors.ts";
-import { type QueryReason, type QueryResult, statusOf } from "../domain/query_result.ts";
+import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { QueryDeadline } from "./deadline.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";

@@ -1,7 +1,7 @@
 import type { AcceptedFinal, IterationInput, IterationResult } from "../iteration/iteration.ts";
 import { runIteration } from "../iteration/run_iteration.ts";
-import { clip } from "../domain/clip.ts";
-import type { QueryReason } from "../domain/query_result.ts";
+import { clip } from "../domain/text/clip.ts";
+import type { QueryReason } from "../domain/query/query_result.ts";
 import { Repetition } from "../nudges/repetition.ts";
 import { attemptLine } from "../prompt/attempts.ts";
 import { buildContext } from "./build_context.ts";

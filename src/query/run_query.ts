@@ -1,8 +1,8 @@
 import { Cancelled, ConfigError, StoreError, TakenOverError } from "../domain/errors.ts";
-import { Emitter } from "../domain/emitter.ts";
-import type { Emit } from "../domain/query_event.ts";
-import type { KeyedRequest } from "../domain/request_key.ts";
-import type { QueryResult } from "../domain/query_result.ts";
+import { Emitter } from "../domain/query/emitter.ts";
+import type { Emit } from "../domain/query/query_event.ts";
+import type { KeyedRequest } from "../domain/query/request_key.ts";
+import type { QueryResult } from "../domain/query/query_result.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
 import { childQuery } from "./child_query.ts";
 import { QueryDeadline } from "./deadline.ts";

@@ -1,9 +1,9 @@
 import { messageOf } from "../domain/kit/message_of.ts";
-import { ENDED } from "../domain/ended.ts";
+import { ENDED } from "../domain/kit/ended.ts";
 import { Cancelled, HostCallError } from "../domain/errors.ts";
 import type { SubcallFunctions as Door, SubcallOptions } from "../environment/query_scope.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
-import { NO_USAGE } from "../domain/usage.ts";
+import { NO_USAGE } from "../domain/query/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RouterCallOptions, RouterReply } from "../providers/router.ts";
 import type { Environment } from "../environment/environment.ts";

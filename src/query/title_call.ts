@@ -1,6 +1,6 @@
-import { clip, oneLine } from "../domain/clip.ts";
+import { clip, oneLine } from "../domain/text/clip.ts";
 import { Cancelled } from "../domain/errors.ts";
-import { NO_USAGE } from "../domain/usage.ts";
+import { NO_USAGE } from "../domain/query/usage.ts";
 import type { RouterReply } from "../providers/router.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerCalls } from "./ledger_calls.ts";

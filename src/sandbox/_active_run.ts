@@ -1,4 +1,4 @@
-import { failedBlock } from "../domain/block_result.ts";
+import { failedBlock } from "../domain/query/block_result.ts";
 import type { BlockOutput } from "./_block_output.ts";
 import type { CallRegistry } from "./_call_desk.ts";
 import type { ChildExit } from "./_child_exit.ts";

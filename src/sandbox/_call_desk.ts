@@ -1,5 +1,5 @@
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import type { BlockCall } from "../domain/block_result.ts";
+import type { BlockCall } from "../domain/query/block_result.ts";
 import { ByteGate } from "./_byte_gate.ts";
 import { decode, encode } from "./codec.ts";
 import {

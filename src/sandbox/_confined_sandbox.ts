@@ -1,5 +1,5 @@
 import { SandboxEnded } from "../domain/errors.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import { ActiveRun } from "./_active_run.ts";
 import { BlockOutput } from "./_block_output.ts";
 import { CallRegistry } from "./_call_desk.ts";

@@ -1,4 +1,4 @@
-import { failedBlock } from "../domain/block_result.ts";
+import { failedBlock } from "../domain/query/block_result.ts";
 import type { RunReport } from "./sandbox.ts";
 
 /** Of a block that was not run. */

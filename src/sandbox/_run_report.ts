@@ -1,6 +1,6 @@
 import type { AnswerFrames } from "./_asks.ts";
-import { type BlockError, blockResult } from "../domain/block_result.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import { type BlockError, blockResult } from "../domain/query/block_result.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import { imageList } from "./child/image_list.ts";
 import { cleanText } from "./clean_text.ts";
 import { decode } from "./codec.ts";

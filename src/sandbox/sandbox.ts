@@ -1,5 +1,5 @@
-import type { BlockResult } from "../domain/block_result.ts";
-import type { VariableImage } from "../domain/variable.ts";
+import type { BlockResult } from "../domain/query/block_result.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { Grants } from "./grants.ts";
 
 /** Which walls hold, as the child itself found after setting them. */
@@ -44,7 +44,7 @@ export interface SandboxOptions {
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
-  /** Platform globals for the realm, by the names of domain/realm_globals.ts; each needs a grant. */
+  /** Platform globals for the realm, by the names of domain/grants/realm_globals.ts; each needs a grant. */
   readonly globals?: readonly string[];
   /** Scripts of modules by the bare names that the realm gets, in the order in which they are evaluated. */
   readonly modules?: Readonly<Record<string, string>>;

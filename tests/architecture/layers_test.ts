@@ -44,8 +44,8 @@ Deno.test("brokenRule() the child imports its own folder, the wire and types of 
   for (const to of ["protocol.ts", "codec.ts", "confine/landlock.ts", "child/realm.ts"]) {
     assert.equal(check(child, `src/sandbox/${to}`), undefined);
   }
-  assert.equal(check(child, "src/domain/block_result.ts", { type: true }), undefined);
-  assert.match(check(child, "src/domain/block_result.ts")!, /import type/);
+  assert.equal(check(child, "src/domain/query/block_result.ts", { type: true }), undefined);
+  assert.match(check(child, "src/domain/query/block_result.ts")!, /import type/);
   assert.match(check(child, "src/sandbox/host.ts")!, /may only import/);
   assert.match(check(child, "src/logging/log.ts", { type: true })!, /may only import/);
   assert.match(check("src/sandbox/protocol.ts", "src/domain/errors.ts", { type: true })!, /may only import nothing/);

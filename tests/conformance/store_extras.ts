@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Image } from "../../src/domain/image.ts";
+import type { Image } from "../../src/domain/images/image.ts";
 import { begun, newQuery } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 

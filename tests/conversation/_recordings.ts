@@ -1,6 +1,6 @@
-import { blockResult } from "../../src/domain/block_result.ts";
-import type { RecordedIteration, RecordedQuery, Recording } from "../../src/domain/recording.ts";
-import { NO_USAGE } from "../../src/domain/usage.ts";
+import { blockResult } from "../../src/domain/query/block_result.ts";
+import type { RecordedIteration, RecordedQuery, Recording } from "../../src/domain/records/recording.ts";
+import { NO_USAGE } from "../../src/domain/query/usage.ts";
 
 /** What a hostile model may write anywhere. */
 export const BAD = [

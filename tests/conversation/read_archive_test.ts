@@ -4,7 +4,7 @@ import { archiveDigest } from "../../src/conversation/archive_digest.ts";
 import { archiveText } from "../../src/conversation/archive_text.ts";
 import { readArchive } from "../../src/conversation/read_archive.ts";
 import { readRecording } from "../../src/conversation/read_recording.ts";
-import type { ConversationArchive } from "../../src/domain/conversation_archive.ts";
+import type { ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { valueOf } from "../../src/environment/history.ts";
 import { openStore } from "../../src/persistence/open_store.ts";

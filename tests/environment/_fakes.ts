@@ -1,5 +1,5 @@
-import { blockResult } from "../../src/domain/block_result.ts";
-import type { VariableImage } from "../../src/domain/variable.ts";
+import { blockResult } from "../../src/domain/query/block_result.ts";
+import type { VariableImage } from "../../src/domain/query/variable.ts";
 import type {
   BlockRun,
   RenderReport,

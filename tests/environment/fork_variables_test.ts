@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { VariableImage } from "../../src/domain/variable.ts";
+import type { VariableImage } from "../../src/domain/query/variable.ts";
 import { type ForkSource, forkVariables } from "../../src/environment/fork_variables.ts";
 import { VariableIndex } from "../../src/environment/variable_index.ts";
 import { decode } from "../../src/sandbox/codec.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Cancelled, SandboxEnded } from "../../src/domain/errors.ts";
-import type { VariableImage } from "../../src/domain/variable.ts";
+import type { VariableImage } from "../../src/domain/query/variable.ts";
 import { SandboxSession, type SessionSource } from "../../src/environment/sandbox_session.ts";
 import type { BlockRun } from "../../src/sandbox/sandbox.ts";
 import { dataImage, FakeSandbox, runReport } from "./_fakes.ts";

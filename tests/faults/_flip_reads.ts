@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { archiveText } from "../../src/conversation/archive_text.ts";
-import type { StatePlace } from "../../src/domain/extension_state.ts";
-import type { BranchPoint } from "../../src/domain/new_fork.ts";
+import type { StatePlace } from "../../src/domain/records/extension_state.ts";
+import type { BranchPoint } from "../../src/domain/records/new_fork.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import type { Filled } from "./_flip_database.ts";
 

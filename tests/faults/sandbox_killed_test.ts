@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
-import type { QueryEvent } from "../../src/domain/query_event.ts";
+import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import { type ModelEvent, type Provider, UNKNOWN_MODEL } from "../../src/providers/provider.ts";
 import { openSandbox } from "../../src/sandbox/host.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";

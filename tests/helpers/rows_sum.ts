@@ -1,5 +1,5 @@
 import type { Store } from "../../src/persistence/store.ts";
-import { addUsage, NO_USAGE, type Usage } from "../../src/domain/usage.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../src/domain/query/usage.ts";
 
 export interface RowsSum {
   readonly usage: Usage;

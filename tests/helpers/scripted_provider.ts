@@ -1,5 +1,5 @@
 import { Cancelled } from "../../src/domain/errors.ts";
-import type { Usage } from "../../src/domain/usage.ts";
+import type { Usage } from "../../src/domain/query/usage.ts";
 import { REAL_CLOCK } from "../../src/domain/kit/clock.ts";
 import {
   type Capabilities,

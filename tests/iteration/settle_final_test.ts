@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { blockResult, failedBlock } from "../../src/domain/block_result.ts";
+import { blockResult, failedBlock } from "../../src/domain/query/block_result.ts";
 import type { Environment } from "../../src/environment/environment.ts";
 import type { Executed } from "../../src/iteration/execute_blocks.ts";
 import type { IterationFrame, OfferedAnswer } from "../../src/iteration/iteration.ts";

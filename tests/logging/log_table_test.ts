@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { LogEntry } from "../../src/domain/log_entry.ts";
+import type { LogEntry } from "../../src/domain/records/log_entry.ts";
 import { createLog, startLogging } from "../../src/logging/log.ts";
 import { startLogTable } from "../../src/logging/log_table.ts";
 

@@ -1,4 +1,4 @@
-import { type BlockResult, blockResult } from "../../src/domain/block_result.ts";
+import { type BlockResult, blockResult } from "../../src/domain/query/block_result.ts";
 import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context_parts.ts";
 import { NO_CONTEXT } from "../helpers/no_context.ts";
 

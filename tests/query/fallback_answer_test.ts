@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { QueryReason } from "../../src/domain/query_result.ts";
+import type { QueryReason } from "../../src/domain/query/query_result.ts";
 import { fallbackAnswer } from "../../src/query/fallback_answer.ts";
 
 const REASONS = {

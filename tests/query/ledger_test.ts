@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
+import { NO_USAGE, type Usage } from "../../src/domain/query/usage.ts";
 import { Ledger } from "../../src/query/ledger.ts";
 import type { QueryLimits } from "../../src/query/limits.ts";
 

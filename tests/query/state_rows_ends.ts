@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ConfigError, StoreError, TakenOverError } from "../../src/domain/errors.ts";
-import type { QueryReason } from "../../src/domain/query_result.ts";
+import type { QueryReason } from "../../src/domain/query/query_result.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

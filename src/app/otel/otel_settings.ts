@@ -1,4 +1,4 @@
-import { percentDecoded } from "../../domain/percent_decoded.ts";
+import { percentDecoded } from "../../domain/text/percent_decoded.ts";
 import type { EnvironmentVariables } from "../settings.ts";
 
 /** What the standard variables (`OTEL_*`) ask for. */

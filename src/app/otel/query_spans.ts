@@ -1,5 +1,5 @@
-import { isEnd, type QueryEvent } from "../../domain/query_event.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
+import { isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import { usageAttributes } from "./gen_ai.ts";
 import type { Span, SpanContext } from "./span.ts";
 import type { SpanParent, Tracer } from "./tracer.ts";

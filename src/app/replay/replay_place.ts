@@ -1,10 +1,10 @@
 import { statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
-import type { ReplayPlace, ReplayRequest } from "../../domain/replay_place.ts";
+import type { ReplayPlace, ReplayRequest } from "../../domain/records/replay_place.ts";
 import { Cancelled, UsageError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/file_fault.ts";
-import { PathMap } from "../../domain/path_map.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
+import { PathMap } from "../../domain/records/path_map.ts";
 import { realFolder } from "../settings.ts";
 import { Budget, type CopyLimits } from "./_budget.ts";
 import { makeCopyFolder } from "./_copy_folder.ts";

@@ -9,11 +9,11 @@ import {
   type StopReason,
 } from "@agentclientprotocol/sdk";
 import { BusyError } from "../../domain/errors.ts";
-import { faultOf } from "../../domain/fault_of.ts";
-import { isChild } from "../../domain/query_event.ts";
-import { QueryProgress } from "../../domain/query_progress.ts";
-import type { QueryReason, QueryResult } from "../../domain/query_result.ts";
-import { shownAnswer } from "../../domain/shown_answer.ts";
+import { faultOf } from "../../domain/query/fault_of.ts";
+import { isChild } from "../../domain/query/query_event.ts";
+import { QueryProgress } from "../../domain/query/query_progress.ts";
+import type { QueryReason, QueryResult } from "../../domain/query/query_result.ts";
+import { shownAnswer } from "../../domain/query/shown_answer.ts";
 import { promptOf } from "./prompt_of.ts";
 import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 import { messageChunk, updateOf } from "./update_of.ts";

@@ -1,7 +1,7 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { Image } from "../../domain/image.ts";
+import type { Image } from "../../domain/images/image.ts";
 
 type Resource = Extract<ContentBlock, { readonly type: "resource" }>;
 type Source = NonNullable<AskOptions["context"]>;

@@ -1,8 +1,8 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { BlockResult } from "../../domain/block_result.ts";
-import { clip, oneLine } from "../../domain/clip.ts";
-import { isChild, type QueryEvent } from "../../domain/query_event.ts";
-import { retryLine } from "../../domain/retry_line.ts";
+import type { BlockResult } from "../../domain/query/block_result.ts";
+import { clip, oneLine } from "../../domain/text/clip.ts";
+import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
+import { retryLine } from "../../domain/query/retry_line.ts";
 
 const RESULT_CHARS = 8_000;
 

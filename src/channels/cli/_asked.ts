@@ -1,6 +1,6 @@
 import type { AskOptions } from "../../conversation/send_options.ts";
-import type { QueryEvent } from "../../domain/query_event.ts";
-import { hasAnswer, type QueryResult } from "../../domain/query_result.ts";
+import type { QueryEvent } from "../../domain/query/query_event.ts";
+import { hasAnswer, type QueryResult } from "../../domain/query/query_result.ts";
 import type { Io } from "../channel.ts";
 import { exitCodeOf } from "./exit_code.ts";
 import { Progress } from "./progress.ts";

@@ -1,5 +1,5 @@
 import type { Conversations } from "../../conversation/conversations.ts";
-import type { BranchPoint } from "../../domain/new_fork.ts";
+import type { BranchPoint } from "../../domain/records/new_fork.ts";
 
 /** ID or ID@ITERATION, as `findPoint` reads them. */
 export async function forkPoint(conversations: Conversations, place: string): Promise<BranchPoint> {

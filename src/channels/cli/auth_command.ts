@@ -1,7 +1,7 @@
-import { BOT_LOGIN } from "../../domain/bot_login.ts";
-import { oneLine } from "../../domain/clip.ts";
+import { BOT_LOGIN } from "../../domain/reports/bot_login.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import { Cancelled, ConfigError, UsageError } from "../../domain/errors.ts";
-import type { KeyReport } from "../../domain/provider_report.ts";
+import type { KeyReport } from "../../domain/reports/provider_report.ts";
 import type { Io, ProviderAdmin, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

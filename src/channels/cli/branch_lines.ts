@@ -1,5 +1,5 @@
 import type { BranchOfConversation } from "../../conversation/conversations.ts";
-import { oneLine } from "../../domain/clip.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 
 /** The branches of a conversation as a tree, a line each; none where there is only one. `shown` is marked. */
 export function branchLines(

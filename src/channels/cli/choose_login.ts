@@ -1,5 +1,5 @@
 import { UsageError } from "../../domain/errors.ts";
-import type { LoginChoice } from "../../domain/provider_report.ts";
+import type { LoginChoice } from "../../domain/reports/provider_report.ts";
 import type { Io } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

@@ -1,5 +1,5 @@
-import { BOT_LOGIN } from "../../domain/bot_login.ts";
-import { oneLine } from "../../domain/clip.ts";
+import { BOT_LOGIN } from "../../domain/reports/bot_login.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import type { Services } from "../channel.ts";
 import { browse } from "./_browse.ts";
 import type { Completions } from "./complete.ts";

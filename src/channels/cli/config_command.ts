@@ -1,6 +1,6 @@
 import pc from "picocolors";
-import { oneLine } from "../../domain/clip.ts";
-import type { SettingChange, SettingFacts } from "../../domain/setting_facts.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import type { SettingChange, SettingFacts } from "../../domain/reports/setting_facts.ts";
 import type { ConfigAdmin, Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

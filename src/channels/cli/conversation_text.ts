@@ -1,5 +1,5 @@
-import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/recording.ts";
-import { clip } from "../../domain/clip.ts";
+import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/records/recording.ts";
+import { clip } from "../../domain/text/clip.ts";
 
 const SHOWN_CHARS = 4_000;
 

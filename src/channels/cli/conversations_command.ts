@@ -1,7 +1,7 @@
 import type { BranchOfConversation } from "../../conversation/conversations.ts";
-import { oneLine } from "../../domain/clip.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { Recording } from "../../domain/recording.ts";
+import type { Recording } from "../../domain/records/recording.ts";
 import type { Io, Services } from "../channel.ts";
 import { branchLines } from "./branch_lines.ts";
 import { browse } from "./_browse.ts";

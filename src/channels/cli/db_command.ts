@@ -1,6 +1,6 @@
-import { durationText } from "../../domain/duration_text.ts";
-import { oneLine } from "../../domain/clip.ts";
-import type { DatabaseMaintenance, DatabaseStats } from "../../domain/database_care.ts";
+import { durationText } from "../../domain/text/duration_text.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import type { DatabaseMaintenance, DatabaseStats } from "../../domain/records/database_maintenance.ts";
 import type { Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import pc from "picocolors";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { ConfigError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/file_fault.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
 import type { Io, Services, Session } from "../channel.ts";
 import { demoTable } from "./demo_table.ts";
 import { makeWorkspace } from "./demo_workspace.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "../../domain/clip.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { Session } from "../channel.ts";
 

@@ -1,10 +1,10 @@
 import { mkdtemp, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Conversation } from "../../conversation/conversations.ts";
-import { MAX_ARCHIVE_BYTES } from "../../domain/archive_limits.ts";
+import { MAX_ARCHIVE_BYTES } from "../../domain/records/archive_limits.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/file_fault.ts";
-import { visibleText } from "../../domain/visible_text.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Session } from "../channel.ts";
 import { browse } from "./_browse.ts";
 import type { StoredCommand } from "./_stored_command.ts";

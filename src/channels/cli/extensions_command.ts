@@ -1,4 +1,4 @@
-import type { ExtensionFacts, TrustFacts } from "../../domain/extension_report.ts";
+import type { ExtensionFacts, TrustFacts } from "../../domain/reports/extension_report.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { ExtensionAdmin, Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";

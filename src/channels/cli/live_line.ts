@@ -1,4 +1,4 @@
-import { oneLine } from "../../domain/clip.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import { terminalText } from "./terminal_text.ts";
 
 const TICK_MS = 1_000;

@@ -1,7 +1,7 @@
 import { REAL_CLOCK } from "../../domain/kit/clock.ts";
-import type { LogRow } from "../../domain/archive.ts";
-import { clip, oneLine } from "../../domain/clip.ts";
-import type { LogEntry } from "../../domain/log_entry.ts";
+import type { LogRow } from "../../domain/records/archive.ts";
+import { clip, oneLine } from "../../domain/text/clip.ts";
+import type { LogEntry } from "../../domain/records/log_entry.ts";
 import type { Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

@@ -1,4 +1,4 @@
-import type { ModelReport, ModelsReport } from "../../domain/provider_report.ts";
+import type { ModelReport, ModelsReport } from "../../domain/reports/provider_report.ts";
 import type { Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

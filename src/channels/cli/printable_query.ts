@@ -1,4 +1,4 @@
-import type { RecordedQuery } from "../../domain/recording.ts";
+import type { RecordedQuery } from "../../domain/records/recording.ts";
 
 /** A recorded query as JSON: the bytes of images are counted instead of written out. */
 export function printableQuery(query: RecordedQuery): object {

@@ -1,9 +1,9 @@
 import pc from "picocolors";
-import type { BlockResult } from "../../domain/block_result.ts";
-import { oneLine } from "../../domain/clip.ts";
-import { retryLine } from "../../domain/retry_line.ts";
-import { isChild, isEnd, type QueryEvent } from "../../domain/query_event.ts";
-import { QueryProgress } from "../../domain/query_progress.ts";
+import type { BlockResult } from "../../domain/query/block_result.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import { retryLine } from "../../domain/query/retry_line.ts";
+import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { Io } from "../channel.ts";
 import { diffLines } from "./diff_lines.ts";
 import { LiveLine } from "./live_line.ts";

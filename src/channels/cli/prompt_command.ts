@@ -1,6 +1,6 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { SentMessage } from "../../domain/sent_message.ts";
+import type { SentMessage } from "../../domain/query/sent_message.ts";
 import type { Io, OpenRequest, Services, Session } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import type { KeyReport, ProviderReport } from "../../domain/provider_report.ts";
+import type { KeyReport, ProviderReport } from "../../domain/reports/provider_report.ts";
 import type { Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { UsageError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/file_fault.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
 
 /** The file of `--context`, opened when it is read. Throws `UsageError` where there is no such file. */

@@ -1,6 +1,6 @@
 import { readImageFile } from "../../conversation/read_image_file.ts";
-import type { Image } from "../../domain/image.ts";
-import { readImage } from "../../domain/read_image.ts";
+import type { Image } from "../../domain/images/image.ts";
+import { readImage } from "../../domain/images/read_image.ts";
 
 /** An image of the command line: a file, or an http, https or `data:` URL. Throws `UsageError`. */
 export async function readImageArgument(told: string): Promise<Image> {

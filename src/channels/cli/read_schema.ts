@@ -1,7 +1,7 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
-import { oneLine } from "../../domain/clip.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/file_fault.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
 
 const MAX_BYTES = 4_000_000;
 

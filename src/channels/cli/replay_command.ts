@@ -1,11 +1,11 @@
-import { oneLine } from "../../domain/clip.ts";
-import { compareRecordings, type RecordingDifference } from "../../domain/compare_recordings.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import { compareRecordings, type RecordingDifference } from "../../domain/records/compare_recordings.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { PathMap } from "../../domain/path_map.ts";
-import { Playback } from "../../domain/playback.ts";
-import type { RecordedQuery, Recording } from "../../domain/recording.ts";
+import type { PathMap } from "../../domain/records/path_map.ts";
+import { Playback } from "../../domain/records/playback.ts";
+import type { RecordedQuery, Recording } from "../../domain/records/recording.ts";
 import type { Io, Services, Session } from "../channel.ts";
-import type { ReplayPlace } from "../../domain/replay_place.ts";
+import type { ReplayPlace } from "../../domain/records/replay_place.ts";
 import { terminalText } from "./terminal_text.ts";
 
 export interface ReplayFlags {

@@ -1,4 +1,4 @@
-import { oneLine } from "../../domain/clip.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { Io, OpenRequest, Services } from "../channel.ts";
 import { type QueryCommandFlags, runQueryCommand } from "./_asked.ts";

@@ -1,8 +1,8 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { AskOptions, AskTarget } from "../../conversation/send_options.ts";
-import { oneLine } from "../../domain/clip.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import type { Io, OpenRequest, Services, Session } from "../channel.ts";
 import { type QueryCommandFlags, runQueryCommand } from "./_asked.ts";
 import { forkPoint } from "./_fork_at.ts";

@@ -1,5 +1,5 @@
-import type { SearchHit, SearchKind } from "../../domain/archive.ts";
-import { oneLine } from "../../domain/clip.ts";
+import type { SearchHit, SearchKind } from "../../domain/records/archive.ts";
+import { oneLine } from "../../domain/text/clip.ts";
 import type { Io, Services } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

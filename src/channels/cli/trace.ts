@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { isChild, type QueryEvent } from "../../domain/query_event.ts";
+import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { Io } from "../channel.ts";
 import { terminalText } from "./terminal_text.ts";
 

@@ -1,10 +1,10 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { ShownVersion } from "../../conversation/records.ts";
 import { versionText } from "../../conversation/version_text.ts";
-import { clip, oneLine } from "../../domain/clip.ts";
+import { clip, oneLine } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { BranchPoint } from "../../domain/new_fork.ts";
-import { readable } from "../../domain/readable.ts";
+import type { BranchPoint } from "../../domain/records/new_fork.ts";
+import { readable } from "../../domain/text/readable.ts";
 import type { Io, Services, Session } from "../channel.ts";
 import { browse } from "./_browse.ts";
 import { terminalText } from "./terminal_text.ts";

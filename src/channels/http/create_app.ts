@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import { newId } from "../../domain/id.ts";
+import { newId } from "../../domain/kit/id.ts";
 import type { Leaving } from "./client_leaving.ts";
 import { conditional } from "./conditional.ts";
 import { conversationRoutes } from "./conversation_routes.ts";

@@ -1,4 +1,4 @@
-import type { QueryEvent } from "../../domain/query_event.ts";
+import type { QueryEvent } from "../../domain/query/query_event.ts";
 import type { LiveRun } from "./run.ts";
 import { textStream } from "./text_stream.ts";
 

@@ -1,5 +1,5 @@
 import type { Conversation, Conversations } from "../../conversation/conversations.ts";
-import type { StoredQuery } from "../../domain/stored_query.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import { Problem } from "./problem.ts";
 
 /** A query of a conversation, by its whole id. Throws `Problem` (404) where there is none. */

@@ -1,6 +1,6 @@
-import { isChild, isEnd } from "../../domain/query_event.ts";
+import { isChild, isEnd } from "../../domain/query/query_event.ts";
 import { eventText, runTexts } from "./event_stream.ts";
-import type { StoredQuery } from "../../domain/stored_query.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { nextChange } from "./next_change.ts";
 import type { LiveRun } from "./run.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { BusyError } from "../../domain/errors.ts";
-import type { RequestKey } from "../../domain/request_key.ts";
+import type { RequestKey } from "../../domain/query/request_key.ts";
 import { Problem } from "./problem.ts";
 
 const KEPT_MS = 24 * 3_600_000;

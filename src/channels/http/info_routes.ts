@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readImage } from "../../domain/read_image.ts";
+import { readImage } from "../../domain/images/read_image.ts";
 import { findConversation } from "./find_conversation.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";

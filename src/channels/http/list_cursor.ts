@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { jsonOrUndefined } from "../../domain/json_or_undefined.ts";
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { Problem } from "./problem.ts";
 
 /** A place in the list of conversations as a text that clients pass on unread. What is added or moves to the front while

@@ -1,10 +1,10 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { Cancelled } from "../../domain/errors.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
-import { readImage } from "../../domain/read_image.ts";
-import type { KeyedRequest, RequestKey } from "../../domain/request_key.ts";
-import type { StoredQuery } from "../../domain/stored_query.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
+import { readImage } from "../../domain/images/read_image.ts";
+import type { KeyedRequest, RequestKey } from "../../domain/query/request_key.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { z } from "zod";
 import { QueryResultSchema } from "../schemas/query_result_schema.ts";
 import { callerLabel } from "./caller_label.ts";

@@ -1,6 +1,6 @@
 import process from "node:process";
-import { isChild, isEnd, type QueryEvent } from "../../domain/query_event.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
+import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import { Exposition } from "./exposition.ts";
 
 const REQUEST_BOUNDS = [.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10];

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { StoredQuery } from "../../domain/stored_query.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { HttpParts } from "./http_parts.ts";
 
 /** A query that another process runs, once it has ended or has another iteration: looked for again and again until the

@@ -1,5 +1,5 @@
 import type { AskTarget } from "../../conversation/send_options.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import { callerLabel } from "./caller_label.ts";
 import { eventStream } from "./event_stream.ts";
 import { jsonResponse } from "./json_response.ts";

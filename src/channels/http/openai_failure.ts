@@ -1,5 +1,5 @@
-import { hasAnswer, type QueryReason, type QueryResult } from "../../domain/query_result.ts";
-import { shownAnswer } from "../../domain/shown_answer.ts";
+import { hasAnswer, type QueryReason, type QueryResult } from "../../domain/query/query_result.ts";
+import { shownAnswer } from "../../domain/query/shown_answer.ts";
 import { Problem } from "./problem.ts";
 
 const OF_THE_MODEL: readonly QueryReason[] = ["provider", "answer_schema", "unusable_replies"];

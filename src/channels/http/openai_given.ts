@@ -1,5 +1,5 @@
 import type { AskOptions } from "../../conversation/send_options.ts";
-import { readImage } from "../../domain/read_image.ts";
+import { readImage } from "../../domain/images/read_image.ts";
 import { inputSource } from "./given_source.ts";
 import type { ChatMessage } from "./openai_request.ts";
 import { unfitField } from "./unfit_field.ts";

@@ -1,7 +1,7 @@
-import { isChild, isEnd } from "../../domain/query_event.ts";
-import { QueryProgress } from "../../domain/query_progress.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
-import type { Usage } from "../../domain/usage.ts";
+import { isChild, isEnd } from "../../domain/query/query_event.ts";
+import { QueryProgress } from "../../domain/query/query_progress.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
+import type { Usage } from "../../domain/query/usage.ts";
 import { openAiErrorBody } from "./openai_error.ts";
 import { openAiFailure } from "./openai_failure.ts";
 import type { LiveRun } from "./run.ts";

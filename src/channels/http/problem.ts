@@ -1,4 +1,4 @@
-import { type FaultKind, faultOf } from "../../domain/fault_of.ts";
+import { type FaultKind, faultOf } from "../../domain/query/fault_of.ts";
 
 /** Titles of the kinds of problems; the kind is the last part of the `type` of problem details. */
 const TITLES = {

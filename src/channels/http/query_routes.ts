@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Conversations } from "../../conversation/conversations.ts";
 import type { ShownVersion } from "../../conversation/records.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { readable } from "../../domain/readable.ts";
+import { readable } from "../../domain/text/readable.ts";
 import { findConversation } from "./find_conversation.ts";
 import { findQuery } from "./find_query.ts";
 import type { HttpParts } from "./http_parts.ts";

@@ -1,4 +1,4 @@
-import type { QueryResult } from "../../domain/query_result.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import { Problem } from "./problem.ts";
 import type { Quota, TokenGrant } from "./token_grant.ts";
 

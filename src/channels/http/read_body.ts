@@ -1,4 +1,4 @@
-import { joinBytes } from "../../domain/join_bytes.ts";
+import { joinBytes } from "../../domain/kit/join_bytes.ts";
 import { bodyTooLarge } from "./guard.ts";
 import type { HttpLimits } from "./http_parts.ts";
 import { Problem } from "./problem.ts";

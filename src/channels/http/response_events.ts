@@ -1,5 +1,5 @@
-import { isChild, isEnd, type QueryEvent } from "../../domain/query_event.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
+import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import { openAiFailure } from "./openai_failure.ts";
 import { type ResponseFacts, responseObject } from "./response_object.ts";
 import type { LiveRun } from "./run.ts";

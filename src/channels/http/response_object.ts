@@ -1,5 +1,5 @@
-import type { QueryResult } from "../../domain/query_result.ts";
-import type { Usage } from "../../domain/usage.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
+import type { Usage } from "../../domain/query/usage.ts";
 import { openAiFailure } from "./openai_failure.ts";
 
 /** What all states of one response have in common. */

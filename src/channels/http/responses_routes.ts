@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { AskTarget } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { StoredQuery } from "../../domain/stored_query.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { HttpParts } from "./http_parts.ts";
 import { jsonResponse } from "./json_response.ts";
 import { ResponseSchema } from "./openai_answers.ts";

@@ -1,4 +1,4 @@
-import type { QueryResult } from "../../domain/query_result.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import { textStream } from "./text_stream.ts";
 
 /** A result as JSON once it is there. Its head is sent at once and white space until then, which is how it is seen that

@@ -1,7 +1,7 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
-import type { Emit, QueryEvent } from "../../domain/query_event.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
+import type { Emit, QueryEvent } from "../../domain/query/query_event.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 
 /** Events of a running query that a client may still ask for. */
 const KEPT_EVENTS = 1000;

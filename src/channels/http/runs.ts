@@ -1,5 +1,5 @@
 import type { Leaving } from "./client_leaving.ts";
-import type { Emit } from "../../domain/query_event.ts";
+import type { Emit } from "../../domain/query/query_event.ts";
 import { type Ask, type Begun, LiveRun } from "./run.ts";
 import { Problem } from "./problem.ts";
 import type { Quotas, TokenUse } from "./quotas.ts";

@@ -1,4 +1,4 @@
-import { isLoopback } from "../../domain/is_loopback.ts";
+import { isLoopback } from "../../domain/kit/is_loopback.ts";
 import { clientLeaving } from "./client_leaving.ts";
 import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./http_parts.ts";

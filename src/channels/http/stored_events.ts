@@ -1,7 +1,7 @@
-import { Emitter } from "../../domain/emitter.ts";
-import { outcomeOf, type QueryEvent } from "../../domain/query_event.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
-import type { EndedQuery, StoredQuery } from "../../domain/stored_query.ts";
+import { Emitter } from "../../domain/query/emitter.ts";
+import { outcomeOf, type QueryEvent } from "../../domain/query/query_event.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
+import type { EndedQuery, StoredQuery } from "../../domain/query/stored_query.ts";
 import type { Conversations } from "../../conversation/conversations.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];

@@ -1,4 +1,4 @@
-import type { LabelUse } from "../../domain/conversation_care.ts";
+import type { LabelUse } from "../../domain/records/conversation_maintenance.ts";
 
 /** What tokens have used, out of the labels that `callerLabel` gave their queries. */
 export function usedTokens(

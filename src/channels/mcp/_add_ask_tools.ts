@@ -1,9 +1,9 @@
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { AskTarget } from "../../conversation/send_options.ts";
-import { isChild, type QueryEvent } from "../../domain/query_event.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
-import { shownAnswer } from "../../domain/shown_answer.ts";
+import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
+import { shownAnswer } from "../../domain/query/shown_answer.ts";
 import { conversationOf, type McpParts, toolText } from "./_tool_parts.ts";
 
 const HINTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { QUERY_REASONS } from "../../domain/query_result.ts";
+import { QUERY_REASONS } from "../../domain/query/query_result.ts";
 import { UsageSchema } from "./usage_schema.ts";
 
 export const QueryResultSchema = z.object({

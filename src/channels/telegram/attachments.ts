@@ -1,7 +1,7 @@
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { Image } from "../../domain/image.ts";
-import { MAX_IMAGE_BYTES, readImage } from "../../domain/read_image.ts";
+import type { Image } from "../../domain/images/image.ts";
+import { MAX_IMAGE_BYTES, readImage } from "../../domain/images/read_image.ts";
 import type { BotApi } from "./bot_api.ts";
 import type { IncomingFile } from "./incoming.ts";
 import type { Outbox } from "./outbox.ts";

@@ -1,6 +1,6 @@
 import { Api, GrammyError, HttpError } from "grammy/web";
 import { Cancelled } from "../../domain/errors.ts";
-import { readBounded } from "../../domain/read_bounded.ts";
+import { readBounded } from "../../domain/kit/read_bounded.ts";
 import { TelegramError } from "./telegram_error.ts";
 import type { BotMethods } from "./wire.ts";
 

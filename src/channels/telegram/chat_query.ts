@@ -1,8 +1,8 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { Cancelled } from "../../domain/errors.ts";
-import { faultOf } from "../../domain/fault_of.ts";
-import { isChild } from "../../domain/query_event.ts";
-import { QueryProgress } from "../../domain/query_progress.ts";
+import { faultOf } from "../../domain/query/fault_of.ts";
+import { isChild } from "../../domain/query/query_event.ts";
+import { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { BotParts } from "./bot_parts.ts";
 import type { PendingMessage } from "./entry.ts";
 import type { Incoming } from "./incoming.ts";

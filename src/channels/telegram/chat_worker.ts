@@ -1,5 +1,5 @@
 import { Cancelled, StoreError } from "../../domain/errors.ts";
-import { faultOf } from "../../domain/fault_of.ts";
+import { faultOf } from "../../domain/query/fault_of.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { chatConversation } from "./chat_conversation.ts";
 import { ChatQuery, type ChatQueryEnd } from "./chat_query.ts";

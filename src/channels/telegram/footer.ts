@@ -1,4 +1,4 @@
-import type { QueryResult } from "../../domain/query_result.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 
 /** What a query took, on one line. */
 export function footer(

@@ -1,5 +1,5 @@
-import type { StatePlace, StateStore } from "../../domain/extension_state.ts";
-import type { JsonValue } from "../../domain/json_value.ts";
+import type { StatePlace, StateStore } from "../../domain/records/extension_state.ts";
+import type { JsonValue } from "../../domain/text/json_value.ts";
 import type { ChatSettings } from "./chat_settings.ts";
 import type { PendingMessage } from "./entry.ts";
 

@@ -1,6 +1,6 @@
-import { oneLine } from "../../domain/clip.ts";
-import type { QueryProgress } from "../../domain/query_progress.ts";
-import { visibleText } from "../../domain/visible_text.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import type { QueryProgress } from "../../domain/query/query_progress.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 
 const SHOWN_CHARS = 3_000;
 

@@ -1,8 +1,8 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { BusyError } from "../../domain/errors.ts";
-import type { Emit } from "../../domain/query_event.ts";
-import type { StoredQuery } from "../../domain/stored_query.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
+import type { Emit } from "../../domain/query/query_event.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import { readAttachments } from "./attachments.ts";
 import type { BotParts } from "./bot_parts.ts";
 import type { PendingMessage } from "./entry.ts";

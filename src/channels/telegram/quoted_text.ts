@@ -1,4 +1,4 @@
-import { clip } from "../../domain/clip.ts";
+import { clip } from "../../domain/text/clip.ts";
 import type { Me, Message } from "./wire.ts";
 
 const QUOTED_CHARS = 4_000;

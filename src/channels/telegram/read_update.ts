@@ -1,4 +1,4 @@
-import { clip } from "../../domain/clip.ts";
+import { clip } from "../../domain/text/clip.ts";
 import { addressedText } from "./addressed_text.ts";
 import type { ChatPlace, Incoming, IncomingFile } from "./incoming.ts";
 import { quotedText } from "./quoted_text.ts";

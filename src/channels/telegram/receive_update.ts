@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Cancelled } from "../../domain/errors.ts";
-import { readBounded } from "../../domain/read_bounded.ts";
+import { readBounded } from "../../domain/kit/read_bounded.ts";
 import { isUpdate } from "./is_update.ts";
 import type { Update } from "./wire.ts";
 

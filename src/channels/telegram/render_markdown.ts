@@ -1,4 +1,4 @@
-import { visibleText } from "../../domain/visible_text.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import { inlineMarkdown } from "./inline_markdown.ts";
 import { RichText, type TextStyle } from "./rich_text.ts";
 

@@ -1,4 +1,4 @@
-import { clip, oneLine } from "../../domain/clip.ts";
+import { clip, oneLine } from "../../domain/text/clip.ts";
 import type { PendingMessage } from "./entry.ts";
 import type { ChatPlace } from "./incoming.ts";
 import type { Messenger } from "./messenger.ts";

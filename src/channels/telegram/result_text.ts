@@ -1,9 +1,9 @@
-import type { QueryResult } from "../../domain/query_result.ts";
-import { shownAnswer } from "../../domain/shown_answer.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
+import { shownAnswer } from "../../domain/query/shown_answer.ts";
 import { footer } from "./footer.ts";
 import { renderMarkdown } from "./render_markdown.ts";
 import { RichText } from "./rich_text.ts";
-import { visibleText } from "../../domain/visible_text.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 
 /** What a query came to, as a chat reads it. */
 export function resultText(

@@ -1,7 +1,7 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { Buffer } from "node:buffer";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
-import type { BranchPoint } from "../../domain/new_fork.ts";
+import type { BranchPoint } from "../../domain/records/new_fork.ts";
 import type { Session } from "../channel.ts";
 import type { ChatController } from "./chat.ts";
 import type { Panel, PanelActions } from "./panel.ts";

@@ -1,5 +1,5 @@
 import { type AutocompleteProvider, CombinedAutocompleteProvider } from "@earendil-works/pi-tui";
-import { visibleText } from "../../domain/visible_text.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import type { PaletteCommand } from "./command.ts";
 
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;

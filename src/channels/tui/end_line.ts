@@ -1,4 +1,4 @@
-import type { QueryResult } from "../../domain/query_result.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import { formatDollars } from "./dollars.ts";
 import { tokens } from "./tokens.ts";
 

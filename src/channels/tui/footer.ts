@@ -1,5 +1,5 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
-import { visibleText } from "../../domain/visible_text.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Session } from "../channel.ts";
 import type { SessionSpend } from "./chat.ts";
 import { formatDollars } from "./dollars.ts";

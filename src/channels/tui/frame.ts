@@ -1,6 +1,6 @@
 import type { Component, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
-import { oneLine } from "../../domain/clip.ts";
-import { visibleText } from "../../domain/visible_text.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Outgoing } from "./outgoing.ts";
 import type { Panel } from "./panel.ts";
 import { panelBox } from "./panel_box.ts";

@@ -1,4 +1,4 @@
-import { visibleText } from "../../domain/visible_text.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import type { AttachedImage, Outgoing } from "./outgoing.ts";
 
 /** Images of a message, each behind a chip in its text: an image goes along while its chip stands there whole. */

@@ -7,7 +7,7 @@ import {
   matchesKey,
   type TUI,
 } from "@earendil-works/pi-tui";
-import { visibleText } from "../../domain/visible_text.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import { type AtWord, atWords } from "./at_words.ts";
 import { ImageChips } from "./image_chips.ts";
 import type { ImageReader } from "./image_reader.ts";

@@ -1,5 +1,5 @@
 import { Markdown } from "@earendil-works/pi-tui";
-import { visibleText } from "../../domain/visible_text.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import { cutWide } from "./cut_wide.ts";
 import type { Theme } from "./theme.ts";
 import { wrapped } from "./wrapped.ts";

@@ -1,6 +1,6 @@
 import type { Conversation as Branch, Conversations } from "../../conversation/conversations.ts";
-import type { StoredQuery } from "../../domain/stored_query.ts";
-import { addUsage } from "../../domain/usage.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import { addUsage } from "../../domain/query/usage.ts";
 import { AnswerEntry } from "./answer_entry.ts";
 import { NOTHING_SPENT, type SessionSpend } from "./chat.ts";
 import { endLine } from "./end_line.ts";

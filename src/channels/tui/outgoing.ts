@@ -1,4 +1,4 @@
-import type { Image } from "../../domain/image.ts";
+import type { Image } from "../../domain/images/image.ts";
 
 /** An image that goes with a message. */
 export interface AttachedImage {

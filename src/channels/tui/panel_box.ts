@@ -1,5 +1,5 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
-import { visibleText } from "../../domain/visible_text.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Panel } from "./panel.ts";
 import type { Theme } from "./theme.ts";
 

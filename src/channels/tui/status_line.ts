@@ -1,6 +1,6 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
-import { oneLine } from "../../domain/clip.ts";
-import { visibleText } from "../../domain/visible_text.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Theme } from "./theme.ts";
 
 export interface StatusFacts {

@@ -1,9 +1,9 @@
 import { truncateToWidth } from "@earendil-works/pi-tui";
-import type { BlockResult } from "../../domain/block_result.ts";
-import { oneLine } from "../../domain/clip.ts";
-import { durationText } from "../../domain/duration_text.ts";
-import type { Step, StepBlock, StepChild } from "../../domain/query_progress.ts";
-import { visibleText } from "../../domain/visible_text.ts";
+import type { BlockResult } from "../../domain/query/block_result.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import { durationText } from "../../domain/text/duration_text.ts";
+import type { Step, StepBlock, StepChild } from "../../domain/query/query_progress.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import { brokenLine } from "./broken_line.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
 import { moreLines } from "./more_lines.ts";

@@ -1,7 +1,7 @@
 import type { Conversations } from "../../conversation/conversations.ts";
-import { clip } from "../../domain/clip.ts";
-import { outcomeOf } from "../../domain/query_event.ts";
-import { boundedResult, newStep, type Step } from "../../domain/query_progress.ts";
+import { clip } from "../../domain/text/clip.ts";
+import { outcomeOf } from "../../domain/query/query_event.ts";
+import { boundedResult, newStep, type Step } from "../../domain/query/query_progress.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 

@@ -1,5 +1,5 @@
 import type { EditorTheme, MarkdownTheme } from "@earendil-works/pi-tui";
-import { type CodeToken, codeTokens } from "../../domain/code_tokens.ts";
+import { type CodeToken, codeTokens } from "../../domain/text/code_tokens.ts";
 
 type Paint = (text: string) => string;
 

@@ -1,7 +1,7 @@
 import type { Conversations } from "../../conversation/conversations.ts";
-import { isChild, isEnd, type QueryEvent } from "../../domain/query_event.ts";
-import { QueryProgress, type Step } from "../../domain/query_progress.ts";
-import type { QueryResult } from "../../domain/query_result.ts";
+import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import { QueryProgress, type Step } from "../../domain/query/query_progress.ts";
+import type { QueryResult } from "../../domain/query/query_result.ts";
 import { AnswerEntry } from "./answer_entry.ts";
 import { endLine } from "./end_line.ts";
 import { LineEntry } from "./line_entry.ts";

@@ -1,4 +1,4 @@
-import { ENDED } from "../ended.ts";
+import { ENDED } from "./ended.ts";
 import { Cancelled } from "../errors.ts";
 
 /** Time, where tests have their own. */

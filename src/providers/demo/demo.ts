@@ -1,5 +1,5 @@
 import { Cancelled } from "../../domain/errors.ts";
-import { NO_USAGE } from "../../domain/usage.ts";
+import { NO_USAGE } from "../../domain/query/usage.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
 import { demoReply } from "./demo_reply.ts";
 

@@ -1,5 +1,5 @@
 import { ConfigError } from "../../domain/errors.ts";
-import { percentDecoded } from "../../domain/percent_decoded.ts";
+import { percentDecoded } from "../../domain/text/percent_decoded.ts";
 import type { Advice } from "../advice.ts";
 
 /** Shorter secrets are not looked for in texts: replacing them would garble ordinary words. */

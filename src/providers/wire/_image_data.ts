@@ -1,4 +1,4 @@
-import type { Image } from "../../domain/image.ts";
+import type { Image } from "../../domain/images/image.ts";
 
 /** A multiple of 3, so that the pieces can be joined, and few enough to be arguments of one call. */
 const PIECE = 24_576;

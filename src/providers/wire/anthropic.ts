@@ -1,4 +1,4 @@
-import type { Image } from "../../domain/image.ts";
+import type { Image } from "../../domain/images/image.ts";
 import type { Capabilities, ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
 import { base64 } from "./_image_data.ts";
 import { asRecord } from "./_record.ts";

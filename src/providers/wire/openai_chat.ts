@@ -1,4 +1,4 @@
-import type { Image } from "../../domain/image.ts";
+import type { Image } from "../../domain/images/image.ts";
 import type { ModelMessage, ModelRequest } from "../provider.ts";
 import { type ChatDialect, chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";

@@ -1,5 +1,5 @@
-import type { Usage } from "../../domain/usage.ts";
-import { NO_USAGE } from "../../domain/usage.ts";
+import type { Usage } from "../../domain/query/usage.ts";
+import { NO_USAGE } from "../../domain/query/usage.ts";
 import type { ModelEvent } from "../provider.ts";
 
 /** Characters of text and reasoning together; the longest replies of models have a tenth of it. */

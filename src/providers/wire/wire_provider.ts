@@ -1,5 +1,5 @@
 import { settledWithin } from "../../domain/kit/settled_within.ts";
-import { ENDED } from "../../domain/ended.ts";
+import { ENDED } from "../../domain/kit/ended.ts";
 import { Cancelled, ConfigError, ProviderError } from "../../domain/errors.ts";
 import type { Advice } from "../advice.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";

@@ -1,4 +1,4 @@
-import type { BlockError } from "../../domain/block_result.ts";
+import type { BlockError } from "../../domain/query/block_result.ts";
 import { positionError } from "./prepare_block_error.ts";
 import { sourcePosition } from "./prepare_block_position.ts";
 import type { RanBlock, RanBlocks } from "./ran_blocks.ts";

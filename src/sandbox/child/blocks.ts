@@ -1,4 +1,4 @@
-import type { BlockOutcome } from "../../domain/block_result.ts";
+import type { BlockOutcome } from "../../domain/query/block_result.ts";
 import { captured } from "./captured.ts";
 import { BlockDeadline } from "./deadline.ts";
 import { KeptNumbers } from "./kept_numbers.ts";

@@ -1,5 +1,5 @@
 import type { AnyNode, Program } from "acorn";
-import type { VariableImage } from "../../domain/variable.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
 import { childNodes, freeNames, isClass, isFunction } from "./analysis.ts";
 
 /** Names that functions and classes of this child refer to: code that may run in the middle of a statement, by a

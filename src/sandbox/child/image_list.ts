@@ -1,4 +1,4 @@
-import type { VariableImage, VariableKind, VariableSummary } from "../../domain/variable.ts";
+import type { VariableImage, VariableKind, VariableSummary } from "../../domain/query/variable.ts";
 import { FrameFields } from "../protocol.ts";
 
 const KINDS: readonly VariableKind[] = ["data", "function", "class", "instance", "pending", "lost"];

@@ -1,4 +1,4 @@
-import type { VariableImage } from "../../domain/variable.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
 import { MAX_PAYLOAD_BYTES } from "../protocol.ts";
 import { look } from "./preview_intrinsics.ts";
 

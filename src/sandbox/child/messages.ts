@@ -1,5 +1,5 @@
 /** What the child's main thread and its worker say to each other over a MessagePort. */
-import type { VariableImage } from "../../domain/variable.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
 import type { Bytes } from "../protocol.ts";
 import type { ChildAccess } from "./given_access.ts";
 import type { RunnableBlock } from "./prepare_block.ts";

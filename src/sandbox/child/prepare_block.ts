@@ -1,4 +1,4 @@
-import type { BlockError } from "../../domain/block_result.ts";
+import type { BlockError } from "../../domain/query/block_result.ts";
 import { freeNames } from "./analysis.ts";
 import { LANGUAGE_NAMES } from "./analysis_globals.ts";
 import type { FunctionNames } from "./function_names.ts";

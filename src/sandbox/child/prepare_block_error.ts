@@ -1,4 +1,4 @@
-import type { BlockError } from "../../domain/block_result.ts";
+import type { BlockError } from "../../domain/query/block_result.ts";
 import { positionAt } from "./rewrite_map.ts";
 
 const MAX_LINE = 200;

@@ -1,6 +1,6 @@
 import { decode, encode } from "../codec.ts";
 import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../protocol.ts";
-import type { VariableImage } from "../../domain/variable.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
 import { blockError } from "./block_error.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";

@@ -1,4 +1,4 @@
-import type { VariableSummary } from "../../domain/variable.ts";
+import type { VariableSummary } from "../../domain/query/variable.ts";
 import { look } from "./preview_intrinsics.ts";
 import { functionLabel } from "./preview_leaf.ts";
 import { Previewer } from "./preview_value.ts";

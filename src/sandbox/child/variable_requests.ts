@@ -1,5 +1,5 @@
 import { decode, encode } from "../codec.ts";
-import type { VariableImage } from "../../domain/variable.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
 import { captured } from "./captured.ts";
 import type { ToWorker } from "./messages.ts";
 import { loadModule } from "./realm_modules.ts";

@@ -1,4 +1,4 @@
-import type { VariableImage, VariableSummary } from "../../domain/variable.ts";
+import type { VariableImage, VariableSummary } from "../../domain/query/variable.ts";
 import { bareList } from "../codec_intrinsics.ts";
 import type { BlockNames } from "./block_names.ts";
 import { captured } from "./captured.ts";

@@ -1,4 +1,4 @@
-import type { VariableKind } from "../../domain/variable.ts";
+import type { VariableKind } from "../../domain/query/variable.ts";
 
 /** Variables that may share objects: found by walking them, or not known to be apart. */
 export interface Group {

@@ -1,4 +1,4 @@
-import type { VariableImage } from "../../domain/variable.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
 import { decode } from "../codec.ts";
 import { bareList } from "../codec_intrinsics.ts";
 import { look } from "./preview_intrinsics.ts";

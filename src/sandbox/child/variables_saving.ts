@@ -1,4 +1,4 @@
-import type { VariableImage, VariableKind } from "../../domain/variable.ts";
+import type { VariableImage, VariableKind } from "../../domain/query/variable.ts";
 import { bareList } from "../codec_intrinsics.ts";
 import type { Bytes } from "../protocol.ts";
 import { IdentityWalk } from "./identity.ts";

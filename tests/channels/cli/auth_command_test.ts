@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Io, ProviderAdmin } from "../../../src/channels/channel.ts";
 import { AuthCommand } from "../../../src/channels/cli/auth_command.ts";
 import { Cancelled, UsageError } from "../../../src/domain/errors.ts";
-import type { KeyReport, KeyTrial, LoginChoice, ProviderReport } from "../../../src/domain/provider_report.ts";
+import type { KeyReport, KeyTrial, LoginChoice, ProviderReport } from "../../../src/domain/reports/provider_report.ts";
 import { fakeAdmin } from "./_fake_admin.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 

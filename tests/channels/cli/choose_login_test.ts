@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { chooseLogin } from "../../../src/channels/cli/choose_login.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
-import type { LoginChoice } from "../../../src/domain/provider_report.ts";
+import type { LoginChoice } from "../../../src/domain/reports/provider_report.ts";
 import { fakeIo } from "./_fakes.ts";
 
 const CHOICES: readonly LoginChoice[] = [

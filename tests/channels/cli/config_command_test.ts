@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../src/channels/cli/cli.ts";
 import type { ConfigAdmin } from "../../../src/channels/channel.ts";
-import type { SettingFacts } from "../../../src/domain/setting_facts.ts";
+import type { SettingFacts } from "../../../src/domain/reports/setting_facts.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
 const MODEL: SettingFacts = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../src/channels/cli/cli.ts";
-import type { DatabaseMaintenance } from "../../../src/domain/database_care.ts";
+import type { DatabaseMaintenance } from "../../../src/domain/records/database_maintenance.ts";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describeError, exitCodeOf } from "../../../src/channels/cli/exit_code.ts";
 import { BusyError, ConfigError, HostCallError, StoreError, UsageError } from "../../../src/domain/errors.ts";
-import { hasAnswer, type QueryReason, type QueryResult, statusOf } from "../../../src/domain/query_result.ts";
-import { NO_USAGE } from "../../../src/domain/usage.ts";
+import { hasAnswer, type QueryReason, type QueryResult, statusOf } from "../../../src/domain/query/query_result.ts";
+import { NO_USAGE } from "../../../src/domain/query/usage.ts";
 
 function result(reason: QueryReason): QueryResult {
   const texts = { answer: "a", answerType: "text", confidence: "high", queryId: "q", conversationId: "c" } as const;

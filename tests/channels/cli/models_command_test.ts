@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { modelsCommand } from "../../../src/channels/cli/models_command.ts";
-import type { ModelReport, ModelsReport } from "../../../src/domain/provider_report.ts";
+import type { ModelReport, ModelsReport } from "../../../src/domain/reports/provider_report.ts";
 import { fakeAdmin } from "./_fake_admin.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 

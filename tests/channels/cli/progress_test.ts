@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Progress } from "../../../src/channels/cli/progress.ts";
-import { blockResult, failedBlock } from "../../../src/domain/block_result.ts";
-import type { QueryEvent, QueryEventBody } from "../../../src/domain/query_event.ts";
+import { blockResult, failedBlock } from "../../../src/domain/query/block_result.ts";
+import type { QueryEvent, QueryEventBody } from "../../../src/domain/query/query_event.ts";
 import { fakeIo } from "./_fakes.ts";
 
 function event(body: QueryEventBody, iteration: number | null = 1): QueryEvent {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { providersCommand } from "../../../src/channels/cli/providers_command.ts";
-import type { KeyReport, ProviderReport, ProvidersReport } from "../../../src/domain/provider_report.ts";
+import type { KeyReport, ProviderReport, ProvidersReport } from "../../../src/domain/reports/provider_report.ts";
 import { fakeAdmin } from "./_fake_admin.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { replayCommand } from "../../../src/channels/cli/replay_command.ts";
 import type { OpenRequest, Session } from "../../../src/channels/channel.ts";
-import type { ReplayPlace, ReplayRequest } from "../../../src/domain/replay_place.ts";
+import type { ReplayPlace, ReplayRequest } from "../../../src/domain/records/replay_place.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
-import { PathMap } from "../../../src/domain/path_map.ts";
+import { PathMap } from "../../../src/domain/records/path_map.ts";
 import { replayProvider } from "../../../src/providers/replay.ts";
 import { type Engine, startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Trace } from "../../../src/channels/cli/trace.ts";
-import type { QueryEvent, QueryEventBody } from "../../../src/domain/query_event.ts";
-import { NO_USAGE } from "../../../src/domain/usage.ts";
+import type { QueryEvent, QueryEventBody } from "../../../src/domain/query/query_event.ts";
+import { NO_USAGE } from "../../../src/domain/query/usage.ts";
 
 function traced(...bodies: readonly QueryEventBody[]): string[] {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../src/channels/cli/cli.ts";
-import type { ProvidersReport } from "../../../src/domain/provider_report.ts";
+import type { ProvidersReport } from "../../../src/domain/reports/provider_report.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { fakeAdmin } from "./_fake_admin.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";

@@ -3,7 +3,7 @@ import type { HttpLimits, HttpParts } from "../../../src/channels/http/http_part
 import { oneToken } from "../../../src/channels/http/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
 import type { Quota, TokenSource } from "../../../src/channels/http/token_grant.ts";
-import type { QueryEvent } from "../../../src/domain/query_event.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
 

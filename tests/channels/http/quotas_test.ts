@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Quotas } from "../../../src/channels/http/quotas.ts";
 import { usedTokens } from "../../../src/channels/http/used_tokens.ts";
 import { callerLabel } from "../../../src/channels/http/caller_label.ts";
-import type { QueryResult } from "../../../src/domain/query_result.ts";
+import type { QueryResult } from "../../../src/domain/query/query_result.ts";
 import { NO_QUOTA } from "./_rig.ts";
 
 const DAY_MS = 24 * 3_600_000;

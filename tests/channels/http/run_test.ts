@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { LiveRun } from "../../../src/channels/http/run.ts";
-import type { QueryEvent, QueryEventBody } from "../../../src/domain/query_event.ts";
-import type { QueryResult } from "../../../src/domain/query_result.ts";
+import type { QueryEvent, QueryEventBody } from "../../../src/domain/query/query_event.ts";
+import type { QueryResult } from "../../../src/domain/query/query_result.ts";
 
 /** A run that sends what it is told to, and ends when it is told to. */
 function running() {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { z } from "zod";
 import { BlockResultSchema } from "../../../src/channels/schemas/block_result_schema.ts";
-import { type BlockResult, blockResult, failedBlock } from "../../../src/domain/block_result.ts";
+import { type BlockResult, blockResult, failedBlock } from "../../../src/domain/query/block_result.ts";
 
 /** Does not compile where an outcome is not described, or is none. */
 const OUTCOMES:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { QueryEventSchema } from "../../../src/channels/schemas/query_event_schema.ts";
-import type { QueryEvent } from "../../../src/domain/query_event.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { allEvents, SSE, startRig } from "../http/_rig.ts";
 

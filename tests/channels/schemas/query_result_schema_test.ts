@@ -1,5 +1,5 @@
-import { NO_USAGE } from "../../../src/domain/usage.ts";
-import type { QueryResult } from "../../../src/domain/query_result.ts";
+import { NO_USAGE } from "../../../src/domain/query/usage.ts";
+import type { QueryResult } from "../../../src/domain/query/query_result.ts";
 import { QueryResultSchema } from "../../../src/channels/schemas/query_result_schema.ts";
 import { UsageSchema } from "../../../src/channels/schemas/usage_schema.ts";
 

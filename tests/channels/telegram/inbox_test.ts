@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { PendingMessage } from "../../../src/channels/telegram/entry.ts";
 import { Inbox } from "../../../src/channels/telegram/inbox.ts";
-import type { StateStore } from "../../../src/domain/extension_state.ts";
+import type { StateStore } from "../../../src/domain/records/extension_state.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 
 const DAY = 86_400_000;

@@ -4,9 +4,9 @@ import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channe
 import type { ScreenParts } from "../../../src/channels/tui/screen_parts.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
-import { Emitter } from "../../../src/domain/emitter.ts";
-import type { QueryResult } from "../../../src/domain/query_result.ts";
-import { NO_USAGE } from "../../../src/domain/usage.ts";
+import { Emitter } from "../../../src/domain/query/emitter.ts";
+import type { QueryResult } from "../../../src/domain/query/query_result.ts";
+import { NO_USAGE } from "../../../src/domain/query/usage.ts";
 import { VirtualScreen } from "./_screen.ts";
 
 export interface ScreenRig {

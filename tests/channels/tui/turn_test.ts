@@ -5,8 +5,8 @@ import { makeTheme } from "../../../src/channels/tui/theme.ts";
 import { Transcript } from "../../../src/channels/tui/transcript.ts";
 import { RunningTurn } from "../../../src/channels/tui/turn.ts";
 import { stripTerminalSequences } from "@earendil-works/pi-tui";
-import { blockResult } from "../../../src/domain/block_result.ts";
-import { Emitter } from "../../../src/domain/emitter.ts";
+import { blockResult } from "../../../src/domain/query/block_result.ts";
+import { Emitter } from "../../../src/domain/query/emitter.ts";
 import { startEngine } from "../../helpers/engine.ts";
 
 const shown = () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ENDED } from "../../../src/domain/ended.ts";
+import { ENDED } from "../../../src/domain/kit/ended.ts";
 import { REAL_CLOCK } from "../../../src/domain/kit/clock.ts";
 
 Deno.test("REAL_CLOCK.sleep() ends at once with the signal, and leaves no timer", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type BlockResult, blockResult, failedBlock } from "../../../src/domain/block_result.ts";
+import { type BlockResult, blockResult, failedBlock } from "../../../src/domain/query/block_result.ts";
 import { Cancelled, ProviderError } from "../../../src/domain/errors.ts";
 import type { ContextParts } from "../../../src/prompt/context_parts.ts";
 import { describeReply, replySchema } from "../../../src/prompt/reply_schema.ts";

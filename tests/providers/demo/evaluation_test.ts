@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import rlm from "../../../extensions/rlm/mod.ts";
 import { demoProvider } from "../../../src/providers/demo/demo.ts";
 import { demoReply } from "../../../src/providers/demo/demo_reply.ts";
-import type { QueryResult } from "../../../src/domain/query_result.ts";
+import type { QueryResult } from "../../../src/domain/query/query_result.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import {
   countTask,

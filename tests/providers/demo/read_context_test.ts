@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { blockResult, failedBlock } from "../../../src/domain/block_result.ts";
+import { blockResult, failedBlock } from "../../../src/domain/query/block_result.ts";
 import { type ContextParts, DEFAULT_CAPS, type IndexedVariable } from "../../../src/prompt/context_parts.ts";
 import { renderContext } from "../../../src/prompt/render_context.ts";
 import { renderVarIndex } from "../../../src/prompt/var_index.ts";

@@ -1,7 +1,7 @@
 import vm from "node:vm";
 import { transform } from "sucrase";
 import type { RestoredVariable } from "../../../src/sandbox/child/variables_restore.ts";
-import type { VariableImage } from "../../../src/domain/variable.ts";
+import type { VariableImage } from "../../../src/domain/query/variable.ts";
 import { FunctionNames } from "../../../src/sandbox/child/function_names.ts";
 import { KeptNumbers } from "../../../src/sandbox/child/kept_numbers.ts";
 import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare_block.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { VariableImage } from "../../../src/domain/variable.ts";
+import type { VariableImage } from "../../../src/domain/query/variable.ts";
 import { RealmVariables } from "../../../src/sandbox/child/variables.ts";
 import { BlockRunner, type Ran } from "./block_runner.ts";
 

@@ -1,5 +1,5 @@
-import { oneLine } from "../../../domain/clip.ts";
-import { visibleText } from "../../../domain/visible_text.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const MOST = 500;
 

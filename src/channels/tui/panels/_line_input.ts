@@ -1,5 +1,5 @@
 import { Input } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/visible_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 import { paint } from "./_paint.ts";
 
 const MOST = 2_000;

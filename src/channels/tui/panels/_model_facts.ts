@@ -1,4 +1,4 @@
-import type { ModelReport } from "../../../domain/provider_report.ts";
+import type { ModelReport } from "../../../domain/reports/provider_report.ts";
 
 /** What one chooses a model by, the first things first. */
 export function modelFacts({ contextTokens, price, reasoning, images, known }: ModelReport): readonly string[] {

@@ -1,5 +1,5 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import type { SentMessage } from "../../../domain/sent_message.ts";
+import type { SentMessage } from "../../../domain/query/sent_message.ts";
 import { amounts } from "./_amounts.ts";
 import { stepTable } from "./_step_table.ts";
 import type { TextPart } from "./_text_view.ts";

@@ -1,5 +1,5 @@
 import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/visible_text.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { PanelParts, PanelTheme } from "../panel.ts";
 import type { Movement } from "./_movement.ts";
 import { paint } from "./_paint.ts";

@@ -1,7 +1,7 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { Records, ShownVersion } from "../../../conversation/records.ts";
-import { oneLine } from "../../../domain/clip.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
 import { versionText } from "../../../conversation/version_text.ts";
 import type { PanelParts } from "../panel.ts";
 import { ago } from "./_ago.ts";

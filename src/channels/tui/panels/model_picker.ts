@@ -1,8 +1,8 @@
 import { messageOf } from "../../../domain/kit/message_of.ts";
 import { abortable } from "../../../domain/kit/abortable.ts";
 import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { BOT_LOGIN } from "../../../domain/bot_login.ts";
-import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/provider_report.ts";
+import { BOT_LOGIN } from "../../../domain/reports/bot_login.ts";
+import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import type { Panel, PanelParts } from "../panel.ts";
 import { BasePanel } from "./_base_panel.ts";

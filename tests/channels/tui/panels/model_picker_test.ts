@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
 import { modelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
-import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/provider_report.ts";
+import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/reports/provider_report.ts";
 import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
 const model = (name: string, rest: Partial<ModelReport> = {}): ModelReport => ({

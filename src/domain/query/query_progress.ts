@@ -1,0 +1,156 @@
+import type { BlockResult } from "./block_result.ts";
+import { clip, oneLine } from "../text/clip.ts";
+import { isChild, isEnd, type IterationOutcome, type QueryEvent } from "./query_event.ts";
+import type { QueryResult } from "./query_result.ts";
+import { retryLine } from "./retry_line.ts";
+import { visibleText } from "../text/visible_text.ts";
+
+const RESULT_CHARS = 20_000;
+
+export interface StepBlock {
+  code: string;
+  /** What it calls of an extension just now, "" where nothing. */
+  calling: string;
+  /** Changes of files as unified diffs. */
+  readonly diffs: string[];
+  /** Null while it has not ended. */
+  result: BlockResult | null;
+}
+
+/** A query that a block asked. */
+export interface StepChild {
+  /** The beginning of its request, on one line. */
+  readonly task: string;
+  iteration: number;
+  /** Null while it runs. */
+  done: { readonly ok: boolean; readonly text: string } | null;
+}
+
+/** One iteration: what came of it so far. */
+export interface Step {
+  /** 1-based. */
+  readonly number: number;
+  thinking: string;
+  readonly blocks: StepBlock[];
+  readonly children: StepChild[];
+  /** Null while it runs. */
+  outcome: IterationOutcome | null;
+  reason: string | null;
+  ms: number;
+}
+
+function newBlock(): StepBlock {
+  return { code: "", calling: "", diffs: [], result: null };
+}
+
+export function newStep(number: number): Step {
+  return { number, thinking: "", blocks: [], children: [], outcome: null, reason: null, ms: 0 };
+}
+
+/** A result of which no more is kept than can be looked at; the whole of it is in the database. */
+export function boundedResult(result: BlockResult): BlockResult {
+  const bounded = (text: string): string => clip(text, RESULT_CHARS);
+  return {
+    ...result,
+    stdout: bounded(result.stdout),
+    stderr: bounded(result.stderr),
+    preview: bounded(result.preview),
+  };
+}
+
+type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "retrying" | "answering" | "child";
+
+/** How far a query is, from its events: what every channel shows while it runs. */
+export class QueryProgress {
+  queryId: string | null = null;
+  phase: Phase = "waiting";
+  /** The newest iteration, null before the first one. */
+  step: Step | null = null;
+  /** So far. */
+  answer = "";
+  /** Queries of blocks that run, by id. */
+  readonly children = new Map<string, StepChild>();
+  /** The one that something was heard of last. */
+  child: StepChild | null = null;
+  /** The one that is written or runs, 0-based. */
+  block = 0;
+  #model = "the model";
+  #detail = "";
+
+  /** What goes on, in a few words; they hold no control characters. */
+  get doing(): string {
+    const { phase, block, child } = this;
+    if (phase === "waiting") return `waiting for ${this.#model}`;
+    if (phase === "writing" || phase === "running") return `${phase} block ${block + 1}`;
+    if (phase === "child") return `↳ ${oneLine(child?.task ?? "a question of its own", 40)}`;
+    return phase === "calling" || phase === "retrying" ? this.#detail : phase;
+  }
+
+  take(event: QueryEvent): void {
+    if (isChild(event)) return this.#takeChild(event);
+    this.queryId = event.queryId;
+    if (event.iteration !== null && event.iteration !== this.step?.number) this.step = newStep(event.iteration);
+    if (event.type === "started") this.#model = event.model;
+    else if (event.type === "answer_delta") {
+      this.phase = "answering";
+      this.answer += event.delta;
+    } else if (event.type === "retrying") this.#wait(event);
+    else if (this.step !== null) this.#change(this.step, event);
+  }
+
+  #wait(event: Extract<QueryEvent, { readonly type: "retrying" }>): void {
+    this.phase = "retrying";
+    this.#detail = oneLine(visibleText(retryLine(event)), 300);
+  }
+
+  #change(step: Step, event: QueryEvent): void {
+    switch (event.type) {
+      case "thinking":
+        this.phase = "thinking";
+        step.thinking += event.delta;
+        return;
+      case "code":
+        this.#blockOf(step, event.block, "writing").code += event.delta;
+        return;
+      case "block_started":
+        this.#blockOf(step, event.block, "running").code = event.code;
+        return;
+      case "block_finished":
+        this.#blockOf(step, event.block, "running").result = boundedResult(event.result);
+        return;
+      case "host_call": {
+        const begins = event.phase === "start";
+        const block = this.#blockOf(step, event.block, begins ? "calling" : "running");
+        block.calling = this.#detail = begins ? visibleText(event.name) : "";
+        block.diffs.push(...event.diffs ?? []);
+        return;
+      }
+      case "iteration_finished":
+        this.phase = "waiting";
+        Object.assign(step, { outcome: event.outcome, reason: event.reason, ms: event.ms });
+    }
+  }
+
+  #blockOf({ blocks }: Step, index: number, phase: Phase): StepBlock {
+    this.phase = phase;
+    this.block = index;
+    while (blocks.length < index) blocks.push(newBlock());
+    return blocks[index] ??= newBlock();
+  }
+
+  #takeChild(event: QueryEvent): void {
+    this.phase = "child";
+    if (event.type === "started") {
+      const child = { task: oneLine(visibleText(event.request), 200), iteration: 0, done: null };
+      this.children.set(event.queryId, child);
+      this.step?.children.push(child);
+    }
+    this.child = this.children.get(event.queryId) ?? null;
+    if (this.child === null) return;
+    this.child.iteration = event.iteration ?? this.child.iteration;
+    if (!isEnd(event)) return;
+    const { status, reason, answer }: QueryResult = event.result;
+    this.child.done = { ok: status === "done", text: status === "done" ? answer : reason };
+    this.children.delete(event.queryId);
+  }
+}

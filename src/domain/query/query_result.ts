@@ -1,0 +1,82 @@
+import type { JsonValue } from "../text/json_value.ts";
+import type { Usage } from "./usage.ts";
+
+export type QueryStatus = "done" | "error" | "interrupted";
+
+/** Why a query ended; docs/architecture.md maps each to its status. */
+export const QUERY_REASONS = [
+  "answered",
+  "max_iterations",
+  "error_budget",
+  "answer_schema",
+  "unusable_replies",
+  "limit_cost",
+  "limit_tokens",
+  "limit_time",
+  "provider",
+  "configuration",
+  "cancelled",
+  "process_lost",
+  "unstored",
+  "defect",
+] as const;
+export type QueryReason = typeof QUERY_REASONS[number];
+
+export type AnswerType = "text" | "markdown";
+export type Confidence = "high" | "medium" | "low";
+
+/** What a query came to, however it ended. `answer` is never empty. */
+export interface QueryResult {
+  readonly status: QueryStatus;
+  readonly reason: QueryReason;
+  readonly answer: string;
+  readonly answerType: AnswerType;
+  readonly confidence: Confidence;
+  readonly queryId: string;
+  readonly conversationId: string;
+  readonly iterations: number;
+  readonly usage: Usage;
+  /** Null where the model's price is not known. */
+  readonly costUsd: number | null;
+  readonly ms: number;
+  readonly notes: readonly string[];
+  /** The answer as data, where the caller gave a JSON Schema and the answer satisfies it; left out otherwise. */
+  readonly value?: JsonValue;
+}
+
+const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
+  answered: "done",
+  max_iterations: "error",
+  error_budget: "error",
+  answer_schema: "error",
+  unusable_replies: "error",
+  limit_cost: "error",
+  limit_tokens: "error",
+  limit_time: "error",
+  provider: "error",
+  configuration: "error",
+  unstored: "error",
+  defect: "error",
+  cancelled: "interrupted",
+  process_lost: "interrupted",
+};
+
+const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
+  "answer_schema",
+  "unusable_replies",
+  "provider",
+  "configuration",
+  "cancelled",
+  "process_lost",
+  "defect",
+]);
+
+/** False where `answer` only says what went wrong. A query that ran out has its best answer. */
+export function hasAnswer({ reason }: Pick<QueryResult, "reason">): boolean {
+  return !WITHOUT_ANSWER.has(reason);
+}
+
+/** The stored status that belongs to a reason. */
+export function statusOf(reason: QueryReason): QueryStatus {
+  return STATUS[reason];
+}

@@ -1,0 +1,280 @@
+import { z } from "zod";
+import { QUERY_REASONS } from "../query/query_result.ts";
+import { SYSTEM_VARIABLES } from "../query/variable.ts";
+
+export const ARCHIVE_FORMAT = "vis conversation";
+export const ARCHIVE_VERSION = 2;
+
+const HASH = /^[0-9a-f]{64}$/;
+const REFERENCE = /^sha256:[0-9a-f]{64}$/;
+const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
+const ENDED = ["done", "error", "interrupted"] as const;
+const LATEST = 253_402_300_799_999; // the end of the year 9999
+
+const id = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+const time = z.int().min(0).max(LATEST);
+const count = z.int().min(0).max(1e9);
+const amount = z.number().min(0).max(1e15);
+/** `{content}` is the hash of a long one in `contents`. */
+const text = z.union([z.string(), z.strictObject({ content: z.string().regex(HASH) })]).nullable();
+const bytes = z.union([
+  z.strictObject({ base64: z.base64().max(4096) }),
+  z.strictObject({ content: z.string().regex(HASH) }),
+]).nullable();
+const words = z.array(z.string());
+
+const usage = z.looseObject({
+  input: amount,
+  output: amount,
+  cached: amount,
+  reasoning: amount,
+  calls: amount,
+  cacheWrite: amount.optional(),
+});
+
+const mediaType = z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const image = z.union([
+  z.strictObject({ url: z.string().max(8192).regex(/^https?:\/\//) }),
+  z.strictObject({ mediaType, base64: z.base64().max(4096) }),
+  z.strictObject({ mediaType, content: z.string().regex(REFERENCE) }),
+]);
+
+const runMetadata = z.looseObject({
+  reason: z.enum(QUERY_REASONS),
+  answer: z.string(),
+  answerType: z.enum(["text", "markdown"]),
+  confidence: z.enum(["high", "medium", "low"]),
+  iterations: count,
+  usage,
+  byModel: z.record(z.string(), usage),
+  costUsd: amount.nullable(),
+  ms: amount,
+  notes: words,
+}).partial();
+
+const trace = z.looseObject({
+  provider: z.string(),
+  model: z.string(),
+  ok: z.boolean(),
+  status: z.number().nullable(),
+  error: z.string().nullable(),
+  usage: usage.nullable(),
+  ms: amount,
+  repairs: words,
+});
+
+const blockMetadata = z.looseObject({
+  index: count,
+  ok: z.boolean(),
+  outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
+  preview: z.string(),
+  type: z.string(),
+  size: amount.nullable(),
+  dropped: amount,
+  touched: words,
+  pending: words,
+  lost: words,
+  timedOut: z.boolean(),
+  repaired: z.string().nullable(),
+  calls: z.array(z.looseObject({ name: z.string(), ms: amount, ok: z.boolean() })),
+  reads: words,
+  defines: words,
+  code: z.string().optional(),
+  stdout: z.string().optional(),
+  stderr: z.string().optional(),
+  ms: amount.optional(),
+});
+
+const variableMetadata = z.looseObject({
+  kind: z.enum(["data", "function", "class", "instance", "pending", "lost", "text"]),
+  root: z.string().nullable(),
+  source: z.string().optional(),
+  requires: words,
+  reason: z.string(),
+  summary: z.looseObject({
+    declaration: z.string(),
+    type: z.string(),
+    size: amount.nullable(),
+    shape: z.string(),
+    inline: z.string().nullable(),
+    doc: z.string(),
+  }),
+  block: id.nullable(),
+  order: count,
+  large: z.string().regex(REFERENCE).optional(),
+});
+
+const blockError = z.looseObject({
+  name: z.string(),
+  message: z.string(),
+  line: z.number().nullable(),
+  column: z.number().nullable(),
+  excerpt: z.string(),
+  stack: z.string(),
+}).partial();
+
+const tables = z.strictObject({
+  conversationSoul: z.array(z.strictObject({
+    id,
+    metadata: z.looseObject({ channel: z.string().max(200), workspace: z.string() }),
+    createdAt: time,
+  })).length(1),
+  conversationState: z.array(z.strictObject({
+    id,
+    conversationSoulId: id,
+    parentStateId: id.nullable(),
+    title: text,
+    version: count,
+    metadata: z.object({
+      fork: z.object({ queryId: id, soulId: id, soulCreatedAt: time, position: z.int().min(-1).max(1e9) }).optional(),
+      child: z.boolean().optional(),
+      titledBy: z.enum(["nobody", "user", "model"]).optional(),
+    }),
+    createdAt: time,
+  })),
+  querySoul: z.array(z.strictObject({
+    id,
+    conversationStateId: id,
+    title: text,
+    query: z.string().nullable(),
+    metadata: z.looseObject({
+      query: z.string().optional(),
+      images: z.array(image).max(20).optional(),
+      answerSchema: z.string().optional(),
+    }),
+    createdAt: time,
+  })),
+  queryState: z.array(z.strictObject({
+    id,
+    querySoulId: id,
+    forkedFromQueryStateId: id.nullable(),
+    version: count,
+    llmProvider: z.string().nullable(),
+    llmRootModel: z.string().nullable(),
+    promptEnrichment: text,
+    subtitle: text,
+    runLabel: text,
+    status: z.enum(ENDED),
+    metadata: runMetadata,
+    createdAt: time,
+  })),
+  iteration: z.array(z.strictObject({
+    id,
+    queryStateId: id,
+    position: count,
+    status: z.enum(ENDED),
+    llmSystemPrompt: text,
+    llmUserPrompt: text,
+    llmProvider: z.string().nullable(),
+    llmModel: z.string().nullable(),
+    llmResponse: text,
+    llmTraces: z.array(trace).nullable(),
+    llmFullDurationMs: count.nullable(),
+    llmThinking: text,
+    llmError: text,
+    llmReturnedEmptyExpressions: z.int().min(0).max(1),
+    metadata: z.looseObject({
+      outcome: z.string(),
+      notes: words,
+      budget: z.number().nullable(),
+      pendingBlocks: words,
+    }).partial(),
+    createdAt: time,
+    finishedAt: time.nullable(),
+  })),
+  expressionSoul: z.array(z.strictObject({
+    id,
+    conversationStateId: id,
+    kind: z.enum(["var", "call", "literal"]),
+    stateMode: z.enum(["stateless", "stateful"]),
+    name: z.union([z.enum(SYSTEM_VARIABLES), z.string().max(500).regex(NAME)]).nullable(),
+    metadata: z.object({
+      scope: z.enum(["live", "forgotten", "system"]).optional(),
+      inheritedFrom: id.optional(),
+      before: count.optional(),
+      index: count.optional(),
+    }),
+    createdAt: time,
+  })),
+  expressionState: z.array(z.strictObject({
+    id,
+    expressionSoulId: id,
+    iterationId: id,
+    version: count,
+    success: z.int().min(0).max(1),
+    expr: z.string().nullable(),
+    result: bytes,
+    error: blockError.nullable(),
+    stdout: text,
+    stderr: text,
+    durationMs: count.nullable(),
+    metadata: z.union([blockMetadata, variableMetadata]),
+    createdAt: time,
+  })),
+  expressionDependency: z.array(z.strictObject({
+    id,
+    conversationStateId: id,
+    downstreamExpressionSoulId: id,
+    upstreamExpressionSoulId: id,
+    metadata: z.object({ iteration: id.optional() }),
+    createdAt: time,
+  })),
+  /** In order. Files of before have none: there the metadata of a variable names its scope. */
+  scopeChange: z.array(z.strictObject({
+    expressionSoulId: id,
+    queryStateId: id.nullable(),
+    position: z.int().min(-1).max(1e9),
+    scope: z.enum(["live", "forgotten"]),
+    createdAt: time,
+  })).default([]),
+  /** What extensions keep of the conversation; nothing in files of before. */
+  extensionState: z.array(z.strictObject({
+    id,
+    namespace: z.string().min(1).max(200),
+    conversationStateId: id,
+    queryStateId: id.nullable(),
+    position: z.int().min(-1).max(1e9),
+    key: z.string().min(1).max(200),
+    version: z.int().min(1).max(1e9),
+    value: text,
+    createdAt: time,
+  })).default([]),
+  childBranch: z.array(z.strictObject({
+    conversationStateId: id,
+    iterationId: id,
+    depth: z.int().min(1).max(1000),
+    createdAt: time,
+  })),
+  subCall: z.array(z.strictObject({
+    id,
+    iterationId: id,
+    llmProvider: z.string(),
+    llmModel: z.string(),
+    prompt: text.unwrap(),
+    reply: text,
+    error: text,
+    usage,
+    costUsd: amount.nullable(),
+    durationMs: count,
+    createdAt: time,
+  })),
+});
+
+const content = z.union([
+  z.strictObject({ sha256: z.string().regex(HASH), text: z.string() }),
+  /** In pieces, since a string has a greatest length. */
+  z.strictObject({ sha256: z.string().regex(HASH), base64: z.array(z.string()) }),
+]);
+
+/** Everything that is stored about one conversation, as `vis conversations export --format json` writes it: the rows of
+ * its tables with JSON in place of text and references to `contents` in place of long texts and values. */
+export const conversationArchive = z.strictObject({
+  format: z.literal(ARCHIVE_FORMAT),
+  version: z.union([z.literal(1), z.literal(ARCHIVE_VERSION)]),
+  tables,
+  contents: z.array(content),
+  /** Of all the rest, since version 2. */
+  sha256: z.string().regex(HASH).optional(),
+});
+
+export type ConversationArchive = z.infer<typeof conversationArchive>;

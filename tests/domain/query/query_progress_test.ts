@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { blockResult } from "../../../src/domain/query/block_result.ts";
+import { Emitter } from "../../../src/domain/query/emitter.ts";
+import type { QueryEventBody } from "../../../src/domain/query/query_event.ts";
+import { QueryProgress } from "../../../src/domain/query/query_progress.ts";
+import type { QueryResult } from "../../../src/domain/query/query_result.ts";
+import { NO_USAGE } from "../../../src/domain/query/usage.ts";
+
+const RESULT: QueryResult = {
+  ...{ status: "done", reason: "answered", answer: "42", answerType: "text", confidence: "high", queryId: "k" },
+  ...{ conversationId: "c", iterations: 1, usage: NO_USAGE, costUsd: null, ms: 1, notes: [] },
+};
+
+Deno.test("QueryProgress says what goes on after each event", () => {
+  const progress = new QueryProgress();
+  const emitter = new Emitter((event) => progress.take(event), { queryId: "q", now: () => 0 });
+  const child = new Emitter((event) => progress.take(event), { queryId: "k", now: () => 0, parentQueryId: "q" });
+  const doing = (body: QueryEventBody, by = emitter): string => {
+    by.send(body);
+    return progress.doing;
+  };
+  assert.equal(progress.doing, "waiting for the model");
+  assert.equal(doing({ type: "started", conversationId: "c", request: "r", model: "m" }), "waiting for m");
+  emitter.iteration = 1;
+  assert.equal(doing({ type: "thinking", delta: "hm" }), "thinking");
+  assert.equal(
+    doing({ type: "retrying", reason: "down\u001b[31m", waitMs: 2_000, attempt: 2 }),
+    "retrying in 2 s (try 2): down\\u001b[31m",
+  );
+  assert.equal(doing({ type: "code", block: 1, delta: "two()" }), "writing block 2");
+  assert.equal(doing({ type: "block_started", block: 0, code: "one()" }), "running block 1");
+  assert.equal(doing({ type: "host_call", block: 0, name: "rlm.query", phase: "start" }), "rlm.query");
+  assert.equal(doing({ type: "started", conversationId: "c", request: "a\ntask", model: "m" }, child), "↳ a task");
+  assert.equal(progress.children.size, 1);
+  child.iteration = 3;
+  assert.equal(doing({ type: "thinking", delta: "not of this query" }, child), "↳ a task");
+  doing({ type: "final", result: RESULT }, child);
+  assert.equal(progress.children.size, 0);
+  assert.equal(
+    doing({ type: "host_call", block: 0, name: "rlm.query", phase: "end", diffs: ["+x"] }),
+    "running block 1",
+  );
+  const result = blockResult({ ok: true, outcome: "value", preview: "x".repeat(30_000), ms: 1 });
+  assert.equal(doing({ type: "block_finished", block: 0, result }), "running block 1");
+  assert.equal(doing({ type: "usage", usage: NO_USAGE }), "running block 1");
+  assert.equal(doing({ type: "iteration_finished", outcome: "executed", reason: "cut", ms: 7 }), "waiting for m");
+  const { step } = progress;
+  assert.deepEqual(step?.children, [{ task: "a task", iteration: 3, done: { ok: true, text: "42" } }]);
+  assert.deepEqual([step.number, step.thinking, step.outcome, step.reason, step.ms], [1, "hm", "executed", "cut", 7]);
+  assert.deepEqual(step.blocks.map(({ code, calling, diffs }) => [code, calling, diffs]), [
+    ["one()", "", ["+x"]],
+    ["two()", "", []],
+  ]);
+  assert.ok((step.blocks[0]?.result?.preview.length ?? 0) <= 20_020, "no more of a result than can be looked at");
+  emitter.iteration = 2;
+  assert.equal(doing({ type: "answer_delta", delta: "4" }), "answering");
+  doing({ type: "answer_delta", delta: "2" });
+  assert.deepEqual([progress.answer, progress.step?.number, progress.queryId], ["42", 2, "q"]);
+});
