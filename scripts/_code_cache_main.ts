@@ -4,7 +4,7 @@
  * an ordinary block need, and nothing that is not used.
  */
 import { recorded } from "./_code_cache_record.ts";
-import { encode } from "../src/sandbox/codec.ts";
+import { encode } from "../src/sandbox/codec/codec.ts";
 import { PROTOCOL_VERSION, wireId } from "../src/sandbox/protocol.ts";
 import type { FrameWriter } from "../src/sandbox/child/frame_writer.ts";
 import type { WorkerStart } from "../src/sandbox/child/messages.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterationEnd, newIteration } from "../../tests/conformance/store_fixtures.ts";
 import type { Figure } from "./figure.ts";
 import { LargeConversation } from "./large_conversation.ts";

@@ -1,5 +1,5 @@
 import type { Store } from "../../src/persistence/store.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import {
   begun,
   block,

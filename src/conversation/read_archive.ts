@@ -10,7 +10,7 @@ import {
 import { clip } from "../domain/text/clip.ts";
 import { UsageError } from "../domain/errors.ts";
 import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
-import { decode } from "../sandbox/codec.ts";
+import { decode } from "../sandbox/codec/codec.ts";
 import { archiveDigest } from "./archive_digest.ts";
 import { withScopeChanges } from "./_old_scopes.ts";
 

@@ -2,8 +2,8 @@ import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.t
 import type { CustomBinding } from "../extension/environment_keys.ts";
 import { TAKEN_NAMES } from "../extension/taken_names.ts";
 import { LANGUAGE_NAMES } from "../sandbox/child/analysis_globals.ts";
-import { encode } from "../sandbox/codec.ts";
-import { CodecError } from "../sandbox/codec_error.ts";
+import { encode } from "../sandbox/codec/codec.ts";
+import { CodecError } from "../sandbox/codec/codec_error.ts";
 import type { InputVariables } from "./given_variables.ts";
 import { valueOf } from "./history.ts";
 import type { SandboxSession } from "./sandbox_session.ts";

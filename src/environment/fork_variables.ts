@@ -1,6 +1,6 @@
 import { HostCallError } from "../domain/errors.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
-import { encode } from "../sandbox/codec.ts";
+import { encode } from "../sandbox/codec/codec.ts";
 import { summaryOf } from "./summary_of.ts";
 import type { VariableIndex } from "./variable_index.ts";
 

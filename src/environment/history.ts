@@ -4,7 +4,7 @@ import type { BranchPoint } from "../domain/records/new_fork.ts";
 import { readable } from "../domain/text/readable.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { Store, VariableVersion } from "../persistence/store.ts";
-import { decode } from "../sandbox/codec.ts";
+import { decode } from "../sandbox/codec/codec.ts";
 import type { VariableDiff } from "./diff_versions.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;

@@ -1,6 +1,6 @@
 import type { AnswerFrames } from "./_asks.ts";
 import { cleanText } from "./clean_text.ts";
-import { decode } from "./codec.ts";
+import { decode } from "./codec/codec.ts";
 import { FrameFields, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
 import type { RenderReport, VariableRestoreReport } from "./sandbox.ts";
 

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { BlockCall } from "../domain/query/block_result.ts";
 import { ByteGate } from "./_byte_gate.ts";
-import { decode, encode } from "./codec.ts";
+import { decode, encode } from "./codec/codec.ts";
 import {
   type Bytes,
   type Frame,
@@ -13,7 +13,7 @@ import {
   ProtocolError,
 } from "./protocol.ts";
 import type { SandboxOptions } from "./sandbox.ts";
-import { CodecError } from "./codec_error.ts";
+import { CodecError } from "./codec/codec_error.ts";
 import { messageOf } from "../domain/kit/message_of.ts";
 
 const MAX_RECORDED = 1000;

@@ -17,8 +17,8 @@ import { readRunReport } from "./_run_report.ts";
 import type { WorkFolder } from "./_work_folder.ts";
 import { imageParts } from "./child/image_parts.ts";
 import type { Setup } from "./child/setup.ts";
-import { encode } from "./codec.ts";
-import { CodecError } from "./codec_error.ts";
+import { encode } from "./codec/codec.ts";
+import { CodecError } from "./codec/codec_error.ts";
 import type { ChildProgram } from "./program.ts";
 import { type Bytes, type Frame, FrameFields, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "./protocol.ts";
 import type {

@@ -38,9 +38,9 @@ export const WALLS: readonly Wall[] = [
     may: [
       "src/sandbox/child/",
       "src/sandbox/protocol.ts",
-      "src/sandbox/codec.ts",
+      "src/sandbox/codec/codec.ts",
       // What it captures before foreign code runs, once for every reader and writer of bytes.
-      "src/sandbox/codec_intrinsics.ts",
+      "src/sandbox/codec/intrinsics.ts",
       "src/sandbox/confine/",
     ],
     types: ["src/domain/"],

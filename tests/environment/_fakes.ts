@@ -8,7 +8,7 @@ import type {
   VariableRestoreReport,
   Walls,
 } from "../../src/sandbox/sandbox.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 
 export const WALLS: Walls = {
   realm: true,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { VariableImage } from "../../src/domain/query/variable.ts";
 import { type ForkSource, forkVariables } from "../../src/environment/fork_variables.ts";
 import { VariableIndex } from "../../src/environment/variable_index.ts";
-import { decode } from "../../src/sandbox/codec.ts";
+import { decode } from "../../src/sandbox/codec/codec.ts";
 import { dataImage } from "./_fakes.ts";
 
 function code(name: string, requires: readonly string[] = []): VariableImage {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findVersion, valueOf } from "../../src/environment/history.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { dataImage } from "./_fakes.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readInputVariables } from "../../src/environment/read_given.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { decode } from "../../src/sandbox/codec.ts";
+import { decode } from "../../src/sandbox/codec/codec.ts";
 
 async function given(text: string | Uint8Array, { json = false, piece = 1_000 } = {}) {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;

@@ -1,5 +1,5 @@
 import type { Store } from "../../src/persistence/store.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import { block, image, iterate, newQuery, queryEnd } from "../conformance/store_fixtures.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -7,7 +7,7 @@ import { StoreError, UsageError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/sqlite_care.ts";
 import type { Store } from "../../src/persistence/store.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate, queryEnd } from "../conformance/store_fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 

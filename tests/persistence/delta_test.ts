@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyDelta, deltaOf } from "../../src/persistence/_delta.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 
 const ROWS = Array.from({ length: 300 }, (_, id) => ({ id, name: `name ${id}`, value: Math.sin(id) }));
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ActiveRun } from "../../src/sandbox/_active_run.ts";
 import { BlockOutput } from "../../src/sandbox/_block_output.ts";
 import { CallRegistry } from "../../src/sandbox/_call_desk.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import { wireId } from "../../src/sandbox/protocol.ts";
 import { until } from "../helpers/sandbox.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { CallRegistry } from "../../src/sandbox/_call_desk.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import { type Frame, ProtocolError, wireId } from "../../src/sandbox/protocol.ts";
 
 const frame = (header: Frame["header"]): Frame => ({ header, payload: encode([]) });

@@ -1,7 +1,7 @@
 /** What a child does about a main process, or a pipe, that sends damaged bytes: it ends, and never hangs. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decode, encode } from "../../src/sandbox/codec.ts";
+import { decode, encode } from "../../src/sandbox/codec/codec.ts";
 import { type Bytes, type Frame, FrameFields, frameHead, type Header, wireId } from "../../src/sandbox/protocol.ts";
 import { RawChild } from "./raw_child.ts";
 

@@ -1,6 +1,6 @@
 /** Speaks the protocol as the sandbox child does, token included, and lies as its first argument says: what the main
  * process does about a child whose own main thread was taken over. Without Deno's or our walls. */
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import { type Bytes, type Frame, frameHead, FrameReader, readFrameSync, wireId } from "../../src/sandbox/protocol.ts";
 import { PLAIN_REPORT } from "./plain_report.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { decode } from "../../src/sandbox/codec.ts";
+import { decode } from "../../src/sandbox/codec/codec.ts";
 import { testSandbox } from "../helpers/sandbox.ts";
 import { MAKERS } from "./program_makers.ts";
 import { type Program, programs } from "./programs.ts";

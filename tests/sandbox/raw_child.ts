@@ -1,5 +1,5 @@
 import { ALL_WALLS, type Setup } from "../../src/sandbox/child/setup.ts";
-import { encode } from "../../src/sandbox/codec.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import { childProgram } from "../../src/sandbox/program.ts";
 import {
   type Bytes,

@@ -113,7 +113,7 @@ Deno.test("modules: evaluated with host calls off, and with none of what a block
   assert.deepEqual(failed, []);
   const { value } = await box.run("JSON.stringify(attack.found)");
   assert.ok(value);
-  const { decode } = await import("../../src/sandbox/codec.ts");
+  const { decode } = await import("../../src/sandbox/codec/codec.ts");
   const found = JSON.parse(String(decode(value))) as Record<string, string>;
   for (const name of ["Deno", "fetch", "process", "require", "module", "Worker", "WebAssembly", "this", "bridge"]) {
     assert.equal(found[name], "undefined", name);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decode } from "../../src/sandbox/codec.ts";
+import { decode } from "../../src/sandbox/codec/codec.ts";
 import { testSandbox } from "../helpers/sandbox.ts";
 
 /** Besides ECMAScript. */

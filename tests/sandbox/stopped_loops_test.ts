@@ -1,6 +1,6 @@
 /** Loops that run on local variables, stopped by the deadline of their block. */
 import assert from "node:assert/strict";
-import { decode } from "../../src/sandbox/codec.ts";
+import { decode } from "../../src/sandbox/codec/codec.ts";
 import { testSandbox } from "../helpers/sandbox.ts";
 
 const STOPPED: readonly (readonly [source: string, check: string])[] = [

@@ -1,6 +1,6 @@
-import { decode, encode } from "../codec.ts";
+import { decode, encode } from "../codec/codec.ts";
 import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../protocol.ts";
-import { bareList } from "../codec_intrinsics.ts";
+import { bareList } from "../codec/intrinsics.ts";
 import { captured } from "./captured.ts";
 import type { CallAnswer, CallMessage, Post } from "./messages.ts";
 import { look } from "./preview_intrinsics.ts";

@@ -1,6 +1,6 @@
 /** What looking at values needs, taken before foreign code can replace it. Nothing here runs code of a value. */
 import { types } from "node:util";
-import { getterOf, intrinsics, uncurry } from "../codec_intrinsics.ts";
+import { getterOf, intrinsics, uncurry } from "../codec/intrinsics.ts";
 
 type TextOf = (self: object) => string;
 

@@ -1,4 +1,4 @@
-import { decode } from "../codec.ts";
+import { decode } from "../codec/codec.ts";
 import type { Bytes } from "../protocol.ts";
 import { captured } from "./captured.ts";
 import type { HostCalls } from "./host_calls.ts";

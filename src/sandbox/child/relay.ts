@@ -1,4 +1,4 @@
-import { decode, encode } from "../codec.ts";
+import { decode, encode } from "../codec/codec.ts";
 import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../protocol.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { blockError } from "./block_error.ts";

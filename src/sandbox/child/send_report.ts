@@ -1,4 +1,4 @@
-import { encode } from "../codec.ts";
+import { encode } from "../codec/codec.ts";
 import type { Bytes } from "../protocol.ts";
 import type { Ending } from "./blocks.ts";
 import { imageParts } from "./image_parts.ts";

@@ -1,4 +1,4 @@
-import { decode, encode } from "../codec.ts";
+import { decode, encode } from "../codec/codec.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { captured } from "./captured.ts";
 import type { ToWorker } from "./messages.ts";

@@ -1,5 +1,5 @@
 import type { VariableImage, VariableSummary } from "../../domain/query/variable.ts";
-import { bareList } from "../codec_intrinsics.ts";
+import { bareList } from "../codec/intrinsics.ts";
 import type { BlockNames } from "./block_names.ts";
 import { captured } from "./captured.ts";
 import { look } from "./preview_intrinsics.ts";

@@ -1,4 +1,4 @@
-import { bareList } from "../codec_intrinsics.ts";
+import { bareList } from "../codec/intrinsics.ts";
 import { look } from "./preview_intrinsics.ts";
 import type { Declaration } from "./rewrite_declarations.ts";
 import type { VariableRecord } from "./variables_entry.ts";

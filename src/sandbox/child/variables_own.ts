@@ -1,4 +1,4 @@
-import { encode } from "../codec.ts";
+import { encode } from "../codec/codec.ts";
 import { look } from "./preview_intrinsics.ts";
 import type { KnownFunctions } from "./variables_functions.ts";
 

@@ -1,6 +1,6 @@
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { decode } from "../codec.ts";
-import { bareList } from "../codec_intrinsics.ts";
+import { decode } from "../codec/codec.ts";
+import { bareList } from "../codec/intrinsics.ts";
 import { look } from "./preview_intrinsics.ts";
 import { ownData } from "./preview_kind.ts";
 import { UNSAVED, type VariableRecord } from "./variables_entry.ts";

@@ -1,6 +1,6 @@
 import type { VariableImage, VariableKind } from "../../domain/query/variable.ts";
-import { encode } from "../codec.ts";
-import { bareList } from "../codec_intrinsics.ts";
+import { encode } from "../codec/codec.ts";
+import { bareList } from "../codec/intrinsics.ts";
 import type { Bytes } from "../protocol.ts";
 import { look } from "./preview_intrinsics.ts";
 import { isClassText, promiseState } from "./preview_kind.ts";

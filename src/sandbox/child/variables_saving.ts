@@ -1,5 +1,5 @@
 import type { VariableImage, VariableKind } from "../../domain/query/variable.ts";
-import { bareList } from "../codec_intrinsics.ts";
+import { bareList } from "../codec/intrinsics.ts";
 import type { Bytes } from "../protocol.ts";
 import { IdentityWalk } from "./identity.ts";
 import { look } from "./preview_intrinsics.ts";

@@ -4,7 +4,7 @@ import { StoredHistory } from "../../../src/environment/stored_history.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { encode } from "../../../src/sandbox/codec.ts";
+import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate, queryEnd } from "../../conformance/store_fixtures.ts";
 
 const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

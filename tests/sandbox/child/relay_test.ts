@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { FrameWriter } from "../../../src/sandbox/child/frame_writer.ts";
 import { Relay } from "../../../src/sandbox/child/relay.ts";
 import { ALL_WALLS, type Setup } from "../../../src/sandbox/child/setup.ts";
-import { encode } from "../../../src/sandbox/codec.ts";
+import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { type Header, PROTOCOL_VERSION, wireId } from "../../../src/sandbox/protocol.ts";
 
 const DEADLINE_MS = 400;

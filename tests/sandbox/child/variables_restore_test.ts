@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import vm from "node:vm";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
-import { decode } from "../../../src/sandbox/codec.ts";
+import { decode } from "../../../src/sandbox/codec/codec.ts";
 import type { BlockEnd } from "../../../src/sandbox/child/variables.ts";
 import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 import { CORPUS } from "./block_corpus.ts";

@@ -1,9 +1,9 @@
-/** Values as bytes, the same for host calls, variables, snapshots and export (format 1, codec_format.ts).
+/** Values as bytes, the same for host calls, variables, snapshots and export (format 1, format.ts).
  * Covers primitives, arrays with holes, plain and null-prototype objects, Map, Set, Date, RegExp, Error, ArrayBuffer and
  * its views, URL, cycles and shared references. Takes own enumerable data properties only and runs no code of the value:
  * no getter, trap, iterator or `toJSON`. Symbol keys are dropped; everything else is refused. */
-import { type DecodeOptions, Decoder } from "./codec_decode.ts";
-import { type EncodeOptions, Encoder } from "./codec_encode.ts";
+import { type DecodeOptions, Decoder } from "./decode.ts";
+import { type EncodeOptions, Encoder } from "./encode.ts";
 
 /** Throws `CodecError` naming the path of what cannot be encoded, at depth over 1000 and over 5 million objects. */
 export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<ArrayBuffer> {

@@ -1,5 +1,5 @@
 /** Small questions about values and names, answered without any prototype's method. */
-import { intrinsics as own } from "./codec_intrinsics.ts";
+import { intrinsics as own } from "./intrinsics.ts";
 
 const TILDE = 126, ZERO = 48, NINE = 57;
 

@@ -1,9 +1,9 @@
 import { CodecError } from "./codec_error.ts";
-import { FORMAT, LONG, MAX_NODES, MAX_SLOTS, MAX_SPARSE, MAX_VALUE_DEPTH, type Slot } from "./codec_format.ts";
-import { bareList, intrinsics as own } from "./codec_intrinsics.ts";
-import { SegmentWriter } from "./codec_segments.ts";
-import { writeSpecial } from "./codec_special.ts";
-import { escaped, hasValue, isIndex, isPlain, isSparse, pathStep, sameKeys, specialNumber } from "./codec_text.ts";
+import { FORMAT, LONG, MAX_NODES, MAX_SLOTS, MAX_SPARSE, MAX_VALUE_DEPTH, type Slot } from "./format.ts";
+import { bareList, intrinsics as own } from "./intrinsics.ts";
+import { SegmentWriter } from "./segments.ts";
+import { writeSpecial } from "./special.ts";
+import { escaped, hasValue, isIndex, isPlain, isSparse, pathStep, sameKeys, specialNumber } from "./text.ts";
 
 export interface EncodeOptions {
   /** Limit of the result; reached, the error's `tooLarge` is true. No limit without it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decode, encode } from "../../src/sandbox/codec.ts";
-import { CodecError } from "../../src/sandbox/codec_error.ts";
+import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
+import { CodecError } from "../../../src/sandbox/codec/codec_error.ts";
 
 const again = (value: unknown): unknown => decode(encode(value));
 

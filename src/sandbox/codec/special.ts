@@ -1,6 +1,6 @@
-import { bareList, intrinsics as own } from "./codec_intrinsics.ts";
-import type { SegmentWriter } from "./codec_segments.ts";
-import { hasValue } from "./codec_text.ts";
+import { bareList, intrinsics as own } from "./intrinsics.ts";
+import type { SegmentWriter } from "./segments.ts";
+import { hasValue } from "./text.ts";
 
 /** What the records of built-in objects need from the encoder. */
 export interface RecordSink {

@@ -1,4 +1,4 @@
-import { intrinsics as own } from "./codec_intrinsics.ts";
+import { intrinsics as own } from "./intrinsics.ts";
 
 /** Room for a small table, so that one long text is not copied again for it. */
 const SLACK = 1024;

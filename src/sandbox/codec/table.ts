@@ -1,6 +1,6 @@
 import { CodecError } from "./codec_error.ts";
-import { MAX_SLOTS } from "./codec_format.ts";
-import { bareList, intrinsics as own } from "./codec_intrinsics.ts";
+import { MAX_SLOTS } from "./format.ts";
+import { bareList, intrinsics as own } from "./intrinsics.ts";
 
 const TILDE = 126, QUOTE = 34, BACKSLASH = 92, OPEN = 91, BRACE = 123;
 

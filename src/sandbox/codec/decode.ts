@@ -1,8 +1,8 @@
 import { CodecError } from "./codec_error.ts";
-import { FORMAT, MAX_NODES, MAX_SPARSE, MAX_VALUE_DEPTH } from "./codec_format.ts";
-import { bareList, intrinsics as own } from "./codec_intrinsics.ts";
-import { badBytes, type Shape, TableReader } from "./codec_table.ts";
-import { isIndex } from "./codec_text.ts";
+import { FORMAT, MAX_NODES, MAX_SPARSE, MAX_VALUE_DEPTH } from "./format.ts";
+import { bareList, intrinsics as own } from "./intrinsics.ts";
+import { badBytes, type Shape, TableReader } from "./table.ts";
+import { isIndex } from "./text.ts";
 
 export interface DecodeOptions {
   /** The prototype for instances of a class that `instanceOf` named; null refuses the bytes. Without it instances come
