@@ -1,9 +1,9 @@
 /** `deno task attacks`: tries every attack against each wall alone and all together, from source and compiled, and
  * writes docs/generated/attacks.md. Takes a few minutes. */
 import { join } from "node:path";
-import { attackPage, type AttackRow, type Run } from "../tests/sandbox/attack_page.ts";
-import { ATTACKS } from "../tests/sandbox/attack_list.ts";
-import { claimed, COLUMNS, isControl, runColumn, type Way } from "../tests/sandbox/attack_table.ts";
+import { attackPage, type AttackRow, type Run } from "../tests/sandbox/attacks/page.ts";
+import { ATTACKS } from "../tests/sandbox/attacks/list.ts";
+import { claimed, COLUMNS, isControl, runColumn, type Way } from "../tests/sandbox/attacks/table.ts";
 import { compiledProgram } from "../tests/helpers/compiled_program.ts";
 import { ROOT } from "./_project.ts";
 

@@ -15,7 +15,7 @@ import { compact } from "./compact.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { namePackages } from "./name_packages.ts";
 import { EXEC_ARGUMENT } from "../src/sandbox/exec/exec_policy.ts";
-import { CHILD_ARGUMENT } from "../src/sandbox/program.ts";
+import { CHILD_ARGUMENT } from "../src/sandbox/launch/program.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 

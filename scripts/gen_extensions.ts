@@ -8,7 +8,7 @@ import { REALM_SCRIPTS, withScripts } from "../src/extension/realm_scripts.ts";
 import { settingMarks } from "../src/extension/setting_marks.ts";
 import { ExtensionRegistry } from "../src/extension/registry.ts";
 import { type EnvironmentView, type Extension, validate } from "../src/extension/spec.ts";
-import { realmModuleReader } from "../src/sandbox/realm_module.ts";
+import { realmModuleReader } from "../src/sandbox/modules/realm_module.ts";
 
 const FOLDER = new URL("../extensions/", import.meta.url);
 const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };

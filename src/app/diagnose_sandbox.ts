@@ -2,7 +2,7 @@ import type { CheckResult } from "../channels/channel.ts";
 import { oneLine } from "../domain/text/clip.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { messageOf } from "../domain/kit/message_of.ts";
-import { probeWalls, type WallProbe } from "../sandbox/probe_walls.ts";
+import { probeWalls, type WallProbe } from "../sandbox/host/probe_walls.ts";
 import type { Settings } from "./settings.ts";
 import { tryWalls } from "./try_walls.ts";
 import { wallChecks } from "./wall_checks.ts";

@@ -190,8 +190,8 @@ async function loadOne(
 export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<LoadFolderOptions> {
   if (home === null) throw new ConfigError("Cannot load extensions: set VIS_HOME to a folder that Vis may write");
   const [{ moduleReader }, { realmModuleReader }, { TrustList }] = await Promise.all([
-    import("../sandbox/read_module.ts"),
-    import("../sandbox/realm_module.ts"),
+    import("../sandbox/modules/read_module.ts"),
+    import("../sandbox/modules/realm_module.ts"),
     import("../extension/trust_list.ts"),
   ]);
   return {

@@ -1,6 +1,6 @@
 import type { CheckResult } from "../channels/channel.ts";
 import type { WallName } from "../sandbox/missing_walls.ts";
-import type { WallProbe } from "../sandbox/probe_walls.ts";
+import type { WallProbe } from "../sandbox/host/probe_walls.ts";
 
 /** What was found of the walls, and what it means: one that this system has none of is no fault, unless the settings
  * ask for it. */

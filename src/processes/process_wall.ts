@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
-import { type ChildProgram, execProgram } from "../sandbox/program.ts";
+import { type ChildProgram, execProgram } from "../sandbox/launch/program.ts";
 import { ConfinedProcess } from "./_confined_process.ts";
 import { FileGuard } from "./_file_guard.ts";
 import { deviceNodes, realPath, systemPaths } from "./_open_paths.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { wallChecks } from "../../src/app/wall_checks.ts";
-import type { WallProbe } from "../../src/sandbox/probe_walls.ts";
+import type { WallProbe } from "../../src/sandbox/host/probe_walls.ts";
 
 /** What a system without walls of the kernel gives. */
 const PROBES: readonly WallProbe[] = (["realm", "permissions", "process", "kernel"] as const).map((wall, at) => ({

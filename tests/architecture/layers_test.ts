@@ -46,7 +46,7 @@ Deno.test("brokenRule() the child imports its own folder, the wire and types of 
   }
   assert.equal(check(child, "src/domain/query/block_result.ts", { type: true }), undefined);
   assert.match(check(child, "src/domain/query/block_result.ts")!, /import type/);
-  assert.match(check(child, "src/sandbox/host.ts")!, /may only import/);
+  assert.match(check(child, "src/sandbox/host/open_sandbox.ts")!, /may only import/);
   assert.match(check(child, "src/logging/log.ts", { type: true })!, /may only import/);
   assert.match(check("src/sandbox/protocol.ts", "src/domain/errors.ts", { type: true })!, /may only import nothing/);
   assert.match(check("src/sandbox/protocol.ts", "node:buffer")!, /imports nothing/);
@@ -82,7 +82,10 @@ Deno.test("brokenRule() persistence has two doors and private files stay in thei
   assert.equal(check("src/app.ts", "src/persistence/open_store.ts"), undefined);
   assert.match(check("src/app.ts", "src/persistence/sqlite_store.ts")!, /only src\/persistence\/store\.ts and/);
   assert.match(check("src/query/x.ts", "src/prompt/_parts.ts")!, /private to src\/prompt\//);
-  assert.match(check("src/sandbox/host.ts", "src/sandbox/child/_scope.ts")!, /private to src\/sandbox\/child\//);
+  assert.match(
+    check("src/sandbox/host/open_sandbox.ts", "src/sandbox/child/_scope.ts")!,
+    /private to src\/sandbox\/child\//,
+  );
   assert.equal(check("src/prompt/assemble.ts", "src/prompt/_parts.ts"), undefined);
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { MAX_REQUEST_CHARS } from "../../src/conversation/check_request.ts";
 import { BusyError, ConfigError, UsageError } from "../../src/domain/errors.ts";
-import { openSandbox } from "../../src/sandbox/host.ts";
+import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { ATTACKS } from "../sandbox/attack_list.ts";
-import { claimsOfList, claimsOfPage } from "../sandbox/attack_page.ts";
+import { ATTACKS } from "../sandbox/attacks/list.ts";
+import { claimsOfList, claimsOfPage } from "../sandbox/attacks/page.ts";
 
 const page = Deno.readTextFileSync(new URL("../../docs/generated/attacks.md", import.meta.url));
 

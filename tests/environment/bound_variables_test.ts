@@ -206,7 +206,7 @@ Deno.test("readVar() without a child reads what is stored and starts none", () =
       found.push(opened);
       return true;
     };
-    const { openSandbox } = await import("../../src/sandbox/host.ts");
+    const { openSandbox } = await import("../../src/sandbox/host/open_sandbox.ts");
     await using again = await startEngine([END], {
       path,
       extensions: [extension({}, { activate })],

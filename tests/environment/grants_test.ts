@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { defineExtension } from "../../src/extension/spec.ts";
-import { openSandbox } from "../../src/sandbox/host.ts";
+import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { BlockResult } from "../../src/domain/query/block_result.ts";
 import { defineExtension, fn, z } from "../../src/extension/spec.ts";
-import { openSandbox } from "../../src/sandbox/host.ts";
+import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { realmScripts } from "../../src/extension/realm_scripts.ts";
 import { type Extension, validate } from "../../src/extension/spec.ts";
-import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
+import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
 import { sample } from "../extension/_sample.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,7 +1,7 @@
 /** Variables over the end of a child, through a real store and real children. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { openSandbox } from "../../src/sandbox/host.ts";
+import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";

@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import { TrustList } from "../../src/extension/trust_list.ts";
 import type { LoadFolderOptions } from "../../src/extension/loader.ts";
-import { moduleReader } from "../../src/sandbox/read_module.ts";
-import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
+import { moduleReader } from "../../src/sandbox/modules/read_module.ts";
+import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
 
 export async function write(folder: string, files: Readonly<Record<string, string>>): Promise<string> {
   for (const [path, text] of Object.entries(files)) {

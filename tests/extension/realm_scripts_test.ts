@@ -5,7 +5,7 @@ import { loadShipped } from "../../src/extension/loader.ts";
 import { REALM_SCRIPTS, realmScripts, withScripts } from "../../src/extension/realm_scripts.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { type Extension, validate } from "../../src/extension/spec.ts";
-import { realmModuleReader } from "../../src/sandbox/realm_module.ts";
+import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
 import { manifestOf, moduleOf, optionsIn, write } from "./_folders.ts";
 import { recordingLog, sample, VIEW } from "./_sample.ts";
 import { withFolder } from "../helpers/with_folder.ts";

@@ -1,6 +1,6 @@
 /** A conversation whose sandbox is stopped for being idle. */
 import assert from "node:assert/strict";
-import { openSandbox } from "../../src/sandbox/host.ts";
+import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { buildSandbox, until } from "../helpers/sandbox.ts";

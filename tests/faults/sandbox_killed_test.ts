@@ -4,7 +4,7 @@ import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
 import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import { type ModelEvent, type Provider, UNKNOWN_MODEL } from "../../src/providers/provider.ts";
-import { openSandbox } from "../../src/sandbox/host.ts";
+import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { CALL, contextSource, replyBelow, replyOf, REQUESTS, STEPS } from "../helpers/kill_script.ts";

@@ -11,7 +11,7 @@ import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { type ModelRoute, Router, type RouterOptions } from "../../src/providers/router.ts";
 import type { QuerySettings } from "../../src/query/query_parts.ts";
-import { openSandbox } from "../../src/sandbox/host.ts";
+import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
 import { thisProcess } from "../../src/app/process_owner.ts";
 import {

@@ -9,7 +9,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { UNKNOWN_MODEL } from "../../src/providers/provider.ts";
-import { openSandbox } from "../../src/sandbox/host.ts";
+import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "./engine.ts";
 import type { KillPoint } from "./kill_point.ts";

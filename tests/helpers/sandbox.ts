@@ -1,8 +1,8 @@
 /** Real children for tests: built when stale, small limits, closed by `using`. */
 import { bundleSandbox, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
 import { type Grants, NO_GRANTS } from "../../src/sandbox/grants.ts";
-import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host.ts";
-import { CHILD_ARGUMENT } from "../../src/sandbox/program.ts";
+import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
+import { CHILD_ARGUMENT } from "../../src/sandbox/launch/program.ts";
 import type { BlockRun, FailedModule, HostCall, RunReport, Sandbox, SandboxLimits } from "../../src/sandbox/sandbox.ts";
 
 const ROOT = new URL("../../", import.meta.url);

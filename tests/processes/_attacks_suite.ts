@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ChildProgram } from "../../src/sandbox/program.ts";
+import type { ChildProgram } from "../../src/sandbox/launch/program.ts";
 import { type Attack, ATTACKS, type Outcome } from "./_attacks.ts";
 import { place } from "./_place.ts";
 

@@ -1,6 +1,6 @@
 /** What each wall makes of a grant by itself, with the realm's own functions out of the way. By effect. */
 import assert from "node:assert/strict";
-import type { SandboxTestOptions } from "../../src/sandbox/host.ts";
+import type { SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
 import { type TestSandbox, testSandbox } from "../helpers/sandbox.ts";
 import { GrantTargets } from "./grant_targets.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openSandbox } from "../../src/sandbox/host.ts";
+import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import { type TestSandbox, testSandbox } from "../helpers/sandbox.ts";
 import { ALL_GLOBALS, GrantTargets } from "./grant_targets.ts";
 

@@ -1,9 +1,9 @@
 /** The small parts of the main process's side. */
 import assert from "node:assert/strict";
-import { ByteGate } from "../../src/sandbox/_byte_gate.ts";
-import { ChildExit } from "../../src/sandbox/_child_exit.ts";
-import { cleanText } from "../../src/sandbox/clean_text.ts";
-import { childProgram } from "../../src/sandbox/program.ts";
+import { ByteGate } from "../../src/sandbox/host/_byte_gate.ts";
+import { ChildExit } from "../../src/sandbox/host/_child_exit.ts";
+import { cleanText } from "../../src/sandbox/host/clean_text.ts";
+import { childProgram } from "../../src/sandbox/launch/program.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
 
 Deno.test("ByteGate lets readers wait while it holds too much, and go all at once", async () => {
@@ -71,11 +71,11 @@ Deno.test("childProgram() gives the child the reading of its bundles and FFI, an
 Deno.test("childProgram() says what to do where the bundles are missing", async () => {
   const folder = Deno.makeTempDirSync();
   try {
-    Deno.mkdirSync(`${folder}/src/sandbox/exec`, { recursive: true });
-    for (const file of ["src/sandbox/program.ts", "src/sandbox/exec/exec_policy.ts"]) {
+    for (const name of ["exec", "launch"]) Deno.mkdirSync(`${folder}/src/sandbox/${name}`, { recursive: true });
+    for (const file of ["src/sandbox/launch/program.ts", "src/sandbox/exec/exec_policy.ts"]) {
       Deno.copyFileSync(new URL(`../../${file}`, import.meta.url), `${folder}/${file}`);
     }
-    const { childProgram: elsewhere } = await import(`file://${folder}/src/sandbox/program.ts`);
+    const { childProgram: elsewhere } = await import(`file://${folder}/src/sandbox/launch/program.ts`);
     assert.throws(() => elsewhere({ memoryBytes: 1, allPermissions: false }), /run bin\/deno task build/);
   } finally {
     Deno.removeSync(folder, { recursive: true });

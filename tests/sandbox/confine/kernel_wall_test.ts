@@ -1,7 +1,7 @@
 /** The kernel wall alone against native code: everything is called by FFI, and judged by its effect. */
 import assert from "node:assert/strict";
-import type { SandboxTestOptions } from "../../../src/sandbox/host.ts";
-import { CHILD_ARGUMENT, childProgram } from "../../../src/sandbox/program.ts";
+import type { SandboxTestOptions } from "../../../src/sandbox/host/open_sandbox.ts";
+import { CHILD_ARGUMENT, childProgram } from "../../../src/sandbox/launch/program.ts";
 import {
   buildSandbox,
   isAlive,

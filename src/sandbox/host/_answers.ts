@@ -1,0 +1,47 @@
+import type { AnswerFrames } from "./_asks.ts";
+import { cleanText } from "./clean_text.ts";
+import { decode } from "../codec/codec.ts";
+import { FrameFields, MAX_PAYLOAD_BYTES, ProtocolError } from "../protocol.ts";
+import type { RenderReport, VariableRestoreReport } from "../sandbox.ts";
+
+const MAX_REPORTS = 100_000, MAX_TEXT = 4000;
+
+/** The body of an answer that is not a run's. Throws what the child says went wrong, or ProtocolError. */
+function body({ payloads }: AnswerFrames): unknown {
+  const [only, ...more] = payloads;
+  if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer in several parts");
+  const fields = new FrameFields(decode(only), "answer");
+  if (fields.flag("ok")) return fields.value["value"];
+  const error = new FrameFields(fields.value["error"], "error");
+  const message = cleanText(error.text("message", MAX_TEXT));
+  throw error.flag("tooLarge") ? new RangeError(message) : new Error(message);
+}
+
+/** The value that was asked for; undefined for a request that has none. */
+export function readValue(answer: AnswerFrames): unknown {
+  const value = body(answer);
+  if (value === null) return undefined;
+  return decode(new FrameFields({ value }, "answer").bytes("value"));
+}
+
+export function readRestoreReports(answer: AnswerFrames): VariableRestoreReport[] {
+  return new FrameFields({ reports: body(answer) }, "answer").list("reports", MAX_REPORTS).map((one) => {
+    const fields = new FrameFields(one, "report");
+    return {
+      name: cleanText(fields.text("name", MAX_TEXT)),
+      how: fields.oneOf("how", ["data", "eval", "skipped", "lost"]),
+      reason: cleanText(fields.text("reason", MAX_TEXT)),
+    };
+  });
+}
+
+/** The text is an answer and stays as it is, line ends of files included: a channel cleans what it shows. */
+export function readRenderReport(answer: AnswerFrames): RenderReport {
+  const fields = new FrameFields(body(answer), "rendering");
+  if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_TEXT)) };
+  return {
+    ok: true,
+    from: fields.oneOf("from", ["variable", "template", "literal"]),
+    text: fields.text("text", MAX_PAYLOAD_BYTES),
+  };
+}

@@ -1,0 +1,214 @@
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import type { BlockCall } from "../../domain/query/block_result.ts";
+import { ByteGate } from "./_byte_gate.ts";
+import { decode, encode } from "../codec/codec.ts";
+import {
+  type Bytes,
+  type Frame,
+  FrameFields,
+  type Header,
+  MAX_CALL_BYTES,
+  MAX_CALLS,
+  MAX_PAYLOAD_BYTES,
+  ProtocolError,
+} from "../protocol.ts";
+import type { SandboxOptions } from "../sandbox.ts";
+import { CodecError } from "../codec/codec_error.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
+
+const MAX_RECORDED = 1000;
+/** Blocks whose background work may still call; more than a query ever has. */
+const MAX_RUNS = 10_000;
+const MAX_REMEMBERED_IDS = 100_000;
+/** Arguments of all children together that the host has taken and not yet answered. */
+const ALL_CHILDREN = new ByteGate(512 << 20);
+
+interface Run {
+  readonly block: number;
+  readonly calls: BlockCall[];
+  ended: boolean;
+}
+
+interface Call {
+  readonly run: string;
+  readonly abort: AbortController;
+}
+
+export interface CallRegistryOptions {
+  readonly functions: readonly string[];
+  /** Names of functions with deadlines of their own. */
+  readonly untimed?: readonly string[];
+  readonly onCall: SandboxOptions["onCall"];
+  readonly send: (header: Header, payload: Bytes) => void;
+}
+
+/** Host calls of one child: checked, run, aborted, answered exactly once each. */
+export class CallRegistry {
+  readonly #options: CallRegistryOptions;
+  readonly #functions: ReadonlySet<string>;
+  readonly #runs = new BoundedMap<string, Run>(MAX_RUNS);
+  readonly #calls = new Map<string, Call>();
+  readonly #used = new Set<string>();
+  readonly #gate = new ByteGate(MAX_CALL_BYTES);
+  readonly #untimed: ReadonlySet<string>;
+  /** How many untimed calls are open, since when, and for how long some were before that. */
+  readonly #patience = { open: 0, since: 0, before: 0 };
+  #bytes = 0;
+  #closed = false;
+
+  constructor(options: CallRegistryOptions) {
+    this.#options = options;
+    this.#functions = new Set(options.functions);
+    this.#untimed = new Set(options.untimed);
+  }
+
+  /** From now on calls may name this run. */
+  beginRun(id: string, block: number): void {
+    this.#runs.set(id, { block, calls: [], ended: false });
+  }
+
+  /** What the run called and got answered so far. */
+  callsOf(id: string): readonly BlockCall[] {
+    return this.#runs.get(id)?.calls.slice() ?? [];
+  }
+
+  /** Milliseconds, over the child's life, in which it had a call open that has a deadline of its own. */
+  get untimedMs(): number {
+    const { open, since, before } = this.#patience;
+    return before + (open > 0 ? performance.now() - since : 0);
+  }
+
+  /** Waits while too much is undelivered; null where the child may be read on. */
+  room(): Promise<void> | null {
+    return this.#gate.room() ?? ALL_CHILDREN.room();
+  }
+
+  /** A `call` frame. Throws ProtocolError for one that cannot be. */
+  receive({ header, payload }: Frame): void {
+    const fields = new FrameFields(header, "call");
+    const id = fields.id(), run = fields.id("run"), name = fields.text("name", 200);
+    const known = this.#runs.get(run);
+    if (this.#used.has(id)) throw new ProtocolError("Cannot take a call whose id was used before");
+    if (!known) throw new ProtocolError("Cannot take a call of an unknown run");
+    if (!this.#functions.has(name)) throw new ProtocolError("Cannot call a function that the sandbox does not have");
+    if (this.#calls.size >= MAX_CALLS) throw new ProtocolError(`Cannot take more than ${MAX_CALLS} calls at once`);
+    if (this.#bytes > 0 && this.#bytes + payload.length > MAX_CALL_BYTES) {
+      throw new ProtocolError(`Cannot take calls of ${this.#bytes + payload.length} bytes at once`);
+    }
+    this.#remember(id);
+    const abort = new AbortController();
+    if (known.ended) abort.abort();
+    this.#calls.set(id, { run, abort });
+    this.#hold(payload.length);
+    void this.#serve({ id, run: known, name, payload, signal: abort.signal });
+  }
+
+  /** A `cancel` frame: the caller gave up. One that crossed the answer on the wire is late, not wrong. */
+  cancel({ header }: Frame): void {
+    const id = new FrameFields(header, "cancel").id();
+    if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call that was not made");
+    this.#calls.get(id)?.abort.abort();
+  }
+
+  /** Aborts what the run started; it may start nothing more. */
+  abortRun(id: string): void {
+    const run = this.#runs.get(id);
+    if (run) run.ended = true;
+    for (const call of this.#calls.values()) if (call.run === id) call.abort.abort();
+  }
+
+  /** Aborts everything. What it returns is to be called once no more frames of the query can come, which the child says:
+   * then all of it is forgotten, but for calls that are not answered yet. */
+  endQuery(): () => void {
+    this.#abortAll();
+    const runs = [...this.#runs.keys()], ids = [...this.#used];
+    return () => {
+      const open = new Set(Array.from(this.#calls.values(), ({ run }) => run));
+      for (const id of runs) if (!open.has(id)) this.#runs.delete(id);
+      for (const id of ids) if (!this.#calls.has(id)) this.#used.delete(id);
+    };
+  }
+
+  #abortAll(): void {
+    for (const id of this.#runs.keys()) this.abortRun(id);
+  }
+
+  /** The child has ended: nobody waits for an answer. */
+  close(): void {
+    this.#closed = true;
+    this.#abortAll();
+  }
+
+  #remember(id: string): void {
+    if (this.#used.size >= MAX_REMEMBERED_IDS) {
+      for (const old of this.#used) {
+        if (this.#calls.has(old)) continue;
+        this.#used.delete(old);
+        break;
+      }
+    }
+    this.#used.add(id);
+  }
+
+  #hold(bytes: number): void {
+    this.#bytes += bytes;
+    this.#gate.add(bytes);
+    ALL_CHILDREN.add(bytes);
+  }
+
+  #release(bytes: number): void {
+    this.#bytes -= bytes;
+    this.#gate.remove(bytes);
+    ALL_CHILDREN.remove(bytes);
+  }
+
+  async #serve(
+    call: {
+      readonly id: string;
+      readonly run: Run;
+      readonly name: string;
+      readonly payload: Bytes;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<void> {
+    const { id, run, name, payload, signal } = call;
+    const begun = performance.now();
+    const untimed = this.#untimed.has(name);
+    if (untimed && this.#patience.open++ === 0) this.#patience.since = begun;
+    let ok = true, answer: Bytes;
+    try {
+      const args = decode(payload);
+      if (!Array.isArray(args)) throw new TypeError("Cannot read the arguments: not a list");
+      const value = await this.#options.onCall({ name, args, block: run.block, signal });
+      answer = encodeResult(name, value);
+    } catch (error) {
+      ok = false;
+      answer = encode(errorFacts(error));
+    }
+    this.#calls.delete(id);
+    if (untimed && --this.#patience.open === 0) this.#patience.before += performance.now() - this.#patience.since;
+    // Before the answer is written: a child that waits for us to read on could not take it.
+    this.#release(payload.length);
+    if (run.calls.length < MAX_RECORDED) run.calls.push({ name, ms: performance.now() - begun, ok });
+    if (!this.#closed) this.#options.send({ t: "answer", id, ok }, answer);
+  }
+}
+
+function encodeResult(name: string, value: unknown): Bytes {
+  try {
+    return encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
+  } catch (error) {
+    const why = error instanceof CodecError ? `value${error.path}: ${error.what}` : messageOf(error);
+    throw new TypeError(`Cannot pass on what ${name} returned: ${why}`);
+  }
+}
+
+/** What the model may see of a failure: never a stack. */
+function errorFacts(error: unknown): { name: string; message: string; hint?: string } {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+  const { name, message } = error;
+  const facts: unknown = Reflect.get(error, "facts");
+  const hint: unknown = Reflect.get(error, "hint") ??
+    (typeof facts === "object" && facts !== null ? Reflect.get(facts, "hint") : undefined);
+  return typeof hint === "string" ? { name, message, hint } : { name, message };
+}

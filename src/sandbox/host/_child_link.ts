@@ -1,0 +1,151 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { cleanText } from "./clean_text.ts";
+import { ChildExit } from "./_child_exit.ts";
+import type { ChildProgram } from "../launch/program.ts";
+import { type Bytes, type Frame, frameHead, FrameReader, type Header, TOKEN_BYTES } from "../protocol.ts";
+
+/** Up to here one write of a copy is cheaper than two. */
+const COPIED_BYTES = 64 << 10;
+const READ_BYTES = 256 << 10;
+const STDERR_CHARS = 16_384;
+const NOTHING: Bytes = new Uint8Array(0);
+/** Nothing of ours: no path, no key, no locale. The name of a folder that cannot be made keeps Deno from a cache. */
+const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
+
+export interface ChildLinkOptions {
+  readonly program: ChildProgram;
+  readonly cwd: string;
+  /** May throw: what the child sent is then held against it, and it is killed. */
+  readonly onFrame: (frame: Frame) => void;
+  /** Before each chunk is read: lets the main process stop reading while too much is undelivered. */
+  readonly mayRead: () => Promise<void> | null;
+  /** Once, after the process has been reaped. */
+  readonly onEnd: (exit: ChildExit) => void;
+}
+
+/** One child process and the frames to and from it. What it sends is not trusted. */
+export class ChildLink {
+  readonly #process: Deno.ChildProcess;
+  readonly #token = crypto.getRandomValues(new Uint8Array(TOKEN_BYTES));
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #options: ChildLinkOptions;
+  readonly #ended: Promise<ChildExit>;
+  /** Frames that wait for the write before them, and are then written as one. */
+  #waiting: Bytes[] = [];
+  #writing = false;
+  #stderr = "";
+  #killedFor: string | null = null;
+
+  constructor(options: ChildLinkOptions) {
+    this.#options = options;
+    const { path, args, env } = options.program;
+    this.#process = new Deno.Command(path, {
+      args: [...args],
+      cwd: options.cwd,
+      clearEnv: true,
+      env: { ...ENVIRONMENT, ...env },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#writer = this.#process.stdin.getWriter();
+    this.#writer.closed.catch(() => {}); // the end is seen through `status`
+    this.#ended = this.#watch();
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** Resolves when the process has been reaped and its pipes are closed. */
+  get ended(): Promise<ChildExit> {
+    return this.#ended;
+  }
+
+  /** Never rejects: whoever waits for an answer learns of the end by `onEnd`. Throws RangeError over a frame's limits. */
+  send(header: Header, payload: Bytes = NOTHING): void {
+    this.sendLater(header, payload);
+    if (!this.#writing) void this.#write();
+  }
+
+  /** With the next frame that is sent: by itself it is not worth waking the child. */
+  sendLater(header: Header, payload: Bytes = NOTHING): void {
+    const head = frameHead(this.#token, { header, payloadBytes: payload.length });
+    this.#waiting.push(head);
+    if (payload.length > 0) this.#waiting.push(payload);
+  }
+
+  async #write(): Promise<void> {
+    this.#writing = true;
+    await null; // what is sent in the same breath goes as one write
+    try {
+      while (this.#waiting.length > 0) {
+        const parts = this.#waiting;
+        this.#waiting = [];
+        for (const bytes of joinSmall(parts)) await this.#writer.write(bytes);
+      }
+    } catch { /* the end is seen through `status` */ }
+    this.#writing = false;
+  }
+
+  /** SIGKILL, which no loop can hold up. The first reason counts. */
+  kill(why: string): void {
+    this.#killedFor ??= why;
+    try {
+      this.#process.kill("SIGKILL");
+    } catch { /* ended already */ }
+  }
+
+  async #watch(): Promise<ChildExit> {
+    const reading = Promise.all([this.#readFrames(), this.#readErrors().catch(() => {})]);
+    const status = await this.#process.status;
+    // A child that outlives its launcher learns of the end by the end of its input.
+    const closing = this.#writer.abort().catch(() => {});
+    await reading;
+    await closing;
+    const exit = new ChildExit({ status, stderr: cleanText(this.#stderr), killedFor: this.#killedFor });
+    this.#options.onEnd(exit);
+    return exit;
+  }
+
+  async #readFrames(): Promise<void> {
+    const frames = new FrameReader(this.#token);
+    const reader = this.#process.stdout.getReader({ mode: "byob" });
+    try {
+      let { value: chunk } = await reader.read(new Uint8Array(READ_BYTES));
+      for (; chunk && chunk.length > 0; { value: chunk } = await reader.read(new Uint8Array(chunk.buffer))) {
+        frames.push(chunk, this.#options.onFrame);
+        const wait = this.#options.mayRead();
+        // A host function that never gives its bytes back must not hold up the end of the child.
+        if (wait) await Promise.race([wait, this.#process.status]);
+      }
+      if (frames.inFrame) this.kill("it ended in the middle of a message");
+    } catch (error) {
+      this.kill(messageOf(error));
+      await reader.cancel().catch(() => {});
+    }
+  }
+
+  async #readErrors(): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of this.#process.stderr) {
+      const room = STDERR_CHARS - this.#stderr.length;
+      if (room > 0) this.#stderr += decoder.decode(chunk, { stream: true }).slice(0, room);
+    }
+  }
+}
+
+/** Frames as few writes: small neighbours are copied into one, a large payload is written as it is. */
+function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
+  const joined: Bytes[] = [];
+  for (let at = 0; at < parts.length;) {
+    let end = at, size = 0;
+    while (end < parts.length && size + parts[end]!.length <= COPIED_BYTES) size += parts[end++]!.length;
+    if (end - at > 1) {
+      const bytes = new Uint8Array(size);
+      for (let into = 0; at < end; into += parts[at++]!.length) bytes.set(parts[at]!, into);
+      joined.push(bytes);
+    } else joined.push(parts[at++]!);
+  }
+  return joined;
+}

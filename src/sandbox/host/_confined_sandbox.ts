@@ -1,0 +1,291 @@
+import { SandboxEnded } from "../../domain/errors.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
+import { ActiveRun } from "./_active_run.ts";
+import { BlockOutput } from "./_block_output.ts";
+import { CallRegistry } from "./_call_registry.ts";
+import { declaredNames } from "./_declared_names.ts";
+import { readRenderReport, readRestoreReports, readValue } from "./_answers.ts";
+import type { ChildExit } from "./_child_exit.ts";
+import { ChildLink } from "./_child_link.ts";
+import { Heartbeat } from "./_heartbeat.ts";
+import { loadModules } from "./_load_modules.ts";
+import { NO_WALLS } from "./_no_walls.ts";
+import { readReady } from "./_ready.ts";
+import { refusedRun } from "./_refused_run.ts";
+import { Requests } from "./_requests.ts";
+import { readRunReport } from "./_run_report.ts";
+import type { WorkFolder } from "../launch/work_folder.ts";
+import { imageParts } from "../child/image_parts.ts";
+import type { Setup } from "../child/setup.ts";
+import { encode } from "../codec/codec.ts";
+import { CodecError } from "../codec/codec_error.ts";
+import type { ChildProgram } from "../launch/program.ts";
+import { type Bytes, type Frame, FrameFields, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "../protocol.ts";
+import type {
+  BlockRun,
+  RenderReport,
+  RunReport,
+  Sandbox,
+  SandboxOptions,
+  VariableRestoreReport,
+  Walls,
+} from "../sandbox.ts";
+
+const START_MS = 30_000, RENDER_MS = 60_000;
+/** A larger value is answered, so that not too many of them are on their way. */
+const QUIET_BYTES = 16 << 10;
+
+export interface ConfinedSandboxOptions {
+  readonly sandbox: SandboxOptions;
+  readonly setup: Setup;
+  readonly program: ChildProgram;
+  /** Empty, and owned by this object from now on. */
+  readonly folder: WorkFolder;
+}
+
+/** One child and everything that the main process asks of it. */
+export class ConfinedSandbox implements Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #setup: Setup;
+  readonly #folder: WorkFolder;
+  readonly #link: ChildLink;
+  readonly #desk: CallRegistry;
+  readonly #requests: Requests;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #begun = performance.now();
+  readonly #onAbort = (): void => this.#link.kill("the caller gave it up");
+  #heartbeat: Heartbeat | null = null;
+  #walls: Walls | null = null;
+  #startMs = 0;
+  #active: ActiveRun | null = null;
+  /** Whether its last block has left nothing that continues; only the child knows. */
+  #rests = true;
+  #exit: ChildExit | null = null;
+
+  constructor({ sandbox, setup, program, folder }: ConfinedSandboxOptions) {
+    this.#options = sandbox;
+    this.#setup = setup;
+    this.#folder = folder;
+    const { functions, untimed = [], onCall } = sandbox;
+    this.#desk = new CallRegistry({
+      functions,
+      untimed,
+      onCall,
+      send: (header, payload) => this.#link.send(header, payload),
+    });
+    this.#link = new ChildLink({
+      program,
+      cwd: folder.path,
+      onFrame: (frame) => this.#receive(frame),
+      mayRead: () => this.#desk.room(),
+      onEnd: (exit) => this.#onEnd(exit),
+    });
+    this.#requests = new Requests(this.#link);
+    sandbox.signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get pid(): number {
+    return this.#link.pid;
+  }
+
+  get walls(): Walls {
+    return this.#walls ?? NO_WALLS;
+  }
+
+  get startMs(): number {
+    return this.#startMs;
+  }
+
+  get ended(): boolean {
+    return this.#exit !== null;
+  }
+
+  /** Once, before anything else: rejects with SandboxGone when the child does not come up, and has cleaned up then. */
+  async start(): Promise<void> {
+    const timer = setTimeout(() => this.#link.kill(`it was not ready within ${START_MS / 1000} s`), START_MS);
+    try {
+      this.#link.send({ t: "setup", ...this.#setup }, encode(this.#options.constants, { maxBytes: MAX_PAYLOAD_BYTES }));
+      if (this.#options.signal?.aborted) this.#onAbort();
+      await this.#ready.promise;
+      await this.#loadModules();
+    } catch (error) {
+      await this.close();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    this.#heartbeat = new Heartbeat({
+      send: (header) => this.#link.send(header),
+      isIdle: () => this.#active === null && this.#requests.idle,
+      onDead: () => this.#link.kill("it no longer answers"),
+    });
+  }
+
+  get gone(): Promise<unknown> {
+    return this.#link.ended;
+  }
+
+  async #loadModules(): Promise<void> {
+    if (Object.keys(this.#options.modules ?? {}).length > 0) this.#rests = false;
+    await loadModules(this.#options, async (header, payload) => {
+      const answer = await this.#requests.ask(header, payload);
+      return this.#read(() => readValue(answer));
+    });
+  }
+
+  async run(block: BlockRun): Promise<RunReport> {
+    if (this.#active) return refusedRun("Cannot run a block: another one is running");
+    let code: Bytes;
+    try {
+      code = encode(block.code, { maxBytes: MAX_PAYLOAD_BYTES });
+    } catch {
+      return refusedRun(`Cannot run a block of ${block.code.length} characters`);
+    }
+    const { id, answer } = this.#requests.begin();
+    const active = this.#activate(id, block);
+    this.#rests = false;
+    try {
+      const { iteration, index, deadlineMs } = block;
+      this.#link.send({ t: "run", id, iteration, index, deadlineMs }, code);
+      if (block.signal?.aborted) this.#link.send({ t: "cancel", id });
+      const answered = await answer;
+      this.#rests = answered.header["rests"] === true;
+      return this.#read(() => readRunReport(answered, active.observed));
+    } catch {
+      // It has ended, or was killed for what it sent: who asks afterwards must see that it has.
+      return active.failed(await this.#link.ended, await declaredNames(block.code));
+    } finally {
+      active.end();
+      this.#active = null;
+    }
+  }
+
+  async render(template: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<RenderReport> {
+    const payload = encode(template, { maxBytes: MAX_PAYLOAD_BYTES });
+    const answered = await this.#requests.ask({ t: "render", deadlineMs }, payload, { ms: deadlineMs + RENDER_MS });
+    return this.#read(() => readRenderReport(answered));
+  }
+
+  async restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]> {
+    this.#rests = false; // sources are evaluated
+    const { id, answer } = this.#requests.begin();
+    const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
+    // Code is for the child's main thread as well, which looks at what it refers to.
+    const plain = parts.length === 1 && !images.some(({ kind }) => kind === "function" || kind === "class");
+    parts.forEach((part, i) => this.#link.send({ t: "restore", id, plain, more: i < parts.length - 1 }, part));
+    const answered = await this.#requests.within(answer);
+    return this.#read(() => readRestoreReports(answered));
+  }
+
+  async bind(...[name, value, options = {}]: Parameters<Sandbox["bind"]>): Promise<void> {
+    const payload = encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
+    const header = { t: "bind", name, user: false, part: "whole", ...options };
+    if (!header.user && payload.length <= QUIET_BYTES) return this.#requests.tell(header, payload);
+    const answer = await this.#requests.ask(header, payload);
+    this.#read(() => readValue(answer));
+  }
+
+  async read(name: string, { maxBytes }: { readonly maxBytes: number }): Promise<unknown> {
+    const answer = await this.#requests.ask({ t: "read", name, maxBytes: Math.min(maxBytes, MAX_PAYLOAD_BYTES / 2) });
+    return this.#read(() => readValue(answer));
+  }
+
+  async forget(names: readonly string[]): Promise<void> {
+    const answer = await this.#requests.ask({ t: "forget", names });
+    this.#read(() => readValue(answer));
+  }
+
+  async endQuery(): Promise<void> {
+    const forget = this.#desk.endQuery();
+    if (this.#rests) this.#requests.tell({ t: "endQuery" });
+    else {
+      const answer = await this.#requests.ask({ t: "endQuery" });
+      this.#read(() => readValue(answer));
+      this.#rests = true;
+    }
+    forget();
+  }
+
+  async close(): Promise<void> {
+    this.#link.kill("it was closed");
+    await this.#link.ended;
+  }
+
+  #activate(id: string, block: BlockRun): ActiveRun {
+    const { outputBytes, graceMs } = this.#options.limits;
+    this.#desk.beginRun(id, block.index);
+    this.#active = new ActiveRun({
+      id,
+      block,
+      graceMs,
+      output: new BlockOutput(outputBytes, this.#options.onOutput),
+      desk: this.#desk,
+      cancel: () => this.#link.send({ t: "cancel", id }),
+      kill: (why) => this.#link.kill(why),
+    });
+    return this.#active;
+  }
+
+  /** Reads what the child sent; what cannot be read is held against it. */
+  #read<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof ProtocolError || error instanceof CodecError) {
+        this.#link.kill(`it sent an unreadable answer (${error.message})`);
+      }
+      throw error;
+    }
+  }
+
+  #receive(frame: Frame): void {
+    const { t } = frame.header;
+    if (!this.#walls && t !== "ready") throw new ProtocolError("Cannot take a message before the child is ready");
+    switch (t) {
+      case "ready":
+        return this.#onReady(frame.header);
+      case "call":
+        return this.#desk.receive(frame);
+      case "cancel":
+        return this.#desk.cancel(frame);
+      case "output":
+        return this.#activeOf(frame, "run").output.receive(frame);
+      case "done":
+        this.#heartbeat?.heard();
+        return this.#requests.receive(frame);
+      case "stuck":
+        return this.#activeOf(frame, "id").stuck();
+      case "pong":
+        return this.#heartbeat?.receive(frame);
+      default:
+        throw new ProtocolError("Cannot take a message of an unknown type");
+    }
+  }
+
+  #activeOf({ header }: Frame, key: string): ActiveRun {
+    const active = this.#active;
+    if (!active?.is(new FrameFields(header, header.t).id(key))) {
+      throw new ProtocolError("Cannot take a message of no run");
+    }
+    return active;
+  }
+
+  #onReady(header: Header): void {
+    if (this.#walls) throw new ProtocolError("Cannot become ready twice");
+    this.#walls = readReady(header);
+    this.#startMs = performance.now() - this.#begun;
+    // Given up meanwhile: behind a launcher that was killed the child comes up nevertheless, and ends with its input.
+    if (!this.#options.signal?.aborted) this.#ready.resolve();
+  }
+
+  #onEnd(exit: ChildExit): void {
+    this.#exit = exit;
+    this.#heartbeat?.stop();
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    this.#desk.close();
+    this.#folder.remove();
+    this.#requests.end(exit.why);
+    this.#ready.reject(new SandboxEnded(exit.why));
+    this.#ready.promise.catch(() => {});
+  }
+}

@@ -1,0 +1,23 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { SandboxEnded } from "../../domain/errors.ts";
+import { encode } from "../codec/codec.ts";
+import { type Bytes, MAX_PAYLOAD_BYTES } from "../protocol.ts";
+import type { SandboxOptions } from "../sandbox.ts";
+
+/** Gives a child its modules, in order. Rejects with SandboxGone where one of them ended it; another one that fails is
+ * reported and left out. */
+export async function loadModules(
+  { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
+  ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,
+): Promise<void> {
+  for (const [name, script] of Object.entries(modules)) {
+    try {
+      await ask({ t: "module", name }, encode(script, { maxBytes: MAX_PAYLOAD_BYTES }));
+    } catch (error) {
+      const ended = error instanceof SandboxEnded;
+      const reason = ended ? error.why : messageOf(error);
+      onModuleFailed?.({ name, reason, ended });
+      if (ended) throw error;
+    }
+  }
+}

@@ -1,0 +1,10 @@
+import type { Walls } from "../sandbox.ts";
+
+/** Of a child that is not ready. */
+export const NO_WALLS: Walls = {
+  realm: false,
+  permissions: false,
+  process: false,
+  kernel: { landlock: 0, seccomp: false },
+  failed: [],
+};

@@ -1,0 +1,159 @@
+import { NO_GRANTS } from "../grants.ts";
+import { openSandbox } from "./open_sandbox.ts";
+import { missingWalls, type WallName } from "../missing_walls.ts";
+import type { RunReport, Sandbox } from "../sandbox.ts";
+
+/** What trying one wall by itself showed. */
+export interface WallProbe {
+  readonly wall: WallName;
+  readonly holds: boolean;
+  readonly found: { readonly text: string; readonly mend: string };
+}
+
+interface Probe {
+  readonly wall: WallName;
+  /** Which walls stand while it is tried. */
+  readonly walls: NonNullable<Parameters<typeof openSandbox>[1]>["walls"];
+  /** Evaluates to a list of what got through. */
+  readonly code: (secret: string, options: { readonly carried: boolean }) => string;
+  readonly text: (sandbox: Sandbox) => string;
+  readonly mend: string;
+}
+
+const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
+
+/** Each attempt is a name and an expression that throws, or is false, where the wall stops it. */
+const attempts = (list: Readonly<Record<string, string>>): string =>
+  `const through = [];\n${
+    Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
+  }\nthrough`;
+
+/** A launcher may carry the child to where the secret is not: a file of every system stands for it there. */
+const FILES = (secret: string): Readonly<Record<string, string>> => ({
+  "read a file": `Deno.readTextFileSync(${JSON.stringify(secret)})`,
+  "read a file of the system": `Deno.readTextFileSync("/etc/passwd")`,
+  "write a file": `(Deno.writeTextFileSync(${JSON.stringify(`${secret}.new`)}, "x"), true)`,
+  "write into the temporary folder":
+    `(Deno.removeSync(Deno.makeTempFileSync({ dir: "/tmp", prefix: "vis-probe-" })), true)`,
+  "open a port": `(Deno.listen({ port: 0, hostname: "127.0.0.1" }).close(), true)`,
+});
+
+const PROBES: readonly Probe[] = [
+  {
+    wall: "realm",
+    walls: { ...OFF, realm: true },
+    code: () =>
+      attempts({
+        "reach Deno or Node":
+          `[typeof Deno, typeof process, typeof fetch, typeof Worker].some((t) => t !== "undefined")`,
+        "make code from text": `(() => {}).constructor("return 1")() === 1`,
+      }),
+    text: () => "blocks see ECMAScript and a short list, no code from text",
+    mend: "This is a defect: report it with the output of vis version",
+  },
+  {
+    wall: "permissions",
+    walls: { ...OFF, permissions: true },
+    code: (secret) => attempts({ ...FILES(secret), "start a process": `new Deno.Command("/bin/true").outputSync()` }),
+    text: () => "the worker has no permission of Deno's",
+    mend: "This is a defect: report it with the output of vis version",
+  },
+  {
+    wall: "process",
+    walls: { ...OFF, limits: true },
+    // A launcher sets variables and a folder of its own: only what is ours must not come through it.
+    code: (_secret, { carried }) =>
+      attempts({
+        "see the environment": `Object.keys(Deno.env.toObject()).some((key) => ${
+          carried ? "/^VIS_|_(API_KEY|TOKEN|SECRET)$/" : "/^(HOME|PATH|USER|VIS_)/"
+        }.test(key))`,
+        ...carried ? {} : { "see files in its folder": `[...Deno.readDirSync(".")].length > 0` },
+        "dump core": `!/Max core file size +0 /.test(Deno.readTextFileSync("/proc/self/limits"))`,
+      }),
+    text: () => "own process with an empty environment and folder, limited memory and files",
+    mend: Deno.build.os === "linux"
+      ? "This is a defect: report it with the output of vis version"
+      : "Limits of memory and open files are set on Linux alone; the child is a process of its own, with nothing in it",
+  },
+  {
+    wall: "kernel",
+    // With the limits: they give up new privileges, without which a process of an ordinary user cannot confine itself.
+    walls: { ...OFF, limits: true, landlock: true, seccomp: true },
+    code: (secret) =>
+      attempts({ ...FILES(secret), "look at a file": `Deno.statSync(${JSON.stringify(secret)}).size > 0` }),
+    text: ({ walls: { kernel, failed } }) =>
+      [
+        `Landlock ABI ${kernel.landlock} and a list of allowed system calls`,
+        ...failed.filter((it) => /^Landlock/.test(it)),
+      ]
+        .join("; "),
+    mend: "It needs Linux 5.13 or newer with Landlock on x86-64; the other walls hold without it",
+  },
+];
+
+export interface ProbeOptions {
+  /** The command that carries a sandbox, as blocks will have it. */
+  readonly launcher?: readonly string[];
+  /** Ends the children; the probe then rejects with its reason, once nothing of it is left. */
+  readonly signal?: AbortSignal | undefined;
+  /** Where the secret is put; the temporary folder otherwise. */
+  readonly folderRoot?: string;
+}
+
+/** Tries each wall by itself, with the others down, by what gets through: a file read, written or looked at, a port, a
+ * process. Takes a few child starts. Rejects when no child starts at all. */
+export async function probeWalls(options: ProbeOptions = {}): Promise<readonly WallProbe[]> {
+  const { signal, folderRoot } = options;
+  signal?.throwIfAborted();
+  const folder = Deno.makeTempDirSync({
+    prefix: "vis-probe-",
+    ...(folderRoot === undefined ? {} : { dir: folderRoot }),
+  });
+  try {
+    const secret = `${folder}/secret`;
+    await Deno.writeTextFile(secret, "secret");
+    // All of them have ended before anybody leaves: each has a child and a folder to take away.
+    const tried = await Promise.allSettled(PROBES.map((probe) => tryWall(probe, secret, options)));
+    signal?.throwIfAborted();
+    return tried.map((one) => {
+      if (one.status === "rejected") throw one.reason;
+      return one.value;
+    });
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+async function tryWall(
+  { wall, walls, code, text, mend }: Probe,
+  secret: string,
+  { launcher = [], signal, folderRoot }: ProbeOptions,
+): Promise<WallProbe> {
+  const sandbox = await openSandbox({
+    functions: [],
+    constants: {},
+    grants: NO_GRANTS,
+    launcher,
+    onCall: () => Promise.reject(new Error("Cannot call the host from a probe")),
+    limits: { memoryBytes: 256 << 20, outputBytes: 64 << 10, graceMs: 500, previewChars: 1000 },
+    ...(signal ? { signal } : {}),
+  }, { walls: walls ?? {}, ...(folderRoot === undefined ? {} : { folderRoot }) });
+  try {
+    const carried = launcher.length > 0;
+    const report = await sandbox.run({ code: code(secret, { carried }), iteration: 1, index: 0, deadlineMs: 5_000 });
+    const through = throughOf(report);
+    const stands = wall !== "kernel" && wall !== "process" || missingWalls(sandbox.walls, [wall]).length === 0;
+    const why = through === "" ? sandbox.walls.failed.join("; ") : `got through: ${through}`;
+    const holds = through === "" && stands;
+    return { wall, holds, found: { text: holds ? text(sandbox) : why, mend } };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** What got through, in words; "" where nothing did. A child that died of the attempt let nothing through. */
+function throughOf({ result }: RunReport): string {
+  if (result.outcome === "killed" || result.outcome === "memory") return "";
+  if (result.outcome !== "value") return result.error?.message ?? result.outcome;
+  return result.preview === "[]" ? "" : result.preview;
+}

@@ -1,0 +1,100 @@
+import { fileURLToPath } from "node:url";
+import type { ChildAccess } from "../child/given_access.ts";
+import { EXEC_ARGUMENT } from "../exec/exec_policy.ts";
+
+/** Hidden first argument that makes the executable a sandbox child (src/app.ts). */
+export const CHILD_ARGUMENT = "__sandbox_child";
+
+/** Without its cache of compiled scripts: it holds every block for good, and finds none again, as each has a file name
+ * of its own. And with a young heap of 4 MB in each of the two threads, as in the main process. */
+const V8_FLAGS = ["--disallow-code-generation-from-strings", "--no-compilation-cache", "--max-semi-space-size=4"];
+/** The collector gives up well below the memory limit: near the limit it would thrash for seconds before the end. */
+const HEAP_SHARE = 0.75;
+const MIB = 1 << 20;
+/** build/sandbox/ as seen from src/sandbox/ and from a bundle of the program in build/compile/. */
+const FOLDERS = ["../../../build/sandbox/", "../sandbox/"];
+
+export interface ChildProgram {
+  readonly path: string;
+  readonly args: readonly string[];
+  /** Besides the child's own environment; tests of other programs. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface ChildProgramOptions {
+  readonly memoryBytes: number;
+  /** In tests of other walls alone: the child keeps every permission of Deno. */
+  readonly allPermissions: boolean;
+  /** The child's main thread must hold what it hands to its worker. */
+  readonly access?: ChildAccess;
+}
+
+/** The same child behind a command that gives it stdio; the child itself where there is none. */
+export function launched(program: ChildProgram, [path, ...args]: readonly string[]): ChildProgram {
+  return path === undefined ? program : { ...program, path, args: [...args, program.path, ...program.args] };
+}
+
+/** How the child is started. Throws when its bundles have not been built. */
+export function childProgram({ memoryBytes, allPermissions, access }: ChildProgramOptions): ChildProgram {
+  const path = Deno.execPath();
+  if (Deno.build.standalone) return { path, args: [CHILD_ARGUMENT] };
+  const folder = bundleFolder();
+  const heap = Math.max(64, Math.floor(memoryBytes / MIB * HEAP_SHARE));
+  const permissions = allPermissions ? ["--allow-all"] : permissionFlags(folder, access);
+  return {
+    path,
+    args: [
+      "run",
+      "--quiet",
+      // Without these three an import() of npm or http ignores every permission and contacts the registry.
+      "--no-npm",
+      "--no-remote",
+      "--cached-only",
+      "--no-config",
+      "--no-lock",
+      "--no-prompt",
+      "--no-check",
+      "--unstable-worker-options",
+      ...permissions,
+      `--v8-flags=${[...V8_FLAGS, `--max-old-space-size=${heap}`].join(",")}`,
+      `${folder}child.js`,
+    ],
+  };
+}
+
+/** How a process is started that confines itself and becomes another program. Throws as `childProgram` does. */
+export function execProgram(): ChildProgram {
+  const path = Deno.execPath();
+  if (Deno.build.standalone) return { path, args: [EXEC_ARGUMENT] };
+  const flags = ["--quiet", "--no-npm", "--no-remote", "--no-config", "--no-lock", "--no-prompt", "--no-check"];
+  const v8 = `--v8-flags=${V8_FLAGS.join(",")}`;
+  return { path, args: ["run", ...flags, "--allow-ffi", v8, `${bundleFolder()}exec.js`, EXEC_ARGUMENT] };
+}
+
+function permissionFlags(folder: string, access: ChildAccess | undefined): string[] {
+  const { net = [], read = [], write = [] } = access ?? {};
+  const flag = (kind: string, values: readonly string[]): string[] =>
+    values.length > 0 ? [`--allow-${kind}=${values.map((value) => value.replaceAll(",", ",,")).join(",")}`] : [];
+  return [
+    ...flag("read", [folder, ...read.map(({ path }) => path)]),
+    ...flag("write", write.map(({ path }) => path)),
+    ...flag("net", net),
+    "--allow-ffi",
+  ];
+}
+
+function bundleFolder(): string {
+  const folders = FOLDERS.map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
+  for (const folder of folders) {
+    if (isFile(`${folder}child.js`) && isFile(`${folder}worker.js`)) return folder;
+  }
+  throw new Error(`Cannot start the sandbox: ${folders[0]}child.js is missing; run bin/deno task build`);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,93 @@
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { ConfigError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
+import { Libc } from "../confine/libc.ts";
+
+const PREFIX = "vis-sandbox-";
+/** A folder that is just being made is not locked yet. */
+const LEFTOVER_MS = 60_000;
+const FLOCK = { x86_64: 73, aarch64: 32 }[Deno.build.arch];
+const LOCK_EX_NB = 0b110n;
+
+/** An empty folder for one child, readable by its owner only. It is locked while this process lives: the kernel ends the
+ * lock with the process, and sees it from every container that shares the folder, where a process id misleads. */
+export class WorkFolder {
+  readonly path: string;
+  readonly #lock: Deno.FsFile | null;
+
+  /** `root` is the temporary folder unless a test says otherwise. Throws `ConfigError` where no folder can be made. */
+  constructor(root: string = temporaryFolder()) {
+    try {
+      this.path = Deno.makeTempDirSync({ dir: root, prefix: PREFIX });
+    } catch (error) {
+      throw new ConfigError(
+        `Cannot make a folder for the sandbox in ${root}: ${
+          fileFault(error)
+        }; set TMPDIR to a folder that Vis may write`,
+        { cause: error },
+      );
+    }
+    this.#lock = locked(this.path);
+  }
+
+  /** Removes what processes left behind that were killed before they could. */
+  static sweep(root: string = temporaryFolder()): void {
+    try {
+      for (const { name, isDirectory } of Deno.readDirSync(root)) {
+        const path = join(root, name);
+        if (isDirectory && name.startsWith(PREFIX) && isLeftover(path)) remove(path);
+      }
+    } catch { /* a folder that cannot be listed has nothing of ours that we could remove */ }
+  }
+
+  remove(): void {
+    remove(this.path);
+    this.#lock?.close();
+  }
+}
+
+/** A relative TMPDIR counts from where the program runs. */
+function temporaryFolder(): string {
+  return resolve(tmpdir());
+}
+
+/** Null where the system has no such locks: what is left there nobody sweeps. */
+function locked(path: string): Deno.FsFile | null {
+  try {
+    const folder = Deno.openSync(path);
+    folder.lockSync(true);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+
+/** One that is gone already, or cannot go, is not the caller's concern. */
+function remove(path: string): void {
+  try {
+    Deno.removeSync(path, { recursive: true });
+  } catch { /* nothing waits for it; the next start sweeps it */ }
+}
+
+function isLeftover(path: string): boolean {
+  try {
+    const { mtime, uid } = Deno.lstatSync(path);
+    const isOld = mtime !== null && Date.now() - mtime.getTime() > LEFTOVER_MS;
+    return isOld && uid === Deno.uid() && !isLocked(path);
+  } catch {
+    return false;
+  }
+}
+
+/** Throws where this cannot be asked. */
+function isLocked(path: string): boolean {
+  const libc = new Libc();
+  const folder = libc.open(path);
+  try {
+    return folder < 0 || libc.syscall(FLOCK, [BigInt(folder), LOCK_EX_NB]) !== 0;
+  } finally {
+    if (folder >= 0) libc.closeDescriptor(folder);
+    libc.close();
+  }
+}

@@ -1,0 +1,21 @@
+import { sucraseText } from "./sucrase_text.ts";
+import { type ModuleImport, moduleImports } from "../child/module_imports.ts";
+import { sucraseLoader } from "../child/sucrase_loader.ts";
+
+export interface ModuleSource {
+  /** Plain JavaScript. */
+  readonly code: string;
+  readonly imports: readonly ModuleImport[];
+}
+
+/** Reads modules for who imports them at run time: an executable strips no types. */
+export function moduleReader(): (source: string, path: string) => ModuleSource {
+  const sucrase = sucraseLoader({ text: sucraseText() });
+  return (source, path) => {
+    const typed = /\.[mc]?ts$/.test(path);
+    const code = typed
+      ? sucrase()(source, { transforms: ["typescript"], disableESTransforms: true, filePath: path }).code
+      : source;
+    return { code, imports: moduleImports(code) };
+  };
+}

@@ -1,0 +1,21 @@
+import { sucraseText } from "./sucrase_text.ts";
+import { moduleScript } from "../child/module_script.ts";
+import { sucraseLoader } from "../child/sucrase_loader.ts";
+
+/** Of one module. */
+const MAX_CHARS = 1 << 20;
+
+/** Makes a script of a self-contained module, for `SandboxOptions.modules`. What it gives throws Error that says why a
+ * module cannot be one. */
+export function realmModuleReader(): (source: string, path: string) => string {
+  const sucrase = sucraseLoader({ text: sucraseText() });
+  return (source, path) => {
+    if (source.length > MAX_CHARS) {
+      throw new Error(`Cannot use module ${path}: ${source.length} characters, over ${MAX_CHARS}`);
+    }
+    const plain = /\.[mc]?ts$/.test(path)
+      ? sucrase()(source, { transforms: ["typescript"], disableESTransforms: true, filePath: path }).code
+      : source;
+    return moduleScript(plain, path);
+  };
+}

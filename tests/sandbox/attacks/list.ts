@@ -1,0 +1,7 @@
+import type { Attack } from "./attack.ts";
+import { ENDURANCE } from "./endurance.ts";
+import { OUTSIDE } from "./outside.ts";
+import { REALM } from "./realm.ts";
+
+/** The whole list of docs/sandbox.md, in the order of its table. Names are unique. */
+export const ATTACKS: readonly Attack[] = [...OUTSIDE, ...REALM, ...ENDURANCE];

@@ -1,0 +1,92 @@
+/** The attack table as a page of the book, and what of it must not go stale. */
+import { type Attack, WALLS } from "./attack.ts";
+import { claimed, type Column, COLUMNS, type Way } from "./table.ts";
+import type { Attempt } from "./attacker.ts";
+
+export interface AttackRow {
+  readonly attack: Attack;
+  readonly cells: Partial<Record<Column, Attempt>>;
+}
+
+/** One way of running, tried to the end. */
+export interface Run {
+  readonly way: Way;
+  /** Version of the Deno runtime. */
+  readonly runtime: string;
+  readonly rows: readonly AttackRow[];
+}
+
+/** Marks a wall that must stop the attack by itself. */
+const CLAIM = "●";
+
+export function attackPage(runs: readonly Run[], system: string): string {
+  return [
+    "# Attacks on the sandbox",
+    "",
+    "Made by `deno task attacks`. Each attack is a block of code; a cell says what came of it where only the walls of its",
+    "column stand. It is judged by its effect (a secret read, a file written, a socket reached, a signal delivered, memory",
+    "over the limit, a variable lost), not by an error.",
+    "",
+    `${CLAIM} the wall must stop it by itself (a test holds it to that) · **through** what it reached · otherwise what it met.`,
+    "Without walls (`none`) an attack shows that it works. One without an entry there needs a hole to work: it is tried",
+    "where a wall claims to stop it and against all. `kernel` is Landlock and the system call filter together; both stand",
+    "with the process limits. `all` must hold everywhere.",
+    "",
+    ...runs.flatMap((run) => section(run, system)),
+  ].join("\n");
+}
+
+function section({ way, runtime, rows }: Run, system: string): string[] {
+  const through = rows.filter(({ cells }) => (cells.all?.reached.length ?? 0) > 0).length;
+  const works = rows.filter(({ cells }) => (cells.none?.reached.length ?? 0) > 0).length;
+  const lines = [
+    `## ${way === "source" ? "From source" : "Compiled"}: Deno ${runtime}, ${system}`,
+    "",
+    `${rows.length} attacks: ${works} reach something without walls, ${through} through all of them.`,
+    "",
+  ];
+  let group = "";
+  for (const row of rows) {
+    if (row.attack.group !== group) {
+      group = row.attack.group;
+      lines.push(...(lines.at(-1) === "" ? [] : [""]), `### ${title(group)}, ${way}`, "");
+      lines.push(`| attack | ${COLUMNS.join(" | ")} |`, `| --- |${" --- |".repeat(COLUMNS.length)}`);
+    }
+    const cells = COLUMNS.map((column) => cell(row, column));
+    lines.push(`| ${escaped(row.attack.name)} | ${cells.join(" | ")} |`);
+  }
+  return [...lines, ""];
+}
+
+function cell({ attack, cells }: AttackRow, column: Column): string {
+  const attempt = cells[column];
+  const mark = claimed(attack, column) ? `${CLAIM} ` : "";
+  if (!attempt) return `${mark}–`;
+  return mark + (attempt.reached.length > 0 ? `**through**: ${attempt.reached.map(escaped).join(", ")}` : attempt.met);
+}
+
+/** Names and claims as a page shows them, for comparing it with the list. */
+export function claimsOfPage(page: string, way: Way): string[] {
+  const [, sections = ""] = page.split(way === "source" ? "## From source" : "## Compiled");
+  return (sections.split("\n## ")[0] ?? "").split("\n").flatMap((line) => {
+    const [, name = "", ...cells] = line.split(/(?<!\\) ?\| ?/);
+    if (cells.length < COLUMNS.length || name === "attack" || /^-+$/.test(name)) return [];
+    return [claimLine(name, WALLS.filter((wall) => cells[COLUMNS.indexOf(wall)]?.startsWith(CLAIM)))];
+  });
+}
+
+export function claimsOfList(attacks: readonly Attack[]): string[] {
+  return attacks.map(({ name, claims }) => claimLine(escaped(name), WALLS.filter((wall) => claims.includes(wall))));
+}
+
+function claimLine(name: string, walls: readonly string[]): string {
+  return `${name}: ${walls.join(" ")}`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[|<>]/g, (it) => `\\${it}`).replace(/\s+/g, " ").slice(0, 80);
+}
+
+function title(group: string): string {
+  return group.charAt(0).toUpperCase() + group.slice(1);
+}

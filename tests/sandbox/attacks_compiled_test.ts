@@ -1,5 +1,0 @@
-import { compiledProgram } from "../helpers/compiled_program.ts";
-import { attacksSuite } from "./attacks_suite.ts";
-
-const { path, missing, ready } = await compiledProgram();
-attacksSuite({ way: "compiled", program: { path, args: ["__sandbox_child"] }, missing, ready });

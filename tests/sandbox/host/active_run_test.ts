@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { ActiveRun } from "../../../src/sandbox/host/_active_run.ts";
+import { BlockOutput } from "../../../src/sandbox/host/_block_output.ts";
+import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
+import { encode } from "../../../src/sandbox/codec/codec.ts";
+import { wireId } from "../../../src/sandbox/protocol.ts";
+import { until } from "../../helpers/sandbox.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+Deno.test("ActiveRun counts no time in which a call with a deadline of its own is open, and all other", async () => {
+  const signals: AbortSignal[] = [];
+  const { promise: answer, resolve } = Promise.withResolvers<void>();
+  const desk = new CallRegistry({
+    functions: ["rlm.run", "fs.read"],
+    untimed: ["rlm.run"],
+    onCall: ({ name, signal }) => {
+      signals.push(signal);
+      return name === "rlm.run" ? answer : new Promise(() => {});
+    },
+    send: () => {},
+  });
+  const run = wireId();
+  desk.beginRun(run, 0);
+  const active = new ActiveRun({
+    id: run,
+    block: { code: "x", iteration: 1, index: 0, deadlineMs: 40 },
+    graceMs: 20,
+    output: new BlockOutput(100, undefined),
+    desk,
+    cancel: () => {},
+    kill: () => {},
+  });
+  try {
+    for (const name of ["rlm.run", "fs.read"]) {
+      desk.receive({ header: { t: "call", id: wireId(), run, name }, payload: encode([]) });
+    }
+    await pause(160);
+    assert.deepEqual(signals.map(({ aborted }) => aborted), [false, false]);
+    assert.ok(desk.untimedMs >= 150);
+    resolve();
+    assert.equal(await until(() => signals[1]?.aborted === true), true);
+    const before = desk.untimedMs;
+    await pause(20);
+    assert.equal(desk.untimedMs, before);
+  } finally {
+    active.end();
+    desk.close();
+  }
+});
