@@ -6,12 +6,12 @@
 import { recorded } from "./_code_cache_record.ts";
 import { encode } from "../src/sandbox/codec/codec.ts";
 import { PROTOCOL_VERSION, wireId } from "../src/sandbox/protocol.ts";
-import type { FrameWriter } from "../src/sandbox/child/frame_writer.ts";
-import type { WorkerStart } from "../src/sandbox/child/messages.ts";
-import type { Relay } from "../src/sandbox/child/relay.ts";
-import { loadRelay } from "../src/sandbox/child/relay_loader.ts";
-import { ALL_WALLS, type Setup } from "../src/sandbox/child/setup.ts";
-import { sucraseLoader } from "../src/sandbox/child/sucrase_loader.ts";
+import type { FrameWriter } from "../src/sandbox/child/relay/frame_writer.ts";
+import type { WorkerStart } from "../src/sandbox/child/link/messages.ts";
+import type { Relay } from "../src/sandbox/child/relay/relay.ts";
+import { loadRelay } from "../src/sandbox/child/relay/loader.ts";
+import { ALL_WALLS, type Setup } from "../src/sandbox/child/setup/setup.ts";
+import { sucraseLoader } from "../src/sandbox/child/prepare/sucrase_loader.ts";
 
 const LIMIT_MS = 30_000;
 /** Kinds of statement that models write, one of them in TypeScript that only the slower stripper takes. */

@@ -1,6 +1,6 @@
 /** The sandbox's worker, which afterwards also gives the code cache of its bundle, by the port that comes with its setup. */
 import { recorded } from "./_code_cache_record.ts";
-import "../src/sandbox/child/worker_entry.ts";
+import "../src/sandbox/child/worker/entry.ts";
 
 // The first listener empties the realm before this one is called.
 const Message = MessageEvent;

@@ -8,10 +8,10 @@ import { run } from "./_run.ts";
 /** File in `build/sandbox/` to its source. */
 export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "child.js": "src/sandbox/child/main.ts",
-  "worker.js": "src/sandbox/child/worker_entry.ts",
-  "worker_script.js": "src/sandbox/child/worker.ts",
-  "relay.js": "src/sandbox/child/relay_script.ts",
-  "sucrase.js": "src/sandbox/child/sucrase.ts",
+  "worker.js": "src/sandbox/child/worker/entry.ts",
+  "worker_script.js": "src/sandbox/child/worker/worker.ts",
+  "relay.js": "src/sandbox/child/relay/script.ts",
+  "sucrase.js": "src/sandbox/child/prepare/sucrase.ts",
   "exec.js": "src/sandbox/exec/main.ts",
 };
 

@@ -47,14 +47,14 @@ const FILES: Readonly<Record<string, string>> = {
   "src/domain/failing.ts": `/** Fails.\n */\nexport function failing() {\n  // why\n\n  throw new Error("shown");\n}\n`,
   "src/domain/one.ts": "export const one = 1;\n",
   "src/sandbox/child/main.ts": CHILD,
-  "src/sandbox/child/worker.ts": "export const worker = 1;\n",
-  "src/sandbox/child/worker_entry.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
-  "src/sandbox/child/relay_script.ts": "export const relay = 1;\n",
-  "src/sandbox/child/sucrase.ts": "export const transform = 1;\n",
+  "src/sandbox/child/worker/worker.ts": "export const worker = 1;\n",
+  "src/sandbox/child/worker/entry.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
+  "src/sandbox/child/relay/script.ts": "export const relay = 1;\n",
+  "src/sandbox/child/prepare/sucrase.ts": "export const transform = 1;\n",
   "src/sandbox/exec/main.ts": "export const exec = 1;\n",
   "src/sandbox/exec/exec_policy.ts": 'export const EXEC_ARGUMENT = "__confined_exec";\n',
   "src/sandbox/launch/program.ts": 'export const CHILD_ARGUMENT = "__sandbox_child";\n',
-  "src/sandbox/child/word.ts": 'export const word: string = "first";\n',
+  "src/sandbox/child/worker/word.ts": 'export const word: string = "first";\n',
 };
 
 async function denoDir(): Promise<string> {

@@ -1,15 +1,15 @@
 /** Entry of the sandbox child, and its main thread: confines the process, starts the worker, relays frames. */
 import { Confinement } from "../confine/confinement.ts";
 import { FrameReader, PROTOCOL_VERSION, readFrameSync } from "../protocol.ts";
-import { fail } from "./fail.ts";
-import { FrameWriter } from "./frame_writer.ts";
-import { workerPermissions } from "./given_access.ts";
-import type { FromWorker, WorkerStart } from "./messages.ts";
-import { loadRelay } from "./relay_loader.ts";
-import type { Relay } from "./relay.ts";
-import type { ScriptSource } from "./script_value.ts";
-import { readSetup } from "./setup.ts";
-import { sucraseLoader } from "./sucrase_loader.ts";
+import { fail } from "./relay/fail.ts";
+import { FrameWriter } from "./relay/frame_writer.ts";
+import { workerPermissions } from "./setup/child_access.ts";
+import type { FromWorker, WorkerStart } from "./link/messages.ts";
+import { loadRelay } from "./relay/loader.ts";
+import type { Relay } from "./relay/relay.ts";
+import type { ScriptSource } from "./setup/script_value.ts";
+import { readSetup } from "./setup/setup.ts";
+import { sucraseLoader } from "./prepare/sucrase_loader.ts";
 
 const READ_BYTES = 256 << 10;
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;

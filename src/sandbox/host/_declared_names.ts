@@ -1,5 +1,5 @@
 import { sucraseText } from "../modules/sucrase_text.ts";
-import type { PreparedBlock } from "../child/prepare_block.ts";
+import type { PreparedBlock } from "../child/prepare/prepare_block.ts";
 
 /** More than a model writes: parsing it again is not worth the main process's time. */
 const MAX_CHARS = 1 << 20;
@@ -17,8 +17,8 @@ export async function declaredNames(code: string): Promise<string[]> {
 
 async function parsed(code: string): Promise<PreparedBlock> {
   const [{ prepareBlock }, { sucraseLoader }] = await Promise.all([
-    import("../child/prepare_block.ts"),
-    import("../child/sucrase_loader.ts"),
+    import("../child/prepare/prepare_block.ts"),
+    import("../child/prepare/sucrase_loader.ts"),
   ]);
   return prepareBlock(code, { loadSucrase: () => sucraseLoader({ text: sucraseText() })() });
 }

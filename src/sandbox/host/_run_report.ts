@@ -1,7 +1,7 @@
 import type { AnswerFrames } from "./_asks.ts";
 import { type BlockError, blockResult } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { imageList } from "../child/image_list.ts";
+import { imageList } from "../child/variables/image_list.ts";
 import { cleanText } from "./clean_text.ts";
 import { decode } from "../codec/codec.ts";
 import { FrameFields, ProtocolError } from "../protocol.ts";

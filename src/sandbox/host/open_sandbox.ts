@@ -2,7 +2,7 @@ import { SandboxEnded } from "../../domain/errors.ts";
 import { Semaphore } from "../../domain/kit/semaphore.ts";
 import { ConfinedSandbox, type ConfinedSandboxOptions } from "./_confined_sandbox.ts";
 import { WorkFolder } from "../launch/work_folder.ts";
-import { ALL_WALLS, type Setup, type WallSwitches } from "../child/setup.ts";
+import { ALL_WALLS, type Setup, type WallSwitches } from "../child/setup/setup.ts";
 import { type ChildProgram, childProgram, launched } from "../launch/program.ts";
 import { PROTOCOL_VERSION } from "../protocol.ts";
 import { resolveGrants } from "../launch/resolve_grants.ts";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { ChildAccess } from "../child/given_access.ts";
+import type { ChildAccess } from "../child/setup/child_access.ts";
 import { EXEC_ARGUMENT } from "../exec/exec_policy.ts";
 
 /** Hidden first argument that makes the executable a sandbox child (src/app.ts). */

@@ -1,6 +1,6 @@
 import { sucraseText } from "./sucrase_text.ts";
-import { type ModuleImport, moduleImports } from "../child/module_imports.ts";
-import { sucraseLoader } from "../child/sucrase_loader.ts";
+import { type ModuleImport, moduleImports } from "../child/syntax/module_imports.ts";
+import { sucraseLoader } from "../child/prepare/sucrase_loader.ts";
 
 export interface ModuleSource {
   /** Plain JavaScript. */

@@ -1,6 +1,6 @@
 import { sucraseText } from "./sucrase_text.ts";
-import { moduleScript } from "../child/module_script.ts";
-import { sucraseLoader } from "../child/sucrase_loader.ts";
+import { moduleScript } from "../child/syntax/module_script.ts";
+import { sucraseLoader } from "../child/prepare/sucrase_loader.ts";
 
 /** Of one module. */
 const MAX_CHARS = 1 << 20;

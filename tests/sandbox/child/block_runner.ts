@@ -1,11 +1,11 @@
 import vm from "node:vm";
 import { transform } from "sucrase";
-import type { RestoredVariable } from "../../../src/sandbox/child/variables_restore.ts";
+import type { RestoredVariable } from "../../../src/sandbox/child/variables/restore.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
-import { FunctionNames } from "../../../src/sandbox/child/function_names.ts";
-import { KeptNumbers } from "../../../src/sandbox/child/kept_numbers.ts";
-import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare_block.ts";
-import { type BlockEnd, RealmVariables } from "../../../src/sandbox/child/variables.ts";
+import { FunctionNames } from "../../../src/sandbox/child/prepare/function_names.ts";
+import { KeptNumbers } from "../../../src/sandbox/child/worker/kept_numbers.ts";
+import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare/prepare_block.ts";
+import { type BlockEnd, RealmVariables } from "../../../src/sandbox/child/variables/variables.ts";
 
 export interface Ran {
   readonly value: unknown;

@@ -1,0 +1,51 @@
+import type { BlockError } from "../../../domain/query/block_result.ts";
+import { positionError } from "./position_error.ts";
+import { sourcePosition } from "./source_position.ts";
+import type { RanBlock, RanBlocks } from "./ran_blocks.ts";
+import { mapOffset, offsetOf } from "../syntax/position_map.ts";
+import type { ThrownError, ThrownFrame } from "./thrown_error.ts";
+
+const MAX_STACK = 2000;
+
+/**
+ * What the worker says was thrown, in positions of the model's text. Runs on the child's main thread, where no block
+ * has replaced anything; what comes from the worker is checked as text and numbers only. Line and column are of the
+ * block that ran; where the error came out of a function of an earlier block, the excerpt shows that place as well.
+ */
+export function blockError(
+  thrown: ThrownError,
+  { block, blocks }: { readonly block: RanBlock; readonly blocks: RanBlocks },
+): BlockError {
+  const { name, message } = thrown;
+  const frames = thrown.frames.flatMap((frame) => {
+    const ran = frame.file === block.file ? block : blocks.find(frame.file);
+    return ran ? [{ frame, ran }] : [];
+  });
+  const stack = frames.map((found) => stackLine(found, block)).join("\n").slice(0, MAX_STACK);
+  const here = frames.find(({ ran }) => ran === block), [first] = frames;
+  const own = here ? errorAt(thrown, here) : null;
+  const origin = first && first.ran !== block ? originText(thrown, first) : "";
+  const excerpt = [own?.excerpt ?? "", origin].filter((part) => part !== "").join("\n");
+  return { name, message, line: own?.line ?? null, column: own?.column ?? null, excerpt, stack };
+}
+
+interface Found {
+  readonly frame: ThrownFrame;
+  readonly ran: RanBlock;
+}
+
+function errorAt(thrown: ThrownError, { frame, ran }: Found): BlockError {
+  return positionError(thrown, { source: ran.source, offset: mapOffset(ran.map, offsetOf(ran.code, frame)) });
+}
+
+function originText(thrown: ThrownError, found: Found): string {
+  const { line, excerpt } = errorAt(thrown, found);
+  const { where } = found.frame;
+  return `thrown in ${where ? `${where}, ` : ""}${found.ran.label}, line ${line}:\n${excerpt}`;
+}
+
+function stackLine({ frame, ran }: Found, block: RanBlock): string {
+  const { line, column } = sourcePosition(frame, ran);
+  const place = ran === block ? `${line}:${column}` : `${ran.label}, ${line}:${column}`;
+  return `at ${frame.where ? `${frame.where} ` : ""}(${place})`;
+}

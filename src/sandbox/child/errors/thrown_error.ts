@@ -1,0 +1,106 @@
+import { captured } from "../intrinsics/captured.ts";
+import { errorText } from "../view/object_kind.ts";
+
+const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
+/** V8 makes `stack` an accessor of the object or of the prototype, by version; a block cannot replace this one. */
+const stackGetter: unknown = Object.getOwnPropertyDescriptor(withoutFrames(), "stack")?.get ??
+  Object.getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
+const FRAME = /^\s+at (?:async )?(?:(.{1,200}?) \()?((?:block|kept)[^\s():]{0,200}):(\d+):(\d+)\)?$/;
+const slice = String.prototype.slice;
+const split = String.prototype.split;
+const match = RegExp.prototype.exec;
+const errorPrototype = Error.prototype;
+const isPrototypeOf = Object.prototype.isPrototypeOf;
+
+/** To know where a frame is V8 reads the text of its function again: here, of the whole bundle. */
+function withoutFrames(): Error {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  const error = new Error("probe");
+  Error.stackTraceLimit = limit;
+  return error;
+}
+
+/** A frame inside the code of a block, in positions of that code. */
+export interface ThrownFrame {
+  /** Name of the function, "" at the top level. */
+  readonly where: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What a block threw, as text; positions are mapped by the main thread, which knows the text of the model. */
+export interface ThrownError {
+  readonly name: string;
+  readonly message: string;
+  readonly frames: readonly ThrownFrame[];
+}
+
+/** Describes what was thrown, whatever it is, without running a getter or a trap of it. */
+export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
+  if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
+  const { name, message } = errorText(thrown), hint = textOf(thrown, "hint");
+  const whole = `${hint ? `${message} (${hint})` : message}${causesOf(thrown, preview)}`;
+  return {
+    name: cut(name, MAX_NAME),
+    message: cut(whole, MAX_MESSAGE),
+    frames: framesOf(stackOf(thrown)),
+  };
+}
+
+/** What the error was made from, shortened. */
+function causesOf(thrown: object, preview: (value: unknown) => string): string {
+  const cause: unknown = captured.getOwnPropertyDescriptor(thrown, "cause")?.value;
+  const errors: unknown = captured.getOwnPropertyDescriptor(thrown, "errors")?.value;
+  const first = cause === undefined ? "" : ` [cause: ${cut(preview(cause), MAX_CAUSE)}]`;
+  return errors === undefined ? first : `${first} [errors: ${cut(preview(errors), MAX_CAUSE)}]`;
+}
+
+function isError(thrown: unknown): thrown is object {
+  return typeof thrown === "object" && thrown !== null && !captured.isProxy(thrown) &&
+    captured.apply(isPrototypeOf, errorPrototype, [thrown]);
+}
+
+const cut = (text: string, max: number): string => captured.apply(slice, text, [0, max]);
+
+/** A data property of the value or of what it inherits from; accessors are not run. */
+function textOf(value: object, key: string): string | null {
+  let at: unknown = value;
+  for (let depth = 0; depth < 20 && typeof at === "object" && at !== null && !captured.isProxy(at); depth++) {
+    const found = captured.getOwnPropertyDescriptor(at, key);
+    if (found) return typeof found.value === "string" ? found.value : null;
+    at = captured.getPrototypeOf(at);
+  }
+  return null;
+}
+
+function stackOf(error: object): string {
+  const own = captured.getOwnPropertyDescriptor(error, "stack");
+  if (typeof own?.value === "string") return own.value;
+  if (typeof stackGetter !== "function" || (own?.get && own.get !== stackGetter)) return "";
+  try {
+    const stack: unknown = captured.apply(stackGetter as () => unknown, error, []);
+    return typeof stack === "string" ? stack : "";
+  } catch {
+    return "";
+  }
+}
+
+function framesOf(stack: string): ThrownFrame[] {
+  const frames: ThrownFrame[] = [];
+  const lines = captured.apply(split, stack, ["\n", MAX_LINES]);
+  for (let i = 0; i < lines.length && frames.length < MAX_FRAMES; i++) {
+    const parts = captured.apply(match, FRAME, [lines[i] ?? ""]);
+    const where = parts?.[1] ?? "", file = parts?.[2], line = parts?.[3] ?? "", column = parts?.[4] ?? "";
+    if (file === undefined) continue;
+    const frame: ThrownFrame = { where, file, line: +line, column: +column };
+    captured.defineProperty(frames, frames.length, {
+      value: frame,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  }
+  return frames;
+}

@@ -1,0 +1,226 @@
+import {
+  type AnyNode,
+  type Comment,
+  type ExpressionStatement,
+  type Options,
+  parse,
+  parseExpressionAt,
+  type Program,
+} from "acorn";
+import { childNodes } from "../syntax/analysis.ts";
+import { codeOnly } from "../syntax/code_only.ts";
+import { hasTypeArguments, spacedComments } from "./ambiguous_text.ts";
+import { type Marked, markNamespaces } from "./namespace_marks.ts";
+import { alignLines, composeMaps, IDENTITY, mapOffset, offsetOf, type PositionMap } from "../syntax/position_map.ts";
+import { DECLARATIONS_ONLY, unfoldNamespaces } from "../rewrite/namespaces.ts";
+
+/** Strips types; sucrase's `transform`. */
+export type StripTypes = (
+  code: string,
+  options: {
+    transforms: "typescript"[];
+    disableESTransforms: boolean;
+    preserveDynamicImport: boolean;
+    keepUnusedImports: boolean;
+  },
+) => { readonly code: string };
+
+export interface Parsed {
+  readonly ok: true;
+  readonly program: Program;
+  readonly comments: readonly Comment[];
+  /** The text that the program's offsets are of: JavaScript. */
+  readonly js: string;
+  /** From `js` to the text that was parsed. */
+  readonly map: PositionMap;
+  /** Whether types were stripped: then nothing left to run is fine. */
+  readonly stripped: boolean;
+  /** What was parsed, its types in it. */
+  readonly typed: string;
+  /** Namespaces of the top level, with what they export. */
+  readonly namespaces: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface Unparsed {
+  readonly ok: false;
+  readonly message: string;
+  /** In the text that was parsed. */
+  readonly offset: number;
+}
+
+const OPTIONS: Options = {
+  ecmaVersion: "latest",
+  sourceType: "module",
+  allowAwaitOutsideFunction: true,
+  allowReturnOutsideFunction: true,
+};
+/** Syntax of TypeScript that the stripper drops or turns into what a block cannot run, and says nothing. */
+const UNAVAILABLE: readonly (readonly [RegExp, string])[] = [
+  [
+    /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/g,
+    "A block is no module: what it may use is in scope already, and what it declares stays",
+  ],
+];
+const NO_NAMESPACES: ReadonlyMap<string, readonly string[]> = new Map();
+
+/** As JavaScript, and only where that fails or is not what was meant with the types stripped: plain JavaScript never
+ * meets the stripper. */
+export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
+  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script that is compiled alone has no such line
+  const plain = parseScript(text);
+  if (!plain.ok) return stripped(text, { plain, loadSucrase });
+  if (!hasTypeArguments(plain.program, text)) return plain;
+  const typed = stripped(text, { plain: { ok: false, message: "", offset: 0 }, loadSucrase });
+  return typed.ok ? typed : plain;
+}
+
+interface Stripping {
+  readonly plain: Unparsed;
+  readonly loadSucrase: () => StripTypes;
+}
+
+function stripped(text: string, how: Stripping): Parsed | Unparsed {
+  const unavailable = unavailableSyntax(text);
+  if (unavailable) return unavailable;
+  const marked = markNamespaces(text, () => true);
+  return marked ? withNamespaces(text, { ...how, marked }) : withoutTypes(text, how);
+}
+
+function strip(text: string, { plain, loadSucrase }: Stripping): string | Unparsed {
+  try {
+    return loadSucrase()(text, {
+      transforms: ["typescript"],
+      disableESTransforms: true,
+      preserveDynamicImport: true,
+      keepUnusedImports: true,
+    }).code;
+  } catch (error) {
+    return later(plain, stripperError(text, error));
+  }
+}
+
+function withoutTypes(text: string, how: Stripping): Parsed | Unparsed {
+  const js = strip(text, how);
+  if (typeof js !== "string") return js;
+  if (js === text) return how.plain;
+  const map = alignLines(js, text);
+  const parsed = parseScript(js);
+  if (parsed.ok) return { ...parsed, map: composeMaps(parsed.map, map), stripped: true, typed: text };
+  return later(how.plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
+}
+
+/** Types are stripped with functions in the place of namespaces, which are then unfolded. */
+function withNamespaces(text: string, how: Stripping & { readonly marked: Marked }): Parsed | Unparsed {
+  const { marked: { text: given, map: toText, paths }, plain } = how;
+  const js = strip(given, { ...how, plain: { ok: false, message: "", offset: 0 } });
+  const wrong = (found: Unparsed, map: PositionMap): Unparsed =>
+    later(plain, { ...found, offset: mapOffset(map, found.offset) });
+  if (typeof js !== "string") return wrong(js, toText);
+  const map = composeMaps(alignLines(js, given), toText);
+  const program = parseExports(js);
+  if (!("body" in program)) {
+    // deno-lint-ignore vis/no-message-parsing -- acorn has no codes
+    const message = program.message.startsWith("Export ") ? DECLARATIONS_ONLY : program.message;
+    return wrong({ ...program, message }, map);
+  }
+  const markers = new Set([...paths.keys()].filter((marker) => isFunctionIn(program, marker)));
+  if (markers.size < paths.size) {
+    const marked = markNamespaces(text, (marker) => markers.has(marker));
+    return marked ? withNamespaces(text, { ...how, marked }) : withoutTypes(text, how);
+  }
+  const unfolded = unfoldNamespaces(program, { js, paths });
+  if (!unfolded.ok) return { ...unfolded, offset: mapOffset(map, unfolded.offset) };
+  const toSource = composeMaps(unfolded.map, map);
+  const parsed = parseScript(unfolded.js);
+  if (!parsed.ok) return wrong(parsed, toSource);
+  const { exports: namespaces } = unfolded;
+  return { ...parsed, map: composeMaps(parsed.map, toSource), stripped: true, typed: text, namespaces };
+}
+
+function parseExports(js: string): Program | Unparsed {
+  try {
+    return parse(js, { ...OPTIONS, allowImportExportEverywhere: true });
+  } catch (error) {
+    return unparsed(js, error);
+  }
+}
+
+function isFunctionIn(node: AnyNode, name: string): boolean {
+  if (node.type === "FunctionDeclaration" && node.id?.name === name) return true;
+  return childNodes(node).some((child) => isFunctionIn(child, name));
+}
+
+/** The parser that came further met the fault; the other one met what it does not know. */
+function later(a: Unparsed, b: Unparsed): Unparsed {
+  return b.offset >= a.offset ? b : a;
+}
+
+function parseScript(js: string): Parsed | Unparsed {
+  const comments: Comment[] = [];
+  try {
+    const program = parseObject(js) ?? parse(js, { ...OPTIONS, onComment: comments });
+    const spaced = spacedComments(js, OPTIONS);
+    if (!spaced) {
+      return { ok: true, program, comments, js, map: IDENTITY, stripped: false, typed: js, namespaces: NO_NAMESPACES };
+    }
+    const again = parseScript(spaced.text);
+    return again.ok ? { ...again, map: composeMaps(again.map, spaced.map) } : again;
+  } catch (error) {
+    return unparsed(js, error);
+  }
+}
+
+/** `{ a: 1 }` alone is meant as an object; the language reads a block with a label. */
+function parseObject(js: string): Program | null {
+  if (!/^\s*\{/.test(js)) return null;
+  const start = js.search(/\{/);
+  try {
+    const expression = parseExpressionAt(js, start, OPTIONS);
+    const rest = js.slice(expression.end);
+    if (!/^[\s;]*$/.test(codeOnly(rest))) return null;
+    const statement: ExpressionStatement = { type: "ExpressionStatement", start, end: expression.end, expression };
+    return { type: "Program", start: 0, end: js.length, body: [statement], sourceType: "module" };
+  } catch {
+    return null;
+  }
+}
+
+function unparsed(js: string, error: unknown): Unparsed {
+  if (!(error instanceof SyntaxError)) {
+    return { ok: false, message: "The code is nested too deeply to be read", offset: 0 };
+  }
+  const at: unknown = Reflect.get(error, "pos");
+  const offset = typeof at === "number" ? at : 0;
+  // deno-lint-ignore vis/no-message-parsing -- acorn puts the place behind its messages
+  return { ok: false, message: clearer(error.message.replace(/ \(\d+:\d+\)$/, ""), js, offset), offset };
+}
+
+function clearer(message: string, js: string, offset: number): string {
+  const rest = js.slice(offset);
+  if (rest.startsWith("@")) return "Decorators are not available: call the function yourself";
+  if (/\baccessor\s+(?:static\s+)?$/.test(js.slice(0, offset))) {
+    return "accessor fields are not available: write a getter and a setter";
+  }
+  if (message !== "Unexpected token") return message;
+  const token = /^(?:[\w$]+|\S)/.exec(rest)?.[0];
+  return token ? `Unexpected token ${token}` : "Unexpected end of the block";
+}
+
+function stripperError(text: string, error: unknown): Unparsed {
+  const message = error instanceof Error ? error.message : "Unexpected token";
+  // deno-lint-ignore vis/no-message-parsing -- sucrase gives the place in its message only
+  const at = /\((\d+):(\d+)\)\s*$/.exec(message);
+  const offset = at ? offsetOf(text, { line: Number(at[1]), column: Number(at[2]) }) : 0;
+  // deno-lint-ignore vis/no-message-parsing -- sucrase gives the place in its message only
+  const plain = message.replace(/^Error transforming [^:]*: /, "").replace(/\s*\(\d+:\d+\)\s*$/, "");
+  return { ok: false, message: clearer(plain, text, offset), offset };
+}
+
+function unavailableSyntax(text: string): Unparsed | null {
+  const code = codeOnly(text);
+  for (const [syntax, message] of UNAVAILABLE) {
+    const [found] = code.matchAll(syntax);
+    if (found) return { ok: false, message, offset: found.index };
+  }
+  return null;
+}

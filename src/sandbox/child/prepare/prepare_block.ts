@@ -1,0 +1,133 @@
+import type { BlockError } from "../../../domain/query/block_result.ts";
+import { freeNames } from "../syntax/analysis.ts";
+import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
+import type { FunctionNames } from "./function_names.ts";
+import { positionError } from "../errors/position_error.ts";
+import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
+import { isDataLiteral, refusalOf } from "./refusals.ts";
+import { type Repaired, repairEnd, repairEntities, repairFence } from "./repair.ts";
+import { rewrite } from "../rewrite/rewrite.ts";
+import { type Declaration, declaredLast, topLevelAssignments, topLevelDeclarations } from "../rewrite/declarations.ts";
+import { composeMaps, IDENTITY, mapOffset, type PositionMap } from "../syntax/position_map.ts";
+
+/** A block ready to run, as plain data. */
+export interface RunnableBlock {
+  readonly ok: true;
+  /** A script whose value is a function that gives the block's value, or a promise of it. Its declarations must exist
+   * as global properties when that is called. */
+  readonly code: string;
+  readonly isAsync: boolean;
+  /** In order of definition, one for each name. */
+  readonly declarations: readonly Declaration[];
+  /** What statements of its top level assign to names, in order; `declaration` says nothing here. */
+  readonly assigned: readonly Declaration[];
+  /** Names that the block refers to and does not declare, without the language's own. */
+  readonly reads: readonly string[];
+  /** The variable whose value is the block's where the last statement declares one: `const n = 6` shows 6. */
+  readonly shows: string | null;
+  /** True for a data literal alone. */
+  readonly literal: boolean;
+  readonly repaired: string | null;
+  /** From `code` to the text that the model wrote; for `sourcePosition`. */
+  readonly map: PositionMap;
+}
+
+export interface RefusedBlock {
+  readonly ok: false;
+  readonly outcome: "refused";
+  readonly error: BlockError;
+  readonly repaired: string | null;
+}
+
+export type PreparedBlock = RunnableBlock | RefusedBlock;
+
+export interface PrepareOptions {
+  /** Called only for text that is no plain JavaScript; the first call may be costly. */
+  readonly loadSucrase: () => StripTypes;
+  /** What functions of earlier blocks refer to; this block's are added. Without it loops run on global variables. */
+  readonly functionNames?: FunctionNames;
+}
+
+interface Attempt {
+  readonly parsed: Parsed | Unparsed;
+  /** From the text that was parsed to the model's. */
+  readonly map: PositionMap;
+  readonly note: string | null;
+}
+
+/** Strips types, looks for what cannot run, and rewrites the rest so that what it declares persists. Never throws. */
+export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
+  const { parsed, map, note } = read(source, options.loadSucrase);
+  const refuse = (name: string, { message, offset }: { message: string; offset: number }): RefusedBlock => ({
+    ok: false,
+    outcome: "refused",
+    error: positionError({ name, message }, { source, offset: mapOffset(map, offset) }),
+    repaired: note,
+  });
+  if (!parsed.ok) return refuse("SyntaxError", parsed);
+  const { program, js, stripped } = parsed;
+  const toSource = composeMaps(parsed.map, map);
+  const refused = refusalOf(program, { stripped });
+  if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
+  const { functionNames } = options;
+  functionNames?.addBlock(program);
+  const isSeen = (name: string): boolean => functionNames?.has(name) ?? true;
+  const { code, isAsync, map: toJs } = rewrite(program, { js, isSeen });
+  return {
+    ok: true,
+    code,
+    isAsync,
+    declarations: topLevelDeclarations(parsed),
+    assigned: topLevelAssignments(parsed),
+    reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),
+    shows: declaredLast(program),
+    literal: isDataLiteral(program),
+    repaired: note,
+    map: composeMaps(toJs, toSource),
+  };
+}
+
+/** The text as it is; where it cannot be read, with one repair or two that make it readable. */
+function read(source: string, loadSucrase: () => StripTypes): Attempt {
+  const fenced = repairFence(source, { leading: true });
+  const whole = fenced
+    ? attempt(fenced, loadSucrase)
+    : { parsed: parseText(source, loadSucrase), map: IDENTITY, note: null };
+  const start = fenced ?? { text: source, map: IDENTITY, note: "" };
+  if (whole.parsed.ok && !looksEscaped(whole.parsed, start.text)) return whole;
+  for (const repaired of candidates(start, whole.parsed)) {
+    const next = attempt(repaired, loadSucrase);
+    if (next.parsed.ok) return next;
+  }
+  return whole;
+}
+
+function attempt(repaired: Repaired, loadSucrase: () => StripTypes): Attempt {
+  const { text, map, note } = repaired;
+  return { parsed: parseText(text, loadSucrase), map, note };
+}
+
+/** `a &lt; b;` can be read: as `a & lt; b`. */
+function looksEscaped({ program }: Parsed, text: string): boolean {
+  if (!/&(lt|gt|amp);/.test(text)) return false;
+  return freeNames(program).some((name) => name === "lt" || name === "gt" || name === "amp");
+}
+
+function* candidates(start: Repaired, failed: Parsed | Unparsed): Generator<Repaired> {
+  const atEnd = !failed.ok && failed.offset >= start.text.trimEnd().length;
+  if (atEnd) { for (const one of repairEnd(start.text)) yield chain(start, one); }
+  const inside = repairFence(start.text, { leading: false });
+  if (inside) yield chain(start, inside);
+  const base = inside ? chain(start, inside) : start;
+  const entities = repairEntities(base.text);
+  if (entities) {
+    yield chain(base, entities);
+    for (const one of repairEnd(entities.text)) yield chain(chain(base, entities), one);
+  }
+  if (inside) { for (const one of repairEnd(inside.text)) yield chain(base, one); }
+}
+
+function chain(first: Repaired, second: Repaired): Repaired {
+  const note = [first.note, second.note].filter((one) => one !== "").join("; ");
+  return { text: second.text, map: composeMaps(second.map, first.map), note };
+}

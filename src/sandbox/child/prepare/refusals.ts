@@ -1,0 +1,104 @@
+import type { AnyNode, Expression, Program } from "acorn";
+import { boundNames, childNodes, freeNames, isFunction } from "../syntax/analysis.ts";
+
+export interface BlockRefusal {
+  readonly message: string;
+  readonly offset: number;
+}
+
+const IN_SCOPE = "what a block may use is in scope already";
+const NO_IMPORT = `import is not available, as a block is no module: ${IN_SCOPE}`;
+const NO_EXPORT = "A block is no module: leave out export, what a block declares stays anyway";
+const FIXED_NAMES: ReadonlySet<string> = new Set(["undefined", "NaN", "Infinity", "globalThis"]);
+
+/** Why a program that can be read is not run, or null. `stripped`: types were taken out of it. */
+export function refusalOf(program: Program, { stripped }: { readonly stripped: boolean }): BlockRefusal | null {
+  const body = program.body.filter((node) => node.type !== "EmptyStatement");
+  const [first] = body;
+  if (!first) return stripped ? null : { message: "The block has nothing to run: only comments or spaces", offset: 0 };
+  if (body.every((node) => node.type === "ExpressionStatement" && isBareText(node.expression))) {
+    const message = "The block is only a string: put prose into final.answer, or give the string to a variable";
+    return { message, offset: first.start };
+  }
+  return fixedName(program) ?? moduleSyntax(program) ?? topLevelArguments(program);
+}
+
+function isBareText(node: Expression): boolean {
+  if (node.type === "TemplateLiteral") return node.expressions.length === 0;
+  return node.type === "Literal" && typeof node.value === "string";
+}
+
+function fixedName(program: Program): BlockRefusal | null {
+  for (const node of program.body) {
+    const names = node.type === "VariableDeclaration"
+      ? node.declarations.flatMap((one) => boundNames(one.id))
+      : node.type === "FunctionDeclaration" || node.type === "ClassDeclaration"
+      ? [node.id.name]
+      : [];
+    const name = names.find((one) => FIXED_NAMES.has(one));
+    if (name) return { message: `${name} cannot be declared anew`, offset: node.start };
+  }
+  return null;
+}
+
+/** Outside of functions there are none, and no parser says so. */
+function topLevelArguments(program: Program): BlockRefusal | null {
+  if (!freeNames(program).includes("arguments")) return null;
+  const message = "arguments exists only inside a function: the block itself is called with none";
+  return { message, offset: outsideFunctions(program, "arguments")?.start ?? 0 };
+}
+
+function outsideFunctions(node: AnyNode, name: string): AnyNode | null {
+  if (node.type === "Identifier" && node.name === name) return node;
+  if (isFunction(node) && node.type !== "ArrowFunctionExpression") return null;
+  for (const child of childNodes(node)) {
+    const found = outsideFunctions(child, name);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** `import { type A } from "x"` once its types are stripped. */
+export function isEmptyImport(node: AnyNode): boolean {
+  return node.type === "ImportDeclaration" && node.specifiers.length === 0 && node.source.start - node.start >= 12;
+}
+
+function moduleSyntax(node: AnyNode): BlockRefusal | null {
+  if (isEmptyImport(node)) return null;
+  if (node.type === "ImportDeclaration") return { message: NO_IMPORT, offset: node.start };
+  if (/^Export.*Declaration$/.test(node.type)) return { message: NO_EXPORT, offset: node.start };
+  if (node.type === "ImportExpression") {
+    return { message: `import() is not available: ${IN_SCOPE}`, offset: node.start };
+  }
+  if (node.type === "MetaProperty" && node.meta.name === "import") {
+    return { message: `import.meta is not available: a block is no module, and ${IN_SCOPE}`, offset: node.start };
+  }
+  for (const child of childNodes(node)) {
+    const found = moduleSyntax(child);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** A block that is one data literal and nothing else. */
+export function isDataLiteral(program: Program): boolean {
+  const [only, ...more] = program.body.filter((node) => node.type !== "EmptyStatement");
+  return only?.type === "ExpressionStatement" && more.length === 0 && isData(only.expression);
+}
+
+function isData(node: AnyNode): boolean {
+  switch (node.type) {
+    case "Literal":
+      return true;
+    case "TemplateLiteral":
+      return node.expressions.length === 0;
+    case "UnaryExpression":
+      return (node.operator === "-" || node.operator === "+") && isData(node.argument);
+    case "ArrayExpression":
+      return node.elements.every((one) => one === null || isData(one));
+    case "ObjectExpression":
+      return node.properties.every((one) => one.type === "Property" && !one.computed && isData(one.value));
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,132 @@
+import { captured } from "../intrinsics/captured.ts";
+
+type Listener = ((event: object) => unknown) | { handleEvent(event: object): unknown };
+
+interface Entry {
+  readonly listener: Listener;
+  next: Entry | null;
+}
+
+/** Only this module makes signals and aborts them. */
+const KEY = {};
+const internals = { abort: (_signal: RealmAbortSignal, _reason: unknown): void => {} };
+
+function namedError(name: string, message: string): Error {
+  const error = new captured.Error(message);
+  captured.defineProperty(error, "name", { value: name, writable: true, configurable: true, enumerable: false });
+  return error;
+}
+
+/**
+ * AbortSignal for the realm: Deno's leads by its symbols to lists of timers and listeners. Covers what programs use:
+ * reason, onabort, listeners, throwIfAborted, abort, timeout, any.
+ */
+class RealmAbortSignal {
+  #aborted = false;
+  #reason: unknown = undefined;
+  #first: Entry | null = null;
+  onabort: unknown = null;
+
+  constructor(key?: unknown) {
+    if (key !== KEY) throw new captured.TypeError("Illegal constructor");
+  }
+
+  static {
+    internals.abort = (signal, reason) => signal.#abort(reason);
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  throwIfAborted(): void {
+    if (this.#aborted) throw this.#reason;
+  }
+
+  /** An abort happens once, so every listener is a `once` listener. */
+  addEventListener(type: unknown, listener: Listener | null): void {
+    if (type !== "abort" || !listener || this.#aborted) return;
+    const entry: Entry = { listener, next: null };
+    let last: Entry | null = null;
+    for (let it = this.#first; it; it = it.next) {
+      if (it.listener === listener) return;
+      last = it;
+    }
+    if (last) last.next = entry;
+    else this.#first = entry;
+  }
+
+  removeEventListener(type: unknown, listener: Listener | null): void {
+    if (type !== "abort") return;
+    let before: Entry | null = null;
+    for (let it = this.#first; it; before = it, it = it.next) {
+      if (it.listener !== listener) continue;
+      if (before) before.next = it.next;
+      else this.#first = it.next;
+      return;
+    }
+  }
+
+  #abort(reason: unknown): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#reason = reason === undefined ? namedError("AbortError", "The operation was aborted") : reason;
+    const event = { type: "abort", target: this, currentTarget: this };
+    if (typeof this.onabort === "function") this.#notify(this.onabort as Listener, event);
+    for (let it = this.#first; it; it = it.next) this.#notify(it.listener, event);
+    this.#first = null;
+  }
+
+  #notify(listener: Listener, event: object): void {
+    try {
+      if (typeof listener === "function") captured.apply(listener, this, [event]);
+      else listener.handleEvent(event);
+    } catch (error) {
+      void captured.Promise.reject(error); // becomes a note, as every stray rejection does
+    }
+  }
+
+  static abort(reason?: unknown): RealmAbortSignal {
+    const signal = new RealmAbortSignal(KEY);
+    signal.#abort(reason);
+    return signal;
+  }
+
+  static any(signals: Iterable<RealmAbortSignal>): RealmAbortSignal {
+    const either = new RealmAbortSignal(KEY);
+    for (const signal of signals) {
+      if (signal.aborted) either.#abort(signal.reason);
+      else signal.addEventListener("abort", () => either.#abort(signal.reason));
+    }
+    return either;
+  }
+}
+
+class RealmAbortController {
+  readonly #signal = new RealmAbortSignal(KEY);
+
+  get signal(): RealmAbortSignal {
+    return this.#signal;
+  }
+
+  abort(reason?: unknown): void {
+    internals.abort(this.#signal, reason);
+  }
+}
+
+/** The two classes under the names that programs know. `setTimeout` is the realm's own. Once per worker. */
+export function abortClasses(setTimeout: (f: () => void, ms: number) => unknown): Record<string, unknown> {
+  const timeout = (ms: number): RealmAbortSignal => {
+    const signal = new RealmAbortSignal(KEY);
+    setTimeout(() => internals.abort(signal, namedError("TimeoutError", "The operation timed out")), ms);
+    return signal;
+  };
+  captured.defineProperty(RealmAbortSignal, "timeout", { value: timeout, writable: true, configurable: true });
+  captured.defineProperty(RealmAbortSignal, "name", { value: "AbortSignal" });
+  captured.defineProperty(RealmAbortController, "name", { value: "AbortController" });
+  return { AbortController: RealmAbortController, AbortSignal: RealmAbortSignal };
+}

@@ -1,0 +1,111 @@
+/** Empties the worker's global of all but ECMAScript and a short list. Blocks run in what is left. */
+import { captured } from "../intrinsics/captured.ts";
+
+const ECMASCRIPT = new Set(
+  `AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DataView Date
+  DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity
+  Int16Array Int32Array Int8Array Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError
+  ReferenceError Reflect RegExp Set String SuppressedError Symbol SyntaxError Temporal TypeError URIError Uint16Array
+  Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet decodeURI decodeURIComponent encodeURI
+  encodeURIComponent escape unescape isFinite isNaN parseFloat parseInt undefined globalThis queueMicrotask`
+    .split(/\s+/),
+);
+/**
+ * Deno's own that lead nowhere: walked over values, getters, prototypes and symbols. Not Event, EventTarget and
+ * AbortSignal, whose symbols lead to listeners and to Node's list of timers.
+ */
+const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchParams", "atob", "btoa"];
+const STACK_FRAMES = 24;
+/** Defined away for good: runtimes keep a second set of some of them that only a script sees. */
+const ABSENT = [
+  "process",
+  "Buffer",
+  "global",
+  "WebAssembly",
+  "SharedArrayBuffer",
+  "Atomics",
+  "Deno",
+  "setImmediate",
+  "clearImmediate",
+  "require",
+  "module",
+  "exports",
+  "fetch",
+  "Worker",
+  "navigator",
+  "postMessage",
+  "close",
+];
+
+/**
+ * Runs as a block does. A compiled runtime keeps two sets of the names that Node and Deno share (process, Buffer,
+ * the timers) and shows a script that is no Deno module the other one: defining them from a module would miss it.
+ */
+const DEFINE = `(absent, added, fixed) => {
+  const define = (key, value, free) => {
+    delete globalThis[key];
+    Object.defineProperty(globalThis, key, { value, writable: free, configurable: free, enumerable: false });
+  };
+  for (const key of absent) define(key, undefined, false);
+  for (const key in fixed) define(key, fixed[key], false);
+  for (const key in added) define(key, added[key], true);
+}`;
+
+export interface RealmNames {
+  /** Names that a block may overwrite. */
+  readonly added: Readonly<Record<string, unknown>>;
+  /** Names that nothing may change. */
+  readonly fixed: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the keys that could not be deleted; none is expected. */
+export function emptyRealm({ added, fixed }: RealmNames): string[] {
+  lock();
+  const kept: Record<string, unknown> = {};
+  // Some are getters that load on first use, when nothing can be loaded any more: make values of them now.
+  for (const name of WEB) kept[name] = Reflect.get(globalThis, name);
+  for (const name of ["createObjectURL", "revokeObjectURL"]) Reflect.deleteProperty(URL, name);
+  const left: string[] = [];
+  // Own keys only: the inherited ones live on EventTarget.prototype, which ports need.
+  for (const key of Reflect.ownKeys(globalThis)) {
+    if (typeof key === "string" && ECMASCRIPT.has(key)) continue;
+    if (!Reflect.deleteProperty(globalThis, key)) left.push(String(key));
+  }
+  if (!Reflect.setPrototypeOf(globalThis, Object.prototype)) left.push("prototype");
+  const define: unknown = new captured.Script(DEFINE, { filename: "realm" }).runInThisContext();
+  if (typeof define !== "function") throw new TypeError("Cannot empty the realm: no function");
+  captured.apply(define as (...args: unknown[]) => void, undefined, [
+    ABSENT.filter((key) => !(key in added)),
+    { ...kept, ...added },
+    fixed,
+  ]);
+  return left;
+}
+
+/** What evaluation relies on cannot be replaced by a block. Never the prototypes that ordinary code assigns to. */
+function lock(): void {
+  // Half of the default ten are frames of ours below a block's, and what awaits it comes last of all.
+  Error.stackTraceLimit = STACK_FRAMES;
+  for (const name of ["prepareStackTrace", "captureStackTrace"]) {
+    // A prepareStackTrace of a block would be handed call sites of our frames, with their functions and receivers.
+    captured.defineProperty(Error, name, { value: undefined, writable: false, configurable: false });
+  }
+  // Our own code looks up the global by this name.
+  captured.defineProperty(globalThis, "globalThis", { value: globalThis, writable: false, configurable: false });
+  // Messages are delivered through these; whoever replaced dispatchEvent would be handed the port as `this`.
+  const shared = [Promise, EventTarget, Event, MessagePort, MessageEvent, ErrorEvent, PromiseRejectionEvent];
+  for (const constructor of shared) {
+    Object.freeze(constructor);
+    Object.freeze(constructor.prototype);
+  }
+  // A getter or an indexed setter there would be handed internal objects whenever the runtime reads an option that is
+  // absent or appends to a list. Existing methods stay assignable; measured, arrays are as fast as before.
+  Object.preventExtensions(Object.prototype);
+  Object.preventExtensions(Array.prototype);
+  for (const key of Reflect.ownKeys(Symbol)) {
+    const value = captured.getOwnPropertyDescriptor(Symbol, key)?.value;
+    if (typeof value === "symbol") {
+      captured.defineProperty(Symbol, key, { value, writable: false, configurable: false });
+    }
+  }
+}

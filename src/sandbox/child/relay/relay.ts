@@ -1,0 +1,215 @@
+import { decode, encode } from "../../codec/codec.ts";
+import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../../protocol.ts";
+import type { VariableImage } from "../../../domain/query/variable.ts";
+import { blockError } from "../errors/block_error.ts";
+import type { FrameWriter } from "./frame_writer.ts";
+import { fail } from "./fail.ts";
+import { FunctionNames } from "../prepare/function_names.ts";
+import { imageList } from "../variables/image_list.ts";
+import type { CallMessage, FromWorker } from "../link/messages.ts";
+import { prepareBlock } from "../prepare/prepare_block.ts";
+import { type RanBlock, RanBlocks } from "../errors/ran_blocks.ts";
+import { RelayLink } from "../link/relay_link.ts";
+import { RunWatch } from "../run/watch.ts";
+import type { Setup } from "../setup/setup.ts";
+import type { SucraseTransform } from "../prepare/sucrase_loader.ts";
+
+export interface RelayOptions {
+  readonly setup: Setup;
+  readonly writer: FrameWriter;
+  readonly port: MessagePort;
+  readonly loadSucrase: () => SucraseTransform;
+}
+
+const MAX_NAME = 1000;
+const NAMES = { items: 100_000, length: MAX_NAME } as const;
+
+/** Between the wire and the worker: checks and translates, gives calls their ids, watches deadlines. */
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #functionNames = new FunctionNames();
+  readonly #watch: RunWatch;
+  /** To the worker. */
+  readonly link: RelayLink;
+  readonly #calls = new Map<string, number>();
+  readonly #wireIds = new Map<number, string>();
+  readonly #reserved = new Set<string>();
+  #restoring: VariableImage[] = [];
+  readonly #blocks = new RanBlocks();
+  #ran: { readonly id: string; readonly block: RanBlock } | null = null;
+  onUp: (up: Extract<FromWorker, { t: "up" }>) => void = () => {};
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    // Nothing but the end of the child stops such a block. The main process kills: it also reaps and reports.
+    this.#watch = new RunWatch(options.setup.graceMs, (id) => this.#send({ t: "stuck", id }));
+    this.link = new RelayLink(options.port, (message) => this.#fromWorker(message));
+  }
+
+  /** A frame of the main process. Throws ProtocolError. */
+  receive({ header, payload }: Frame): void {
+    const fields = new FrameFields(header, header.t);
+    switch (header.t) {
+      case "run":
+        return this.#run(fields, payload);
+      case "cancel":
+        this.#watch.cancel(fields.id());
+        return this.link.post({ t: "cancel", id: fields.id() });
+      case "answer":
+        return this.#answer(fields, payload);
+      case "ping":
+        return this.link.post({ t: "ping", id: fields.id() });
+      case "restore":
+        return this.#restore(fields, payload);
+      case "bind":
+        return this.#bind(fields, payload);
+      case "read":
+        return this.#read(fields);
+      case "forget":
+        return this.link.post({ t: "forget", id: fields.id(), names: fields.texts("names", NAMES) });
+      case "render":
+        return this.link.post({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
+      case "module":
+        return this.#module(fields, payload);
+      case "endQuery":
+        this.#blocks.endQuery();
+        return this.link.post({ t: "endQuery", id: fields.nullable("id", (key) => fields.id(key)) });
+      default:
+        throw new ProtocolError(`Cannot take a frame "${header.t}"`);
+    }
+  }
+
+  /** Parsing happens here and not in the worker: a block that replaces Array.prototype.push would break the parser. */
+  #run(fields: FrameFields, payload: Bytes): void {
+    const id = fields.id();
+    const source = textOf(payload);
+    const functionNames = this.#functionNames;
+    const block = prepareBlock(source, { loadSucrase: this.#options.loadSucrase, functionNames });
+    if (!block.ok) {
+      const { outcome, error, repaired } = block;
+      return this.#send({ t: "done", id, more: false, error }, encode({ outcome, repaired }));
+    }
+    const deadlineMs = fields.amount("deadlineMs"), iteration = fields.amount("iteration");
+    const index = fields.amount("index");
+    const declarations = block.declarations.filter(({ name }) => !this.#reserved.has(name));
+    const assigned = block.assigned.filter(({ name }) => !this.#reserved.has(name));
+    const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
+    this.#ran = { id, block: ran };
+    this.#watch.begin(id, deadlineMs);
+    const { map: _here, ...runnable } = block;
+    this.link.post({
+      t: "run",
+      id,
+      iteration,
+      index,
+      deadlineMs,
+      block: { ...runnable, declarations, assigned },
+      defined: declarations.map(({ name }) => name),
+      file: ran.file,
+    });
+  }
+
+  #answer(fields: FrameFields, payload: Bytes): void {
+    const wire = fields.id();
+    const id = this.#calls.get(wire);
+    if (id === undefined) throw new ProtocolError("Cannot take an answer that nobody asked for");
+    this.#calls.delete(wire);
+    this.#wireIds.delete(id);
+    this.link.answer({ id, ok: fields.flag("ok"), payload });
+  }
+
+  #restore(fields: FrameFields, payload: Bytes): void {
+    if (fields.flag("plain")) return this.link.post({ t: "restoreBytes", id: fields.id(), payload });
+    this.#restoring.push(...imageList(decode(payload)));
+    if (fields.flag("more")) return;
+    const images = this.#restoring;
+    this.#restoring = [];
+    for (const { name, kind, source } of images) {
+      if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
+    }
+    this.#functionNames.addImages(images);
+    this.link.post({ t: "restore", id: fields.id(), images });
+  }
+
+  #module(fields: FrameFields, payload: Bytes): void {
+    this.link.post({ t: "module", id: fields.id(), name: fields.text("name", MAX_NAME), script: textOf(payload) });
+  }
+
+  #read(fields: FrameFields): void {
+    const name = fields.text("name", MAX_NAME), maxBytes = fields.amount("maxBytes");
+    this.link.post({ t: "read", id: fields.id(), name, maxBytes });
+  }
+
+  /** Without an id nobody waits for an answer. */
+  #bind(fields: FrameFields, payload: Bytes): void {
+    const id = fields.nullable("id", (key) => fields.id(key));
+    const name = fields.text("name", MAX_NAME), user = fields.flag("user");
+    if (!user) this.#reserved.add(name);
+    const part = fields.oneOf("part", ["whole", "more", "last"] as const);
+    this.link.post({ t: "bind", id, name, user, part, payload });
+  }
+
+  #fromWorker(message: FromWorker): void {
+    switch (message.t) {
+      case "up":
+        for (const name of message.names) this.#reserved.add(name);
+        return this.onUp(message);
+      case "named":
+        for (const name of message.names) this.#reserved.add(name);
+        return;
+      case "paused":
+        return this.#watch.pause(message.id);
+      case "resumed":
+        return this.#watch.resume(message.id);
+      case "call":
+        return this.#call(message);
+      case "calls":
+        return this.#options.writer.together(() => message.calls.forEach((call) => this.#call(call)));
+      case "settled":
+        return this.#watch.settled(message.id);
+      case "cancel":
+        return this.#cancelCall(message.id);
+      case "output":
+        return this.#output(message);
+      case "done":
+        return this.#done(message);
+      case "pong":
+        return this.#send({ t: "pong", id: message.id });
+      case "broken":
+        return fail(`a block broke the realm: ${message.why}`);
+    }
+  }
+
+  #cancelCall(call: number): void {
+    const id = this.#wireIds.get(call);
+    if (id !== undefined) this.#send({ t: "cancel", id });
+  }
+
+  #output({ run, stream, dropped, payload }: Extract<FromWorker, { t: "output" }>): void {
+    this.#send({ t: "output", run, stream, dropped }, payload);
+  }
+
+  #call({ id, run, name, payload }: CallMessage): void {
+    const wire = wireId();
+    this.#calls.set(wire, id);
+    this.#wireIds.set(id, wire);
+    this.#send({ t: "call", id: wire, run, name }, payload);
+  }
+
+  #done({ id, more, error, rests, payload }: Extract<FromWorker, { t: "done" }>): void {
+    this.#watch.settled(id);
+    const ran = this.#ran;
+    const mapped = error && ran?.id === id ? blockError(error, { ...ran, blocks: this.#blocks }) : null;
+    this.#send({ t: "done", id, more, error: mapped, rests: rests === true }, payload);
+  }
+
+  #send(header: Header, payload?: Bytes): void {
+    this.#options.writer.send(header, payload);
+  }
+}
+
+function textOf(payload: Bytes): string {
+  const text = decode(payload);
+  if (typeof text !== "string") throw new ProtocolError("Cannot take code that is not text");
+  return text;
+}

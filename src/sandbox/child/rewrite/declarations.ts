@@ -1,0 +1,183 @@
+import type { AnyNode, Comment, Expression, Program, Statement, VariableDeclaration } from "acorn";
+import { awaits, boundNames, childNodes, freeNames, isClass, isFunction } from "../syntax/analysis.ts";
+import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
+import { codeOnly } from "../syntax/code_only.ts";
+import { enumKeys, type Filling, fillingsOf } from "./fillings.ts";
+
+/** A name that a block gives a value at its top level. */
+export interface Declaration {
+  readonly name: string;
+  readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum" | "namespace";
+  /** First line of the comment right before the statement, at most 80 characters. */
+  readonly doc: string;
+  /** JavaScript that evaluates to it where it is a function, class, enum or namespace written down here, else "". */
+  readonly source: string;
+  /** The statement, at most 500 characters. */
+  readonly statement: string;
+  /** Names that the function, class or initial value refers to, without the language's own. */
+  readonly requires: readonly string[];
+  /** Of an enum or namespace: what it adds, where it may go on with what an earlier block declared. Its source ends in
+   * `({})` then, in the place of what it goes on with. */
+  readonly adds?: readonly string[];
+  /** Of another name: `import B = A.B`. */
+  readonly isAlias?: true;
+}
+
+export interface Text {
+  readonly program: Program;
+  readonly js: string;
+  readonly comments: readonly Comment[];
+  /** What was parsed, its types in it. */
+  readonly typed: string;
+  readonly namespaces: ReadonlyMap<string, readonly string[]>;
+}
+
+const MAX_STATEMENT = 500, MAX_DOC = 80;
+
+/** What a block declares at its top level, `var` in nested blocks and loops included, once for each name. */
+export function topLevelDeclarations(text: Text): Declaration[] {
+  const found = new Map<string, Declaration>();
+  for (const node of text.program.body) {
+    for (const one of declarationsOf(node, text)) {
+      found.delete(one.name); // the last one counts, and its place
+      found.set(one.name, one);
+    }
+  }
+  for (const [name, fillings] of fillingsOf(text.program)) {
+    const declared = found.get(name);
+    if (declared) found.set(name, filled(declared, { fillings, text }));
+  }
+  for (const one of aliases(found, text)) found.set(one.name, one);
+  return [...found.values()];
+}
+
+/** `import B = A.B`, which the stripper writes as `const B = A.B`: what it names is found again by that name. */
+function aliases(found: ReadonlyMap<string, Declaration>, { typed }: Text): Declaration[] {
+  return [...codeOnly(typed).matchAll(/(?<![\w$.])import\s+([\w$]+)\s*=\s*([\w$.\s]+)/g)].flatMap((match) => {
+    const [, name = "", path = ""] = match;
+    const source = path.replace(/(?<!\.)\s+(?!\s*\.)[\s\S]*$/, "").replace(/\s/g, "");
+    const declared = found.get(name);
+    if (declared?.statement.replace(/[\s;]/g, "") !== `const${name}=${source}`) return [];
+    return [{ ...declared, declaration: "namespace" as const, source, isAlias: true as const }];
+  });
+}
+
+/** An enum or namespace, and the class or function that it adds to. */
+function filled(
+  declared: Declaration,
+  { fillings, text }: { readonly fillings: readonly Filling[]; readonly text: Text },
+): Declaration {
+  const { name, declaration: base } = declared;
+  const fills = fillings.map(({ fill }) => text.js.slice(fill.start, fill.end));
+  const exported = text.namespaces.get(name);
+  const declaration = exported ? "namespace" : "enum";
+  const begun = base === "function" || base === "class" ? declared.source : "{}";
+  const required = fillings.flatMap(({ fill }) => freeNames(fill));
+  const keys = fillings.flatMap(enumKeys);
+  const isMixed = exported && (begun !== "{}" || fillings.some((one) => enumKeys(one).length > 0));
+  const adds = isMixed ? null : exported ?? (eachBegins(name, text.typed) ? keys : null);
+  return {
+    ...declared,
+    declaration,
+    source: begun === ""
+      ? ""
+      : `(object\u200d=>(${fills.map((fill) => `(${fill})(object\u200d),`).join("")}object\u200d))(${begun})`,
+    statement: `${declaration} ${name}`,
+    requires: [...new Set([...declared.requires, ...required])].filter((one) =>
+      one !== name && !LANGUAGE_NAMES.has(one)
+    ),
+    ...adds && { adds },
+  };
+}
+
+/** Only an enum whose first member has a value may go on with another. */
+function eachBegins(name: string, typed: string): boolean {
+  const found = [...codeOnly(typed).matchAll(/\benum\s+([\w$]+)\s*\{\s*[\w$]*\s*(=?)/g)];
+  return found.every(([, one, value]) => one !== name || value === "=");
+}
+
+/** What the top level assigns to names, its own or others: `f = () => 1`. */
+export function topLevelAssignments(text: Text): Declaration[] {
+  return text.program.body.flatMap((node) => {
+    if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
+    const { left, right, operator } = node.expression;
+    if (left.type !== "Identifier" || operator !== "=") return [];
+    return [describe({ name: left.name, declaration: "let", value: right, node }, text)];
+  });
+}
+
+/** The name that the last statement gives a value as a variable, null where it does something else. */
+export function declaredLast(program: Program): string | null {
+  const last = program.body.findLast((node) => node.type !== "EmptyStatement");
+  if (last?.type !== "VariableDeclaration" || !["const", "let", "var"].includes(last.kind)) return null;
+  const { id, init } = last.declarations.at(-1) ?? {};
+  return init && id?.type === "Identifier" ? id.name : null;
+}
+
+function declarationsOf(node: Program["body"][number], text: Text): Declaration[] {
+  if (node.type === "FunctionDeclaration") {
+    return [describe({ name: node.id.name, declaration: "function", value: node, node }, text)];
+  }
+  if (node.type === "ClassDeclaration") {
+    return [describe({ name: node.id.name, declaration: "class", value: node, node }, text)];
+  }
+  if (node.type === "VariableDeclaration") return variablesOf(node, text);
+  return nestedVars(node).flatMap((one) => variablesOf(one, text, node));
+}
+
+function variablesOf(node: VariableDeclaration, text: Text, statement: AnyNode = node): Declaration[] {
+  const { kind } = node;
+  if (kind !== "const" && kind !== "let" && kind !== "var") return []; // `using` ends with the block
+  return node.declarations.flatMap((one) => {
+    const value = one.id.type === "Identifier" ? one.init ?? one : one;
+    return boundNames(one.id).map((name) => describe({ name, declaration: kind, value, node: statement }, text));
+  });
+}
+
+/** `var` declarations inside a statement, functions and classes left out. */
+export function nestedVars(node: AnyNode): VariableDeclaration[] {
+  if (isFunction(node) || isClass(node)) return [];
+  if (node.type === "VariableDeclaration" && node.kind === "var") return [node];
+  return childNodes(node).flatMap(nestedVars);
+}
+
+interface Found {
+  readonly name: string;
+  readonly declaration: Declaration["declaration"];
+  /** What its value is made by. */
+  readonly value: AnyNode;
+  readonly node: AnyNode;
+}
+
+function describe({ name, declaration, value, node }: Found, text: Text): Declaration {
+  return {
+    name,
+    declaration,
+    doc: docBefore(node, text),
+    source: sourceOf(value, text.js),
+    statement: text.js.slice(node.start, node.end).slice(0, MAX_STATEMENT),
+    requires: freeNames(value).filter((one) => one !== name && !LANGUAGE_NAMES.has(one)),
+  };
+}
+
+function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
+  // a class whose heritage or keys await something cannot be evaluated by itself
+  return isFunction(value) || (isClass(value) && !awaits(value)) ? js.slice(value.start, value.end) : "";
+}
+
+/** The comment must stand on its own line and touch the statement; of several lines the first that says something. */
+function docBefore(node: AnyNode, { js, comments }: Text): string {
+  let end = node.start, first: Comment | null = null;
+  for (let i = comments.length - 1; i >= 0; i--) {
+    const comment = comments[i];
+    if (!comment || comment.end > end) continue;
+    if (!/^[^\S\n]*\n?[^\S\n]*$/.test(js.slice(comment.end, end))) break;
+    if (!/(^|\n)[^\S\n]*$/.test(js.slice(0, comment.start))) break;
+    first = comment;
+    end = comment.start;
+    if (comment.type === "Block") break;
+  }
+  const lines = (first?.value ?? "").split("\n").map((line) => line.replace(/^[\s*]+|[\s*]+$/g, ""));
+  const line = lines.find((one) => one !== "") ?? "";
+  return line.length > MAX_DOC ? `${line.slice(0, MAX_DOC - 1)}…` : line;
+}

@@ -1,0 +1,37 @@
+import type { FunctionDeclaration, Program } from "acorn";
+import { freeNames } from "../syntax/analysis.ts";
+
+/** Functions of the top level that something before them may call, directly or through other functions: these must
+ * exist from the beginning. The others may come into being where they stand, so that they keep their place. */
+export function calledBefore(program: Program): ReadonlySet<FunctionDeclaration> {
+  const functions = new Map<string, { readonly node: FunctionDeclaration; readonly refers: readonly string[] }>();
+  for (const node of program.body) {
+    if (node.type === "FunctionDeclaration") functions.set(node.id.name, { node, refers: freeNames(node) });
+  }
+  const early = new Set<FunctionDeclaration>();
+  if (functions.size === 0) return early;
+  for (const node of program.body.slice(valueStatement(program) + 1)) {
+    if (node.type === "FunctionDeclaration") early.add(node); // what comes after `return` is not run
+  }
+  const reached = new Set<string>();
+  const reach = (name: string): void => {
+    const found = functions.get(name);
+    if (!found || reached.has(name)) return;
+    reached.add(name);
+    found.refers.forEach(reach);
+  };
+  for (const statement of program.body) {
+    if (statement.type === "FunctionDeclaration") continue;
+    freeNames(statement).forEach(reach);
+    for (const name of reached) {
+      const node = functions.get(name)?.node;
+      if (node && node.start > statement.start) early.add(node);
+    }
+  }
+  return early;
+}
+
+/** Index of the statement whose value is the block's: the last one, functions after it left out; it may have none. */
+export function valueStatement({ body }: Program): number {
+  return body.findLastIndex((node) => node.type !== "EmptyStatement" && node.type !== "FunctionDeclaration");
+}

@@ -1,0 +1,261 @@
+import { decode, encode } from "../../codec/codec.ts";
+import { type Bytes, MAX_CALL_BYTES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../../protocol.ts";
+import { bareList } from "../../codec/intrinsics.ts";
+import { captured } from "../intrinsics/captured.ts";
+import type { CallAnswer, CallMessage, Post } from "../link/messages.ts";
+import { look } from "../intrinsics/look.ts";
+import { refusedArgument } from "./refused_argument.ts";
+import type { RunContext } from "./context.ts";
+
+/** Larger arguments go by themselves, without a copy. */
+const SMALL_BYTES = 4096;
+
+interface Call {
+  readonly id: number;
+  readonly name: string;
+  readonly run: RunContext;
+  /** Made where the function was called, so that its stack names the line of the block. */
+  readonly error: Error;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+  gaveUp: boolean;
+  sent: boolean;
+  payload: Bytes | null;
+  readonly bytes: number;
+  readonly untimed: boolean;
+  next: Call | null;
+}
+
+export interface HostCallsOptions {
+  readonly post: Post;
+  /** Names of functions with deadlines of their own. */
+  readonly untimed: readonly string[];
+  /** Enters foreign code: settling a promise runs what awaits it. */
+  readonly soon: (task: () => void) => void;
+  /** Whether foreign code runs: `turnEnded` follows then, however it ends. */
+  readonly inTurn: () => boolean;
+  /** The run that asks now, null where no block did. */
+  readonly current: () => RunContext | null;
+}
+
+/** Calls of host functions: each is a promise that the main process settles. What is over the limits waits here. */
+export class HostCalls {
+  readonly #options: HostCallsOptions;
+  // Plain dictionary and linked list: foreign code may have replaced the methods of Map and Array.
+  readonly #pending: Record<number, Call> = Object.create(null);
+  #first: Call | null = null;
+  #last: Call | null = null;
+  #lastId = 0;
+  #outstanding = 0;
+  #outstandingBytes = 0;
+  readonly #untimed: Record<string, true> = Object.create(null);
+  /** Calls that something may wait for, queued ones included. */
+  #open = 0;
+  #openUntimed = 0;
+  #enabled = true;
+  #gathering = false;
+  #gathered = bareList<CallMessage>();
+
+  constructor(options: HostCallsOptions) {
+    this.#options = options;
+    const { untimed } = options;
+    for (let i = 0; i < untimed.length; i++) this.#untimed[untimed[i]!] = true;
+  }
+
+  /** Whether there are open calls, and all of them have deadlines of their own. */
+  get onlyUntimed(): boolean {
+    return this.#openUntimed > 0 && this.#openUntimed === this.#open;
+  }
+
+  /** Whether none is open, and none was given up that the main process has yet to answer. */
+  get areNone(): boolean {
+    return this.#open === 0 && this.#outstanding === 0;
+  }
+
+  /** Off while variables are restored: a source that is evaluated again must not repeat a side effect. */
+  enable(on: boolean): void {
+    this.#enabled = on;
+  }
+
+  call(name: string, args: unknown[]): Promise<unknown> {
+    return new captured.Promise((resolve, reject) => {
+      const error = new captured.Error(name);
+      const run = this.#options.current();
+      const refused = this.#refusal(run);
+      if (refused || !run) {
+        return reject(describe(error, { name: "Error", message: `Cannot call ${name}: ${refused}` }));
+      }
+      let payload: Bytes;
+      try {
+        payload = encode(args, { maxBytes: MAX_PAYLOAD_BYTES });
+      } catch (cause) {
+        return reject(
+          describe(error, { name: "TypeError", message: `Cannot call ${name}: ${refusalOf(cause)}` }),
+        );
+      }
+      this.#enqueue({
+        id: ++this.#lastId,
+        name,
+        run,
+        error,
+        resolve,
+        reject,
+        gaveUp: false,
+        sent: false,
+        payload,
+        bytes: look.viewLength(payload),
+        untimed: this.#untimed[name] === true,
+        next: null,
+      });
+    });
+  }
+
+  /** The main process answered; an unknown id is one that was given up here. */
+  answer({ id, ok, payload }: CallAnswer): void {
+    const call = this.#pending[id];
+    if (!call) return;
+    this.#free(call);
+    this.#sendNext();
+    if (call.gaveUp) return; // rejected already
+    this.#closed(call);
+    let value: unknown, failed = !ok;
+    try {
+      value = decode(payload);
+    } catch (cause) {
+      value = { name: "Error", message: `Cannot read the answer of ${call.name}: ${reasonOf(cause)}` };
+      failed = true;
+    }
+    this.#options.soon(() => failed ? call.reject(describe(call.error, value)) : call.resolve(value));
+  }
+
+  /** Calls that were waiting for room go out together. */
+  answerAll(answers: readonly CallAnswer[]): void {
+    this.#gathering = true;
+    for (let i = 0; i < answers.length; i++) this.answer(answers[i]!);
+    if (!this.#options.inTurn()) this.turnEnded();
+  }
+
+  /** Rejects the calls of the run, or of all runs, and tells the main process that nobody waits for them. */
+  abort(run: RunContext | null, why: string): void {
+    this.#postNow();
+    for (let call = this.#first; call; call = call.next) {
+      if (run === null || call.run === run) this.#giveUp(call, why);
+    }
+    for (const id in this.#pending) {
+      const call = this.#pending[id];
+      if (!call || (run !== null && call.run !== run)) continue;
+      this.#options.post({ t: "cancel", id: call.id });
+      this.#giveUp(call, why);
+    }
+  }
+
+  #free(call: Call): void {
+    if (!this.#pending[call.id]) return;
+    delete this.#pending[call.id];
+    this.#outstanding--;
+    this.#outstandingBytes -= call.bytes;
+  }
+
+  #refusal(run: RunContext | null): string {
+    if (!this.#enabled) return "host calls are off while variables are restored";
+    if (!run) return "no block is running";
+    return run.ended;
+  }
+
+  #giveUp(call: Call, why: string): void {
+    if (call.gaveUp) return;
+    call.gaveUp = true;
+    this.#closed(call);
+    if (!call.sent) this.#free(call); // its sending was cut off, so no answer will free it
+    call.payload = null;
+    this.#options.soon(() => call.reject(describe(call.error, { name: "Error", message: why })));
+  }
+
+  #closed(call: Call): void {
+    this.#open--;
+    if (call.untimed) this.#openUntimed--;
+  }
+
+  #enqueue(call: Call): void {
+    this.#open++;
+    if (call.untimed) this.#openUntimed++;
+    if (this.#last) this.#last.next = call;
+    else this.#first = call;
+    this.#last = call;
+    this.#sendNext();
+  }
+
+  #sendNext(): void {
+    for (let call = this.#first; call; call = this.#first) {
+      if (!call.gaveUp && (this.#outstanding >= MAX_CALLS || !this.#fits(call))) return;
+      this.#first = call.next;
+      if (!this.#first) this.#last = null;
+      if (call.payload) this.#send(call, call.payload);
+    }
+  }
+
+  #fits(call: Call): boolean {
+    return this.#outstanding === 0 || this.#outstandingBytes + call.bytes <= MAX_CALL_BYTES;
+  }
+
+  #send(call: Call, payload: Bytes): void {
+    call.payload = null;
+    this.#pending[call.id] = call;
+    this.#outstanding++;
+    this.#outstandingBytes += call.bytes;
+    this.#post({ id: call.id, run: call.run.id, name: call.name, payload });
+    call.sent = true;
+  }
+
+  /** The first call of a turn is on its way at once; those that follow it go together when the turn ends. */
+  #post(call: CallMessage): void {
+    if (this.#gathering && look.viewLength(call.payload) <= SMALL_BYTES) {
+      this.#gathered[this.#gathered.length] = call;
+      if (this.#gathered.length >= MAX_CALLS / 4) this.#postNow();
+      return;
+    }
+    this.#gathering ||= this.#options.inTurn();
+    const { id, run, name, payload } = call;
+    this.#options.post({ t: "call", id, run, name, payload });
+  }
+
+  turnEnded(): void {
+    this.#gathering = false;
+    this.#postNow();
+  }
+
+  #postNow(): void {
+    const calls = this.#gathered;
+    if (calls.length === 0) return;
+    this.#gathered = bareList();
+    this.#options.post({ t: "calls", calls });
+  }
+}
+
+/** The error that was made at the call, with what the main process says about it. */
+function describe(error: Error, facts: unknown): Error {
+  const set = (key: string, from: unknown, fallback: string): void => {
+    const value = typeof from === "string" ? from : fallback;
+    captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });
+  };
+  set("name", own(facts, "name"), "Error");
+  set("message", own(facts, "message"), "The host function failed");
+  const hint = own(facts, "hint");
+  if (typeof hint === "string") set("hint", hint, "");
+  return error;
+}
+
+function own(from: unknown, key: string): unknown {
+  if (typeof from !== "object" || from === null) return undefined;
+  return captured.getOwnPropertyDescriptor(from, key)?.value;
+}
+
+function refusalOf(cause: unknown): string {
+  const what = own(cause, "what"), path = own(cause, "path");
+  return typeof what === "string" && typeof path === "string" ? refusedArgument({ what, path }) : reasonOf(cause);
+}
+
+function reasonOf(cause: unknown): string {
+  const message = own(cause, "message");
+  return typeof message === "string" ? message : "unreadable value";
+}

@@ -1,0 +1,28 @@
+import { look } from "../intrinsics/look.ts";
+
+/** What to pass instead, by how the codec names what it refuses. */
+const MENDS: readonly (readonly [what: string, mend: string])[] = [
+  ["a function", "pass its result or its text, String(f)"],
+  ["a Proxy", "pass a plain copy"],
+  ["a symbol", "pass a string"],
+  ["a promise", "await it first"],
+  ["a boxed primitive", "pass the plain value"],
+  ["a built-in object (Generator", "pass an array, [...it]"],
+  ["a built-in object (Array Iterator", "pass an array, [...it]"],
+  ["a built-in object", "pass what it holds as an array, an object or a string"],
+  ["deeper than", "pass its parts"],
+  ["more than", "pass its parts"],
+  ["a sparse array", "pass an object or a Map"],
+];
+
+/** What the codec refused in a list of arguments: "argument 1.a: a Proxy, pass a plain copy" for a Proxy at `[0].a`. */
+export function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
+  if (path === "") return what;
+  const close = look.indexOf(path, "]");
+  const place = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}`;
+  for (let i = 0; i < MENDS.length; i++) {
+    const [start, mend] = MENDS[i]!;
+    if (look.slice(what, 0, start.length) === start) return `${place}: ${what}, ${mend}`;
+  }
+  return `${place}: ${what}`;
+}

@@ -1,0 +1,106 @@
+import { captured } from "../intrinsics/captured.ts";
+import type { RunContext } from "./context.ts";
+
+const MAX_TIMERS = 1000;
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+interface Timer {
+  readonly id: number;
+  readonly run: RunContext | null;
+  handle: ReturnType<typeof captured.setTimeout> | null;
+}
+
+export interface TimersOptions {
+  /** Enters foreign code. */
+  readonly soon: (task: () => void) => void;
+  /** Leaves foreign code first. */
+  readonly afterwards: (task: () => void) => void;
+  readonly current: () => RunContext | null;
+  /** A callback threw. */
+  readonly onError: (error: unknown) => void;
+}
+
+type Callback = (...args: unknown[]) => unknown;
+
+/** The realm's own timers: numbered, bounded, entered under a time limit, gone with the query. */
+export class Timers {
+  readonly #options: TimersOptions;
+  readonly #live: Record<number, Timer> = Object.create(null);
+  #count = 0;
+  #lastId = 0;
+
+  constructor(options: TimersOptions) {
+    this.#options = options;
+  }
+
+  /** Functions for the realm. */
+  readonly functions: Readonly<Record<string, unknown>> = {
+    setTimeout: (f: unknown, ms?: unknown, ...args: unknown[]) => this.#start({ f, ms, args, repeat: false }),
+    setInterval: (f: unknown, ms?: unknown, ...args: unknown[]) => this.#start({ f, ms, args, repeat: true }),
+    clearTimeout: (id: unknown) => this.#stop(id),
+    clearInterval: (id: unknown) => this.#stop(id),
+  };
+
+  get running(): number {
+    return this.#count;
+  }
+
+  setTimeout(f: () => void, ms: number): number {
+    return this.#start({ f, ms, args: [], repeat: false });
+  }
+
+  /** Stops the timers that the run started, or all of them. */
+  stopAll(run: RunContext | null): void {
+    for (const id in this.#live) {
+      if (run === null || this.#live[id]?.run === run) this.#stop(this.#live[id]?.id);
+    }
+  }
+
+  #start(ask: { f: unknown; ms: unknown; args: unknown[]; repeat: boolean }): number {
+    const { f } = ask;
+    if (!isCallable(f)) throw new captured.TypeError("Cannot start a timer: its first argument is not a function");
+    if (this.#count >= MAX_TIMERS) throw new captured.RangeError(`Cannot start a timer: ${MAX_TIMERS} are running`);
+    const run = this.#options.current();
+    if (run?.ended) throw new captured.Error(`Cannot start a timer: ${run.ended}`);
+    const wanted = typeof ask.ms === "number" && ask.ms > 0 ? ask.ms : 0;
+    const delay = wanted > MAX_DELAY_MS ? MAX_DELAY_MS : wanted;
+    const id = ++this.#lastId;
+    const fire = (): void => {
+      const timer = this.#live[id];
+      if (!timer) return;
+      if (ask.repeat) timer.handle = captured.setTimeout(fire, delay < 1 ? 1 : delay);
+      else this.#stop(id);
+      this.#options.soon(() => captured.context.run(run, () => this.#call(f, ask.args)));
+    };
+    const timer: Timer = { id, run, handle: null };
+    this.#live[id] = timer;
+    this.#count++;
+    this.#options.afterwards(() => {
+      if (this.#live[id] === timer) timer.handle = captured.setTimeout(fire, delay);
+    });
+    return id;
+  }
+
+  #call(f: Callback, args: unknown[]): void {
+    try {
+      captured.apply(f, undefined, args);
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
+  #stop(id: unknown): void {
+    if (typeof id !== "number") return;
+    const timer = this.#live[id];
+    if (!timer) return;
+    delete this.#live[id];
+    this.#count--;
+    this.#options.afterwards(() => {
+      if (timer.handle !== null) captured.clearTimeout(timer.handle);
+    });
+  }
+}
+
+function isCallable(value: unknown): value is Callback {
+  return typeof value === "function";
+}

@@ -1,0 +1,127 @@
+import { captured } from "../intrinsics/captured.ts";
+import { TimedEntry } from "./timed_entry.ts";
+
+interface Task {
+  readonly run: () => void;
+  next: Task | null;
+}
+
+/** A plain queue: foreign code may have replaced the methods of Array. */
+class Tasks {
+  #first: Task | null = null;
+  #last: Task | null = null;
+
+  get waiting(): boolean {
+    return this.#first !== null;
+  }
+
+  add(run: () => void): void {
+    const task: Task = { run, next: null };
+    if (this.#last) this.#last.next = task;
+    else this.#first = task;
+    this.#last = task;
+  }
+
+  /** Takes each task out before it runs, so that a stopped turn does not run it again. */
+  runAll(): void {
+    for (let task = this.#first; task; task = this.#first) {
+      this.#first = task.next;
+      if (!this.#first) this.#last = null;
+      task.run();
+    }
+  }
+}
+
+export interface TurnOptions {
+  /** Milliseconds that the next turn may take. */
+  readonly limitMs: () => number;
+  /** A turn was stopped at its limit. */
+  readonly onStopped: () => void;
+  /** Foreign code has been left, however a turn ended. */
+  readonly onLeft: () => void;
+  /** No turn waits: the event loop goes on when something arrives. */
+  readonly onIdle: () => void;
+}
+
+/**
+ * A limit that runs out just when the turn ends leaves its termination to whatever runs next, and nothing can catch
+ * that. So no limit is so short that an ordinary turn comes near it; who is out of time is told before the turn.
+ */
+const SHORTEST_MS = 50;
+
+/**
+ * Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where nothing
+ * can be drained, so a task runs in the next immediate. Tasks that wait together share one entry.
+ */
+export class TimedTasks {
+  readonly #entry = new TimedEntry();
+  readonly #options: TurnOptions;
+  readonly #tasks = new Tasks();
+  readonly #afterwards = new Tasks();
+  #scheduled = false;
+  #inside = false;
+  #operations = 0;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+  }
+
+  get inside(): boolean {
+    return this.#inside;
+  }
+
+  /** Whether there are tasks, or operations of the runtime that will bring some. */
+  get areWaiting(): boolean {
+    return this.#tasks.waiting || this.#operations > 0;
+  }
+
+  operations(change: 1 | -1): void {
+    this.#operations += change;
+  }
+
+  /** `run` must not throw. */
+  soon(run: () => void): void {
+    this.#tasks.add(run);
+    if (!this.#inside) this.#schedule();
+  }
+
+  /**
+   * For what touches the runtime's own lists (timers, immediates, asynchronous operations): a limit that stops a turn
+   * in the middle of such a change would leave them broken. Runs when the turn has ended; at once outside of one.
+   */
+  afterwards(run: () => void): void {
+    if (this.#inside) this.#afterwards.add(run);
+    else run();
+  }
+
+  /** A turn with a limit of its own; `after` runs when it has ended, stopped or not. */
+  alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
+    captured.setImmediate(() => {
+      this.#enter(entry.limitMs, entry.task);
+      entry.after();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    captured.setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#scheduled = false;
+    const finished = this.#enter(this.#options.limitMs(), () => this.#tasks.runAll());
+    if (this.#tasks.waiting) this.#schedule();
+    if (!finished) this.#options.onStopped();
+    if (!this.#scheduled) this.#options.onIdle();
+  }
+
+  #enter(limitMs: number, task: () => void): boolean {
+    this.#inside = true;
+    const finished = this.#entry.run(limitMs > SHORTEST_MS ? limitMs : SHORTEST_MS, task);
+    this.#inside = false;
+    this.#options.onLeft();
+    this.#afterwards.runAll();
+    return finished;
+  }
+}

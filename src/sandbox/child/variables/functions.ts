@@ -1,0 +1,111 @@
+import { look } from "../intrinsics/look.ts";
+import { classNameOf, isClassText, ownData } from "../view/object_kind.ts";
+
+export interface KnownFunction {
+  readonly kind: "function" | "class";
+  readonly source: string;
+  readonly requires: readonly string[];
+}
+
+interface KnownClass {
+  readonly name: string;
+  readonly hidden: boolean;
+}
+
+/** Functions and classes whose text says all about them, because it stands at the top level of a block. */
+export class KnownFunctions {
+  readonly #functions = new look.WeakMap<object, KnownFunction>();
+  /** By prototype object. */
+  readonly #classes = new look.WeakMap<object, KnownClass>();
+
+  /** Remembers `value` under `name` if it is what `source` evaluates to. */
+  learn(
+    value: object,
+    made: { readonly name: string; readonly source: string; readonly requires: readonly string[] },
+  ): void {
+    const { name, source, requires } = made;
+    if (source === "" || look.weakGet(this.#functions, value)) return;
+    const text = look.functionText(value);
+    if (!sameFunction(text, source)) return;
+    this.add(value, { name, source, requires });
+  }
+
+  /** The same for a value that was evaluated from the source just now. */
+  add(
+    value: object,
+    made: { readonly name: string; readonly source: string; readonly requires: readonly string[] },
+  ): void {
+    const { name, source, requires } = made;
+    const kind = isClassText(look.functionText(value)) ? "class" : "function";
+    look.weakSet(this.#functions, value, { kind, source, requires });
+    const prototype = kind === "class" ? ownData(value, "prototype") : null;
+    if (typeof prototype === "object" && prototype !== null) {
+      look.weakSet(this.#classes, prototype, { name, hidden: hasPrivateNames(source) });
+    }
+  }
+
+  /** A namespace; of a class or function that it adds to, both. */
+  addNamespace(
+    value: object,
+    made: { readonly name: string; readonly source: string; readonly requires: readonly string[] },
+  ): void {
+    const { source, requires } = made;
+    if (typeof value === "function") this.add(value, made);
+    look.weakSet(this.#functions, value, { kind: "class", source, requires });
+  }
+
+  find(value: object): KnownFunction | undefined {
+    return look.weakGet(this.#functions, value) as KnownFunction | undefined;
+  }
+
+  /** The class of an instance, or why instances of it cannot be kept. */
+  classOf(value: object): { readonly name: string } | { readonly reason: string } {
+    let name = "", at = look.prototypeOf(value);
+    for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
+      const known = look.weakGet(this.#classes, at) as KnownClass | undefined;
+      if (!known) break;
+      name ||= known.name;
+      if (known.hidden) return { reason: `an instance of ${known.name}, which has private fields` };
+      at = look.prototypeOf(at);
+    }
+    if (name) return { name };
+    return { reason: `an instance of ${classNameOf(value) || "a prototype"} that no block declares at its top level` };
+  }
+}
+
+/** A declaration runs without its name (`f=function(a) {…}`), so texts are compared from the parameters on. */
+function sameFunction(text: string, source: string): boolean {
+  if (text === source) return true;
+  const head = look.slice(source, 0, 5);
+  if (head === "class" || isClassText(text)) return false;
+  const a = look.indexOf(text, "("), b = look.indexOf(source, "(");
+  return a >= 0 && b >= 0 && isKeyword(text, a) && isKeyword(source, b) &&
+    look.slice(text, a) === look.slice(source, b);
+}
+
+function isKeyword(text: string, end: number): boolean {
+  const at = look.indexOf(text, "function");
+  return at >= 0 && at < end;
+}
+
+/** `#name` outside strings, templates and comments. */
+export function hasPrivateNames(source: string): boolean {
+  let quote = 0;
+  for (let i = 0; i < source.length; i++) {
+    const c = look.charCodeAt(source, i), next = look.charCodeAt(source, i + 1);
+    if (quote !== 0) {
+      if (c === 92) i++;
+      else if (c === quote) quote = 0;
+    } else if (c === 34 || c === 39 || c === 96) quote = c;
+    else if (c === 47 && (next === 47 || next === 42)) {
+      const end = look.indexOf(source, next === 47 ? "\n" : "*/", i + 2);
+      if (end < 0) return false;
+      i = end;
+    } else if (c === 35 && isLetter(next)) return true;
+  }
+  return false;
+}
+
+function isLetter(c: number): boolean {
+  return (c >= 97 && c <= 122) || (c >= 65 && c <= 90) || c === 95 || c === 36 || c > 127;
+}

@@ -1,0 +1,218 @@
+import type { VariableImage } from "../../../domain/query/variable.ts";
+import { decode } from "../../codec/codec.ts";
+import { bareList } from "../../codec/intrinsics.ts";
+import { look } from "../intrinsics/look.ts";
+import { ownData } from "../view/object_kind.ts";
+import { UNSAVED, type VariableRecord } from "./entry.ts";
+import { changeHash } from "./hash.ts";
+import { bindOwn } from "./own.ts";
+import { isObject, type SaveParts, snapshot } from "./save.ts";
+
+/** What became of one variable; the `RestoreReport` of the sandbox. */
+export interface RestoredVariable {
+  readonly name: string;
+  readonly how: "data" | "eval" | "skipped" | "lost";
+  readonly reason: string;
+}
+
+export interface RestoreParts extends SaveParts {
+  /** Runs a script of ours in the realm. */
+  readonly evaluate: (code: string, name: string) => unknown;
+  /** Makes the name exist and gives its record. May throw. */
+  readonly declare: (image: VariableImage) => VariableRecord;
+  readonly get: (name: string) => unknown;
+  readonly set: (name: string, value: unknown) => void;
+  readonly remove: (name: string) => void;
+}
+
+/** Brings variables back: values are bound, sources evaluated, each after what it requires. Never throws. One use. */
+export class Restoring {
+  readonly #parts: RestoreParts;
+  readonly #images: Record<string, VariableImage> = look.create(null);
+  readonly #reports: Record<string, RestoredVariable> = look.create(null);
+  readonly #tables: Record<string, unknown> = look.create(null);
+  readonly #missing: Record<string, true> = look.create(null);
+  /** Records of the values that were bound. */
+  readonly #bound: Record<string, VariableRecord> = look.create(null);
+  /** Names that came out of one table, by its hash. */
+  readonly shared: Record<string, string[]> = look.create(null);
+
+  constructor(images: readonly VariableImage[], parts: RestoreParts) {
+    this.#parts = parts;
+    for (let i = 0; i < images.length; i++) this.#images[images[i]!.name] = images[i]!;
+  }
+
+  /** Classes are needed by what comes after them, functions by nothing but calls: these first, as they run nothing. */
+  run(images: readonly VariableImage[]): RestoredVariable[] {
+    for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
+    const reports = bareList<RestoredVariable>();
+    for (let i = 0; i < images.length; i++) {
+      this.#visit(images[i]!.name);
+      reports[i] = this.#reports[images[i]!.name]!;
+    }
+    this.#undo(images);
+    for (let i = 0; i < images.length; i++) this.#bindOwn(images[i]!);
+    return look.setPrototypeOf(reports, look.array) as RestoredVariable[];
+  }
+
+  #visit(name: string): void {
+    const image = this.#images[name];
+    if (!image || this.#reports[name]) return;
+    this.#reports[name] = { name, how: "skipped", reason: "it requires itself" };
+    if (image.kind !== "function") {
+      for (let i = 0; i < image.requires.length; i++) this.#visit(image.requires[i]!);
+    }
+    this.#reports[name] = this.#restore(image);
+  }
+
+  #restore(image: VariableImage): RestoredVariable {
+    const { name, kind } = image;
+    if (kind === "lost") return { name, how: "lost", reason: image.reason };
+    if (kind === "pending") return { name, how: "lost", reason: "a promise is not kept" };
+    try {
+      const entry = this.#parts.declare(image);
+      if (kind === "function" || kind === "class") this.#evaluate(image);
+      else this.#bind(image, entry);
+      return { name, how: kind === "function" || kind === "class" ? "eval" : "data", reason: "" };
+    } catch (error) {
+      this.#parts.remove(name);
+      return { name, how: "lost", reason: messageOf(error) };
+    }
+  }
+
+  #evaluate({ name, source, requires, summary }: VariableImage): void {
+    const text = summary.declaration === "function" ? withoutName(source, name) : source;
+    this.#parts.evaluate(`"use strict";${name}=\n${text}\n`, name);
+    const value = this.#parts.get(name);
+    if (summary.declaration === "namespace" && typeof value === "object" && value !== null) {
+      return this.#parts.functions.addNamespace(value, { name, source, requires });
+    }
+    if (typeof value !== "function") throw new look.TypeError("Cannot restore it: its source makes no function");
+    if (summary.declaration === "namespace") {
+      return this.#parts.functions.addNamespace(value, { name, source, requires });
+    }
+    this.#parts.functions.add(value, { name, source, requires });
+  }
+
+  #bind(image: VariableImage, entry: VariableRecord): void {
+    const { name, bytes, root } = image;
+    this.#bound[name] = entry;
+    if (root === null) {
+      const value = this.#decode(bytes);
+      entry.primitive = isObject(value) ? UNSAVED : value;
+      entry.hash = isObject(value) ? `${image.kind}:${changeHash(bytes)}` : image.kind;
+      return this.#parts.set(name, value);
+    }
+    entry.primitive = UNSAVED;
+    const hash = changeHash(bytes);
+    const table = this.#table(hash, bytes);
+    for (let i = 0; i < image.requires.length; i++) {
+      if (this.#missing[image.requires[i]!]) {
+        throw new look.TypeError(`Cannot restore it: the class ${image.requires[i]} does not exist`);
+      }
+    }
+    if (typeof table !== "object" || table === null || !look.hasOwn(table, root)) {
+      throw new look.TypeError("Cannot restore it: the table has no such value");
+    }
+    const members = this.shared[hash] ??= bareList();
+    members[members.length] = name;
+    const value = ownData(table, root);
+    this.#parts.set(name, value);
+    entry.tableHash = hash;
+    entry.hash = snapshot(entry, value, this.#parts)?.hash ?? "";
+  }
+
+  /** Evaluating a class runs its static fields and blocks: what they changed of the data is as it was kept again. */
+  #undo(images: readonly VariableImage[]): void {
+    const reached: Record<string, true> = look.create(null);
+    for (let i = 0; i < images.length; i++) {
+      const { name, kind, source, summary } = images[i]!;
+      if (kind === "class" && (summary.declaration === "namespace" || look.indexOf(source, "static") >= 0)) {
+        this.#reach(name, reached);
+      }
+    }
+    for (const name in reached) {
+      const entry = this.#bound[name];
+      if (!entry || this.#reports[name]?.how !== "data") continue;
+      const now = snapshot(entry, this.#parts.get(name), this.#parts);
+      if (now && now.hash !== entry.hash) this.#bindAgain(name);
+    }
+  }
+
+  #reach(name: string, reached: Record<string, true>): void {
+    const image = this.#images[name];
+    if (!image || reached[name]) return;
+    reached[name] = true;
+    if (image.kind !== "function" && image.kind !== "class") return;
+    for (let i = 0; i < image.requires.length; i++) this.#reach(image.requires[i]!, reached);
+  }
+
+  #bindAgain(name: string): void {
+    const image = this.#images[name]!;
+    const table = image.root === null ? null : changeHash(image.bytes);
+    const names = table === null ? null : this.shared[table];
+    if (table === null || !names) return this.#bind(image, this.#bound[name]!);
+    delete this.#tables[table];
+    delete this.shared[table];
+    for (let i = 0; i < names.length; i++) this.#bind(this.#images[names[i]!]!, this.#bound[names[i]!]!);
+  }
+
+  #bindOwn({ name, kind, bytes }: VariableImage): void {
+    if ((kind !== "function" && kind !== "class") || look.viewLength(bytes) === 0) return;
+    const value = this.#parts.get(name);
+    try {
+      const own = this.#decode(bytes);
+      const isThere = typeof value === "function" || (typeof value === "object" && value !== null);
+      if (isThere && typeof own === "object" && own !== null) bindOwn(value, own);
+    } catch {
+      return; // instances in it of a class that is lost: it has what its code gives it
+    }
+  }
+
+  #decode(bytes: VariableImage["bytes"]): unknown {
+    return decode(bytes, { prototypeOf: (name) => this.#prototypeOf(name) });
+  }
+
+  /** Values of several variables. A class that is missing takes away those that need it, not the others. */
+  #table(hash: string, bytes: VariableImage["bytes"]): unknown {
+    if (hash in this.#tables) return this.#tables[hash];
+    for (const name in this.#images) {
+      const other = this.#images[name]!;
+      if (other.root === null || (other.bytes !== bytes && changeHash(other.bytes) !== hash)) continue;
+      for (let i = 0; i < other.requires.length; i++) this.#visit(other.requires[i]!);
+    }
+    return this.#tables[hash] = decode(bytes, {
+      prototypeOf: (name) => {
+        const prototype = this.#prototypeOf(name);
+        if (!prototype) this.#missing[name] = true;
+        return prototype ?? look.object;
+      },
+    });
+  }
+
+  #prototypeOf(name: string): object | null {
+    const made = this.#parts.get(name);
+    if (typeof made !== "function") return null;
+    const prototype = ownData(made, "prototype");
+    return typeof prototype === "object" ? prototype : null;
+  }
+}
+
+/** A function declaration binds its name in the shared scope, not inside itself: `fib` calls what `fib` is then. */
+function withoutName(source: string, name: string): string {
+  const open = look.indexOf(source, "(");
+  const head = look.slice(source, 0, open);
+  const at = look.indexOf(head, "function");
+  if (open < 0 || at < 0 || look.indexOf(head, name) < 0) return source;
+  const star = look.indexOf(head, "*") >= 0 ? "*" : "";
+  const bare = `${look.slice(head, 0, at)}function${star}`;
+  const left = open - bare.length; // columns stay what they are
+  return bare + (left > 0 ? look.repeat(" ", left) : "") + look.slice(source, open);
+}
+
+function messageOf(error: unknown): string {
+  const message = typeof error === "object" && error !== null && !look.isProxy(error)
+    ? look.descriptorOf(error, "message")?.value
+    : undefined;
+  return typeof message === "string" && message !== "" ? look.slice(message, 0, 300) : "it could not be evaluated";
+}

@@ -1,0 +1,160 @@
+import type { VariableImage, VariableKind } from "../../../domain/query/variable.ts";
+import { encode } from "../../codec/codec.ts";
+import { bareList } from "../../codec/intrinsics.ts";
+import type { Bytes } from "../../protocol.ts";
+import { look } from "../intrinsics/look.ts";
+import { isClassText, promiseState } from "../view/object_kind.ts";
+import { summarize } from "../view/summary.ts";
+import { UNSAVED, type VariableRecord } from "./entry.ts";
+import type { KnownFunctions } from "./functions.ts";
+import { changeHash } from "./hash.ts";
+import { encodeOwn } from "./own.ts";
+
+/** What a variable is at the end of a block. */
+export interface VariableSnapshot {
+  readonly entry: VariableRecord;
+  readonly value: unknown;
+  readonly kind: VariableKind;
+  readonly bytes: Bytes;
+  readonly source: string;
+  readonly requires: readonly string[];
+  readonly reason: string;
+  readonly hash: string;
+}
+
+const MAX_BYTES = 64 << 20;
+export const NO_BYTES: Bytes = new Uint8Array(0);
+
+export interface SaveParts {
+  readonly functions: KnownFunctions;
+}
+
+/** Looks at one variable. Null where it is certainly as it was saved. */
+export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts): VariableSnapshot | null {
+  if (!isObject(value)) {
+    if (typeof value === "symbol") return lost(entry, value, "a symbol is not kept");
+    return look.is(value, entry.primitive) ? null : data(entry, value, parts);
+  }
+  if (look.isProxy(value)) return lost(entry, value, "a Proxy is not kept");
+  if (typeof value === "function") return code(entry, value, parts);
+  if (look.isPromise(value)) {
+    if (promiseState(value).state !== "pending") {
+      return lost(entry, value, "a promise is not kept: await it and keep what it gives");
+    }
+    return { ...blank(entry, value), kind: "pending", source: entry.statement, hash: `pending:${entry.statement}` };
+  }
+  return parts.functions.find(value) ? code(entry, value, parts) : data(entry, value, parts);
+}
+
+function blank(entry: VariableRecord, value: unknown): VariableSnapshot {
+  return { entry, value, kind: "lost", bytes: NO_BYTES, source: "", requires: [], reason: "", hash: "" };
+}
+
+function lost(entry: VariableRecord, value: unknown, reason: string): VariableSnapshot {
+  return { ...blank(entry, value), source: entry.statement, reason, hash: `lost:${reason}:${entry.statement}` };
+}
+
+function code(entry: VariableRecord, value: object, { functions }: SaveParts): VariableSnapshot {
+  if (typeof value === "function") functions.learn(value, entry);
+  const known = functions.find(value);
+  if (known) {
+    const { kind, source, requires } = known;
+    const bytes = encodeOwn(value, functions) ?? NO_BYTES;
+    return { ...blank(entry, value), kind, source, requires, bytes, hash: codeHash(known, bytes) };
+  }
+  return lost(entry, value, whyLost(look.functionText(value)));
+}
+
+function whyLost(text: string): string {
+  if (look.indexOf(text, "[native code]") >= 0) return "a built-in or bound function";
+  if (isClassText(text)) return "a class that a call made, or one that awaits something where it is declared";
+  return "a function that a call made: what it closes over cannot be kept";
+}
+
+export function codeHash(code: { readonly kind: string; readonly source: string }, own: Bytes): string {
+  const state = look.viewLength(own) > 0 ? `:${changeHash(own)}` : "";
+  return `${code.kind}${state}:${code.source}`;
+}
+
+function data(entry: VariableRecord, value: unknown, { functions }: SaveParts): VariableSnapshot {
+  const classes = bareList<string>();
+  let rootClass = "";
+  try {
+    const bytes = encode(value, {
+      maxBytes: MAX_BYTES,
+      instanceOf: (found) => {
+        const answer = functions.classOf(found);
+        if ("name" in answer) {
+          if (found === value) rootClass = answer.name;
+          addOnce(classes, answer.name);
+        }
+        return answer;
+      },
+    });
+    const kind = rootClass ? "instance" : "data";
+    const hash = isObject(value) ? `${kind}:${changeHash(bytes)}` : changedHash(entry);
+    const requires = look.setPrototypeOf(classes, look.array) as string[];
+    return { ...blank(entry, value), kind, bytes, source: rootClass, requires, hash };
+  } catch (error) {
+    return lost(entry, value, reasonOf(error));
+  }
+}
+
+export function isObject(value: unknown): value is object {
+  return value !== null && (typeof value === "object" || typeof value === "function");
+}
+
+/** Of a value that is known to be another one than the entry's: reading a large text for that would take a while. */
+function changedHash(entry: VariableRecord): string {
+  return entry.hash === "data" ? "data again" : "data";
+}
+
+/** Why the codec refused it, as what is known of the variable. */
+function reasonOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "it cannot be kept";
+  if (look.descriptorOf(error, "tooLarge")?.value === true) return "it is larger than 64 MiB";
+  const what: unknown = look.descriptorOf(error, "what")?.value,
+    path: unknown = look.descriptorOf(error, "path")?.value;
+  if (typeof what !== "string" || typeof path !== "string") return "it cannot be kept";
+  return path === "" ? what : `in it ${path}: ${what}`;
+}
+
+export function addOnce(list: string[], name: string): void {
+  for (let i = 0; i < list.length; i++) if (list[i] === name) return;
+  list[list.length] = name;
+}
+
+/** Values that share objects in one table, each under its name. Null where they are too large together. */
+export function encodeTogether(snapshots: readonly VariableSnapshot[], { functions }: SaveParts): Bytes | null {
+  const table: Record<string, unknown> = look.create(null);
+  for (let i = 0; i < snapshots.length; i++) table[snapshots[i]!.entry.name] = snapshots[i]!.value;
+  try {
+    return encode(table, { maxBytes: MAX_BYTES, instanceOf: (found) => functions.classOf(found) });
+  } catch {
+    return null;
+  }
+}
+
+/** Notes in the entry what is saved now, and makes its image. */
+export function imageOf(
+  shot: VariableSnapshot,
+  table: { readonly bytes: Bytes; readonly hash: string } | null,
+): VariableImage {
+  const { entry, value, kind, source, requires, reason } = shot;
+  entry.kind = kind;
+  entry.hash = shot.hash;
+  entry.tableHash = table?.hash ?? "";
+  entry.size = look.viewLength(shot.bytes);
+  entry.primitive = isObject(value) ? UNSAVED : value;
+  const { name, declaration, doc } = entry;
+  return {
+    name,
+    kind,
+    bytes: table?.bytes ?? shot.bytes,
+    root: table ? name : null,
+    source,
+    requires,
+    reason,
+    summary: summarize(value, { name, declaration, doc, source: kind === "function" ? source : "" }),
+  };
+}

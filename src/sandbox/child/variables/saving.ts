@@ -1,0 +1,210 @@
+import type { VariableImage, VariableKind } from "../../../domain/query/variable.ts";
+import { bareList } from "../../codec/intrinsics.ts";
+import type { Bytes } from "../../protocol.ts";
+import { IdentityWalk } from "./identity.ts";
+import { look } from "../intrinsics/look.ts";
+import type { Group, VariableRecord } from "./entry.ts";
+import { addOnce, encodeTogether, imageOf, isObject, type SaveParts, snapshot, type VariableSnapshot } from "./save.ts";
+import { changeHash } from "./hash.ts";
+
+export interface SavingParts extends SaveParts {
+  readonly entries: Readonly<Record<string, VariableRecord>>;
+  readonly has: (name: string) => boolean;
+  readonly get: (name: string) => unknown;
+  readonly drop: (name: string) => void;
+}
+
+interface Named {
+  readonly declarations: readonly { readonly name: string }[];
+  readonly assigned?: readonly { readonly name: string }[];
+  readonly reads: readonly string[];
+}
+
+const WALK = { objects: 50_000, ms: 5 };
+const LARGE = 64 << 10;
+/** Whoever names one of these can reach every variable. */
+const REACH_ALL = ["globalThis", "results"];
+
+/** The end of one block: which variables it can have changed, which did, and what is to be stored of them. One use. */
+export class Saving {
+  readonly #parts: SavingParts;
+  readonly #named: Record<string, true> = look.create(null);
+  readonly #candidates: Record<string, VariableRecord> = look.create(null);
+  readonly #shots: Record<string, VariableSnapshot> = look.create(null);
+  readonly #was: Record<string, VariableKind> = look.create(null);
+
+  constructor(parts: SavingParts) {
+    this.#parts = parts;
+  }
+
+  run(block: Named): { saved: VariableImage[]; touched: string[]; pending: string[]; lost: string[] } {
+    this.#name(block);
+    for (const name in this.#named) this.#reach(name);
+    for (const name in this.#parts.entries) if (this.#parts.entries[name]!.kind === "pending") this.#reach(name);
+    this.#look();
+    this.#regroup();
+    const declared: Record<string, true> = look.create(null);
+    for (let i = 0; i < block.declarations.length; i++) declared[block.declarations[i]!.name] = true;
+    const saved = bareList<VariableImage>(), touched = bareList<string>(), lost = bareList<string>();
+    for (const name in this.#parts.entries) {
+      const shot = this.#shots[name];
+      if (!shot) continue;
+      const before = shot.entry.hash;
+      const image = this.#image(shot);
+      if (!image) continue;
+      saved[saved.length] = image;
+      if (before !== shot.hash && !declared[name]) touched[touched.length] = name;
+      if (shot.kind === "lost" && this.#was[name] !== "pending") lost[lost.length] = name;
+    }
+    const plain = <T>(list: T[]): T[] => look.setPrototypeOf(list, look.array) as T[];
+    return { saved: plain(saved), touched: plain(touched), pending: plain(this.#pending()), lost: plain(lost) };
+  }
+
+  #name({ declarations, assigned = [], reads }: Named): void {
+    const { entries } = this.#parts;
+    for (let i = 0; i < reads.length; i++) {
+      if (reads[i] === REACH_ALL[0] || reads[i] === REACH_ALL[1]) {
+        for (const name in entries) this.#named[name] = true;
+      } else if (entries[reads[i]!]) this.#named[reads[i]!] = true;
+    }
+    for (let i = 0; i < declarations.length; i++) this.#named[declarations[i]!.name] = true;
+    for (let i = 0; i < assigned.length; i++) this.#named[assigned[i]!.name] = true;
+  }
+
+  /** A variable, what its code can reach, and what may share an object with it. */
+  #reach(first: string): void {
+    const queue = bareList<string>();
+    queue[0] = first;
+    for (let i = 0; i < queue.length; i++) {
+      const name = queue[i]!, entry = this.#parts.entries[name];
+      if (!entry || this.#candidates[name]) continue;
+      if (!this.#parts.has(name)) {
+        this.#parts.drop(name); // a block deleted it
+        continue;
+      }
+      this.#candidates[name] = entry;
+      const isData = entry.kind === "data" || entry.kind === "instance";
+      const uses = isData ? entry.classes : entry.requires;
+      for (let k = 0; k < uses.length; k++) queue[queue.length] = uses[k]!;
+      const members = entry.group?.members;
+      for (let k = 0; members && k < members.length; k++) queue[queue.length] = members[k]!;
+    }
+  }
+
+  /** Functions and classes first: the others' values may be instances of them. */
+  #look(): void {
+    for (const name in this.#candidates) if (typeof this.#parts.get(name) === "function") this.#lookAt(name);
+    for (const name in this.#candidates) if (typeof this.#parts.get(name) !== "function") this.#lookAt(name);
+  }
+
+  #lookAt(name: string): void {
+    const entry = this.#candidates[name]!;
+    if (entry.group?.coarse && !this.#named[name] && entry.size > LARGE) return;
+    const shot = snapshot(entry, this.#parts.get(name), this.#parts);
+    if (!shot) return;
+    this.#was[name] = entry.kind;
+    entry.kind = shot.kind;
+    if (shot.kind === "data" || shot.kind === "instance") entry.classes = shot.requires;
+    this.#shots[name] = shot;
+  }
+
+  /** Only what the block could reach can have come to share objects, or ceased to. */
+  #regroup(): void {
+    const walk = new IdentityWalk(WALK);
+    const groups: Record<string, Group> = look.create(null);
+    for (const name in this.#candidates) {
+      groups[name] = { members: listOf(name), coarse: false };
+      const shared = walk.add(name, this.#parts.get(name));
+      for (let i = 0; i < shared.length; i++) join(groups, name, shared[i]!);
+      this.#joinMakers(groups, name);
+    }
+    const all: Group | null = walk.exceeded ? { members: bareList(), coarse: true } : null;
+    for (const name in this.#candidates) {
+      const group = all && isObject(this.#parts.get(name)) ? all : groups[name]!;
+      if (group === all) group.members[group.members.length] = name;
+      this.#candidates[name]!.group = group.members.length > 1 || group === all ? group : null;
+    }
+  }
+
+  /** What a closure holds is not seen from outside: it goes with what it was made from and made together with. */
+  #joinMakers(groups: Record<string, Group>, name: string): void {
+    const { requires, statement, kind } = this.#candidates[name]!;
+    for (const other in groups) {
+      if (other === name) continue;
+      const { kind: otherKind, statement: otherStatement, requires: otherRequires } = this.#candidates[other]!;
+      if (kind !== "lost" && otherKind !== "lost") continue;
+      const together = statement !== "" && statement === otherStatement;
+      if (together || (otherKind === "lost" && has(requires, other)) || (kind === "lost" && has(otherRequires, name))) {
+        join(groups, name, other);
+      }
+    }
+  }
+
+  /** The image of a changed variable; with others of its table where they share objects. Of a group that is only
+   * assumed some are not looked at, so that its table says nothing about who is unchanged. */
+  #image(shot: VariableSnapshot): VariableImage | null {
+    const { entry, hash } = shot;
+    if (hash === entry.hash && entry.group?.coarse) return null;
+    const table = this.#table(shot);
+    return hash === entry.hash && (table?.hash ?? "") === entry.tableHash ? null : imageOf(shot, table);
+  }
+
+  readonly #tables = new look.Map<Group, { readonly bytes: Bytes; readonly hash: string } | null>();
+
+  #table({ entry, kind }: VariableSnapshot): { readonly bytes: Bytes; readonly hash: string } | null {
+    const { group } = entry;
+    if (!group || (kind !== "data" && kind !== "instance")) return null;
+    const known = look.mapGet(this.#tables, group) as { bytes: Bytes; hash: string } | null | undefined;
+    if (known !== undefined) return known;
+    const members = bareList<VariableSnapshot>();
+    for (let i = 0; i < group.members.length; i++) {
+      const other = this.#shots[group.members[i]!];
+      if (other && (other.kind === "data" || other.kind === "instance") && isObject(other.value)) {
+        members[members.length] = other;
+      }
+    }
+    sortByName(members);
+    const bytes = members.length > 1 ? encodeTogether(members, this.#parts) : null;
+    const table = bytes ? { bytes, hash: changeHash(bytes) } : null;
+    look.mapSet(this.#tables, group, table);
+    return table;
+  }
+
+  #pending(): string[] {
+    const names = bareList<string>();
+    for (const name in this.#parts.entries) {
+      if (this.#parts.entries[name]!.kind === "pending") addOnce(names, name);
+    }
+    return names;
+  }
+}
+
+function listOf(name: string): string[] {
+  const list = bareList<string>();
+  list[0] = name;
+  return list;
+}
+
+function has(list: readonly string[], name: string): boolean {
+  for (let i = 0; i < list.length; i++) if (list[i] === name) return true;
+  return false;
+}
+
+function join(groups: Record<string, Group>, a: string, b: string): void {
+  const into = groups[a]!, from = groups[b];
+  if (!from || from === into) return;
+  for (let i = 0; i < from.members.length; i++) {
+    into.members[into.members.length] = from.members[i]!;
+    groups[from.members[i]!] = into;
+  }
+}
+
+/** So that the same values make the same table, whichever was named first. */
+function sortByName(list: VariableSnapshot[]): void {
+  for (let i = 1; i < list.length; i++) {
+    const one = list[i]!;
+    let at = i;
+    for (; at > 0 && list[at - 1]!.entry.name > one.entry.name; at--) list[at] = list[at - 1]!;
+    list[at] = one;
+  }
+}

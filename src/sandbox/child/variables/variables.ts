@@ -1,0 +1,295 @@
+import type { VariableImage, VariableSummary } from "../../../domain/query/variable.ts";
+import { bareList } from "../../codec/intrinsics.ts";
+import type { BlockNames } from "./block_names.ts";
+import { captured } from "../intrinsics/captured.ts";
+import { look } from "../intrinsics/look.ts";
+import { fileOfRestored } from "../errors/ran_blocks.ts";
+import type { Declaration } from "../rewrite/declarations.ts";
+import { summarize } from "../view/summary.ts";
+import { newEntry, type VariableRecord } from "./entry.ts";
+import { describeFilled, goesOn } from "./filled.ts";
+import { KnownFunctions } from "./functions.ts";
+import { type RestoredVariable, Restoring } from "./restore.ts";
+import { addOnce, codeHash } from "./save.ts";
+import { Saving } from "./saving.ts";
+
+export interface VariablesOptions {
+  /** The object whose properties are the variables; globalThis if left out. */
+  readonly global?: object;
+  /** Runs a script in the realm; host calls are off meanwhile. */
+  readonly evaluate?: (code: string, name: string) => unknown;
+}
+
+export interface BlockEnd {
+  /** New versions, in order of definition. */
+  readonly saved: readonly VariableImage[];
+  /** Names that changed without being declared by the block. */
+  readonly touched: readonly string[];
+  /** Names that hold a promise which has not settled. */
+  readonly pending: readonly string[];
+  /** Names whose new value cannot be kept. */
+  readonly lost: readonly string[];
+}
+
+function runScript(code: string, name: string): unknown {
+  return new captured.Script(code, { filename: fileOfRestored(name) }).runInThisContext();
+}
+
+/** The user's variables: global properties of the realm, with what must be known to keep them. */
+export class RealmVariables {
+  readonly #global: object;
+  readonly #evaluate: (code: string, name: string) => unknown;
+  readonly #entries: Record<string, VariableRecord> = look.create(null);
+  /** What the realm had under a name that a variable took. */
+  readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
+  /** Names that `declare` made and no block has finished with. */
+  readonly #fresh: Record<string, true> = look.create(null);
+  readonly #system: Record<string, true> = look.create(null);
+  /** Bound from outside and not saved yet. */
+  #bound = bareList<string>();
+  /** Enums and namespaces of the block that runs which go on with what is there. */
+  #goingOn: Record<string, true> = look.create(null);
+  /** The same, and "filled" once the block has filled them. */
+  #filled: Record<string, unknown> = look.create(null);
+  /** What the names that it declares held before it. */
+  #before: Record<string, unknown> = look.create(null);
+  readonly #functions = new KnownFunctions();
+
+  constructor(options: VariablesOptions = {}) {
+    this.#global = options.global ?? globalThis;
+    this.#evaluate = options.evaluate ?? runScript;
+  }
+
+  /** Makes the names exist before a block that declares them runs; a name that exists keeps its value. Throws
+   * SyntaxError for a name that the realm does not give away. */
+  declare(names: readonly string[]): void {
+    for (let i = 0; i < names.length; i++) this.#declare(names[i]!);
+  }
+
+  #declare(name: string): VariableRecord {
+    const known = this.#entries[name];
+    const found = look.descriptorOf(this.#global, name);
+    if (known && found && look.hasOwn(found, "value") && found.writable) return known;
+    if (found && !found.configurable) {
+      if (!look.hasOwn(found, "value") || !found.writable) {
+        throw new look.SyntaxError(`Cannot declare ${name}: the sandbox needs that name`);
+      }
+    } else {
+      if (found && !known) this.#shadowed[name] = found;
+      this.#define(name, undefined);
+    }
+    if (!known) this.#fresh[name] = true;
+    return this.#entries[name] ??= newEntry(name);
+  }
+
+  #define(name: string, value: unknown): void {
+    const descriptor: PropertyDescriptor & { __proto__: null } = {
+      __proto__: null,
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    };
+    look.defineProperty(this.#global, name, descriptor);
+  }
+
+  /** Call it when a block has ended. `ok: false`: names that it declared and did not come to are taken back. */
+  afterBlock(block: BlockNames, { ok = true }: { readonly ok?: boolean } = {}): BlockEnd {
+    const { declarations, assigned = [], reads } = block;
+    for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
+    for (let i = 0; i < assigned.length; i++) this.#describe(assigned[i]!, null);
+    if (!ok) this.#takeBack();
+    for (const name in this.#fresh) delete this.#fresh[name];
+    const all = this.#bound;
+    for (let i = 0; i < reads.length; i++) all[all.length] = reads[i]!;
+    this.#bound = bareList();
+    return new Saving({
+      entries: this.#entries,
+      functions: this.#functions,
+      has: (name) => look.hasOwn(this.#global, name),
+      get: (name) => this.#get(name),
+      drop: (name) => this.#drop(name),
+    }).run({ declarations, assigned, reads: all });
+  }
+
+  /** Which enums and namespaces of a block go on with what an earlier one declared, as they would in one file. The
+   * block notes in it which it has filled. */
+  goingOn(declarations: readonly Declaration[]): Readonly<Record<string, unknown>> {
+    const found: Record<string, true> = look.create(null);
+    this.#filled = look.create(null);
+    this.#before = look.create(null);
+    for (let i = 0; i < declarations.length; i++) {
+      const { name } = declarations[i]!, entry = this.#entries[name];
+      this.#before[name] = this.#get(name);
+      if (!entry || !goesOn(declarations[i]!, { entry, value: this.#get(name) })) continue;
+      found[name] = this.#filled[name] = true;
+    }
+    this.#goingOn = found;
+    return this.#filled;
+  }
+
+  /** An assignment gives a new value and leaves the declaration's word and comment. */
+  #describe(described: Declaration, declaration: string | null): void {
+    const { name, doc, source, statement, requires } = described;
+    const entry = this.#entries[name];
+    if (!entry) return;
+    const isFilled = declaration === "enum" || declaration === "namespace";
+    if (isFilled && this.#describeFilled(entry, described)) return;
+    if (declaration !== null) {
+      entry.declaration = declaration;
+      entry.doc = doc;
+    }
+    entry.source = source;
+    entry.statement = statement;
+    entry.requires = requires;
+  }
+
+  /** False for an alias of a plain value. */
+  #describeFilled(entry: VariableRecord, described: Declaration): boolean {
+    const { name, isAlias = false } = described;
+    const value = this.#get(name), on = this.#goingOn[name] ? entry : null;
+    const isDone = isAlias || this.#filled[name] === "filled";
+    if (value === undefined || (!on && value === this.#before[name])) return true; // the block did not come to it
+    if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
+    if (!isDone || look.isProxy(value)) {
+      if (!on) describeFilled(entry, { ...described, source: "", on });
+      return true;
+    }
+    describeFilled(entry, { ...described, on });
+    if (entry.declaration === "namespace" && entry.source !== "") this.#functions.addNamespace(value, entry);
+    return true;
+  }
+
+  #takeBack(): void {
+    for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
+  }
+
+  /** The value, accessors not run. */
+  #get(name: string): unknown {
+    const descriptor = look.descriptorOf(this.#global, name);
+    return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
+  }
+
+  #drop(name: string): void {
+    delete this.#entries[name];
+    delete this.#fresh[name];
+  }
+
+  #remove(name: string): void {
+    const before = this.#shadowed[name];
+    try {
+      if (before) look.defineProperty(this.#global, name, look.setPrototypeOf(before, null));
+      else look.deleteProperty(this.#global, name);
+    } catch {
+      this.#define(name, undefined); // the block made it permanent
+    }
+    delete this.#shadowed[name];
+    this.#drop(name);
+  }
+
+  /** Values are bound, sources evaluated in the order of what they require. One report for each image; never throws. */
+  restore(images: readonly VariableImage[]): RestoredVariable[] {
+    const restoring = new Restoring(images, {
+      functions: this.#functions,
+      evaluate: this.#evaluate,
+      declare: (image) => this.#declareImage(image),
+      get: (name) => this.#get(name),
+      set: (name, value) => this.#define(name, value),
+      remove: (name) => this.#remove(name),
+    });
+    const reports = restoring.run(images);
+    for (const name in this.#fresh) delete this.#fresh[name];
+    this.#regroup(restoring.shared);
+    return reports;
+  }
+
+  #declareImage({ name, kind, bytes, source, requires, summary }: VariableImage): VariableRecord {
+    const entry = this.#declare(name);
+    const isCode = kind === "function" || kind === "class";
+    entry.declaration = summary.declaration;
+    entry.doc = summary.doc;
+    entry.kind = kind;
+    entry.source = isCode ? source : "";
+    entry.requires = isCode ? requires : [];
+    entry.classes = isCode ? [] : requires;
+    entry.hash = isCode ? codeHash({ kind, source }, bytes) : "";
+    return entry;
+  }
+
+  #regroup(shared: Readonly<Record<string, string[]>>): void {
+    for (const hash in shared) {
+      const members = shared[hash]!;
+      const group = { members, coarse: false };
+      for (let i = 0; i < members.length; i++) {
+        const entry = this.#entries[members[i]!];
+        if (entry) entry.group = group;
+      }
+    }
+  }
+
+  /** Removes variables; what the realm had under the name is there again. Unknown names are ignored. */
+  forget(names: readonly string[]): void {
+    for (let i = 0; i < names.length; i++) if (this.#entries[names[i]!]) this.#remove(names[i]!);
+  }
+
+  /** Throws ReferenceError for a name that is neither a variable nor bound. */
+  read(name: string): unknown {
+    if (!look.hasOwn(this.#global, name)) throw new look.ReferenceError(`Cannot read ${name}: no such variable`);
+    return this.#get(name);
+  }
+
+  /** Like `read`, undefined for an unknown name. */
+  lookup(name: string): unknown {
+    return this.#get(name);
+  }
+
+  /** Sets a name; of the user's variables the next block's end saves it. */
+  bind(name: string, value: unknown, { user = false }: { readonly user?: boolean } = {}): void {
+    if (!user) {
+      this.#system[name] = true;
+      return this.#define(name, value);
+    }
+    const entry = this.#declare(name);
+    entry.hash = "";
+    entry.group = null;
+    addOnce(this.#bound, name);
+    this.#define(name, value);
+  }
+
+  /** A text that the main process keeps: no block saves it while it is the same. */
+  bindKept(name: string, text: string): void {
+    const entry = this.#declare(name);
+    delete this.#fresh[name];
+    entry.declaration = "const";
+    entry.kind = "data";
+    entry.hash = "";
+    entry.group = null;
+    entry.primitive = text;
+    this.#define(name, text);
+  }
+
+  /** Gives a variable its value. */
+  assign(name: string, value: unknown): void {
+    if (this.#entries[name] && look.hasOwn(this.#global, name)) this.#define(name, value);
+  }
+
+  /** In order of first definition. */
+  names(): string[] {
+    return look.keys(this.#entries);
+  }
+
+  /** The user's variables and the names that were bound beside them. */
+  allNames(): string[] {
+    const names = this.names();
+    for (const name in this.#system) if (!this.#entries[name]) names[names.length] = name;
+    return names;
+  }
+
+  /** Null for a name that is no variable. */
+  summaryOf(name: string): VariableSummary | null {
+    const entry = this.#entries[name];
+    if (!entry) return null;
+    const { declaration, doc, source } = entry;
+    return summarize(this.#get(name), { name, declaration, doc, source });
+  }
+}

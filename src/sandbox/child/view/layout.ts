@@ -1,0 +1,61 @@
+import { look } from "../intrinsics/look.ts";
+
+const WIDTH = 80;
+
+export interface Bounds {
+  readonly depth: number;
+  readonly items: number;
+  readonly chars: number;
+  readonly ms: number;
+}
+
+/** Where a value stands: its level, and how many characters of text it may take. */
+export interface Share {
+  readonly level: number;
+  readonly share: number;
+}
+
+export interface Container {
+  readonly open: string;
+  readonly close: string;
+  readonly parts: readonly string[];
+  readonly level: number;
+  /** Short parts of a list share lines. */
+  readonly list: boolean;
+}
+
+/** Parts on one line where they fit, else indented lines. */
+export function layOut({ open, close, parts, level, list }: Container): string {
+  if (parts.length === 0) return open + close;
+  let size = open.length + level * 2, longest = 0, oneLine = true;
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i]!;
+    size += part.length + 2;
+    if (part.length > longest) longest = part.length;
+    if (look.indexOf(part, "\n") >= 0) oneLine = false;
+  }
+  if (oneLine && size <= WIDTH) return `${open} ${joined(parts, ", ")} ${close}`;
+  const indent = look.repeat("  ", level + 1);
+  const lines = oneLine && list && longest <= 24 ? filled(parts, WIDTH - level * 2 - 2) : parts;
+  return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat("  ", level)}${close}`;
+}
+
+function joined(parts: readonly string[], separator: string): string {
+  let out = "";
+  for (let i = 0; i < parts.length; i++) out += i > 0 ? separator + parts[i] : parts[i];
+  return out;
+}
+
+function filled(parts: readonly string[], width: number): string[] {
+  const lines: string[] = Object.setPrototypeOf([], null);
+  let line = "";
+  for (let i = 0; i < parts.length; i++) {
+    if (line !== "" && line.length + parts[i]!.length + 2 > width) {
+      lines[lines.length] = line;
+      line = "";
+    }
+    line += line === "" ? parts[i]! : `, ${parts[i]}`;
+  }
+  lines[lines.length] = line;
+  return lines;
+}

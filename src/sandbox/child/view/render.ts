@@ -1,0 +1,179 @@
+import { look } from "../intrinsics/look.ts";
+import { follow, MISSING } from "./template_path.ts";
+import { answerText } from "./reader_text.ts";
+import { parseTemplate, pathOf, type TemplateToken } from "./template_tokens.ts";
+
+/** How the text resolved; the `RenderReport` of the sandbox. */
+export type Rendered =
+  | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
+
+export interface RenderOptions {
+  readonly lookup: (name: string) => unknown;
+  /** Names that `lookup` has a value for. */
+  readonly names: readonly string[];
+}
+
+const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
+
+/** Resolves the text of a final answer: a variable's name, a Mustache template over variables, or the text itself.
+ * Nothing is escaped, no function or getter is called, there are no partials. Never throws. */
+export function render(template: string, { lookup, names }: RenderOptions): Rendered {
+  const known = new Set(names);
+  const single = template.trim();
+  if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, lookup(single));
+  if (!template.includes("{{")) return { ok: true, from: "literal", text: template };
+  let tokens: TemplateToken[];
+  try {
+    tokens = parseTemplate(template);
+  } catch (error) {
+    if (!mentions(template, known)) return { ok: true, from: "literal", text: template };
+    return { ok: false, reason: `The template cannot be read: ${error instanceof Error ? error.message : "unknown"}` };
+  }
+  if (!namesVariable(tokens, known)) return { ok: true, from: "literal", text: template };
+  try {
+    return { ok: true, from: "template", text: new Renderer(known, lookup).run(tokens) };
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, reason: error.message };
+    return { ok: false, reason: "The template could not be rendered" };
+  }
+}
+
+function ofVariable(name: string, value: unknown): Rendered {
+  if (value === undefined || value === null) return { ok: false, reason: `The variable ${name} is ${value}` };
+  return { ok: true, from: "variable", text: answerText(value, MAX_CHARS) };
+}
+
+/** Some tag of a template that cannot be parsed begins with a variable's name. */
+function mentions(template: string, known: ReadonlySet<string>): boolean {
+  for (const [, name] of template.matchAll(/\{\{\{?[#^&]?\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)\s*[.}]/gu)) {
+    if (name !== undefined && known.has(name)) return true;
+  }
+  return false;
+}
+
+function namesVariable(tokens: readonly TemplateToken[], known: ReadonlySet<string>): boolean {
+  return tokens.some(({ type, value, inside }) =>
+    (type !== "text" && type !== "!" && type !== ">" && known.has(pathOf(value)?.[0] ?? "")) ||
+    namesVariable(inside, known)
+  );
+}
+
+class Refusal extends Error {}
+
+interface Context {
+  readonly value: unknown;
+  readonly outer: Context | null;
+}
+
+class Renderer {
+  readonly #known: ReadonlySet<string>;
+  readonly #lookup: (name: string) => unknown;
+  #out = "";
+  #steps = 0;
+
+  constructor(known: ReadonlySet<string>, lookup: (name: string) => unknown) {
+    this.#known = known;
+    this.#lookup = lookup;
+  }
+
+  run(tokens: readonly TemplateToken[]): string {
+    this.#all(tokens, null);
+    return this.#out;
+  }
+
+  #all(tokens: readonly TemplateToken[], context: Context | null): void {
+    for (const token of tokens) {
+      this.#step();
+      this.#one(token, context);
+    }
+  }
+
+  #step(): void {
+    if (++this.#steps > MAX_STEPS) throw new Refusal("The template has more than a million parts");
+  }
+
+  #one(token: TemplateToken, context: Context | null): void {
+    switch (token.type) {
+      case "text":
+        return this.#write(token.value);
+      case "name":
+      case "&":
+        return this.#write(answerText(this.#valueOf(token.value, context), MAX_CHARS));
+      case "#":
+        return this.#section(token, context);
+      case "^":
+        if (items(this.#sectionValue(token.value, context)).length === 0) this.#all(token.inside, context);
+        return;
+      case ">":
+        throw new Refusal(`{{> ${token.value}}}: partials are not available`);
+      default:
+        return;
+    }
+  }
+
+  #write(text: string): void {
+    if (this.#out.length + text.length > MAX_CHARS) throw new Refusal("The rendered answer is longer than 1 MiB");
+    this.#out += text;
+  }
+
+  #section(token: TemplateToken, context: Context | null): void {
+    for (const value of items(this.#sectionValue(token.value, context))) {
+      this.#step();
+      this.#all(token.inside, { value, outer: context });
+    }
+  }
+
+  #sectionValue(tag: string, context: Context | null): unknown {
+    const value = this.#resolve(tag, context);
+    if (value !== MISSING) return value;
+    const root = pathOf(tag)?.[0];
+    if (context === null && (root === undefined || !this.#known.has(root))) this.#unknown(tag);
+    return undefined;
+  }
+
+  #valueOf(tag: string, context: Context | null): unknown {
+    const value = this.#resolve(tag, context);
+    if (context !== null) return value === MISSING || typeof value === "function" ? "" : value;
+    if (value === MISSING) this.#unknown(tag);
+    if (typeof value === "function") throw new Refusal(`{{${tag}}} is a function: give its result a name and use that`);
+    if (value === undefined || value === null) throw new Refusal(`{{${tag}}} is ${value}`);
+    return value;
+  }
+
+  #unknown(tag: string): never {
+    throw new Refusal(`{{${tag}}} names no variable`);
+  }
+
+  /** From the innermost section outwards, then among the variables. */
+  #resolve(tag: string, context: Context | null): unknown {
+    if (tag === ".") return context ? context.value : MISSING;
+    const path = pathOf(tag);
+    const [root, ...rest] = path ?? [];
+    if (root === undefined) return MISSING;
+    for (let at = context; at; at = at.outer) {
+      const found = follow(at.value, [root]);
+      if (found !== MISSING) return follow(found, rest);
+    }
+    return this.#known.has(root) ? follow(this.#lookup(root), rest) : MISSING;
+  }
+}
+
+/** What a section repeats over: nothing for what is empty or false, the items of a list, else the value once. */
+function items(value: unknown): unknown[] {
+  if (value === undefined || value === null || value === false || value === "" || value === 0) return [];
+  if (typeof value === "function") throw new Refusal("A section cannot call a function: give its result a name");
+  if (typeof value !== "object" || look.isProxy(value)) return [value];
+  if (look.isArray(value)) {
+    const list: unknown[] = [];
+    for (let i = 0; i < value.length && i <= MAX_STEPS; i++) {
+      const descriptor = look.descriptorOf(value, i);
+      if (descriptor && look.hasOwn(descriptor, "value")) list.push(descriptor.value);
+    }
+    return list;
+  }
+  if (!look.isSet(value)) return [value];
+  const list: unknown[] = [], iterator = look.setValues(value);
+  for (let n = look.setSize(value); n > 0; n--) list.push((look.setNext(iterator) as IteratorResult<unknown>).value);
+  return list;
+}

@@ -1,0 +1,68 @@
+import { look } from "../intrinsics/look.ts";
+import { keyText } from "./leaf_text.ts";
+import {
+  emptySchema,
+  type ListSchema,
+  type MapSchema,
+  type ObjectSchema,
+  SchemaReader,
+  type ValueShape,
+} from "./shape_schema.ts";
+
+export interface ShapeOptions {
+  /** Keys without their types: `Array(7) of {path,line}`. */
+  readonly terse?: boolean;
+  readonly chars?: number;
+}
+
+/** What a value is made of, as `Array(7) of {path: string, line?: number}`: a sample, bounded in depth, keys and items.
+ * Runs nothing of the value. Never throws. */
+export function shape(value: unknown, options: ShapeOptions = {}): string {
+  const { terse = false, chars = 2000 } = options;
+  try {
+    const schema = emptySchema();
+    new SchemaReader().read(value, schema);
+    const text = write(schema, terse);
+    return text.length <= chars ? text : `${look.slice(text, 0, chars - 3)}...`;
+  } catch {
+    return "unknown";
+  }
+}
+
+function write(schema: ValueShape, terse: boolean): string {
+  let out = "", count = 0;
+  const add = (part: string): void => {
+    out += count++ > 0 ? ` | ${part}` : part;
+  };
+  for (let i = 0; i < schema.plain.length; i++) add(schema.plain[i]!);
+  if (schema.list) add(listText(schema.list, terse));
+  if (schema.map) add(mapText(schema.map, terse));
+  if (schema.object) add(objectText(schema.object, terse));
+  return out || "unknown";
+}
+
+function listText({ name, length, fixed, items }: ListSchema, terse: boolean): string {
+  const head = fixed ? `${name}(${length})` : name;
+  return length === 0 && fixed ? head : `${head} of ${grouped(items, terse)}`;
+}
+
+function mapText({ size, keys, values }: MapSchema, terse: boolean): string {
+  return size === 0 ? "Map(0)" : `Map(${size}) of ${grouped(keys, terse)} => ${grouped(values, terse)}`;
+}
+
+function grouped(schema: ValueShape, terse: boolean): string {
+  const parts = schema.plain.length + (schema.list ? 1 : 0) + (schema.map ? 1 : 0) + (schema.object ? 1 : 0);
+  const text = write(schema, terse);
+  return parts > 1 ? `(${text})` : text;
+}
+
+function objectText({ name, keys, fields, count, more }: ObjectSchema, terse: boolean): string {
+  let out = "";
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!, field = fields[key]!;
+    const shown = `${keyText(key)}${field.seen < count ? "?" : ""}`;
+    out += `${i > 0 ? (terse ? "," : ", ") : ""}${terse ? shown : `${shown}: ${write(field.schema, terse)}`}`;
+  }
+  if (more > 0) out += `${terse ? "," : ", "}... ${more} more`;
+  return `${name ? `${name} ` : ""}{${out}}`;
+}

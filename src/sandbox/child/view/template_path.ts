@@ -1,0 +1,33 @@
+import { look } from "../intrinsics/look.ts";
+import { ownData } from "./object_kind.ts";
+
+/** Nothing of that name. */
+export const MISSING: unique symbol = Symbol("missing");
+
+/** The value under `a.b.length` of a value: own data properties and lengths, nothing inherited and nothing run. */
+export function follow(value: unknown, path: readonly string[]): unknown {
+  let at = value;
+  for (let i = 0; i < path.length; i++) {
+    at = step(at, path[i]!);
+    if (at === MISSING) return MISSING;
+  }
+  return at;
+}
+
+function step(value: unknown, key: string): unknown {
+  if (typeof value === "string") return key === "length" ? value.length : MISSING;
+  if (typeof value !== "object" || value === null || look.isProxy(value)) return MISSING;
+  if (key === "size" && look.isMap(value)) return look.mapSize(value);
+  if (key === "size" && look.isSet(value)) return look.setSize(value);
+  if (key === "length" && look.isTypedArray(value)) return look.viewLength(value);
+  if (look.isMap(value) && !look.hasOwn(value, key)) {
+    const found: unknown = look.mapGet(value, key);
+    return found === undefined ? MISSING : found;
+  }
+  if (look.hasOwn(value, key)) {
+    const descriptor = look.descriptorOf(value, key);
+    return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : MISSING;
+  }
+  if (look.isNativeError(value)) return ownData(look.prototypeOf(value) ?? value, key) ?? MISSING;
+  return MISSING;
+}

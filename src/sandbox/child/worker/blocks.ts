@@ -1,0 +1,242 @@
+import type { BlockOutcome } from "../../../domain/query/block_result.ts";
+import { captured } from "../intrinsics/captured.ts";
+import { BlockDeadline } from "../run/deadline.ts";
+import { KeptNumbers } from "./kept_numbers.ts";
+import type { ToWorker } from "../link/messages.ts";
+import type { RunContext } from "../run/context.ts";
+import { sendReport } from "./send_report.ts";
+import { thrownError } from "../errors/thrown_error.ts";
+import type { WorkerParts } from "./parts.ts";
+
+type Run = Extract<ToWorker, { t: "run" }>;
+
+export interface Ending {
+  readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
+  /** The value, or what was thrown. */
+  readonly value: unknown;
+}
+
+interface Active {
+  readonly run: Run;
+  readonly context: RunContext;
+  readonly begun: number;
+  deadline: number;
+  /** Since when its time stands still, null while it runs. */
+  pausedAt: number | null;
+  ending: Ending | null;
+}
+
+interface ContextEntry {
+  readonly context: RunContext;
+  readonly next: ContextEntry | null;
+}
+
+/** Turns of background work while no block runs, and of a block's own handlers after its end. */
+const BACKGROUND_MS = 1000, AFTER_END_MS = 100;
+const NO_VALUE = undefined;
+
+/** Runs blocks, one at a time, and reports each once: by its value, its error, its deadline or its cancellation. */
+export class Blocks {
+  readonly #parts: WorkerParts;
+  readonly #deadline = new BlockDeadline({ ...captured, onDue: () => this.#onDue() });
+  #active: Active | null = null;
+  #lastId = "";
+  #iteration = -1;
+  #results: unknown[] = [];
+  readonly #numbers = new KeptNumbers();
+  /** Contexts of this query's blocks, whose background work may still go on. */
+  #contexts: ContextEntry | null = null;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+  }
+
+  /** Id of the block that runs, or ran last. */
+  get currentId(): string {
+    return this.#lastId;
+  }
+
+  /** How long the next turn may take. A block whose time is over ends here too: turns that follow each other without a
+   * pause may keep its timer from coming. */
+  limitMs(): number {
+    const active = this.#active;
+    if (!active) return BACKGROUND_MS;
+    this.#resume(active);
+    const left = active.deadline - captured.now();
+    if (left <= 0) this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    return active.ending ? AFTER_END_MS : left;
+  }
+
+  /** The time of a block stands still while all that it can wait for are calls with deadlines of their own. */
+  onIdle(): void {
+    const active = this.#active;
+    const { calls, timers, post } = this.#parts;
+    if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
+    active.pausedAt = captured.now();
+    this.#deadline.set(null);
+    post({ t: "paused", id: active.run.id });
+  }
+
+  /** A turn was stopped at that limit. */
+  onStopped(): void {
+    this.#numbers.giveBack((name, value) => this.#parts.variables.assign(name, value));
+    const active = this.#active;
+    const outcome = active?.ending?.outcome;
+    if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    if (active && outcome !== "timeout" && outcome !== "cancelled") {
+      // It gave a value and left a loop of microtasks behind: its report is still to come.
+      active.ending = { outcome: "timeout", value: NO_VALUE };
+      return this.#abandon(active, "timeout");
+    }
+    this.#parts.notes.add("Background work was stopped: it did not pause for too long");
+  }
+
+  run(run: Run): void {
+    const { turns, output } = this.#parts;
+    this.#newIteration(run.iteration);
+    const context: RunContext = { id: run.id, ended: "" };
+    this.#contexts = { context, next: this.#contexts };
+    const begun = captured.now();
+    const active: Active = {
+      run,
+      context,
+      begun,
+      deadline: begun + run.deadlineMs,
+      pausedAt: null,
+      ending: null,
+    };
+    this.#active = active;
+    this.#lastId = run.id;
+    output.begin();
+    this.#deadline.set(active.deadline);
+    turns.soon(() => captured.context.run(context, () => this.#start(active)));
+  }
+
+  cancel(id: string): void {
+    const active = this.#active;
+    if (active?.run.id === id) this.#end(active, { outcome: "cancelled", value: NO_VALUE });
+  }
+
+  /** Nothing that this query's blocks left behind may call or wait any longer. */
+  endQuery(): void {
+    const why = "the query has ended";
+    for (let entry = this.#contexts; entry; entry = entry.next) entry.context.ended ||= why;
+    this.#contexts = null;
+    this.#parts.timers.stopAll(null);
+    this.#parts.calls.abort(null, `Cancelled: ${why}`);
+    this.#parts.outside.abort(null, why);
+  }
+
+  #onDue(): void {
+    const active = this.#active;
+    if (active && active.pausedAt === null) this.#end(active, { outcome: "timeout", value: NO_VALUE });
+  }
+
+  #resume(active: Active): void {
+    if (active.pausedAt === null) return;
+    active.deadline += captured.now() - active.pausedAt;
+    active.pausedAt = null;
+    if (!active.ending) this.#deadline.set(active.deadline);
+    this.#parts.post({ t: "resumed", id: active.run.id });
+  }
+
+  #newIteration(iteration: number): void {
+    if (iteration === this.#iteration) return;
+    this.#iteration = iteration;
+    this.#results = [];
+    this.#parts.names.set("results", this.#results);
+  }
+
+  #start(active: Active): void {
+    if (active.ending) return;
+    const { run } = active;
+    try {
+      const { variables } = this.#parts;
+      variables.declare(run.defined);
+      const goingOn = variables.goingOn(run.block.declarations);
+      const script = new captured.Script(run.block.code, { filename: run.file });
+      // A function, called from here: the runtime's script would write a stack into whatever the block throws.
+      const value: unknown = captured.apply(script.runInThisContext(), undefined, [goingOn, this.#numbers]);
+      if (!captured.isPromise(value)) return this.#finish(active, value);
+      captured.apply(captured.then, value, [
+        (result: unknown) => this.#finish(active, result),
+        (error: unknown) => this.#end(active, { outcome: "error", value: error }),
+      ]);
+    } catch (error) {
+      this.#end(active, { outcome: "error", value: error });
+    }
+  }
+
+  #finish(active: Active, returned: unknown): void {
+    const value = returned === undefined ? this.#declared(active.run.block.shows) : returned;
+    this.#end(active, { outcome: value === undefined ? "none" : "value", value });
+  }
+
+  /** What the last statement declared: shown, so that it need not be named again. A promise is not waited for. */
+  #declared(name: string | null): unknown {
+    const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
+    return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;
+  }
+
+  #end(active: Active, ending: Ending): void {
+    if (active.ending) return;
+    active.ending = ending;
+    this.#parts.turns.afterwards(() => this.#settle(active, ending));
+  }
+
+  #settle(active: Active, ending: Ending): void {
+    this.#deadline.set(null);
+    const { outcome } = ending;
+    if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
+    // In a further turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
+    captured.setImmediate(() => {
+      try {
+        this.#report(active, active.ending ?? ending);
+      } catch (error) {
+        // Whoever waits for the report must learn that none will come.
+        this.#parts.post({ t: "broken", why: this.#parts.preview(error) });
+      }
+    });
+  }
+
+  #keepResult(index: number, value: unknown): void {
+    try {
+      captured.defineProperty(this.#results, index, { value, writable: true, enumerable: true, configurable: true });
+    } catch {
+      this.#parts.notes.add(`results was frozen by a block: it does not have results[${index}]`);
+    }
+  }
+
+  #abandon(active: Active, outcome: "timeout" | "cancelled"): void {
+    const why = outcome === "timeout" ? timeoutText(active.run.deadlineMs) : "Cancelled";
+    active.context.ended = why;
+    this.#parts.timers.stopAll(active.context);
+    this.#parts.calls.abort(active.context, why);
+    this.#parts.outside.abort(active.context, why);
+  }
+
+  #report(active: Active, ending: Ending): void {
+    const { run, begun } = active;
+    const { post, names, notes, preview } = this.#parts;
+    post({ t: "settled", id: run.id });
+    this.#active = null;
+    names.restore({
+      restored: (name) => notes.add(`${name} belongs to the sandbox: it is as before again`),
+      fixed: (name) => notes.add(`${name} belongs to the sandbox, but the block made it permanent: it is lost`),
+    });
+    const { outcome, value } = ending;
+    if (outcome === "value" || outcome === "none") this.#keepResult(run.index, value);
+    const error = outcome === "error"
+      ? thrownError(value, preview)
+      : outcome === "timeout"
+      ? { name: "Timeout", message: timeoutText(run.deadlineMs), frames: [] }
+      : outcome === "cancelled"
+      ? { name: "Cancelled", message: "The block was cancelled", frames: [] }
+      : null;
+    sendReport(this.#parts, { run, ending, error, ms: captured.now() - begun });
+  }
+}
+
+function timeoutText(deadlineMs: number): string {
+  return `Timeout (${deadlineMs / 1000}s)`;
+}

@@ -1,0 +1,59 @@
+import { encode } from "../../codec/codec.ts";
+import type { Bytes } from "../../protocol.ts";
+import type { Ending } from "./blocks.ts";
+import { imageParts } from "../variables/image_parts.ts";
+import type { ToWorker } from "../link/messages.ts";
+import { summarize } from "../view/summary.ts";
+import type { ThrownError } from "../errors/thrown_error.ts";
+import type { WorkerParts } from "./parts.ts";
+
+const MAX_VALUE_BYTES = 1 << 20;
+
+export interface Finished {
+  readonly run: Extract<ToWorker, { t: "run" }>;
+  readonly ending: Ending;
+  readonly error: ThrownError | null;
+  readonly ms: number;
+}
+
+/** The block's variables and result, in frames of a size that the wire takes. */
+export function sendReport(parts: WorkerParts, { run, ending, error, ms }: Finished): void {
+  const { post, output, notes, preview, variables, isQuiet } = parts;
+  const { id, block, defined } = run;
+  const dropped = output.end();
+  const { saved, touched, pending, lost } = variables.afterBlock(block, { ok: error === null });
+  const hasValue = ending.outcome === "value";
+  const shown = hasValue ? summarize(ending.value, { declaration: "", doc: "" }) : null;
+  const images = imageParts(saved);
+  for (let i = 0; i < images.length - 1; i++) {
+    post({ t: "done", id, more: true, payload: encode(images[i]) });
+  }
+  const payload = encode({
+    saved: images[images.length - 1],
+    outcome: ending.outcome,
+    preview: hasValue ? preview(ending.value) : "",
+    type: shown?.type ?? "",
+    size: shown?.size ?? null,
+    dropped,
+    ms,
+    defined,
+    touched,
+    pending,
+    lost,
+    repaired: block.repaired,
+    reads: block.reads,
+    literal: block.literal,
+    notes: notes.take(),
+    value: hasValue ? valueBytes(ending.value) : null,
+  });
+  post({ t: "done", id, more: false, error, rests: isQuiet(), payload });
+}
+
+/** Null for a value that is too large or that the codec does not cover. */
+function valueBytes(value: unknown): Bytes | null {
+  try {
+    return encode(value, { maxBytes: MAX_VALUE_BYTES });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,150 @@
+import { decode, encode } from "../../codec/codec.ts";
+import type { VariableImage } from "../../../domain/query/variable.ts";
+import { captured } from "../intrinsics/captured.ts";
+import type { ToWorker } from "../link/messages.ts";
+import { loadModule } from "./load_module.ts";
+import { render } from "../view/render.ts";
+import type { WorkerParts } from "./parts.ts";
+
+export type VariableRequest = Extract<
+  ToWorker,
+  { t: "restore" | "restoreBytes" | "bind" | "read" | "forget" | "render" | "module" }
+>;
+type Render = Extract<VariableRequest, { t: "render" }>;
+
+/** Evaluating the sources of all restored variables together. */
+const RESTORE_MS = 5000;
+
+/** Everything that the main process asks about variables and modules besides running blocks. */
+export class VariableRequests {
+  readonly #parts: WorkerParts;
+  /** What has come of a text in parts. */
+  #text = "";
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers when what was started before has had a turn of the event loop. */
+  acknowledge(id: string | null): void {
+    if (id === null) return;
+    captured.setImmediate(() => this.#answer(id, null));
+  }
+
+  receive(request: VariableRequest): void {
+    try {
+      this.#handle(request);
+    } catch (error) {
+      this.#fail(request.id, error);
+    }
+  }
+
+  #handle(request: VariableRequest): void {
+    const { variables } = this.#parts;
+    switch (request.t) {
+      case "bind":
+        return this.#bind(request);
+      case "read":
+        return this.#answer(request.id, encode(variables.read(request.name), { maxBytes: request.maxBytes }));
+      case "forget":
+        variables.forget(request.names);
+        return this.#answer(request.id, null);
+      case "restore":
+        return this.#restore(request.id, request.images);
+      case "restoreBytes": // made by the main process, whom the child trusts
+        return this.#restore(request.id, decode(request.payload) as readonly VariableImage[]);
+      case "render":
+        return this.#render(request);
+      case "module":
+        return this.#module(request);
+    }
+  }
+
+  #module(request: Extract<VariableRequest, { t: "module" }>): void {
+    const { id, name, script } = request;
+    const done = (failure: Error | null): void => failure ? this.#fail(id, failure) : this.#answer(id, null);
+    loadModule(this.#parts, { name, script, done });
+  }
+
+  #bind({ id, name, user, part, payload }: Extract<VariableRequest, { t: "bind" }>): void {
+    const value = decode(payload);
+    if (part !== "whole") return this.#bindPart({ id, name, text: typeof value === "string" ? value : "", part });
+    this.#parts.variables.bind(name, value, { user });
+    if (!user) this.#parts.names.set(name, value);
+    this.#answer(id, null);
+  }
+
+  /** Joined by the engine's own means: no method of a string that a block may have replaced. */
+  #bindPart(
+    { id, name, text, part }: {
+      readonly id: string | null;
+      readonly name: string;
+      readonly text: string;
+      readonly part: string;
+    },
+  ): void {
+    this.#text += text;
+    if (part === "last") {
+      const whole = this.#text;
+      this.#text = "";
+      this.#parts.variables.bindKept(name, whole);
+    }
+    this.#answer(id, null);
+  }
+
+  /** Sources are evaluated with host calls off: resuming never repeats a side effect. */
+  #restore(id: string, images: readonly VariableImage[]): void {
+    let reports: unknown = null;
+    let failure: unknown = new captured.Error(`Cannot restore the variables within ${RESTORE_MS / 1000} s`);
+    const { calls, turns, variables } = this.#parts;
+    calls.enable(false);
+    turns.alone({
+      limitMs: RESTORE_MS,
+      task: () => {
+        try {
+          reports = variables.restore(images);
+        } catch (error) {
+          failure = error;
+        }
+      },
+      after: () => {
+        calls.enable(true);
+        if (reports) this.#answer(id, reports);
+        else this.#fail(id, failure);
+      },
+    });
+  }
+
+  #render({ id, payload, deadlineMs }: Render): void {
+    const template = decode(payload);
+    let report: unknown = { ok: false, reason: `Rendering took longer than ${deadlineMs / 1000} s` };
+    this.#parts.turns.alone({
+      limitMs: deadlineMs,
+      task: () => {
+        try {
+          const { variables } = this.#parts;
+          report = render(String(template), { lookup: (name) => variables.lookup(name), names: variables.allNames() });
+        } catch {
+          report = { ok: false, reason: "The template could not be rendered" };
+        }
+      },
+      after: () => this.#answer(id, report),
+    });
+  }
+
+  #answer(id: string | null, value: unknown): void {
+    if (id === null) return;
+    this.#parts.post({ t: "done", id, more: false, payload: encode({ ok: true, value }) });
+  }
+
+  #fail(id: string | null, error: unknown): void {
+    if (id === null) return;
+    const text = (key: string, fallback: string): string => {
+      const value: unknown = error instanceof captured.Error ? captured.get(error, key) : undefined;
+      return typeof value === "string" ? value : fallback;
+    };
+    const tooLarge = error instanceof captured.Error && captured.get(error, "tooLarge") === true;
+    const body = { ok: false, error: { message: text("message", "Unknown failure"), tooLarge } };
+    this.#parts.post({ t: "done", id, more: false, payload: encode(body) });
+  }
+}

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { render } from "../../../../src/sandbox/child/view/render.ts";
+
+const ran: string[] = [];
+const SCOPE: Record<string, unknown> = {
+  n: 7,
+  zero: 0,
+  text: 'a <b> & "c"',
+  empty: "",
+  hits: [{ path: "a.ts", line: 1 }, { path: "b.ts", line: 2 }],
+  names: ["x", "y"],
+  none: [],
+  user: { name: "Ann", tags: new Set(["p", "q"]), address: { city: "Ulm" } },
+  map: new Map([["k", "v"]]),
+  fn: () => ran.push("fn"),
+  object: {
+    a: 1,
+    f: () => ran.push("f"),
+    get g() {
+      ran.push("g");
+      return 1;
+    },
+  },
+  undef: undefined,
+  nothing: null,
+  $answer: "before",
+};
+const show = (template: string) => render(template, { lookup: (name) => SCOPE[name], names: Object.keys(SCOPE) });
+
+const SHOWN: readonly (readonly [template: string, text: string, from: "variable" | "template" | "literal"])[] = [
+  ["n", "7", "variable"],
+  ["  text\n", 'a <b> & "c"', "variable"],
+  ["names", "x, y", "variable"],
+  ["$answer", "before", "variable"],
+  ["user", '{ name: "Ann", tags: Set(2) { "p", "q" }, address: { city: "Ulm" } }', "variable"],
+  ["{{n}} hits", "7 hits", "template"],
+  ["{{text}} {{{text}}} {{&text}}", `${SCOPE.text} ${SCOPE.text} ${SCOPE.text}`, "template"],
+  ["{{user.name}} in {{user.address.city}}", "Ann in Ulm", "template"],
+  ["{{hits.length}}/{{names.length}}/{{text.length}}/{{map.k}}/{{map.size}}", "2/2/11/v/1", "template"],
+  ["{{hits.0.path}}", "a.ts", "template"],
+  ["{{#hits}}{{path}}:{{line}} {{/hits}}", "a.ts:1 b.ts:2 ", "template"],
+  ["{{#names}}<{{.}}>{{/names}}{{^none}}empty{{/none}}", "<x><y>empty", "template"],
+  ["{{#user}}{{name}} {{n}} {{missing}}{{/user}}", "Ann 7 ", "template"],
+  ["{{#user.tags}}{{.}}{{/user.tags}}", "pq", "template"],
+  ["{{#zero}}no{{/zero}}{{^zero}}yes{{/zero}}", "yes", "template"],
+  ["{{#user.missing}}no{{/user.missing}}{{n}}", "7", "template"],
+  ["{{! a comment }}{{n}}", "7", "template"],
+  ["{{names}} {{object}}", "x, y { a: 1, f: [Function: f], g: [Getter] }", "template"],
+  ["plain text", "plain text", "literal"],
+  ["nobody", "nobody", "literal"],
+  ["<div style={{ color: 'red' }}>{{ title }}</div>", "<div style={{ color: 'red' }}>{{ title }}</div>", "literal"],
+  ["{{ .Values.x }} {{- if .y }}{{ end }}", "{{ .Values.x }} {{- if .y }}{{ end }}", "literal"],
+  ["{% for x in y %}{{ x | upper }}{% endfor %}", "{% for x in y %}{{ x | upper }}{% endfor %}", "literal"],
+  ["{{#each items}}", "{{#each items}}", "literal"],
+  ["{{}}", "{{}}", "literal"],
+  ["{{", "{{", "literal"],
+  ["", "", "literal"],
+];
+
+Deno.test("render() variables, templates and text that only looks like one", () => {
+  for (const [template, text, from] of SHOWN) assert.deepEqual(show(template), { ok: true, from, text }, template);
+  assert.deepEqual(ran, []);
+});
+
+const REFUSED: readonly (readonly [template: string, reason: RegExp])[] = [
+  ["{{n}} {{unknown}}", /\{\{unknown\}\} names no variable/],
+  ["{{n}} {{user.nickname}}", /\{\{user.nickname\}\}/],
+  ["{{n}} {{ n | upper }}", /names no variable/],
+  ["{{n}}{{#nope}}x{{/nope}}", /\{\{nope\}\} names no variable/],
+  ["{{fn}}", /is a function/],
+  ["{{n}}{{#fn}}x{{/fn}}", /function/],
+  ["{{undef}}", /is undefined/],
+  ["{{n}}{{nothing}}", /is null/],
+  ["undef", /undef is undefined/],
+  ["{{n}}{{> part}}", /partials/],
+  ["{{#hits}}{{path}}", /Unclosed section/],
+  ["{{n}}{{#hits}}", /Unclosed section/],
+  ["{{object.g}}", /names no variable/],
+  ["{{user.constructor}}", /names no variable/],
+  ["{{user.__proto__.x}}", /names no variable/],
+];
+
+Deno.test("render() refuses with the name that is at fault, and runs nothing", () => {
+  for (const [template, reason] of REFUSED) {
+    const report = show(template);
+    assert.ok(!report.ok, template);
+    assert.match(report.reason, reason, template);
+  }
+  assert.deepEqual(ran, []);
+});
+
+Deno.test("render() is bounded", () => {
+  const big = Array.from({ length: 100_000 }, () => "x".repeat(100));
+  const scope: Record<string, unknown> = { big, n: 1 };
+  const options = { lookup: (name: string) => scope[name], names: ["big", "n"] };
+  const report = render("{{#big}}{{.}}{{/big}}", options);
+  assert.ok(!report.ok && /1 MiB/.test(report.reason));
+  const nested = render("{{#big}}{{#big}}{{#big}}{{/big}}{{/big}}{{/big}}", options);
+  assert.ok(!nested.ok && /million/.test(nested.reason));
+});
