@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../src/persistence/open_store.ts";
-import type { Store } from "../src/persistence/store.ts";
+import type { Store } from "../src/persistence/store/store.ts";
 import { encode } from "../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterationEnd, newIteration } from "../tests/conformance/store_fixtures.ts";
 import type { Figure } from "./support/figure.ts";

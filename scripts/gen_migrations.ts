@@ -1,7 +1,7 @@
 /** Writes migrations/mod.ts, which embeds every `V<n>__name.sql`, so that the executable carries its schema. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { schemaDigest } from "../src/persistence/schema_digest.ts";
+import { schemaDigest } from "../src/persistence/schema/schema_digest.ts";
 
 const FOLDER = new URL("../migrations/", import.meta.url);
 

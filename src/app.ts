@@ -72,7 +72,7 @@ function careServices(extensions: Extensions): Care {
     },
     databaseCare: async (request) => {
       const [{ SqliteMaintenance }, { readSettings }, { PROCESS_LIMITS }] = await Promise.all([
-        import("./persistence/sqlite_care.ts"),
+        import("./persistence/maintenance/sqlite_maintenance.ts"),
         import("./app/settings.ts"),
         import("./app/process_limits.ts"),
       ]);

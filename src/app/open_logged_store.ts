@@ -1,6 +1,6 @@
 import { startLogTable } from "../logging/log_table.ts";
 import { openStore, type OpenStoreOptions } from "../persistence/open_store.ts";
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 
 /** The store, into whose log table goes from now on what is logged; closing it stores what still waits. */
 export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {

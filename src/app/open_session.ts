@@ -5,7 +5,7 @@ import { Conversations } from "../conversation/conversations.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { Playback } from "../domain/records/playback.ts";
 import { createLog } from "../logging/log.ts";
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import { DEFAULT_CAPS } from "../prompt/context_parts.ts";
 import { Router } from "../providers/router.ts";
 import { openSandbox } from "../sandbox/host/open_sandbox.ts";

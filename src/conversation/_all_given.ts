@@ -1,7 +1,7 @@
 import { repeatInputVariables } from "../environment/given_again.ts";
 import type { InputVariable } from "../environment/given_variable.ts";
 import { readInputVariables } from "../environment/read_given.ts";
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import type { AskOptions } from "./send_options.ts";
 
 /** The variables that a query begins with, those of another run of it first. Throws `UsageError` for what cannot be

@@ -1,4 +1,4 @@
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import type { AskOptions } from "./send_options.ts";
 
 type Before = Pick<AskOptions, "images" | "given" | "instructions" | "responseSchema">;

@@ -1,5 +1,5 @@
 import { UsageError } from "../domain/errors.ts";
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 
 /** Of these, whose ids begin alike where they were made in the same minute. */
 const NEWEST = 200;

@@ -1,4 +1,4 @@
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 
 /** What is read of queries, as it is now: where one of them runs whose process is gone, it ends first. */
 export async function readSettled<T>(

@@ -1,7 +1,7 @@
 import type { QueryIterations } from "../domain/records/conversation_maintenance.ts";
 import { UsageError } from "../domain/errors.ts";
 import type { BranchPoint } from "../domain/records/new_fork.ts";
-import type { Branch, Store } from "../persistence/store.ts";
+import type { Branch, Store } from "../persistence/store/store.ts";
 
 const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../domain/text/json_value.ts";
 import type { RecordedContext, RecordedIteration, RecordedQuery, Recording } from "../domain/records/recording.ts";
-import type { Branch, Store, StoredIteration } from "../persistence/store.ts";
+import type { Branch, Store, StoredIteration } from "../persistence/store/store.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import { valueOf } from "../environment/history.ts";
 import { parseReply } from "../prompt/parse_reply.ts";

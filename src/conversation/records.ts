@@ -8,7 +8,7 @@ import type { ExternalChat, NewConversation } from "../domain/records/new_conver
 import type { BranchPoint } from "../domain/records/new_fork.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableDiff } from "../environment/diff_versions.ts";
-import type { Branch, Store, VariableHead } from "../persistence/store.ts";
+import type { Branch, Store, VariableHead } from "../persistence/store/store.ts";
 import { readSettled } from "./_settled.ts";
 import type { FoundPoint } from "./find_point.ts";
 

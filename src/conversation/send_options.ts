@@ -5,7 +5,7 @@ import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableSource } from "../environment/given_source.ts";
-import type { Branch } from "../persistence/store.ts";
+import type { Branch } from "../persistence/store/store.ts";
 
 /** Where a request is asked: in a branch, in a new one from a point of another, or in a new conversation, whose title the
  * request gives. What is new is made once the request is found good. */

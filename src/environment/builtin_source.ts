@@ -1,4 +1,4 @@
-import type { Branch, Store } from "../persistence/store.ts";
+import type { Branch, Store } from "../persistence/store/store.ts";
 import type { BuiltinSource } from "./builtins.ts";
 import { conversationCode, conversationHistory, varDiff, varHistory } from "./history.ts";
 import type { VariableIndex } from "./variable_index.ts";

@@ -3,7 +3,7 @@ import { newId } from "../domain/kit/id.ts";
 import type { ActiveExtensions } from "../extension/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { Branch, Store } from "../persistence/store.ts";
+import type { Branch, Store } from "../persistence/store/store.ts";
 import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from "../sandbox/sandbox.ts";
 import { builtinSource } from "./builtin_source.ts";
 import { answerCall } from "./answer_call.ts";

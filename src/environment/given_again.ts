@@ -1,5 +1,5 @@
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import { decode } from "../sandbox/codec/codec.ts";
 import type { InputVariable } from "./given_variable.ts";
 import { describeInputVariables } from "./told_given.ts";

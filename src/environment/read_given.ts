@@ -1,7 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
 import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import { encode } from "../sandbox/codec/codec.ts";
 import type { VariableSource } from "./given_source.ts";
 import type { InputVariable } from "./given_variable.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import { findVersion } from "./history.ts";
 import { notRestored } from "./lost_note.ts";
 import type { SandboxSession } from "./sandbox_session.ts";

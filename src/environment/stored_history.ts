@@ -3,7 +3,7 @@ import { UsageError } from "../domain/errors.ts";
 import type * as history from "../domain/records/history_reader.ts";
 import type { NewestQueries } from "../domain/records/newest_queries.ts";
 import type { SentMessage } from "../domain/query/sent_message.ts";
-import type { Branch, Store } from "../persistence/store.ts";
+import type { Branch, Store } from "../persistence/store/store.ts";
 import { valueOf } from "./history.ts";
 
 /** What extensions read of the store. */

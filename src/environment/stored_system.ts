@@ -1,4 +1,4 @@
-import type { VariableHead } from "../persistence/store.ts";
+import type { VariableHead } from "../persistence/store/store.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 
 /** Texts of the system variables that the query before has left. */

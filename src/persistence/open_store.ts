@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isBusy } from "./_sqlite_says.ts";
-import { openDatabase } from "./_open_database.ts";
-import { SqliteStore } from "./_sqlite_store.ts";
-import { toStoreError } from "./_store_error.ts";
-import type { ProcessOwner, Store } from "./store.ts";
+import { isBusy } from "./sqlite/says.ts";
+import { openDatabase } from "./sqlite/open_database.ts";
+import { SqliteStore } from "./sqlite_store.ts";
+import { toStoreError } from "./sqlite/store_error.ts";
+import type { ProcessOwner, Store } from "./store/store.ts";
 
 export interface OpenStoreOptions {
   /** A file, or ":memory:". */

@@ -1,7 +1,7 @@
 import { NO_USAGE } from "../domain/query/usage.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";
 import type { QueryParts } from "./query_parts.ts";
 

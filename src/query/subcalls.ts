@@ -7,7 +7,7 @@ import { NO_USAGE } from "../domain/query/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RouterCallOptions, RouterReply } from "../providers/router.ts";
 import type { Environment } from "../environment/environment.ts";
-import type { Store } from "../persistence/store.ts";
+import type { Store } from "../persistence/store/store.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ModelCalls } from "./ledger_calls.ts";
 

@@ -3,7 +3,7 @@ import { readArchive } from "../../src/conversation/read_archive.ts";
 import { archiveText } from "../../src/conversation/archive_text.ts";
 import type { ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
 import { encode } from "../../src/sandbox/codec/codec.ts";
-import type { Branch, Store } from "../../src/persistence/store.ts";
+import type { Branch, Store } from "../../src/persistence/store/store.ts";
 import { block, image, iterate, newIteration, newQuery, queryEnd, USAGE } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { BusyError, TakenOverError } from "../../src/domain/errors.ts";
-import type { Store } from "../../src/persistence/store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import {
   begun,
   block,

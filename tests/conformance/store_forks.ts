@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Branch, IterationEnd, Store } from "../../src/persistence/store.ts";
+import type { Branch, IterationEnd, Store } from "../../src/persistence/store/store.ts";
 import { begun, block, image, iterate, newQuery, queryEnd, utf8 } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { BusyError } from "../../src/domain/errors.ts";
-import type { Branch, Store } from "../../src/persistence/store.ts";
+import type { Branch, Store } from "../../src/persistence/store/store.ts";
 import { newQuery, queryEnd } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 

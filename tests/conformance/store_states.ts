@@ -3,7 +3,7 @@ import { readArchive } from "../../src/conversation/read_archive.ts";
 import { archiveText } from "../../src/conversation/archive_text.ts";
 import type { StatePlace } from "../../src/domain/records/extension_state.ts";
 import type { JsonValue } from "../../src/domain/text/json_value.ts";
-import type { Store } from "../../src/persistence/store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import { begun, iterate, newQuery, queryEnd } from "./store_fixtures.ts";
 import type { StoreCase } from "./store_suite.ts";
 

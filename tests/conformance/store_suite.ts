@@ -1,4 +1,4 @@
-import type { Store } from "../../src/persistence/store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import { storeArchiveCases } from "./store_archive.ts";
 import { storeChildCases } from "./store_children.ts";
 import { storeLeaseCases } from "./store_leases.ts";

@@ -4,7 +4,7 @@ import { TakenOverError } from "../../src/domain/errors.ts";
 import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import type { QueryResult } from "../../src/domain/query/query_result.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Branch, Store } from "../../src/persistence/store.ts";
+import type { Branch, Store } from "../../src/persistence/store/store.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";

@@ -8,7 +8,7 @@ import type { ConversationArchive } from "../../src/domain/records/conversation_
 import { UsageError } from "../../src/domain/errors.ts";
 import { valueOf } from "../../src/environment/history.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Store } from "../../src/persistence/store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import { readAll, richConversation } from "../conformance/store_archive.ts";
 
 async function archiveOf(store: Store): Promise<string> {

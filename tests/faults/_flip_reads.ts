@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { archiveText } from "../../src/conversation/archive_text.ts";
 import type { StatePlace } from "../../src/domain/records/extension_state.ts";
 import type { BranchPoint } from "../../src/domain/records/new_fork.ts";
-import type { Store } from "../../src/persistence/store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import type { Filled } from "./_flip_database.ts";
 
 /** One question to a store, asked of the sound database once and of each harmed one. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import { StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Store } from "../../src/persistence/store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { buildSandbox, until } from "../helpers/sandbox.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { collectContent } from "../../src/persistence/_collect_content.ts";
+import { collectContent } from "../../src/persistence/maintenance/collect_content.ts";
 import { isAlive } from "../../src/app/process_owner.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Store, StoredIteration } from "../../src/persistence/store.ts";
+import type { Store, StoredIteration } from "../../src/persistence/store/store.ts";
 import { CALL } from "./kill_script.ts";
 
 /** What must be the same in every run of the script, cut or not: docs/database.md, "What a cut leaves". */

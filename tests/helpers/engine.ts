@@ -6,7 +6,7 @@ import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import type { Extension } from "../../src/extension/spec.ts";
 import type { Log } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Branch, ProcessOwner, Store } from "../../src/persistence/store.ts";
+import type { Branch, ProcessOwner, Store } from "../../src/persistence/store/store.ts";
 import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { type ModelRoute, Router, type RouterOptions } from "../../src/providers/router.ts";

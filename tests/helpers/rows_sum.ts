@@ -1,4 +1,4 @@
-import type { Store } from "../../src/persistence/store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../src/domain/query/usage.ts";
 
 export interface RowsSum {

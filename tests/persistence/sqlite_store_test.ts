@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
-import { migrate } from "../../src/persistence/_migrate.ts";
-import { SqliteStore } from "../../src/persistence/_sqlite_store.ts";
+import { migrate } from "../../src/persistence/sqlite/migrate.ts";
+import { SqliteStore } from "../../src/persistence/sqlite_store.ts";
 import {
   begun,
   block,

@@ -3,7 +3,7 @@ import rlm from "../../extensions/rlm/mod.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../src/domain/query/usage.ts";
 import { ProviderError } from "../../src/domain/errors.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import type { Store } from "../../src/persistence/store.ts";
+import type { Store } from "../../src/persistence/store/store.ts";
 import type { StoredQuery } from "../../src/domain/query/stored_query.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { oracleProvider, type OracleScript } from "../helpers/oracle_provider.ts";

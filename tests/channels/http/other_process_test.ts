@@ -1,7 +1,7 @@
 /** Two servers on one database that say they are different processes. */
 import assert from "node:assert/strict";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import type { Store } from "../../../src/persistence/store.ts";
+import type { Store } from "../../../src/persistence/store/store.ts";
 import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { withDatabase } from "../../helpers/with_database.ts";
 import { gated } from "../../e2e/_gate.ts";

@@ -1,0 +1,203 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
+import type { ImportReport } from "../../domain/records/conversation_maintenance.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { newId } from "../../domain/kit/id.ts";
+import { moveToFront } from "../runs/activity.ts";
+import { ARCHIVE_TABLES, type ArchiveTable, type CellKinds, fromArchiveRow, type Row } from "./cells.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { putLarge } from "../content/large_text.ts";
+import { makeDigest } from "../runs/query_numbers.ts";
+import { breaksRule } from "../sqlite/says.ts";
+
+const PIECE_BYTES = 4 << 20;
+
+/** `Store.importConversation`: one transaction. */
+export async function importConversation(
+  db: Database,
+  { archive, workspace }: { readonly archive: ConversationArchive; readonly workspace: string },
+): Promise<ImportReport> {
+  const { tables, contents } = archive;
+  const ids = newIds(tables);
+  const places = placesOf(tables);
+  const texts = contentsByHash(contents);
+  const bytesIn = (hash: string): Uint8Array => texts.get(hash) ?? missing(`text ${hash}`);
+  try {
+    await db.writeAlone(async (tx) => {
+      await sql`PRAGMA defer_foreign_keys = ON`.execute(tx);
+      const content = new Content(tx);
+      for (const [name, kinds] of Object.entries(ARCHIVE_TABLES) as [ArchiveTable, CellKinds][]) {
+        const results = new Map<unknown, Uint8Array | string | null>();
+        for (const given of ordered(name, tables)) {
+          const row = await ownRow(name, { row: given, ids, content, workspace, bytesIn });
+          const soul = row["expressionSoulId"];
+          const before = results.get(soul) ?? null;
+          const cells = await cellsOf(row, { kinds, content, bytesIn, before, large: largeOf(name, given) });
+          if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
+          // The archive was checked against the columns of the table that its rows are named for.
+          await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
+        }
+      }
+      for (const { id } of tables.conversationState) await makeDigest(tx, ids.get(id) ?? missing("branch"));
+      await moveToFront(tx, ids.get(tables.conversationState[0]?.id ?? "") ?? "");
+    });
+  } catch (error) {
+    throw contradiction(error) ?? error;
+  }
+  const [soul] = tables.conversationSoul;
+  return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
+}
+
+/** The cells of branches and queries that count what is below them, by their id in the file. */
+function placesOf(
+  { conversationSoul, conversationState, querySoul, queryState }: ConversationArchive["tables"],
+): ReadonlyMap<string, Row> {
+  const places = new Map<string, Row>(conversationSoul.map(({ id }) => [id, { activity: 0 }]));
+  const runs = new Map<string, number>();
+  for (const { querySoulId, version } of queryState) {
+    runs.set(querySoulId, Math.max(runs.get(querySoulId) ?? 0, version + 1));
+  }
+  for (const { id } of conversationState) {
+    const queries = querySoul.filter(({ conversationStateId }) => conversationStateId === id);
+    queries.forEach((query, number) =>
+      places.set(query.id, { number, runs: runs.get(query.id) ?? 0, variables: null })
+    );
+    places.set(id, { queries: queries.length, variables: null });
+  }
+  return places;
+}
+
+/** They sort as the old ones. */
+function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
+  const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
+  if (new Set(old).size < old.length) throw new UsageError("Cannot import conversation: two rows have the same id");
+  return new Map(old.sort().map((id) => [id, newId()]));
+}
+
+function contentsByHash(contents: ConversationArchive["contents"]): ReadonlyMap<string, Uint8Array> {
+  const found = new Map<string, Uint8Array>();
+  for (const one of contents) {
+    const bytes = "text" in one
+      ? new TextEncoder().encode(one.text)
+      : Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64")));
+    if (createHash("sha256").update(bytes).digest("hex") !== one.sha256) {
+      throw new UsageError(`Cannot import conversation: text ${one.sha256} was changed, its hash is another`);
+    }
+    found.set(one.sha256, bytes);
+  }
+  return found;
+}
+
+/** Rows are stored in the order of the file, which is the one in which they were stored first; there versions stand by
+ * their variable. */
+function ordered(name: ArchiveTable, tables: ConversationArchive["tables"]): readonly Row[] {
+  if (name !== "expressionState") return tables[name];
+  const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));
+  const place = (id: string): number => places.get(id) ?? places.size;
+  return tables[name].toSorted((a, b) => place(a.iterationId) - place(b.iterationId) || (a.id < b.id ? -1 : 1));
+}
+
+interface Given {
+  readonly row: Row;
+  readonly ids: ReadonlyMap<string, string>;
+  readonly content: Content;
+  readonly workspace: string;
+  readonly bytesIn: (hash: string) => Uint8Array;
+}
+
+/** The row as one of this database: with new ids, and with nothing that says what may be reached here. */
+async function ownRow(table: ArchiveTable, given: Given): Promise<Row> {
+  const { row, ids } = given;
+  const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);
+  const renewed = Object.fromEntries(
+    Object.entries(row).map((
+      [column, cell],
+    ) => [column, cell !== null && (column === "id" || column.endsWith("Id")) ? own(cell) : cell]),
+  );
+  const metadata = row["metadata"];
+  if (typeof metadata !== "object" || metadata === null) return renewed;
+  return { ...renewed, metadata: await ownMetadata(table, { ...given, metadata: { ...metadata }, own }) };
+}
+
+async function ownMetadata(
+  table: ArchiveTable,
+  { metadata, own, content, workspace, bytesIn }: Given & {
+    readonly metadata: Row;
+    readonly own: (id: unknown) => string;
+  },
+): Promise<Row> {
+  const renewed = (key: string) => typeof metadata[key] === "string" ? { [key]: own(metadata[key]) } : {};
+  switch (table) {
+    case "conversationSoul": {
+      const { externalId: _chat, ...rest } = metadata;
+      return { ...rest, workspace };
+    }
+    case "conversationState": {
+      const fork = metadata["fork"] as Row | undefined;
+      if (!fork) return metadata;
+      return { ...metadata, fork: { ...fork, queryId: own(fork["queryId"]), soulId: own(fork["soulId"]) } };
+    }
+    case "querySoul": {
+      const images = metadata["images"] as readonly Row[] | undefined;
+      if (!images) return metadata;
+      const stored: Row[] = [];
+      for (const image of images) stored.push(await ownImage(image, { content, bytesIn }));
+      return { ...metadata, images: stored };
+    }
+    case "expressionSoul":
+      return { ...metadata, ...renewed("inheritedFrom") };
+    case "expressionDependency":
+      return { ...metadata, ...renewed("iteration") };
+    case "expressionState":
+      return { ...metadata, ...renewed("block") };
+    default:
+      return metadata;
+  }
+}
+
+async function ownImage(image: Row, { content, bytesIn }: Pick<Given, "content" | "bytesIn">): Promise<Row> {
+  const reference = image["content"];
+  if (typeof reference !== "string") return image;
+  const cell = await content.putBytes(bytesIn(reference.slice("sha256:".length)));
+  const { mediaType } = image;
+  return typeof cell === "string"
+    ? { mediaType, content: cell }
+    : { mediaType, base64: Buffer.from(cell).toString("base64") };
+}
+
+/** Of a version whose text is too large to be handed around: the hash of it. */
+function largeOf(table: ArchiveTable, row: Row): string | null {
+  if (table !== "expressionState") return null;
+  const { large } = row["metadata"] as { readonly large?: string };
+  return large?.slice("sha256:".length) ?? null;
+}
+
+async function cellsOf(
+  row: Row,
+  { large, ...how }: Parameters<typeof fromArchiveRow>[1] & { readonly large: string | null },
+): Promise<Row> {
+  if (large === null) return await fromArchiveRow(row, how);
+  const { result: _result, ...rest } = row;
+  const result = await putLarge(how.content.db, pieces(how.bytesIn(large)));
+  return { ...await fromArchiveRow(rest, how), result };
+}
+
+async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < bytes.length; i += PIECE_BYTES) yield bytes.subarray(i, i + PIECE_BYTES);
+}
+
+function missing(what: string): never {
+  throw new UsageError(`Cannot import conversation: ${what} is missing in the file`);
+}
+
+/** A rule of the schema that the rows break. */
+function contradiction(error: unknown): UsageError | null {
+  if (error instanceof UsageError || !breaksRule(error)) return null;
+  return new UsageError(`Cannot import conversation: its rows contradict each other (${error.message})`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,77 @@
+import { UsageError } from "../../domain/errors.ts";
+import { newId } from "../../domain/kit/id.ts";
+import type { BranchPoint, NewFork } from "../../domain/records/new_fork.ts";
+import { verifyAbsent } from "../sqlite/absent.ts";
+import { Content } from "../content/content.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { intact } from "../schema/intact.ts";
+import { toJson } from "../sqlite/json.ts";
+import type { ForkPoint } from "./lineage.ts";
+import { digestOf } from "./shown_digest.ts";
+
+/** Adds a branch that goes on from a point of another one; copies nothing. Returns its id. Throws `UsageError` for a
+ * point that is not there or still runs. */
+export function createFork(
+  db: Database,
+  { fork, now }: { readonly fork: NewFork; readonly now: number },
+): Promise<string> {
+  return db.write(async (tx) => {
+    const { parentId, ...point } = await readPoint(tx, { ...fork, action: "fork at" });
+    const parent = await tx.selectFrom("conversationState").select(["conversationSoulId", "title"])
+      .where("id", "=", parentId).executeTakeFirstOrThrow();
+    const newest = await tx.selectFrom("conversationState").select((s) => s.fn.max("version").as("version"))
+      .where("conversationSoulId", "=", parent.conversationSoulId).executeTakeFirst();
+    const id = newId();
+    const title = fork.title === undefined ? parent.title : await new Content(tx).putText(fork.title);
+    await insertRow(tx, "conversationState", {
+      id,
+      conversationSoulId: parent.conversationSoulId,
+      parentStateId: parentId,
+      title,
+      version: (newest?.version ?? 0) + 1,
+      metadata: toJson({ fork: point }),
+      createdAt: now,
+      queries: 0,
+      variables: await digestOf(tx, { branchId: parentId, until: point }),
+    });
+    return id;
+  });
+}
+
+type Point = ForkPoint & { readonly parentId: string };
+
+/** The rows of a moment. Throws `UsageError` for one that is not there or still runs; `action` is what cannot be done
+ * then. */
+export async function readPoint(
+  tx: Database,
+  { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },
+): Promise<Point> {
+  const query = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.status", "q.id as soulId", "q.createdAt as soulCreatedAt", "q.conversationStateId as parentId"])
+    .select("s.iterations")
+    .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q")).executeTakeFirst();
+  if (!query) {
+    await verifyAbsent(tx, { table: "queryState", id: queryId });
+    throw new UsageError(`Cannot ${action} query ${queryId}: there is none of that id`);
+  }
+  const { status, iterations, ...facts } = query;
+  const rows = await tx.selectFrom("iteration").select(["position", "status"])
+    .where("queryStateId", "=", queryId).orderBy("position").execute();
+  if (rows.reduce((sum, row) => sum + row.position + 1, 0) !== iterations) {
+    throw new Damage(`iterations of query ${queryId} are missing`);
+  }
+  const last = rows.at(-1)?.position ?? -1;
+  const at = position ?? last;
+  if (at === -1) return { ...facts, queryId, position: -1 };
+  const row = rows.find((one) => one.position === at);
+  if (!row) {
+    const known = last < 0 ? "it has none" : `it has 1 to ${last + 1}`;
+    throw new UsageError(`Cannot ${action} iteration ${at + 1} of query ${queryId}: ${known}`);
+  }
+  if (row.status === "running" || (position === null && status === "running")) {
+    throw new UsageError(`Cannot ${action} iteration ${at + 1} of query ${queryId}: it is still running`);
+  }
+  return { ...facts, queryId, position: at };
+}

@@ -1,0 +1,94 @@
+import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
+import { verifyAbsent } from "../sqlite/absent.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { fromJson } from "../sqlite/json.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+
+/** Where a branch left its parent; `conversation_state.metadata.fork`. */
+export interface ForkPoint {
+  /** The run (`query_state.id`) and the query (`query_soul`) that it was made in. */
+  readonly queryId: string;
+  readonly soulId: string;
+  /** Archives have it. */
+  readonly soulCreatedAt: number;
+  /** The last iteration that the branch has (0-based); -1 for none of this query, which it then has not either. */
+  readonly position: number;
+}
+
+/** A branch as a descendant sees it: all of it, or what was there at the fork. */
+export interface BranchSegment {
+  readonly branchId: string;
+  readonly until: ForkPoint | null;
+}
+
+/** A branch and its ancestors, itself first. */
+export async function readLineage(
+  db: Database,
+  branchId: string,
+): Promise<readonly [BranchSegment, ...BranchSegment[]]> {
+  const lineage: [BranchSegment, ...BranchSegment[]] = [{ branchId, until: null }];
+  const met = new Set([branchId]);
+  for (let id: string = branchId;;) {
+    const current = id;
+    const [row] = await compiledRows(db, {
+      name: "parent of a branch",
+      build: () =>
+        db.selectFrom("conversationState as b").select(["b.parentStateId", "b.metadata"]).where("b.id", "=", current)
+          .select(intact("conversationState", "b")),
+      parameters: [current],
+    });
+    if (row === undefined && lineage.length > 1) throw new Damage(`branch ${current}, which others left, is missing`);
+    if (row === undefined) await verifyAbsent(db, { table: "conversationState", id: current });
+    const parent = row?.parentStateId;
+    const { fork } = fromJson<{ readonly fork: ForkPoint }>(row?.metadata ?? null);
+    if (!parent || !fork || met.has(parent)) return lineage;
+    lineage.push({ branchId: parent, until: fork });
+    met.add(parent);
+    id = parent;
+  }
+}
+
+/** A moment of a branch, as a fork there would see it. */
+export async function readLineageAt(
+  db: Database,
+  { parentId, ...until }: ForkPoint & { readonly parentId: string },
+): Promise<readonly [BranchSegment, ...BranchSegment[]]> {
+  const [{ branchId }, ...ancestors] = await readLineage(db, parentId);
+  return [{ branchId, until }, ...ancestors];
+}
+
+type Condition = Expression<SqlBool>;
+type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
+
+/** Runs that a segment shows: of a query that was run again the newest run, and of the fork's query the fork's; a child
+ * query's branch begins with rows of a run in its parent's. `s` and `q` are `query_state` and `query_soul`. */
+export function isShownRun<D extends Joined>(
+  on: ExpressionBuilder<D, "q" | "s">,
+  { branchId, until }: BranchSegment,
+): Condition {
+  const eb = on as unknown as ExpressionBuilder<Joined, "q" | "s">;
+  const newest = eb.or([
+    sql<boolean>`${sql.ref("s.version")} = ${sql.ref("q.runs")} - 1`,
+    eb("q.conversationStateId", "<>", branchId),
+  ]);
+  if (until === null) return newest;
+  const before = eb("q.rowid", "<", eb.selectFrom("querySoul as u").select("u.rowid").where("u.id", "=", until.soulId));
+  return eb.or([eb.and([newest, before]), ...(until.position < 0 ? [] : [eb("s.id", "=", until.queryId)])]);
+}
+
+type Positioned = { readonly i: { readonly position: number } };
+
+/** Iterations that a segment shows; `i` is `iteration`, or another table with the position of one in the run `s`. */
+export function isShownIteration<D extends Joined & Positioned>(
+  on: ExpressionBuilder<D, "q" | "s" | "i">,
+  segment: BranchSegment,
+): Condition {
+  const eb = on as unknown as ExpressionBuilder<Joined & Positioned, "q" | "s" | "i">;
+  const shown = isShownRun(eb, segment);
+  const { until } = segment;
+  if (until === null) return shown;
+  return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
+}

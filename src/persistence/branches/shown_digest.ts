@@ -1,0 +1,67 @@
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import type { BranchSegment } from "./lineage.ts";
+import type { NewestRow } from "./shown_variables.ts";
+
+/** What one variable adds to the digest of all that a branch shows: the checksum of its newest version. */
+export function digestTerm({ checksum, scope }: Pick<NewestRow, "checksum" | "scope">): number {
+  return scope === "forgotten" ? checksum + 1 : checksum;
+}
+
+/** Throws `Damage` where these are not the newest versions of all variables that the branch, or the moment, shows. What
+ * was stored before there was a digest is passed over. */
+export async function verifyNewest(
+  db: Database,
+  { segment, rows }: { readonly segment: BranchSegment; readonly rows: readonly NewestRow[] },
+): Promise<void> {
+  const expected = await digestOf(db, segment);
+  if (expected === null || expected === rows.reduce((sum, row) => sum + digestTerm(row), 0)) return;
+  throw new Damage(`variables of branch ${segment.branchId} are missing, or older than the newest ones`);
+}
+
+/** Adds what a transaction has changed to the digest of a branch, and gives that; null where it is not known. */
+export async function addToDigest(
+  db: Database,
+  { branchId, change }: { readonly branchId: string; readonly change: number },
+): Promise<number | null> {
+  const rows = await db.run(
+    "UPDATE conversation_state SET variables = variables + ? WHERE id = ? RETURNING variables",
+    [change, branchId],
+  );
+  return (rows[0]?.["variables"] ?? null) as number | null;
+}
+
+/** The digest that a fork at the end of such a segment begins with. */
+export async function digestOf(db: Database, { branchId, until }: BranchSegment): Promise<number | null> {
+  if (until === null) return await digestNow(db, branchId);
+  const { queryId, soulId, position } = until;
+  const [row] = position < 0
+    ? await compiledRows(db, {
+      name: "variables before a query",
+      build: () =>
+        db.selectFrom("querySoul as q").select("q.variables").where("q.id", "=", soulId).select(
+          intact("querySoul", "q"),
+        ),
+      parameters: [soulId],
+    })
+    : await compiledRows(db, {
+      name: "variables after an iteration",
+      build: () =>
+        db.selectFrom("iteration as i").select("i.variables").where("i.queryStateId", "=", queryId)
+          .where("i.position", "=", position).select(intact("iteration", "i")),
+      parameters: [queryId, position],
+    });
+  if (row) return row.variables;
+  throw new Damage(`iteration ${position + 1} of query ${queryId} is missing`);
+}
+
+async function digestNow(db: Database, branchId: string): Promise<number | null> {
+  const [row] = await compiledRows(db, {
+    name: "variables of a branch",
+    build: () => db.selectFrom("conversationState").select("variables").where("id", "=", branchId),
+    parameters: [branchId],
+  });
+  return row?.variables ?? null;
+}

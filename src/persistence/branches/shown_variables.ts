@@ -1,0 +1,172 @@
+import { sql } from "kysely";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { fromJson } from "../sqlite/json.ts";
+import { type BranchSegment, isShownIteration } from "./lineage.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+import type { VariableHead } from "../store/store.ts";
+
+/** `expression_soul.metadata` of a variable. */
+export interface VariableSoulMetadata {
+  /** Of a system variable, which has no other. What the others have follows from versions and `scope_change`. */
+  readonly scope?: "system";
+  /** The soul in an ancestor that it goes on from, and how many versions that one had. */
+  readonly inheritedFrom?: string;
+  readonly before?: number;
+}
+
+/** One version of a variable; `number` is 1 for the first one, ancestors' versions counted. */
+export interface VersionRow
+  extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
+  readonly checksum: number;
+  readonly soulId: string;
+  readonly name: string | null;
+  readonly number: number;
+}
+
+export interface NewestRow extends VersionRow {
+  readonly scope: VariableHead["scope"];
+  readonly iterationId: string | null;
+}
+
+/** Where something happened: branch, query, run, iteration, row. */
+type Place = readonly number[];
+type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
+
+/** The newest version that a branch with this lineage shows of each variable, newest first, and its scope: its own, else
+ * that of the nearest ancestor as of the fork. */
+export async function newestVariables(
+  db: Database,
+  { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
+): Promise<readonly NewestRow[]> {
+  const scopes = new Map<string, VariableHead["scope"]>();
+  const found = new Map<string, NewestRow & { readonly place: Place }>();
+  for (const [depth, segment] of lineage.entries()) {
+    for (const row of await newestOf(db, { segment, names })) {
+      const name = row.name ?? "";
+      const { scope: system, before = 0 } = fromJson<VariableSoulMetadata>(row.soulMetadata);
+      const scope = system ?? scopeOf(row);
+      if (scope && !scopes.has(name)) scopes.set(name, scope);
+      const { version, createdAt, checksum } = row;
+      if (version === null || row.place === null || createdAt === null || checksum === null || found.has(name)) {
+        continue;
+      }
+      const place: Place = [-depth, ...versionPlace(row), row.place];
+      const number = before + version + 1;
+      found.set(name, { ...row, place, createdAt, checksum, number, scope: scopes.get(name) ?? "live" });
+    }
+  }
+  return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
+}
+
+/** What the segment itself says: the newer one of the last version, which makes live, and the last change. A change is
+ * stored with the end of its iteration, after all versions. */
+function scopeOf(row: FoundRow): VariableHead["scope"] | null {
+  const { change, changeQuery, changeRun, changePosition } = row;
+  if (change === null) return row.id === null ? null : "live";
+  if (row.id === null) return change;
+  const changed: Place = [changeQuery ?? 0, changeRun ?? 0, changePosition ?? -1];
+  return comparePlaces(versionPlace(row), changed) > 0 ? "live" : change;
+}
+
+function versionPlace({ query, run, position }: FoundRow): Place {
+  return [query ?? 0, run ?? 0, position ?? 0];
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  for (const [at, one] of a.entries()) {
+    const other = b[at] ?? 0;
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Versions of one variable that such a branch shows, newest first, at most `limit` of them. */
+export async function shownVersions(
+  db: Database,
+  { lineage, name, limit = Infinity }: {
+    readonly lineage: readonly BranchSegment[];
+    readonly name: string;
+    readonly limit?: number;
+  },
+): Promise<readonly VersionRow[]> {
+  const found: (VersionRow & { readonly replaces: number | null })[] = [];
+  for (const segment of lineage) {
+    const wanted = shownStates(db, segment)
+      .innerJoin("expressionSoul as v", "v.id", "e.expressionSoulId")
+      .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.version"])
+      .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.checksum", "e.replaces"])
+      .where("v.conversationStateId", "=", segment.branchId).where("v.name", "=", name)
+      .select(intact("expressionSoul", "v")).select(intact("expressionState", "e"))
+      .orderBy("e.version", "desc");
+    const rows = await (limit === Infinity ? wanted : wanted.limit(limit - found.length)).execute();
+    for (const { soulMetadata, version, ...row } of rows) {
+      const { before = 0 } = fromJson<VariableSoulMetadata>(soulMetadata);
+      found.push({ ...row, number: before + version + 1 });
+    }
+    if (found.length >= limit) break;
+  }
+  verifyChain(found, { name, whole: found.length < limit });
+  return found;
+}
+
+/** Each version says which one it replaced. */
+function verifyChain(
+  rows: readonly (VersionRow & { readonly replaces: number | null })[],
+  { name, whole }: { readonly name: string; readonly whole: boolean },
+): void {
+  for (const [at, { replaces }] of rows.entries()) {
+    const before = at + 1 < rows.length ? rows[at + 1]?.checksum : whole ? 0 : replaces;
+    if (replaces !== null && replaces !== before) throw new Damage(`a version of variable ${name} is missing`);
+  }
+}
+
+/** Every variable of one segment, with its newest version and its newest change of scope where the segment shows one. */
+async function newestOf(
+  db: Database,
+  { segment, names }: { readonly segment: BranchSegment; readonly names?: readonly string[] | undefined },
+) {
+  const wanted = db.selectFrom("expressionSoul as v")
+    .leftJoin("expressionState as e", (join) =>
+      join.on((on) =>
+        on(
+          "e.id",
+          "=",
+          shownStates(db, segment).select("e.id").where("e.expressionSoulId", "=", sql.ref<string>("v.id"))
+            .orderBy("e.version", "desc").limit(1),
+        )
+      ))
+    .leftJoin("iteration as t", "t.id", "e.iterationId")
+    .leftJoin("queryState as r", "r.id", "t.queryStateId")
+    .leftJoin("querySoul as w", "w.id", "r.querySoulId")
+    .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.id", "e.version"])
+    .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.checksum", "e.iterationId"])
+    .leftJoin("scopeChange as k", (join) => join.on((on) => on("k.id", "=", newestChange(db, segment))))
+    .leftJoin("queryState as kr", "kr.id", "k.queryStateId")
+    .leftJoin("querySoul as kw", "kw.id", "kr.querySoulId")
+    .select(["w.rowid as query", "r.version as run", "t.position", "e.rowid as place"])
+    .select(["k.scope as change", "kw.rowid as changeQuery"])
+    .select(["kr.version as changeRun", "k.position as changePosition"])
+    .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var")
+    .select(intact("expressionSoul", "v")).select(intact("expressionState", "e")).select(intact("scopeChange", "k"));
+  return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
+}
+
+/** Of the variable `v`. */
+function newestChange(db: Database, segment: BranchSegment) {
+  return db.selectFrom("scopeChange as i")
+    .leftJoin("queryState as s", "s.id", "i.queryStateId")
+    .leftJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select("i.id").where("i.expressionSoulId", "=", sql.ref<string>("v.id"))
+    .where((on) => on.or([on("i.queryStateId", "is", null), isShownIteration(on, segment)]))
+    .orderBy("i.id", "desc").limit(1);
+}
+
+function shownStates(db: Database, segment: BranchSegment) {
+  return db.selectFrom("expressionState as e")
+    .innerJoin("iteration as i", "i.id", "e.iterationId")
+    .innerJoin("queryState as s", "s.id", "i.queryStateId")
+    .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .where((on) => isShownIteration(on, segment));
+}

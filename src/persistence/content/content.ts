@@ -1,0 +1,207 @@
+import { createHash } from "node:crypto";
+import { joinBytes } from "../../domain/kit/join_bytes.ts";
+import { chunks } from "./chunker.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { applyDelta, deltaOf } from "./delta.ts";
+import { stepsOf } from "./delta_steps.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+
+const PREFIX = "sha256:";
+const INLINE_BYTES = 1024;
+const CHUNKED_BYTES = 64 * 1024;
+/** Larger values are not compared with what they were before. */
+const DELTA_BYTES = 1 << 20;
+const READ_AT_ONCE = 200;
+const NO_DELTA = { base: null, steps: null, spent: null };
+
+/** Long texts and values, each stored once in the table `content`, inside the transaction it is made with. What is read
+ * is compared with its hash. Lone surrogates become U+FFFD, since the database holds UTF-8. */
+export class Content {
+  /** The connection or transaction that it works on. */
+  readonly db: Database;
+  /** By hash; null for what has another one. */
+  readonly #known = new Map<string, Uint8Array<ArrayBuffer> | null>();
+  readonly #references = new WeakMap<Uint8Array, string>();
+
+  constructor(db: Database) {
+    this.db = db;
+  }
+
+  /** What the column holds: the text itself, or a reference where it is long, looks like one, or has a NUL (at which
+   * `node:sqlite` ends a text that it reads). */
+  async putText(text: string): Promise<string> {
+    const odd = text.startsWith(PREFIX) || text.includes("\0");
+    if (!odd && text.length * 3 <= INLINE_BYTES) return text;
+    const bytes = new TextEncoder().encode(text);
+    return !odd && bytes.length <= INLINE_BYTES ? text : await this.#put(bytes);
+  }
+
+  /** What a BLOB column holds: the bytes, or a reference as text. `before` is the cell of the value that they were made
+   * from: then only what differs is stored, where that is much less. */
+  async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
+    return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
+  }
+
+  /** Reads ahead what these cells refer to, in few queries; `text` and `bytes` then give it. */
+  async load(cells: Iterable<unknown>): Promise<void> {
+    const wanted = new Set<string>();
+    for (const cell of cells) {
+      if (typeof cell !== "string" || !cell.startsWith(PREFIX)) continue;
+      const hash = cell.slice(PREFIX.length);
+      if (!this.#known.has(hash)) wanted.add(hash);
+    }
+    if (wanted.size === 0) return;
+    const read = await this.#read([...wanted]);
+    for (const hash of wanted) {
+      const bytes = read.get(hash);
+      if (bytes) this.#known.set(hash, hashOf(bytes) === hash ? bytes : null);
+    }
+  }
+
+  /** The bytes as they stand there, compared with no hash. */
+  async #read(hashes: readonly string[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+    const rows = await this.#rows(hashes);
+    const deltas = rows.filter(({ encoding }) => encoding === "delta");
+    const found = await this.#joined(rows);
+    const bases = new Set(deltas.flatMap(({ base }) => base === null || found.has(base) ? [] : base));
+    for (const [hash, bytes] of await this.#joined(await this.#rows([...bases]))) found.set(hash, bytes);
+    for (const { hash, base, steps, bytes } of deltas) {
+      const from = found.get(base ?? "");
+      const whole = from && attempt(() => applyDelta(from, { steps: stepsOf(steps), literals: bytes }));
+      if (whole) found.set(hash, whole);
+    }
+    return found;
+  }
+
+  /** Of rows that are no differences. */
+  async #joined(rows: readonly Row[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+    const found = new Map<string, Uint8Array<ArrayBuffer>>();
+    for (const { encoding, hash, bytes } of rows) {
+      if (encoding === "raw") found.set(hash, bytes);
+      if (encoding !== "chunks") continue;
+      const pieces = attempt(() => pieceHashes(bytes)) ?? [];
+      const parts = new Map((await this.#rows([...new Set(pieces)])).map((row) => [row.hash, row.bytes]));
+      found.set(hash, joinBytes(pieces.flatMap((piece) => parts.get(piece) ?? [])));
+    }
+    return found;
+  }
+
+  /** The text of a cell that was loaded. */
+  text(cell: string): string {
+    return cell.startsWith(PREFIX) ? decode(this.#loaded(cell)) : cell;
+  }
+
+  /** The bytes of a cell that was loaded; the same object for the same reference. */
+  bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
+    return typeof cell === "string" ? this.#loaded(cell) : owned(cell);
+  }
+
+  #loaded(reference: string): Uint8Array<ArrayBuffer> {
+    const found = this.#known.get(reference.slice(PREFIX.length));
+    if (found) return found;
+    throw new Damage(`content ${reference} is ${found === null ? "not what was stored" : "missing"}`);
+  }
+
+  async #put(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<string> {
+    const known = this.#references.get(bytes);
+    if (known !== undefined) return known;
+    const hash = hashOf(bytes);
+    if (typeof before !== "string" || !await this.#putDelta(hash, bytes, before)) {
+      if (bytes.length <= CHUNKED_BYTES) await this.#insert({ ...NO_DELTA, hash, encoding: "raw", bytes });
+      else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
+    }
+    const reference = PREFIX + hash;
+    this.#references.set(bytes, reference);
+    return reference;
+  }
+
+  /** All differences go back to one base, so that reading takes one step; when together they are as long as the base, a
+   * new one is due. That keeps what n versions take near the least there is. */
+  async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
+    if (bytes.length > DELTA_BYTES) return false;
+    const [row] = await this.#rows([before.slice(PREFIX.length)]);
+    if (row === undefined || row.hash === hash) return row !== undefined;
+    if (row.encoding === "chunks" && !await this.#isSmall(pieceHashes(row.bytes))) return false;
+    const base = row.base ?? row.hash;
+    // A base with another hash would serve as well: what is put together from it is compared with its own.
+    const from = (await this.#read([base])).get(base);
+    if (from === undefined) return false;
+    const delta = deltaOf(from, bytes);
+    if (delta === null) return false;
+    const steps = JSON.stringify(delta.steps);
+    const spent = (row.spent ?? 0) + delta.literals.length + steps.length;
+    if (spent > from.length) return false;
+    await this.#insert({ hash, encoding: "delta", bytes: delta.literals, base, steps, spent });
+    return true;
+  }
+
+  async #isSmall(pieces: readonly string[]): Promise<boolean> {
+    if (pieces.length > READ_AT_ONCE) return false;
+    const sizes = await this.db.selectFrom("content").select((c) => c.fn<number>("length", ["bytes"]).as("size"))
+      .where("hash", "in", pieces).execute();
+    return sizes.reduce((sum, { size }) => sum + size, 0) <= DELTA_BYTES;
+  }
+
+  async #putChunks(hash: string, bytes: Uint8Array): Promise<void> {
+    const pieces = chunks(bytes);
+    const hashes = pieces.map(hashOf);
+    for (const [index, piece] of pieces.entries()) {
+      await this.#insert({ ...NO_DELTA, hash: hashes[index] ?? "", encoding: "raw", bytes: piece });
+    }
+    const list = new TextEncoder().encode(JSON.stringify(hashes));
+    await this.#insert({ ...NO_DELTA, hash, encoding: "chunks", bytes: list });
+  }
+
+  async #insert({ hash, encoding, bytes, base, steps, spent }: DatabaseSchema["content"]): Promise<void> {
+    const row = { hash, encoding, bytes, base, steps, spent };
+    await compiledRows(this.db, {
+      name: "put content",
+      build: () => this.db.insertInto("content").values(row).onConflict((conflict) => conflict.doNothing()),
+      parameters: Object.values(row),
+    });
+  }
+
+  async #rows(hashes: readonly string[]): Promise<Row[]> {
+    const found: Row[] = [];
+    for (let i = 0; i < hashes.length; i += READ_AT_ONCE) {
+      const some = hashes.slice(i, i + READ_AT_ONCE);
+      const rows = await this.db.selectFrom("content").selectAll().where("hash", "in", some).execute();
+      for (const row of rows) found.push({ ...row, bytes: owned(row.bytes) });
+    }
+    return found;
+  }
+}
+
+interface Row extends Readonly<DatabaseSchema["content"]> {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Undefined where damaged JSON or steps cannot be used. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A byte order mark at the start belongs to the text. */
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+function pieceHashes(bytes: Uint8Array): string[] {
+  const list: unknown = JSON.parse(decode(bytes));
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+/** SQLite hands out buffers of their own, never shared ones; the typings do not say so. */
+function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
+}

@@ -1,0 +1,54 @@
+import { sql } from "kysely";
+import type { ConversationFilter, ConversationSummary } from "../../domain/records/conversation_maintenance.ts";
+import { branchesWithQueries, newestBranchesOf } from "./branch_rows.ts";
+import { has } from "./chats.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { isIntact } from "../schema/intact.ts";
+import type { Branch } from "../store/store.ts";
+
+/** Whether a query was asked in conversation `c`. One with a missing branch counts, so that it is read and refused. */
+const ASKED = sql<boolean>`(SELECT count(*) <> c.branches OR
+  coalesce(max(s.queries > 0 AND ${isIntact("conversationState", "s")}), 0)
+  FROM conversation_state s WHERE s.conversation_soul_id = c.id)`;
+
+/** `Store.latestConversation`. */
+export function latestConversation(db: Database, workspace: string): Promise<Branch | null> {
+  return db.read(async (tx) => {
+    await verifyOrder(tx);
+    const found = await byActivity(tx).where(has("c", { workspace })).where(ASKED).limit(1).execute();
+    return (await newestBranchesOf(tx, found.map(({ id }) => id)))[0] ?? null;
+  });
+}
+
+/** `Store.listConversations`. */
+export function listConversations(
+  db: Database,
+  { limit, after, channel }: ConversationFilter,
+): Promise<readonly (Branch & ConversationSummary)[]> {
+  return db.read(async (tx) => {
+    await verifyOrder(tx);
+    const all = byActivity(tx).limit(Math.max(0, Math.floor(limit)));
+    const rows = channel === undefined ? all : all.where(has("c", { channel }));
+    const found = await (after === undefined ? rows : rows.where("c.activity", "<", after)).execute();
+    const listed = await branchesWithQueries(tx, found.map(({ id }) => id));
+    return found.map(({ id, activity }) => {
+      const one = listed.get(id);
+      if (one) return { ...one, place: activity };
+      throw new Damage(`conversation ${id} is missing`);
+    });
+  });
+}
+
+/** The conversation that was used last first. A page reads none of the conversations behind it. */
+function byActivity(db: Database) {
+  return db.selectFrom("conversationSoul as c").select(["c.id", "c.activity"]).orderBy("c.activity", "desc");
+}
+
+/** Throws `Damage` where the index that says which conversation was used last is not that of the conversations. */
+async function verifyOrder(db: Database): Promise<void> {
+  const { rows: [all] } = await sql<{ whole: number }>`
+    SELECT count(c.activity) = t.conversations AND coalesce(sum(c.activity), 0) = t.activity AS whole
+    FROM tally t LEFT JOIN conversation_soul c`.execute(db);
+  if (all?.whole !== 1) throw new Damage("conversations are missing, or their order is not what was stored");
+}

@@ -1,0 +1,153 @@
+import { sql } from "kysely";
+import type { ConversationSummary } from "../../domain/records/conversation_maintenance.ts";
+import { idsWith, verifyAbsent } from "../sqlite/absent.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Content } from "../content/content.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { fromJson } from "../sqlite/json.ts";
+import type { ForkPoint } from "../branches/lineage.ts";
+import type { Branch, BranchNode } from "../store/store.ts";
+
+/** `conversation_soul.metadata`. */
+interface SoulMetadata {
+  readonly channel: string;
+  readonly workspace: string;
+  readonly externalId: string;
+}
+
+const ID_CHARS = 36;
+const MIN_PREFIX = 8;
+
+/** `Store.findConversation`. */
+export async function findBranch(db: Database, conversationId: string): Promise<Branch | null> {
+  const from = conversationId.toLowerCase();
+  if (from.length < MIN_PREFIX) return null;
+  if (from.length === ID_CHARS) {
+    const rows = await compiledRows(db, {
+      name: "conversation of an id",
+      build: () => newestBranches(db).where("c.id", "=", from),
+      parameters: [from],
+    });
+    if (rows.length > 0) return (await readBranches(db, rows))[0] ?? null;
+  }
+  const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
+  if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;
+  if (souls.length > 1) return null;
+  // Branches of child queries are not found by their ids.
+  const where = sql<boolean>`json_extract(t.metadata, '$.child') IS NULL`;
+  const ids = await idsWith(db, { table: "conversationState", prefix: from, where });
+  if (ids.length !== 1) return null;
+  const [branch] = await readBranches(db, await allBranches(db).where("b.id", "in", ids).execute());
+  if (!branch) throw new Damage(`branch ${ids[0]} or its conversation is missing`);
+  return branch;
+}
+
+/** `Store.branches`. */
+export async function branchTree(db: Database, conversationId: string): Promise<readonly BranchNode[]> {
+  const rows = await allBranches(db).where("c.id", "=", conversationId)
+    .select(["b.parentStateId", "b.queries"]).orderBy("b.version").execute();
+  if (rows.length === 0) await verifyAbsent(db, { table: "conversationSoul", id: conversationId });
+  const branches = await readBranches(db, rows);
+  return branches.map((branch, at) => {
+    const { branchMetadata = null, queries = 0 } = rows[at] ?? {};
+    const { fork } = fromJson<{ readonly fork: ForkPoint }>(branchMetadata);
+    const point = fork ? { queryId: fork.queryId, position: fork.position } : null;
+    return { ...branch, queries, parentBranchId: rows[at]?.parentStateId ?? null, fork: point };
+  });
+}
+
+/** The newest branches of these conversations, in their order. */
+export async function newestBranchesOf(db: Database, ids: readonly string[]): Promise<readonly Branch[]> {
+  const found = await readBranches(db, await newestBranches(db).where("c.id", "in", ids).execute());
+  const branches = new Map(found.map((branch) => [branch.conversationId, branch]));
+  return ids.map((id) => {
+    const branch = branches.get(id);
+    if (branch) return branch;
+    throw new Damage(`conversation ${id} is missing`);
+  });
+}
+
+/** These conversations with their newest branch, and what the newest query of each branch says: the one that runs is it. */
+export async function branchesWithQueries(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Branch & Omit<ConversationSummary, "place">>> {
+  const rows = await allBranches(db).where("c.id", "in", ids)
+    .leftJoin(
+      "querySoul as q",
+      (join) => join.onRef("q.conversationStateId", "=", "b.id").on("q.number", "=", sql<number>`b.queries - 1`),
+    )
+    .leftJoin(
+      "queryState as r",
+      (join) => join.onRef("r.querySoulId", "=", "q.id").on("r.version", "=", sql<number>`q.runs - 1`),
+    )
+    .select(["b.queries", "q.createdAt as askedAt", "q.rowid as place", "r.status"])
+    .select(intact("querySoul", "q")).select(intact("queryState", "r")).orderBy("b.version").execute();
+  const lost = rows.find(({ queries, status }) => queries > 0 && status === null);
+  if (lost) throw new Damage(`the newest query of conversation ${lost.conversationId} is missing`);
+  const byConversation = Map.groupBy(rows, ({ conversationId }) => conversationId);
+  const newest = [...byConversation.values()].flatMap((of) => of.slice(-1));
+  return new Map((await readBranches(db, newest)).map((branch) => {
+    const of = byConversation.get(branch.conversationId) ?? [];
+    const asked = of.toSorted((a, b) => (b.place ?? 0) - (a.place ?? 0))[0]?.askedAt;
+    const queries = of.reduce((sum, one) => sum + one.queries, 0);
+    const running = of.some(({ status }) => status === "running");
+    return [branch.conversationId, { ...branch, queries, running, activeAt: asked ?? branch.createdAt }];
+  }));
+}
+
+/** Each conversation with its newest branch, those of child queries left out. */
+function newestBranches(db: Database) {
+  return allBranches(db).where((on) =>
+    on(
+      "b.version",
+      "=",
+      on.selectFrom("conversationState as n").select((n) => n.fn.max("n.version").as("newest"))
+        .whereRef("n.conversationSoulId", "=", "c.id")
+        .where("n.id", "not in", on.selectFrom("childBranch").select("conversationStateId")),
+    )
+  );
+}
+
+/** Every branch but those of child queries. */
+function allBranches(db: Database) {
+  return db.selectFrom("conversationSoul as c")
+    .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")
+    .where((on) => on("b.id", "not in", on.selectFrom("childBranch").select("conversationStateId")))
+    .select(intact("conversationSoul", "c")).select(intact("conversationState", "b"))
+    .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata"])
+    .select(["b.metadata as branchMetadata", "c.branches"])
+    .select(
+      sql<number>`(SELECT count(*) FROM conversation_state s WHERE s.conversation_soul_id = c.id)`.as("found"),
+    );
+}
+
+async function readBranches(
+  db: Database,
+  rows: readonly {
+    readonly conversationId: string;
+    readonly branchId: string;
+    readonly title: string | null;
+    readonly createdAt: number;
+    readonly metadata: string | null;
+    readonly branchMetadata: string | null;
+    readonly branches: number;
+    readonly found: number;
+  }[],
+): Promise<Branch[]> {
+  for (const { conversationId, branches, found, branchMetadata } of rows) {
+    const { child = false } = fromJson<{ readonly child: boolean }>(branchMetadata);
+    if (branches !== found || child) throw new Damage(`branches of conversation ${conversationId} are missing`);
+  }
+  const content = new Content(db);
+  await content.load(rows.flatMap((row) => [row.title, row.metadata]));
+  return rows.map(({ conversationId, branchId, title, createdAt, metadata }) => ({
+    conversationId,
+    branchId,
+    title: content.text(title ?? ""),
+    workspace: fromJson<SoulMetadata>(content.text(metadata ?? "{}")).workspace ?? "",
+    createdAt,
+  }));
+}

@@ -1,0 +1,93 @@
+import type { ConversationFilter, ConversationSummary } from "../../domain/records/conversation_maintenance.ts";
+import { newId } from "../../domain/kit/id.ts";
+import type { ExternalChat, NewConversation } from "../../domain/records/new_conversation.ts";
+import type { NewFork } from "../../domain/records/new_fork.ts";
+import { nextActivity } from "../runs/activity.ts";
+import { latestConversation, listConversations } from "./active_conversations.ts";
+import { branchTree, findBranch } from "./branch_rows.ts";
+import { externalIn } from "./chats.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { createFork } from "../branches/forks.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { toJson } from "../sqlite/json.ts";
+import type { Branch, BranchNode } from "../store/store.ts";
+
+/** The rows of `conversation_soul` and `conversation_state`. */
+export class ConversationRows {
+  readonly #db: Database;
+  readonly #now: () => number;
+
+  constructor(db: Database, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  create(facts: NewConversation): Promise<Branch> {
+    return this.#db.write((tx) => this.#insert(tx, facts));
+  }
+
+  async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
+    const made = await this.#db.write(async (tx) =>
+      await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null
+    );
+    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // it was deleted in between
+  }
+
+  async findExternal(chat: ExternalChat): Promise<Branch | null> {
+    const id = await externalIn(this.#db, chat);
+    return id === null ? null : await this.find(id);
+  }
+
+  async fork(fork: NewFork): Promise<Branch> {
+    const id = await createFork(this.#db, { fork, now: this.#now() });
+    const branch = await this.find(id);
+    if (!branch) throw new Error(`Cannot find branch ${id}, which was just made`);
+    return branch;
+  }
+
+  async #insert(
+    tx: Database,
+    { title, channel, workspace, externalId, untitled = false }: NewConversation,
+  ): Promise<Branch> {
+    const content = new Content(tx);
+    const createdAt = this.#now();
+    const [conversationId, branchId] = [newId(), newId()];
+    const metadata = toJson({ channel, workspace, ...(externalId === undefined ? {} : { externalId }) });
+    const soul = {
+      id: conversationId,
+      metadata: await content.putText(metadata),
+      createdAt,
+      activity: await nextActivity(tx),
+    };
+    await insertRow(tx, "conversationSoul", soul);
+    await insertRow(tx, "conversationState", {
+      id: branchId,
+      conversationSoulId: conversationId,
+      parentStateId: null,
+      title: await content.putText(title),
+      version: 0,
+      metadata: toJson(untitled ? { titledBy: "nobody" } : {}),
+      createdAt,
+      queries: 0,
+      variables: 0,
+    });
+    return { conversationId, branchId, title: title.toWellFormed(), workspace, createdAt };
+  }
+
+  find(conversationId: string): Promise<Branch | null> {
+    return findBranch(this.#db, conversationId);
+  }
+
+  latest(workspace: string): Promise<Branch | null> {
+    return latestConversation(this.#db, workspace);
+  }
+
+  list(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]> {
+    return listConversations(this.#db, options);
+  }
+
+  branches(conversationId: string): Promise<readonly BranchNode[]> {
+    return branchTree(this.#db, conversationId);
+  }
+}

@@ -1,0 +1,104 @@
+import { sql } from "kysely";
+import { BusyError, UsageError } from "../../domain/errors.ts";
+import type { LabelUse, QueryIterations } from "../../domain/records/conversation_maintenance.ts";
+import { idsWith } from "../sqlite/absent.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact, isIntact } from "../schema/intact.ts";
+import { verifyIterations } from "../runs/iteration_tally.ts";
+import { type BranchSegment, isShownIteration, isShownRun, readLineage } from "../branches/lineage.ts";
+import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
+
+const MIN_PREFIX = 8;
+
+/** Removes conversations, and counts what a branch shows. */
+export class MaintenanceRows {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  delete(conversationId: string): Promise<void> {
+    return this.#db.write(async (tx) => {
+      if (await runningQuery(tx, conversationId) !== null) {
+        throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
+      }
+      const { numDeletedRows } = await tx.deleteFrom("conversationSoul").where("id", "=", conversationId)
+        .executeTakeFirstOrThrow();
+      if (numDeletedRows > 0n) return;
+      throw new UsageError(`Cannot delete conversation ${conversationId}: there is none of that id`);
+    });
+  }
+
+  async running(conversationId: string): Promise<string | null> {
+    return await runningQuery(this.#db, conversationId);
+  }
+
+  async findQuery(prefix: string): Promise<string | null> {
+    const from = prefix.toLowerCase();
+    if (from.length < MIN_PREFIX) return null;
+    const [id = null, other] = await idsWith(this.#db, { table: "queryState", prefix: from });
+    return other === undefined ? id : null;
+  }
+
+  async labelUse(since: number): Promise<readonly LabelUse[]> {
+    return await this.#db.read(async (tx) => {
+      const { rows } = await sql<LabelUse>`
+        SELECT f.run_label AS label, count(*) AS queries,
+          coalesce(sum(json_extract(f.metadata, '$.costUsd')), 0.0) AS "costUsd"
+        FROM query_state s JOIN query_state_full f ON f.id = s.id
+        WHERE ${
+        isIntact("queryState", "s")
+      } AND s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY f.run_label`
+        .execute(tx);
+      return rows;
+    });
+  }
+
+  turns(branchId: string): Promise<readonly QueryIterations[]> {
+    return this.#db.read(async (tx) => {
+      const turns: QueryIterations[] = [];
+      for (const segment of (await readLineage(tx, branchId)).toReversed()) {
+        const rows = await turnsOf(tx, segment);
+        const { branchId, until } = segment;
+        verifyNumbers(rows, { from: 0, to: await queriesIn(tx, segment), branchId });
+        for (const { queryId, places, expected } of rows) {
+          if (queryId === until?.queryId) await verifyIterations(tx, queryId);
+          else if (places !== expected) throw new Damage(`iterations of query ${queryId} are missing`);
+        }
+        turns.push(...rows.map(({ queryId, iterations }) => ({ queryId, iterations })));
+      }
+      return turns;
+    });
+  }
+}
+
+/** Child queries run within one of a user. */
+async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
+  const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
+    .leftJoin("childBranch as c", "c.conversationStateId", "b.id").select("s.id")
+    .where("s.status", "=", "running").where("b.conversationSoulId", "=", conversationId)
+    .where("c.depth", "is", null).limit(1).executeTakeFirst();
+  return found?.id ?? null;
+}
+
+/** The runs that a segment shows, with the number of their shown iterations and the sum of their places. */
+async function turnsOf(tx: Database, segment: BranchSegment) {
+  return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .leftJoin(
+      tx.selectFrom("iteration as i").innerJoin("queryState as s", "s.id", "i.queryStateId")
+        .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownIteration(on, segment))
+        .select((i) => ["i.queryStateId", i.fn.countAll<number>().as("shown")])
+        .select(sql<number>`sum(i.position + 1)`.as("places")).groupBy("i.queryStateId")
+        .as("n"),
+      "n.queryStateId",
+      "s.id",
+    )
+    .select((on) => ["s.id as queryId", on.fn.coalesce("n.shown", on.lit(0)).as("iterations"), "q.number"])
+    .select((on) => [on.fn.coalesce("n.places", on.lit(0)).as("places"), "s.iterations as expected"])
+    .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownRun(on, segment))
+    .select(intact("queryState", "s")).select(intact("querySoul", "q")).orderBy("q.number").execute();
+}

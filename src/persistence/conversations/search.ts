@@ -1,0 +1,83 @@
+import { sql } from "kysely";
+import type { SearchFilter, SearchHit, SearchKind } from "../../domain/records/archive.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { snippetsOf } from "./search_texts.ts";
+
+/** More words than anyone types; a longer text is cut, so that the time of a search has a bound. */
+const MAX_WORDS = 32;
+const MAX_WORD_CHARS = 200;
+/** Ranking takes a look at every text that has the words: of more, the newest are ranked. */
+const MAX_RANKED = 5000;
+
+const KINDS: Readonly<Record<string, SearchKind>> = { query: "request", expr: "code", answer: "answer" };
+const FIELDS: Readonly<Record<SearchKind, string>> = { request: "query", code: "expr", answer: "answer" };
+
+/** `Archive.search`. Nothing in the text has a meaning to the query language. */
+export async function searchRows(
+  db: Database,
+  { text, filter }: { readonly text: string; readonly filter: SearchFilter },
+): Promise<readonly SearchHit[]> {
+  const query = phrases(text);
+  if (query === "" || !(filter.limit >= 1)) return [];
+  return await db.read((tx) => found(tx, { query, filter }));
+}
+
+async function found(
+  db: Database,
+  { query, filter }: { readonly query: string; readonly filter: SearchFilter },
+): Promise<readonly SearchHit[]> {
+  const { rows } = await sql<Omit<SearchHit, "kind" | "snippet"> & { readonly branchId: string | null }>`
+    SELECT s.owner_table, s.owner_id, s.field, b.conversation_soul_id AS conversation_id, b.id AS branch_id, b.title,
+      coalesce(r.id, (SELECT n.id FROM query_state n WHERE n.query_soul_id = q.id ORDER BY n.version DESC LIMIT 1), '')
+        AS query_id,
+      i.id AS iteration_id, i.position, v.name AS variable, coalesce(e.created_at, r.created_at, q.created_at) AS at
+    FROM search s
+    LEFT JOIN expression_state e ON s.field = 'expr' AND e.id = s.owner_id
+    LEFT JOIN expression_soul v ON v.id = e.expression_soul_id
+    LEFT JOIN iteration i ON i.id = e.iteration_id
+    LEFT JOIN query_state r ON r.id = CASE s.field WHEN 'answer' THEN s.owner_id ELSE i.query_state_id END
+    LEFT JOIN query_soul q ON q.id = CASE s.field WHEN 'query' THEN s.owner_id ELSE r.query_soul_id END
+    LEFT JOIN conversation_state b ON b.id = q.conversation_state_id
+    WHERE search MATCH ${query} AND ${bound(query, filter)} AND ${conditions(filter)}
+    ORDER BY s.rank LIMIT ${Math.floor(filter.limit)}`.execute(db);
+  const content = new Content(db);
+  await content.load(rows.map(({ title }) => title));
+  const snippets = await snippetsOf(db, { hits: rows, query });
+  return rows.map((row, at) => ({
+    kind: KINDS[row.field] ?? "code",
+    ...row,
+    title: content.text(row.title ?? ""),
+    snippet: snippets[at] ?? "",
+  }));
+}
+
+/** Each word as a phrase: quotes take its meaning from everything within. */
+function phrases(text: string): string {
+  const words = new Set<string>();
+  for (const [word] of text.slice(0, MAX_WORDS * 1000).toWellFormed().replaceAll("\0", " ").matchAll(/\S+/g)) {
+    // What the tokenizer finds no word in would match nothing.
+    if (/[\p{L}\p{N}\p{Co}]/u.test(word)) words.add(word.slice(0, MAX_WORD_CHARS).toWellFormed());
+    if (words.size === MAX_WORDS) break;
+  }
+  return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+}
+
+/** With a filter all are looked at, so that it finds what is old, too. */
+function bound(query: string, { conversationId, kind, since, until }: SearchFilter) {
+  if ([conversationId, kind, since, until].some((one) => one !== undefined)) return sql`true`;
+  return sql`s.rowid >= coalesce((
+    SELECT rowid FROM search WHERE search MATCH ${query} ORDER BY rowid DESC LIMIT 1 OFFSET ${MAX_RANKED - 1}
+  ), 0)`;
+}
+
+function conditions({ conversationId, kind, since, until }: SearchFilter) {
+  const at = sql`coalesce(e.created_at, r.created_at, q.created_at)`;
+  return sql.join([
+    sql`true`,
+    ...(conversationId === undefined ? [] : [sql`b.conversation_soul_id = ${conversationId}`]),
+    ...(kind === undefined ? [] : [sql`s.field = ${FIELDS[kind]}`]),
+    ...(since === undefined ? [] : [sql`${at} >= ${since}`]),
+    ...(until === undefined ? [] : [sql`${at} < ${until}`]),
+  ], sql` AND `);
+}

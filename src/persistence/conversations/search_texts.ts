@@ -1,0 +1,90 @@
+import { DatabaseSync } from "node:sqlite";
+import { sql } from "kysely";
+import type { SearchHit } from "../../domain/records/archive.ts";
+import { Content } from "../content/content.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { isIntact } from "../schema/intact.ts";
+import { fromJson } from "../sqlite/json.ts";
+
+const SNIPPET_TOKENS = 16;
+
+type Found = Pick<SearchHit, "ownerTable" | "ownerId" | "field" | "queryId">;
+
+interface TextRow {
+  readonly id: string;
+  readonly queryId: string;
+  readonly text: string | null;
+  readonly metadata: string | null;
+}
+
+const ABOVE = sql`${isIntact("queryState", "r")}, ${isIntact("querySoul", "q")}, ${isIntact("conversationState", "b")}`;
+
+/** Where the texts of a field stand, with the rows above them. */
+const SOURCES = {
+  expr: {
+    table: "expression_state",
+    rows: (ids: readonly string[]) =>
+      sql`SELECT e.id, r.id AS query_id, e.expr AS text, NULL AS metadata, ${isIntact("expressionState", "e")},
+      ${isIntact("expressionSoul", "v")}, ${isIntact("iteration", "i")}, ${ABOVE} FROM expression_state e
+      JOIN expression_soul v ON v.id = e.expression_soul_id JOIN iteration i ON i.id = e.iteration_id
+      JOIN query_state r ON r.id = i.query_state_id JOIN query_soul q ON q.id = r.query_soul_id
+      JOIN conversation_state b ON b.id = q.conversation_state_id
+      WHERE e.id IN (${sql.join(ids)})`,
+  },
+  answer: {
+    table: "query_state",
+    rows: (ids: readonly string[]) =>
+      sql`SELECT r.id, r.id AS query_id, NULL AS text, r.metadata, ${ABOVE} FROM query_state r
+      JOIN query_soul q ON q.id = r.query_soul_id JOIN conversation_state b ON b.id = q.conversation_state_id
+      WHERE r.id IN (${sql.join(ids)})`,
+  },
+  query: {
+    table: "query_soul",
+    rows: (ids: readonly string[]) =>
+      sql`SELECT q.id, r.id AS query_id, q.query AS text, NULL AS metadata, ${ABOVE} FROM query_soul q
+      JOIN query_state r ON r.query_soul_id = q.id AND r.version = q.runs - 1
+      JOIN conversation_state b ON b.id = q.conversation_state_id
+      WHERE q.id IN (${sql.join(ids)})`,
+  },
+} as const;
+
+/** The snippets of hits, made from the texts that the tables hold: the search index has copies, which are compared with
+ * nothing. Throws `Damage` where the words of `query` are not in such a text, or the text is missing. */
+export async function snippetsOf(
+  db: Database,
+  { hits, query }: { readonly hits: readonly Found[]; readonly query: string },
+): Promise<readonly string[]> {
+  const texts = new Map<string, string>();
+  for (const [field, { table, rows }] of Object.entries(SOURCES)) {
+    const wanted = hits.filter((hit) => hit.field === field && hit.ownerTable === table);
+    if (wanted.length === 0) continue;
+    const { rows: found } = await (rows(wanted.map(({ ownerId }) => ownerId)) as ReturnType<typeof sql<TextRow>>)
+      .execute(db);
+    const content = new Content(db);
+    await content.load(found.map(({ metadata }) => metadata));
+    for (const { id, queryId, text, metadata } of found) {
+      const answer = metadata === null ? "" : fromJson<{ answer: string }>(content.text(metadata)).answer ?? "";
+      texts.set(`${field} ${id} ${queryId}`, text ?? answer);
+    }
+  }
+  return marked(hits.map((hit) => texts.get(`${hit.field} ${hit.ownerId} ${hit.queryId}`) ?? lost()), query);
+}
+
+/** By an index of these texts alone, which marks them as the large one would. */
+function marked(texts: readonly string[], query: string): readonly string[] {
+  if (texts.length === 0) return [];
+  using db = new DatabaseSync(":memory:");
+  db.exec("CREATE VIRTUAL TABLE hit USING fts5(text, tokenize = 'porter unicode61 remove_diacritics 2')");
+  const insert = db.prepare("INSERT INTO hit (rowid, text) VALUES (?, ?)");
+  texts.forEach((text, at) => insert.run(at + 1, text));
+  const rows = db.prepare(
+    `SELECT rowid AS at, snippet(hit, 0, '[', ']', '…', ${SNIPPET_TOKENS}) AS snippet FROM hit WHERE hit MATCH ?`,
+  ).all(query);
+  const snippets = new Map(rows.map(({ at, snippet }) => [Number(at) - 1, String(snippet)]));
+  return texts.map((_, at) => snippets.get(at) ?? lost());
+}
+
+function lost(): never {
+  throw new Damage("the search index is not of the texts that are stored");
+}

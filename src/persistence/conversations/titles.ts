@@ -1,0 +1,77 @@
+import { oneLine } from "../../domain/text/clip.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { fromJson, toJson } from "../sqlite/json.ts";
+import { updateRow } from "../sqlite/update_row.ts";
+
+const TITLE_CHARS = 100;
+
+/** Who gave a branch its title, in `conversation_state.metadata`; absent where it is from the request. */
+interface TitleMetadata {
+  readonly titledBy?: "nobody" | "user" | "model";
+}
+
+interface Titled {
+  readonly title: string;
+  readonly metadata: TitleMetadata;
+}
+
+/** `Store.setTitle`. */
+export function setTitle(db: Database, { branchId, title }: { branchId: string; title: string }): Promise<void> {
+  return db.write(async (tx) => {
+    const before = await read(tx, branchId);
+    if (!before) throw new UsageError(`Cannot rename branch ${branchId}: there is none of that id`);
+    await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "user" } });
+  });
+}
+
+/** `Store.suggestTitle`. */
+export function suggestTitle(
+  db: Database,
+  { branchId, title, instead }: { readonly branchId: string; readonly title: string; readonly instead: string },
+): Promise<boolean> {
+  return db.write(async (tx) => {
+    const before = await read(tx, branchId);
+    if (before?.title !== instead.toWellFormed() || before.metadata.titledBy === "user") return false;
+    await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "model" } });
+    return true;
+  });
+}
+
+/** The first request of a branch that has no title of its own gives it one, in the transaction `tx`. Throws `UsageError`
+ * where the branch is gone. */
+export async function titleFromRequest(
+  tx: Database,
+  { branchId, text }: { readonly branchId: string; readonly text: string },
+): Promise<void> {
+  const before = await read(tx, branchId);
+  if (!before) throw new UsageError(`Cannot continue branch ${branchId}: its conversation was deleted`);
+  if (before.metadata.titledBy !== "nobody") return;
+  const { titledBy: _nobody, ...metadata } = before.metadata;
+  await write(tx, { branchId, title: oneLine(text, TITLE_CHARS), metadata });
+}
+
+async function read(tx: Database, branchId: string): Promise<Titled | null> {
+  const [row] = await compiledRows(tx, {
+    name: "title of a branch",
+    build: () =>
+      tx.selectFrom("conversationState as b").select(["b.title", "b.metadata"]).where("b.id", "=", branchId)
+        .select(intact("conversationState", "b")),
+    parameters: [branchId],
+  });
+  if (!row) return null;
+  const content = new Content(tx);
+  await content.load([row.title]);
+  return { title: content.text(row.title ?? ""), metadata: fromJson<TitleMetadata>(row.metadata) };
+}
+
+async function write(
+  tx: Database,
+  { branchId, title, metadata }: Titled & { readonly branchId: string },
+): Promise<void> {
+  const cells = { title: await new Content(tx).putText(title), metadata: toJson({ ...metadata }) };
+  await updateRow(tx, "conversationState", { id: branchId, changes: cells });
+}

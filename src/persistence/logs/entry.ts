@@ -1,0 +1,143 @@
+import { newId } from "../../domain/kit/id.ts";
+import type { LogEntry } from "../../domain/records/log_entry.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { fromJson } from "../sqlite/json.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+
+type Scope = Pick<
+  DatabaseSchema["log"],
+  "conversationSoulId" | "conversationStateId" | "querySoulId" | "queryStateId" | "iterationId"
+>;
+
+/** Adds rows to the log in one transaction. A scope that does not exist (any more) is left out of the columns and kept in
+ * the data; that of an iteration or query names its query and conversation too. */
+export async function writeLogEntries(
+  db: Database,
+  { entries, now }: { readonly entries: readonly LogEntry[]; readonly now: number },
+): Promise<void> {
+  await db.write(async (tx) => {
+    const scopes = new Scopes(tx);
+    const content = new Content(tx);
+    for (const { level, event, data, at, block, ...ids } of entries) {
+      const scope = await scopes.of(ids);
+      const expression = await expressionOf(tx, { ...scope, block });
+      await insertRow(tx, "log", {
+        id: newId(),
+        level,
+        event: event.toWellFormed().replaceAll("\0", "\ufffd"),
+        data: await content.putText(
+          printable({ ...data, ...(block === undefined ? {} : { block }), ...lost(ids, scope) }),
+        ),
+        ...scope,
+        expressionSoulId: expression?.soulId ?? null,
+        expressionStateId: expression?.stateId ?? null,
+        createdAt: at ?? now,
+      });
+    }
+  });
+}
+
+type Ids = Pick<LogEntry, "conversationId" | "queryId" | "iterationId">;
+
+const NO_SCOPE: Scope = {
+  conversationSoulId: null,
+  conversationStateId: null,
+  querySoulId: null,
+  queryStateId: null,
+  iterationId: null,
+};
+
+/** The rows that ids name, each looked for once. */
+class Scopes {
+  readonly #db: Database;
+  readonly #known = new Map<string, Scope>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async of({ conversationId, queryId, iterationId }: Ids): Promise<Scope> {
+    const iteration = iterationId === undefined
+      ? NO_SCOPE
+      : await this.#find(iterationId, () => this.#row("i.id", iterationId));
+    if (iteration.iterationId !== null) return iteration;
+    const query = queryId === undefined ? NO_SCOPE : await this.#find(queryId, () => this.#row("s.id", queryId));
+    if (query.queryStateId !== null) return { ...query, iterationId: null };
+    if (conversationId === undefined) return NO_SCOPE;
+    return await this.#find(conversationId, async () => {
+      const [row] = await compiledRows(this.#db, {
+        name: "conversation of a log entry",
+        build: () => this.#db.selectFrom("conversationSoul").select("id").where("id", "=", conversationId),
+        parameters: [conversationId],
+      });
+      return { ...NO_SCOPE, conversationSoulId: row?.id ?? null };
+    });
+  }
+
+  async #find(id: string, read: () => Promise<Scope>): Promise<Scope> {
+    const known = this.#known.get(id) ?? await read();
+    this.#known.set(id, known);
+    return known;
+  }
+
+  async #row(column: "i.id" | "s.id", id: string): Promise<Scope> {
+    const build = () =>
+      this.#db.selectFrom("queryState as s")
+        .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
+        .leftJoin("iteration as i", (on) => on.onRef("i.queryStateId", "=", "s.id").on("i.id", "=", id))
+        .select(["b.conversationSoulId", "b.id as conversationStateId", "q.id as querySoulId", "s.id as queryStateId"])
+        .select("i.id as iterationId")
+        .where((on) =>
+          column === "s.id"
+            ? on("s.id", "=", id)
+            : on("s.id", "=", on.selectFrom("iteration as n").select("n.queryStateId").where("n.id", "=", id))
+        );
+    const [row] = await compiledRows(this.#db, {
+      name: `rows of a log entry by ${column}`,
+      build,
+      parameters: [id, id],
+    });
+    return row ?? NO_SCOPE;
+  }
+}
+
+/** The rows of a block of an iteration. */
+async function expressionOf(
+  db: Database,
+  { iterationId, block }: Pick<Scope, "iterationId"> & { readonly block: number | undefined },
+) {
+  if (iterationId === null || block === undefined) return null;
+  const rows = await db.selectFrom("expressionState as e").innerJoin(
+    "expressionSoul as s",
+    "s.id",
+    "e.expressionSoulId",
+  )
+    .select(["e.id as stateId", "s.id as soulId", "s.metadata"])
+    .where("e.iterationId", "=", iterationId).where("s.kind", "<>", "var").execute();
+  return rows.find(({ metadata }) => fromJson<{ readonly index: number }>(metadata).index === block) ?? null;
+}
+
+function lost({ conversationId, queryId, iterationId }: Ids, scope: Scope): Ids {
+  return {
+    ...(conversationId === undefined || scope.conversationSoulId === conversationId ? {} : { conversationId }),
+    ...(queryId === undefined || scope.queryStateId === queryId ? {} : { queryId }),
+    ...(iterationId === undefined || scope.iterationId === iterationId ? {} : { iterationId }),
+  };
+}
+
+/** JSON of anything: what JSON cannot say becomes text. */
+function printable(data: Readonly<Record<string, unknown>>): string {
+  const seen = new WeakSet<object>();
+  return JSON.stringify(data, (_key, value: unknown) => {
+    if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") return String(value);
+    if (value instanceof Error) return { name: value.name, message: value.message, stack: value.stack };
+    if (typeof value !== "object" || value === null) return value;
+    if (seen.has(value)) return "[again]";
+    seen.add(value);
+    return value;
+  });
+}

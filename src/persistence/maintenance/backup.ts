@@ -1,0 +1,60 @@
+import { link, mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { BackupReport } from "../../domain/records/database_maintenance.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { copyDatabase } from "../sqlite/copy_database.ts";
+import { openExisting } from "../sqlite/existing_database.ts";
+import { refuseDamaged } from "./refuse_damaged.ts";
+import { systemError } from "../sqlite/store_error.ts";
+
+/** `DatabaseCare.backup`. The target appears when it is whole. */
+export async function backupDatabase(path: string, target: string): Promise<BackupReport> {
+  const start = performance.now();
+  const goal = resolve(target);
+  if (await exists(goal)) throw taken(goal);
+  const { db, version } = await openExisting(path, "back up");
+  try {
+    await mkdir(dirname(goal), { recursive: true, mode: 0o700 });
+    const partial = `${goal}.partial-${crypto.randomUUID().slice(0, 8)}`;
+    const bytes = await copyDatabase(db, partial);
+    const copy = new DatabaseSync(partial);
+    try {
+      refuseDamaged(copy, { doing: `back up ${path}`, path: partial, version });
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    } finally {
+      copy.close();
+    }
+    await appear(partial, goal);
+    return { path: goal, bytes, schemaVersion: version, ms: performance.now() - start };
+  } catch (error) {
+    // What the system stands in the way with, it does where the copy is written.
+    throw (error instanceof Error && systemError(error, goal)) || error;
+  } finally {
+    db.close();
+  }
+}
+
+/** A link takes no name that exists; where the disk has no links, the name was free a moment ago. */
+async function appear(partial: string, goal: string): Promise<void> {
+  try {
+    await link(partial, goal);
+    await rm(partial);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") {
+      await rm(partial, { force: true });
+      throw taken(goal);
+    }
+    await rename(partial, goal);
+  }
+}
+
+function taken(goal: string): UsageError {
+  return new UsageError(`Cannot back up to ${goal}: there is something of that name, give another path`);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(() => true, () => false);
+}

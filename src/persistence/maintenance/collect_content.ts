@@ -1,0 +1,88 @@
+import { DatabaseSync } from "node:sqlite";
+import type { PruneReport } from "../../domain/records/database_maintenance.ts";
+import { openAlone } from "./alone.ts";
+import { markContent } from "../content/marks.ts";
+import { locked } from "./locked.ts";
+
+/** A text is stored before the row that names it: what is younger may be about to be used by another process. */
+const SETTLED_MS = 24 * 3_600_000;
+const TRIES = 3;
+
+interface Options {
+  readonly now: number;
+  readonly busyMs: number;
+}
+
+type Collected = Pick<PruneReport, "contents" | "contentBytes" | "everything">;
+
+/** Removes content that nothing refers to: all of it where no other process has the database open, else what is at least
+ * a day old. */
+export async function collectContent(path: string, options: Options): Promise<Collected> {
+  const alone = openAlone(path);
+  if (!alone) return await collectBeside(path, options);
+  try {
+    return await locked(alone, {
+      busyMs: options.busyMs,
+      work: () => {
+        markContent(alone);
+        return { ...sweep(alone, Number.MAX_SAFE_INTEGER), everything: true };
+      },
+    });
+  } finally {
+    alone.close();
+  }
+}
+
+/** Marks without a lock, and begins again where somebody wrote meanwhile; under the lock the third time. */
+async function collectBeside(path: string, { now, busyMs }: Options): Promise<Collected> {
+  const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: false });
+  try {
+    for (let time = 1;; time++) {
+      db.exec("BEGIN");
+      const seen = time < TRIES ? marked(db) : null;
+      db.exec("COMMIT");
+      const done = await locked(db, {
+        busyMs,
+        work: () => {
+          if (seen === null) markContent(db);
+          else if (seen !== dataVersion(db)) return null;
+          return sweep(db, settledRow(db, now));
+        },
+      });
+      if (done) return { ...done, everything: false };
+    }
+  } finally {
+    db.close();
+  }
+}
+
+function marked(db: DatabaseSync): unknown {
+  const seen = dataVersion(db);
+  markContent(db);
+  return seen;
+}
+
+/** Another one once another connection has written. */
+function dataVersion(db: DatabaseSync): unknown {
+  return db.prepare("PRAGMA data_version").get()?.data_version;
+}
+
+/** Rows of `content` are numbered in the order of their making: those up to one that an old iteration names are old. */
+function settledRow(db: DatabaseSync, now: number): number {
+  const row = db.prepare(
+    `SELECT max(c.rowid) AS row FROM (
+       SELECT llm_user_prompt AS cell FROM iteration WHERE created_at < :old
+       UNION ALL SELECT metadata FROM iteration WHERE created_at < :old
+       UNION ALL SELECT result FROM expression_state WHERE created_at < :old AND typeof(result) = 'text'
+     ) JOIN content c ON c.hash = substr(cell, 8)`,
+  ).get({ old: now - SETTLED_MS });
+  return Number(row?.row ?? 0);
+}
+
+/** Without foreign keys: each deleted row would have to be looked for among all bases, and the marks respect bases. */
+function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
+  const where = "WHERE rowid <= ? AND hash NOT IN (SELECT hash FROM mark)";
+  const row = db.prepare(`SELECT count(*) AS n, sum(length(bytes)) AS bytes FROM content ${where}`).get(upTo);
+  db.prepare(`DELETE FROM content ${where}`).run(upTo);
+  return { contents: Number(row?.n), contentBytes: Number(row?.bytes ?? 0) };
+}

@@ -1,0 +1,18 @@
+import type { DatabaseSync } from "node:sqlite";
+import { StoreError } from "../../domain/errors.ts";
+import { checkAll } from "./check.ts";
+
+/** Throws `StoreError` where something is wrong with a database, of which another file is about to be made: that would be
+ * taken for a sound one. `doing` says what is refused. */
+export function refuseDamaged(
+  db: DatabaseSync,
+  { doing, path, version }: { readonly doing: string; readonly path: string; readonly version: number },
+): void {
+  const [problem] = checkAll(db, { path, version }).problems;
+  if (problem === undefined) return;
+  throw new StoreError(
+    `Cannot ${doing}: it is damaged (${problem}) and nothing was changed; vis db check lists what is affected, ` +
+      "vis db restore COPY puts a sound backup in its place",
+    "corrupt",
+  );
+}

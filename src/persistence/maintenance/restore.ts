@@ -1,0 +1,93 @@
+import { mkdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DatabaseRestoreReport } from "../../domain/records/database_maintenance.ts";
+import { StoreError, UsageError } from "../../domain/errors.ts";
+import { notAlone, openAlone } from "./alone.ts";
+import { copyDatabase } from "../sqlite/copy_database.ts";
+import { openExisting } from "../sqlite/existing_database.ts";
+import { refuseDamaged } from "./refuse_damaged.ts";
+import { isDamaged } from "../sqlite/says.ts";
+
+/** Longer than a newcomer waits for a lock on the file that it opened: it opens the path again and finds the new one. */
+const NEWCOMER_MS = 120;
+
+/** `DatabaseCare.restore`: the backup is copied and checked beside the database before that is touched. */
+export async function restoreDatabase(
+  path: string,
+  { source, now }: { readonly source: string; readonly now: () => number },
+): Promise<DatabaseRestoreReport> {
+  const start = performance.now();
+  if (path === ":memory:") throw new UsageError("Cannot restore :memory:: it is no file");
+  const from = resolve(source);
+  if (await realpath(from).catch(() => from) === await realpath(path).catch(() => path)) {
+    throw new UsageError(`Cannot restore ${from}: it is the database itself`);
+  }
+  const { db, version } = await openExisting(from, "restore");
+  const partial = `${path}.restoring`;
+  try {
+    refuseDamaged(db, { doing: `restore ${from}`, path: from, version });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const bytes = await copyDatabase(db, partial);
+    const keptAs = await replace(path, { partial, aside: `${path}.before-restore-${stamp(now())}` });
+    return { path, bytes, keptAs, schemaVersion: version, ms: performance.now() - start };
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+async function replace(
+  path: string,
+  { partial, aside }: { readonly partial: string; readonly aside: string },
+): Promise<string | null> {
+  if (!await exists(path)) {
+    await dropLog(path);
+    await rename(partial, path);
+    return null;
+  }
+  const lock = lockAlone(path);
+  try {
+    await rename(path, aside);
+    // Only a file too damaged to be opened still has a log; it goes with it.
+    for (const end of ["-wal", "-shm"]) await rename(`${path}${end}`, `${aside}${end}`).catch(() => undefined);
+    await rename(partial, path).catch(async (error: unknown) => {
+      await rename(aside, path);
+      throw error;
+    });
+    if (lock) await sleep(NEWCOMER_MS);
+    return aside;
+  } finally {
+    lock?.close();
+  }
+}
+
+/** The lock on the file that is there; null where it is too damaged to be used by anyone. */
+function lockAlone(path: string): DatabaseSync | null {
+  try {
+    const db = openAlone(path);
+    if (db === null) throw notAlone("replace database", path);
+    db.exec("BEGIN EXCLUSIVE");
+    return db;
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    if (isDamaged(error)) return null;
+    throw error;
+  }
+}
+
+async function dropLog(path: string): Promise<void> {
+  for (const end of ["-wal", "-shm"]) await rm(`${path}${end}`, { force: true });
+}
+
+/** Local time would be ambiguous once a year. */
+function stamp(now: number): string {
+  return new Date(now).toISOString().replace(/[-:]/g, "").replace(/\.\d+/, "");
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(() => true, () => false);
+}

@@ -1,0 +1,37 @@
+import { chmod, open, rename, rm, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { VacuumReport } from "../../domain/records/database_maintenance.ts";
+import { notAlone, openAlone } from "./alone.ts";
+import { openExisting } from "../sqlite/existing_database.ts";
+import { rebuild } from "./rebuild.ts";
+import { refuseDamaged } from "./refuse_damaged.ts";
+
+/** As in a restore: who waits for the lock on the old file opens the path again. */
+const NEWCOMER_MS = 120;
+
+/** `DatabaseCare.vacuum`: the file is written anew beside the old one and takes its place when it holds the same. */
+export async function vacuumDatabase(path: string): Promise<VacuumReport> {
+  const start = performance.now();
+  const { db: opened, version } = await openExisting(path, "vacuum");
+  opened.close();
+  const db = openAlone(path);
+  if (db === null) throw notAlone("vacuum", path);
+  const partial = `${path}.vacuuming`;
+  try {
+    refuseDamaged(db, { doing: `vacuum ${path}`, path, version });
+    db.exec("BEGIN EXCLUSIVE");
+    const { size: bytesBefore } = await stat(path);
+    await rm(partial, { force: true });
+    await (await open(partial, "wx", 0o600)).close();
+    rebuild(db, partial);
+    const file = await open(partial, "r+");
+    await file.sync().finally(() => file.close());
+    await chmod(partial, 0o600);
+    await rename(partial, path);
+    await sleep(NEWCOMER_MS);
+    return { bytesBefore, bytesAfter: (await stat(path)).size, ms: performance.now() - start };
+  } finally {
+    for (const end of ["", "-journal"]) await rm(`${partial}${end}`, { force: true });
+    db.close();
+  }
+}

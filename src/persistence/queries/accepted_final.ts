@@ -1,0 +1,46 @@
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { lostStates, verifySum } from "../runs/iteration_tally.ts";
+import { fromJson } from "../sqlite/json.ts";
+import { lastIteration } from "../runs/last_iteration.ts";
+import type { QueryEnd } from "../../domain/query/stored_query.ts";
+
+/** `iteration.metadata` of one whose final was accepted. */
+interface FinalMetadata {
+  readonly outcome: string;
+  readonly last: boolean;
+  readonly answerType: QueryEnd["answerType"];
+  readonly confidence: QueryEnd["confidence"];
+  readonly answerNotes: readonly string[];
+}
+
+/** How a query whose process was lost has ended nevertheless: its last iteration is stored with an accepted final. Null
+ * where it has none, and for the last call, whose reason is not known. */
+export async function acceptedFinal(
+  tx: Database,
+  queryId: string,
+): Promise<Pick<QueryEnd, "status" | "reason" | "answer" | "answerType" | "confidence" | "notes"> | null> {
+  const last = await lastIteration(tx, queryId);
+  if (last?.status !== "done") return null;
+  const content = new Content(tx);
+  await content.load([last.metadata]);
+  const facts = fromJson<FinalMetadata>(content.text(last.metadata ?? "{}"));
+  if (facts.outcome !== "final" || facts.last) return null;
+  const rows = await tx.selectFrom("expressionState as e")
+    .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
+    .select(["e.result", "e.checksum", "s.name"]).where("e.iterationId", "=", last.id)
+    .select(intact("expressionState", "e")).select(intact("expressionSoul", "s")).execute();
+  verifySum(rows, { expected: last.states, lost: () => lostStates(queryId, last.position) });
+  const stored = rows.find(({ name }) => name === "$answer");
+  if (!stored?.result) return null;
+  await content.load([stored.result]);
+  return {
+    status: "done",
+    reason: "answered",
+    answer: new TextDecoder().decode(content.bytes(stored.result)),
+    answerType: facts.answerType ?? "text",
+    confidence: facts.confidence ?? "low",
+    notes: facts.answerNotes ?? [],
+  };
+}

@@ -1,0 +1,88 @@
+import type { BlockError, BlockResult } from "../../domain/query/block_result.ts";
+import { blockResult } from "../../domain/query/block_result.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
+import type { Content } from "../content/content.ts";
+import { fromJson, toJson } from "../sqlite/json.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+import { searchText } from "../sqlite/search_text.ts";
+import type { StoredBlock } from "../store/store.ts";
+
+const MAX_VALUE_BYTES = 1024 * 1024;
+
+/** `expression_state.metadata` of a block. */
+type BlockMetadata =
+  & Omit<BlockResult, "stdout" | "stderr" | "error" | "ms" | "defined">
+  & { readonly index: number; readonly reads: readonly string[]; readonly defines: readonly string[] }
+  & Partial<ExactTexts>
+  & { readonly ms?: number };
+
+/** Texts that their columns cannot give back exactly: blank code, lone surrogates, NUL. */
+interface ExactTexts {
+  readonly code: string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+type ExpressionState = DatabaseSchema["expressionState"];
+type Cells = Omit<
+  ExpressionState,
+  "rowid" | "id" | "expressionSoulId" | "iterationId" | "version" | "createdAt" | "checksum" | "replaces"
+>;
+
+/** The columns of a block's row in `expression_state`. */
+export async function blockCells(content: Content, block: StoredBlock & { readonly index: number }): Promise<Cells> {
+  const { code, result, reads, value, index } = block;
+  const { stdout, stderr, error, ms, defined, ...rest } = result;
+  const expr = code.trim() === "" ? null : searchText(code);
+  const exact: Partial<BlockMetadata> = {
+    ...(expr === code ? {} : { code }),
+    ...(stdout.isWellFormed() ? {} : { stdout }),
+    ...(stderr.isWellFormed() ? {} : { stderr }),
+    ...(Number.isInteger(ms) && ms >= 0 ? {} : { ms }),
+  };
+  const metadata = { index, ...rest, reads, defines: defined, ...exact };
+  return {
+    success: error === null ? 1 : 0,
+    expr,
+    result: value === null || value.length > MAX_VALUE_BYTES ? null : await content.putBytes(value),
+    error: error === null ? null : await content.putBytes(new TextEncoder().encode(toJson({ ...error }))),
+    stdout: await content.putText(stdout),
+    stderr: await content.putText(stderr),
+    durationMs: Math.max(0, Math.round(ms)),
+    metadata: await content.putText(toJson(metadata)),
+  };
+}
+
+/** The block of a row whose cells were loaded into `content`. */
+export function storedBlock(
+  content: Content,
+  { row, literal, saved }: {
+    readonly row: Pick<ExpressionState, "expr" | "result" | "error" | "stdout" | "stderr" | "durationMs" | "metadata">;
+    readonly literal: boolean;
+    readonly saved: readonly VariableImage[];
+  },
+): StoredBlock {
+  const { index: _index, reads, defines, code, ms, stdout, stderr, ...rest } = fromJson<BlockMetadata>(
+    content.text(row.metadata ?? "{}"),
+  );
+  return {
+    code: code ?? row.expr ?? "",
+    literal,
+    saved,
+    reads: reads ?? [],
+    value: row.result === null ? null : content.bytes(row.result),
+    result: blockResult({
+      ...rest,
+      stdout: stdout ?? content.text(row.stdout ?? ""),
+      stderr: stderr ?? content.text(row.stderr ?? ""),
+      error: row.error === null ? null : blockError(content.bytes(row.error)),
+      ms: ms ?? row.durationMs ?? 0,
+      defined: defines ?? [],
+    }),
+  };
+}
+
+function blockError(bytes: Uint8Array): BlockError {
+  const fields = fromJson<BlockError>(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
+  return { name: "Error", message: "", line: null, column: null, excerpt: "", stack: "", ...fields };
+}

@@ -1,0 +1,165 @@
+import { newId } from "../../domain/kit/id.ts";
+import type { NewChildBranch } from "../../domain/records/new_child_branch.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import type { SubCall } from "../../domain/query/sub_call.ts";
+import { NO_USAGE } from "../../domain/query/usage.ts";
+import { Content } from "../content/content.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { checkRun } from "../runs/fence.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { intact } from "../schema/intact.ts";
+import { verifySum } from "../runs/iteration_tally.ts";
+import { fromJson, toJson } from "../sqlite/json.ts";
+import { readLineage } from "../branches/lineage.ts";
+import { verifyNumbers } from "../runs/query_numbers.ts";
+import { addToDigest } from "../branches/shown_digest.ts";
+import { newestVariables } from "../branches/shown_variables.ts";
+import { VariableWriter } from "../variables/writer.ts";
+import type { Branch } from "../store/store.ts";
+
+const WHAT = { children: "child queries", calls: "model calls" } as const;
+
+/** Branches of child queries, and plain model calls of blocks. */
+export class Children {
+  readonly #db: Database;
+  readonly #now: () => number;
+
+  constructor(db: Database, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  createBranch(child: NewChildBranch): Promise<Omit<Branch, "workspace">> {
+    const { branchId: parent, iterationId, depth, title } = child;
+    return this.#db.write(async (tx) => {
+      await checkRun(tx, { iterationId });
+      const content = new Content(tx);
+      const [branchId, createdAt] = [newId(), this.#now()];
+      const { conversationSoulId: conversationId } = await tx.selectFrom("conversationState")
+        .select("conversationSoulId").where("id", "=", parent).executeTakeFirstOrThrow();
+      const newest = await tx.selectFrom("conversationState").select((s) => s.fn.max("version").as("version"))
+        .where("conversationSoulId", "=", conversationId).executeTakeFirst();
+      await insertRow(tx, "conversationState", {
+        id: branchId,
+        conversationSoulId: conversationId,
+        // Not the parent: what has one is a fork, which sees the variables of the other branch.
+        parentStateId: null,
+        title: await content.putText(title),
+        version: (newest?.version ?? 0) + 1,
+        metadata: toJson({ child: true }),
+        createdAt,
+        queries: 0,
+        variables: 0,
+      });
+      await insertRow(tx, "childBranch", { conversationStateId: branchId, iterationId, depth, createdAt });
+      const copied = await this.#newestCells(tx, { branchId: parent, names: child.copies });
+      const writer = new VariableWriter(content, { branchId, iterationId, now: createdAt });
+      await writer.given(child.images);
+      await writer.copied(copied);
+      await addToDigest(tx, { branchId, change: writer.change });
+      return { conversationId, branchId, title: title.toWellFormed(), createdAt };
+    });
+  }
+
+  /** The queries that an iteration started, with their depth, oldest first. */
+  async queries(
+    iterationId: string,
+    byId: (queryId: string) => Promise<StoredQuery | null>,
+  ): Promise<readonly (StoredQuery & { readonly depth: number })[]> {
+    const found = await this.#queryIds(iterationId);
+    const queries = await Promise.all(found.map(({ queryId }) => byId(queryId)));
+    return queries.flatMap((query, at) => query ? [{ ...query, depth: found[at]?.depth ?? 1 }] : []);
+  }
+
+  async #queryIds(iterationId: string): Promise<readonly { readonly queryId: string; readonly depth: number }[]> {
+    return await this.#db.read(async (tx) => {
+      const branches = await tx.selectFrom("childBranch as c")
+        .leftJoin("conversationState as b", "b.id", "c.conversationStateId")
+        .select(["c.conversationStateId as branchId", "c.depth", "c.checksum", "b.queries"])
+        .where("c.iterationId", "=", iterationId).select(intact("childBranch", "c")).select(
+          intact("conversationState", "b"),
+        )
+        .orderBy("c.rowid").execute();
+      await this.#verify(tx, iterationId, { children: branches });
+      const found: { readonly queryId: string; readonly depth: number }[] = [];
+      for (const { branchId, depth, queries } of branches) {
+        const rows = await tx.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id")
+          .select(["s.id as queryId", "s.version", "q.number", "q.runs"])
+          .where("q.conversationStateId", "=", branchId).select(intact("querySoul", "q")).orderBy("s.rowid").execute();
+        const newest = rows.filter(({ version, runs }) => version === runs - 1);
+        verifyNumbers(newest, { from: 0, to: queries ?? 0, branchId });
+        found.push(...rows.map(({ queryId }) => ({ queryId, depth })));
+      }
+      return found;
+    });
+  }
+
+  recordCall(call: SubCall): Promise<void> {
+    return this.#db.write(async (tx) => {
+      await checkRun(tx, call);
+      const content = new Content(tx);
+      const text = async (one: string | null) => one === null ? null : await content.putText(one);
+      await insertRow(tx, "subCall", {
+        id: newId(),
+        iterationId: call.iterationId,
+        llmProvider: call.provider,
+        llmModel: call.model,
+        prompt: await content.putText(call.prompt),
+        reply: await text(call.reply),
+        error: await text(call.error),
+        usage: toJson({ ...call.usage }),
+        costUsd: call.costUsd,
+        durationMs: Math.max(0, Math.round(call.ms)),
+        createdAt: this.#now(),
+      });
+    });
+  }
+
+  async calls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]> {
+    return await this.#db.read((tx) => this.#readCalls(tx, iterationId));
+  }
+
+  async #readCalls(tx: Database, iterationId: string): ReturnType<Children["calls"]> {
+    const rows = await tx.selectFrom("subCall as c").selectAll("c").where("c.iterationId", "=", iterationId)
+      .select(intact("subCall", "c")).orderBy("c.rowid").execute();
+    await this.#verify(tx, iterationId, { calls: rows });
+    const content = new Content(tx);
+    await content.load(rows.flatMap((row) => [row.prompt, row.reply, row.error]));
+    return rows.map((row) => ({
+      iterationId: row.iterationId,
+      provider: row.llmProvider,
+      model: row.llmModel,
+      prompt: content.text(row.prompt),
+      reply: row.reply === null ? null : content.text(row.reply),
+      error: row.error === null ? null : content.text(row.error),
+      usage: { ...NO_USAGE, ...fromJson<SubCall["usage"]>(row.usage) },
+      costUsd: row.costUsd,
+      ms: row.durationMs,
+      createdAt: row.createdAt,
+    }));
+  }
+
+  /** Throws `Damage` where these are not all of an iteration. */
+  async #verify(
+    tx: Database,
+    iterationId: string,
+    found: { readonly [K in "children" | "calls"]?: readonly { readonly checksum: number }[] },
+  ): Promise<void> {
+    const row = await tx.selectFrom("iteration").select(["children", "calls"]).where("id", "=", iterationId)
+      .executeTakeFirst();
+    for (const what of ["children", "calls"] as const) {
+      const lost = () => new Damage(`${WHAT[what]} of iteration ${iterationId} are missing`);
+      if (found[what]) verifySum(found[what], { expected: row?.[what] ?? 0, lost });
+    }
+  }
+
+  async #newestCells(
+    tx: Database,
+    { branchId, names }: { readonly branchId: string; readonly names: readonly string[] },
+  ) {
+    if (names.length === 0) return [];
+    const rows = await newestVariables(tx, { lineage: await readLineage(tx, branchId), names });
+    return rows.map(({ name, expr, result, metadata }) => ({ name: name ?? "", cells: { expr, result, metadata } }));
+  }
+}

@@ -1,0 +1,62 @@
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { checkFence } from "../runs/fence.ts";
+import { firstWords } from "./first_words.ts";
+import { intact } from "../schema/intact.ts";
+import { fromJson, toJson } from "../sqlite/json.ts";
+import type { QueryMetadata } from "../runs/query_metadata.ts";
+import { dropLease } from "./leases.ts";
+import { digestOf } from "../branches/shown_digest.ts";
+import { updateRow } from "../sqlite/update_row.ts";
+import type { QueryEnd } from "../../domain/query/stored_query.ts";
+
+const SUBTITLE_CHARS = 60;
+
+/** Ends a running query in the transaction `db`, and with it an iteration that was left running, which a query that is
+ * done cannot have. One that has ended stays as it is. Throws `TakenOverError` where another process ended it. */
+export async function endQuery(
+  db: Database,
+  { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
+): Promise<void> {
+  const { status, ...facts } = end;
+  const [row] = await compiledRows(db, {
+    name: "query to end",
+    build: () =>
+      db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .select(["s.status", "q.conversationStateId as branchId", "s.metadata"]).where("s.id", "=", queryId)
+        .select(intact("queryState", "s")),
+    parameters: [queryId],
+  });
+  if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
+  if (row.status !== "running") return await checkFence(db, { ...row, id: queryId });
+  const content = new Content(db);
+  await content.load([row.metadata]);
+  const before = fromJson<QueryMetadata>(row.metadata === null ? null : content.text(row.metadata));
+  const cells = {
+    status,
+    subtitle: await content.putText(firstWords(end.answer, SUBTITLE_CHARS)),
+    metadata: await content.putText(toJson({ ...before, ...facts, answer: facts.answer.toWellFormed() })),
+  };
+  await updateRow(db, "queryState", { id: queryId, changes: cells });
+  const left = await interruptIterations(db, { queryId, branchId: row.branchId, now });
+  if (status === "done" && left > 0) throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
+  await dropLease(db, row.branchId);
+}
+
+async function interruptIterations(
+  db: Database,
+  { queryId, branchId, now }: { readonly queryId: string; readonly branchId: string; readonly now: number },
+): Promise<number> {
+  const left = await compiledRows(db, {
+    name: "iterations left running",
+    build: () =>
+      db.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).where("status", "=", "running"),
+    parameters: [queryId, "running"],
+  });
+  for (const { id } of left) {
+    const variables = await digestOf(db, { branchId, until: null });
+    await updateRow(db, "iteration", { id, changes: { status: "interrupted", finishedAt: now, variables } });
+  }
+  return left.length;
+}

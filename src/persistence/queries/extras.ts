@@ -1,0 +1,78 @@
+import { Buffer } from "node:buffer";
+import type { Image } from "../../domain/images/image.ts";
+import { verifyAbsent } from "../sqlite/absent.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { fromJson } from "../sqlite/json.ts";
+import type { NewQuery, QueryExtras } from "../store/store.ts";
+
+type StoredImage =
+  | { readonly url: string }
+  | { readonly mediaType: string; readonly base64: string }
+  /** A reference into the table `content`. */
+  | { readonly mediaType: string; readonly content: string };
+
+/** In `query_soul.metadata`: what came with a request beside its text. */
+export interface ExtrasMetadata {
+  readonly images?: readonly StoredImage[];
+  readonly answerSchema?: string;
+}
+
+/** Stores the images of a request, each once; gives what the metadata of its query says about them. */
+export async function extrasMetadata(
+  content: Content,
+  { images = [], answerSchema = null }: Pick<NewQuery, "images" | "answerSchema">,
+): Promise<ExtrasMetadata> {
+  const stored: StoredImage[] = [];
+  for (const image of images) stored.push(await storedImage(content, image));
+  return { ...(stored.length > 0 ? { images: stored } : {}), ...(answerSchema === null ? {} : { answerSchema }) };
+}
+
+/** What came with a request beside its text, as it was given; nothing where there is no such query. */
+export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
+  const content = new Content(db);
+  const { images = [], answerSchema = null } = await readMetadata(content, queryId);
+  const run = await db.selectFrom("queryState as s").select("s.promptEnrichment").where("s.id", "=", queryId)
+    .select(intact("queryState", "s")).executeTakeFirst();
+  await content.load([run?.promptEnrichment, ...images.map((image) => "content" in image ? image.content : null)]);
+  const instructions = content.text(run?.promptEnrichment ?? "");
+  return { images: images.map((image) => imageOf(content, image)), answerSchema, instructions };
+}
+
+/** How many images came with a request, without reading them. */
+export async function countImages(db: Database, queryId: string): Promise<number> {
+  return (await readMetadata(new Content(db), queryId)).images?.length ?? 0;
+}
+
+async function readMetadata(content: Content, queryId: string): Promise<ExtrasMetadata> {
+  const { db } = content;
+  const [row] = await compiledRows(db, {
+    name: "what came with a query",
+    build: () =>
+      db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .select("q.metadata").where("s.id", "=", queryId).select(intact("queryState", "s"))
+        .select(intact("querySoul", "q")),
+    parameters: [queryId],
+  });
+  if (!row) await verifyAbsent(db, { table: "queryState", id: queryId });
+  await content.load([row?.metadata]);
+  return fromJson<ExtrasMetadata>(content.text(row?.metadata ?? "{}"));
+}
+
+async function storedImage(content: Content, image: Image): Promise<StoredImage> {
+  if (image.kind === "url") return { url: image.url };
+  const { mediaType } = image;
+  const cell = await content.putBytes(image.bytes);
+  return typeof cell === "string"
+    ? { mediaType, content: cell }
+    : { mediaType, base64: Buffer.from(cell).toString("base64") };
+}
+
+function imageOf(content: Content, image: StoredImage): Image {
+  if ("url" in image) return { kind: "url", url: image.url };
+  const { mediaType } = image;
+  const bytes = "content" in image ? content.bytes(image.content) : new Uint8Array(Buffer.from(image.base64, "base64"));
+  return { kind: "bytes", mediaType, bytes };
+}

@@ -1,0 +1,217 @@
+import { newId } from "../../domain/kit/id.ts";
+import { blockCells } from "./block_row.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { checkFence, runningRun } from "../runs/fence.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { fromJson, toJson } from "../sqlite/json.ts";
+import { intact } from "../schema/intact.ts";
+import { addTraces, changeQueryMetadata } from "../runs/query_metadata.ts";
+import { addToDigest } from "../branches/shown_digest.ts";
+import { updateRow } from "../sqlite/update_row.ts";
+import { VariableWriter, type WriterFacts } from "../variables/writer.ts";
+import type { IterationEnd, NewIteration, Store, StoredBlock } from "../store/store.ts";
+
+type Failed = Parameters<Store["failIteration"]>;
+
+/** `iteration.metadata`, beside what the caller gives. */
+interface IterationMetadata {
+  /** Texts of the blocks while they run; they go when the blocks have rows of their own. */
+  readonly pendingBlocks: readonly string[];
+}
+
+/** Writes the rows of `iteration` and all that hangs on them: each method is one transaction. */
+export class Iterations {
+  readonly #db: Database;
+  readonly #now: () => number;
+
+  constructor(db: Database, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  begin(iteration: NewIteration): Promise<string> {
+    return this.#db.write(async (tx) => {
+      const content = new Content(tx);
+      const run = await runningRun(tx, iteration.queryId);
+      const row = await askedCells(content, iteration);
+      const metadata = toJson({ ...iteration.metadata, pendingBlocks: iteration.blocks });
+      await insertRow(tx, "iteration", {
+        ...row,
+        status: "running",
+        llmResponse: await content.putText(iteration.response),
+        llmError: null,
+        llmReturnedEmptyExpressions: 0,
+        metadata: await content.putText(metadata),
+        createdAt: this.#now(),
+        finishedAt: null,
+      });
+      await give(content, { iteration, branchId: run.branchId, iterationId: row.id, now: this.#now() });
+      await count(tx, { ...iteration, totals: iteration.spent, cell: run.metadata });
+      return row.id;
+    });
+  }
+
+  end(iterationId: string, end: IterationEnd): Promise<void> {
+    return this.#db.write(async (tx) => {
+      const content = new Content(tx);
+      const row = await runningIteration(tx, iterationId);
+      await content.load([row.metadata]);
+      const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
+      const now = this.#now();
+      const { branchId, queryId, position } = row;
+      const change = await writeResults(content, { ...end, branchId, queryId, position, iterationId, now });
+      const changes = {
+        status: end.status,
+        llmError: end.error === null ? null : await content.putText(end.error),
+        llmReturnedEmptyExpressions: end.empty ? 1 : 0,
+        metadata: await content.putText(toJson({ ...before, ...end.metadata })),
+        finishedAt: now,
+        variables: await addToDigest(tx, { branchId, change }),
+      };
+      await updateRow(tx, "iteration", { id: iterationId, changes });
+      await changeQueryMetadata(tx, { queryId, change: () => end.totals, cell: row.queryMetadata });
+    });
+  }
+
+  fail(iteration: Failed[0], end: Failed[1]): Promise<string> {
+    return this.#db.write(async (tx) => {
+      const content = new Content(tx);
+      const { branchId, metadata: cell } = await runningRun(tx, iteration.queryId);
+      const row = await askedCells(content, iteration);
+      const now = this.#now();
+      await insertRow(tx, "iteration", {
+        ...row,
+        status: "error",
+        llmResponse: null,
+        llmError: await content.putText(end.error),
+        llmReturnedEmptyExpressions: 0,
+        metadata: await content.putText(toJson({ ...iteration.metadata, ...end.metadata })),
+        createdAt: now,
+        finishedAt: now,
+      });
+      const { queryId, position } = iteration;
+      await give(content, { iteration, branchId, iterationId: row.id, now });
+      const results = { ...end, blocks: [], branchId, queryId, position, iterationId: row.id, now };
+      const variables = await addToDigest(tx, { branchId, change: await writeResults(content, results) });
+      await updateRow(tx, "iteration", { id: row.id, changes: { variables } });
+      await count(tx, { ...iteration, totals: end.totals, cell });
+      return row.id;
+    });
+  }
+}
+
+/** The cells that are known once the model was asked. */
+async function askedCells(content: Content, iteration: Omit<NewIteration, "response" | "blocks">) {
+  return {
+    id: newId(),
+    queryStateId: iteration.queryId,
+    position: iteration.position,
+    llmSystemPrompt: await content.putText(iteration.systemPrompt),
+    llmUserPrompt: await content.putText(iteration.userPrompt),
+    llmProvider: iteration.provider,
+    llmModel: iteration.model,
+    llmTraces: await content.putText(toJson(iteration.traces)),
+    llmFullDurationMs: Math.max(0, Math.round(iteration.modelMs)),
+    llmThinking: await content.putText(iteration.thinking),
+  };
+}
+
+/** Adds the calls of an iteration to the totals of its query. */
+async function count(
+  tx: Database,
+  { queryId, traces, totals, cell }: Pick<NewIteration, "queryId" | "traces"> & {
+    readonly totals: Partial<IterationEnd["totals"]> | undefined;
+    readonly cell: string | null;
+  },
+): Promise<void> {
+  await changeQueryMetadata(tx, {
+    queryId,
+    cell,
+    change: (before) => ({ ...totals, byModel: addTraces(before.byModel ?? {}, traces) }),
+  });
+}
+
+async function runningIteration(tx: Database, iterationId: string) {
+  const [row] = await compiledRows(tx, {
+    name: "running iteration",
+    build: () =>
+      tx.selectFrom("iteration as i")
+        .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .select(["i.status", "i.metadata", "i.position", "s.id as queryId", "q.conversationStateId as branchId"])
+        .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
+        .where("i.id", "=", iterationId).select(intact("iteration", "i")).select(intact("queryState", "s")),
+    parameters: [iterationId],
+  });
+  if (row?.status === "running") return row;
+  if (row) await checkFence(tx, { id: row.queryId, status: row.queryStatus, metadata: row.queryMetadata });
+  throw new Error(
+    `Cannot end iteration ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
+  );
+}
+
+/** Versions of what the query was given. */
+async function give(
+  content: Content,
+  { iteration: { given = [] }, ...facts }: WriterFacts & { readonly iteration: Pick<NewIteration, "given"> },
+): Promise<void> {
+  if (given.length === 0) return;
+  const writer = new VariableWriter(content, facts);
+  await writer.given(given);
+  await addToDigest(content.db, { branchId: facts.branchId, change: writer.change });
+}
+
+/** Blocks, variables, system variables and edges. Gives by how much the digest of the branch has changed. */
+async function writeResults(
+  content: Content,
+  results:
+    & WriterFacts
+    & Pick<NewIteration, "queryId" | "position">
+    & Pick<IterationEnd, "blocks" | "system" | "scopes">,
+): Promise<number> {
+  const { blocks, system, branchId, iterationId, queryId, position, now } = results;
+  const { live, forgotten } = results.scopes ?? { live: [], forgotten: [] };
+  const facts = { branchId, iterationId, now };
+  const variables = new VariableWriter(content, facts);
+  const names = blocks.flatMap(({ saved, reads, result }) => [
+    ...saved.flatMap((image) => [image.name, ...image.requires]),
+    ...reads,
+    ...result.defined,
+  ]);
+  await variables.prepare([...names, ...system.map(({ name }) => name), ...live, ...forgotten]);
+  for (const [index, block] of blocks.entries()) {
+    const id = await writeBlock(content, { ...facts, ...block, index });
+    await variables.versions(block.saved, id);
+    await variables.edges(block);
+  }
+  for (const { name, text } of system) await variables.systemVersion(name, text);
+  await variables.scopes({ live, forgotten }, { queryId, position });
+  return variables.change;
+}
+
+async function writeBlock(
+  content: Content,
+  block: StoredBlock & WriterFacts & { readonly index: number },
+): Promise<string> {
+  const [soulId, id] = [newId(), newId()];
+  await insertRow(content.db, "expressionSoul", {
+    id: soulId,
+    conversationStateId: block.branchId,
+    kind: block.literal ? "literal" : "call",
+    stateMode: "stateless",
+    name: null,
+    metadata: toJson({ index: block.index }),
+    createdAt: block.now,
+  });
+  await insertRow(content.db, "expressionState", {
+    id,
+    expressionSoulId: soulId,
+    iterationId: block.iterationId,
+    version: 0,
+    ...await blockCells(content, block),
+    createdAt: block.now,
+    replaces: null,
+  });
+  return id;
+}

@@ -1,0 +1,90 @@
+import { BusyError } from "../../domain/errors.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import type { Database } from "../sqlite/database.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import type { ProcessOwner } from "../store/store.ts";
+
+/** True, false, or null where this process cannot tell. */
+export type IsAlive = (owner: ProcessOwner) => boolean | null;
+
+/** Four heartbeats of a process that nobody here can look at. */
+const STALE_MS = 120_000;
+
+const OWNER = ["host", "space", "pid", "started", "session"] as const;
+
+/** Takes a branch for a process, in the transaction that begins a query. Throws `BusyError` while another living process
+ * has it. `endLeft` is called before with the owner of what was left running on it: a process that is gone, or this one,
+ * which could not store the end. */
+export async function takeLease(
+  tx: Database,
+  { branchId, owner, isAlive, now, endLeft }: {
+    readonly branchId: string;
+    readonly owner: ProcessOwner;
+    readonly isAlive: IsAlive;
+    readonly now: number;
+    readonly endLeft: (left: { readonly owner: ProcessOwner; readonly gone: boolean }) => Promise<void>;
+  },
+): Promise<void> {
+  const known = await holderOf(tx, branchId);
+  if (known) {
+    const gone = !isSame(known, owner);
+    if (gone && await isAliveNow(tx, { owner: known, isAlive, now })) {
+      const { pid, host } = known;
+      throw new BusyError(`Conversation is busy: a query runs in it in another process (${pid} on ${host})`);
+    }
+    await endLeft({ owner: known, gone });
+    await dropLease(tx, branchId);
+  }
+  const { host, space, pid, started, session } = owner;
+  const held = { conversationStateId: branchId, host, space, pid, started, session };
+  await insertRow(tx, "lease", { ...held, acquiredAt: now, heartbeatAt: now });
+}
+
+export async function dropLease(tx: Database, branchId: string): Promise<void> {
+  await compiledRows(tx, {
+    name: "drop a lease",
+    build: () => tx.deleteFrom("lease").where("conversationStateId", "=", branchId),
+    parameters: [branchId],
+  });
+}
+
+/** Says that a process still lives to those that cannot look for themselves. Returns the branches that it has. */
+export async function renewLeases(
+  db: Database,
+  { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
+): Promise<readonly string[]> {
+  const { host, space, pid, started, session } = owner;
+  const held = await db.updateTable("lease").set({ heartbeatAt: now })
+    .where("host", "=", host).where("space", "=", space).where("pid", "=", pid).where("started", "=", started)
+    .where("session", "=", session).returning("conversationStateId as branchId").execute();
+  return held.map(({ branchId }) => branchId);
+}
+
+/** Whether a process that holds leases lives. What nobody here can look at lives while it says so: its newest heartbeat
+ * counts, for all of its leases. A heartbeat of the future does not count either: the clock was set back after it. */
+export async function isAliveNow(
+  db: Database,
+  { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },
+): Promise<boolean> {
+  const seen = isAlive(owner);
+  if (seen !== null) return seen;
+  const { host, space, pid, started } = owner;
+  const { newest } = await db.selectFrom("lease").select((lease) => lease.fn.max("heartbeatAt").as("newest"))
+    .where("host", "=", host).where("space", "=", space).where("pid", "=", pid).where("started", "=", started)
+    .executeTakeFirstOrThrow();
+  return newest !== null && Math.abs(now - newest) < STALE_MS;
+}
+
+export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
+  return OWNER.every((key) => one[key] === other[key]);
+}
+
+/** The process that has a branch. */
+async function holderOf(db: Database, branchId: string): Promise<ProcessOwner | undefined> {
+  const [row] = await compiledRows(db, {
+    name: "holder of a branch",
+    build: () => db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId),
+    parameters: [branchId],
+  });
+  return row;
+}

@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+import { BusyError } from "../../domain/errors.ts";
+import type { RequestKey } from "../../domain/query/request_key.ts";
+import { verifyAbsent } from "../sqlite/absent.ts";
+import type { Database } from "../sqlite/database.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { intact, isIntact } from "../schema/intact.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+
+const KEPT_MS = 24 * 3_600_000;
+
+/** Stores the key together with the query that it begins; those of days before go. Throws `BusyError` for one that
+ * another process was given in the meantime, or has continued the request of. */
+export async function keepRequestKey(
+  tx: Database,
+  { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
+): Promise<void> {
+  const { branchId, key, fingerprint, replaces } = requestKey;
+  // By the rows themselves: a damaged index would name one that is still needed.
+  await sql`DELETE FROM request_key AS k NOT INDEXED WHERE ${isIntact("requestKey", "k")} AND k.created_at <= ${
+    now - KEPT_MS
+  }`
+    .execute(tx);
+  const known = await findRequestKey(tx, { branchId, key, now });
+  if (known && known.queryId !== replaces) {
+    throw new BusyError("Conversation is busy: another process runs the request of this key");
+  }
+  if (known) {
+    await tx.deleteFrom("requestKey").where("key", "=", key).where("queryStateId", "=", known.queryId).execute();
+  }
+  const row = { conversationStateId: branchId, key, fingerprint, queryStateId: queryId, createdAt: now };
+  await insertRow(tx, "requestKey", row);
+}
+
+/** Of any branch of the conversation; null where there is none of the last day. To find none runs a request again, so no
+ * index is asked: the keys of a day are few. */
+export async function findRequestKey(
+  db: Database,
+  { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
+): Promise<{ readonly queryId: string; readonly fingerprint: string } | null> {
+  const conversation = await conversationOf(db, branchId);
+  const { rows } = await sql<
+    Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">
+  >`
+    SELECT k.conversation_state_id, k.query_state_id, k.fingerprint FROM request_key k NOT INDEXED
+    WHERE CASE WHEN ${isIntact("requestKey", "k")} THEN k.key = ${key} AND k.created_at > ${now - KEPT_MS} END`
+    .execute(db);
+  for (const { conversationStateId, queryStateId: queryId, fingerprint } of rows) {
+    if (await conversationOf(db, conversationStateId) === conversation) return { queryId, fingerprint };
+  }
+  return null;
+}
+
+async function conversationOf(db: Database, branchId: string): Promise<string | null> {
+  const row = await db.selectFrom("conversationState as b").select("b.conversationSoulId").where("b.id", "=", branchId)
+    .select(intact("conversationState", "b")).executeTakeFirst();
+  if (!row) await verifyAbsent(db, { table: "conversationState", id: branchId });
+  return row?.conversationSoulId ?? null;
+}

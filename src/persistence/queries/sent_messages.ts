@@ -1,0 +1,26 @@
+import type { SentMessage } from "../../domain/query/sent_message.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { verifyIterations } from "../runs/iteration_tally.ts";
+
+/** What an iteration was asked with, null where there is none at that place. */
+export async function readSentMessages(
+  db: Database,
+  { queryId, position }: { readonly queryId: string; readonly position: number },
+): Promise<readonly SentMessage[] | null> {
+  await verifyIterations(db, queryId);
+  const row = await db.selectFrom("iteration as i").select(["i.llmSystemPrompt", "i.llmUserPrompt"])
+    .where("i.queryStateId", "=", queryId).where("i.position", "=", position).select(intact("iteration", "i"))
+    .executeTakeFirst();
+  if (!row) return null;
+  const content = new Content(db);
+  await content.load([row.llmSystemPrompt, row.llmUserPrompt]);
+  const told: readonly { readonly role: "user"; readonly content: string }[] = JSON.parse(
+    content.text(row.llmUserPrompt ?? "[]"),
+  );
+  const sent = told.map(({ role, content: text }) => ({ role, text }));
+  // One message holds everything where roles must alternate, the system's text too.
+  if (sent.length === 1) return sent;
+  return [{ role: "system", text: content.text(row.llmSystemPrompt ?? "") }, ...sent];
+}

@@ -1,0 +1,33 @@
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { fromJson } from "../sqlite/json.ts";
+import { updateRow } from "../sqlite/update_row.ts";
+
+/** What the next conversation or query has. */
+export async function nextActivity(tx: Database): Promise<number> {
+  return await newestActivity(tx) + 1;
+}
+
+/** Moves the conversation of a branch to the front of the list of all; an imported one has no place before. Not for a
+ * child query, which is a part of its parent. Nothing is written for the one that is in front. */
+export async function moveToFront(tx: Database, branchId: string): Promise<void> {
+  const row = await tx.selectFrom("conversationState as s").innerJoin(
+    "conversationSoul as c",
+    "c.id",
+    "s.conversationSoulId",
+  )
+    .select(["c.id", "c.activity", "s.metadata"]).where("s.id", "=", branchId)
+    .select(intact("conversationState", "s")).select(intact("conversationSoul", "c")).executeTakeFirst();
+  if (!row) throw new Damage(`the conversation of branch ${branchId} is missing`);
+  if (fromJson<{ readonly child: boolean }>(row.metadata).child) return;
+  const newest = await newestActivity(tx);
+  if (row.activity !== 0 && row.activity >= newest) return;
+  await updateRow(tx, "conversationSoul", { id: row.id, changes: { activity: newest + 1 } });
+}
+
+async function newestActivity(tx: Database): Promise<number> {
+  const { newest } = await tx.selectFrom("conversationSoul").select((c) => c.fn.max("activity").as("newest"))
+    .executeTakeFirstOrThrow();
+  return newest ?? 0;
+}

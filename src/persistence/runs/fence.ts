@@ -1,0 +1,59 @@
+import { TakenOverError } from "../../domain/errors.ts";
+import { verifyAbsent } from "../sqlite/absent.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { fromJson } from "../sqlite/json.ts";
+import type { QueryMetadata } from "./query_metadata.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+
+type Row = Pick<DatabaseSchema["queryState"], "id" | "status" | "metadata">;
+
+/** Who takes a branch over ends the run in it as lost, in the transaction that takes the lease. So a run's own row says
+ * whether its process still has the branch, and a write of a run looks at it in its own transaction. Throws
+ * `TakenOverError` for a run that was ended so. */
+export async function checkFence(db: Database, { id, status, metadata }: Row): Promise<void> {
+  if (status === "running") return;
+  const content = new Content(db);
+  await content.load([metadata]);
+  const { reason } = fromJson<QueryMetadata>(metadata === null ? null : content.text(metadata));
+  if (reason === "process_lost") throw new TakenOverError(id);
+}
+
+/** The run that an iteration is written for. Throws where it has ended. */
+export async function runningRun(
+  tx: Database,
+  queryId: string,
+): Promise<{ readonly branchId: string; readonly metadata: string | null }> {
+  const [row] = await compiledRows(tx, {
+    name: "run of an iteration to begin",
+    build: () =>
+      tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
+        .select(intact("queryState", "s")).select(intact("querySoul", "q")),
+    parameters: [queryId],
+  });
+  if (!row) {
+    await verifyAbsent(tx, { table: "queryState", id: queryId });
+    throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
+  }
+  await checkFence(tx, row);
+  if (row.status !== "running") throw new Error(`Cannot store an iteration of query ${queryId}: it has ended`);
+  return row;
+}
+
+/** The same for what a run writes beside its iterations, which may come after its end. */
+export async function checkRun(
+  tx: Database,
+  { queryId, iterationId }: { readonly queryId?: string | null; readonly iterationId?: string | null },
+): Promise<void> {
+  if (!queryId && !iterationId) return;
+  const runs = tx.selectFrom("queryState as s").select(["s.id", "s.status", "s.metadata"])
+    .select(intact("queryState", "s"));
+  const row =
+    await (iterationId
+      ? runs.innerJoin("iteration as i", "i.queryStateId", "s.id").where("i.id", "=", iterationId)
+      : runs.where("s.id", "=", queryId ?? "")).executeTakeFirst();
+  if (row) await checkFence(tx, row);
+}

@@ -1,0 +1,50 @@
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { sql } from "kysely";
+
+/** Throws `Damage` where an iteration of a run is missing, by the sum of the places in the index by which iterations are
+ * read. Gives the newest of them; -1 for none. */
+export async function verifyIterations(db: Database, queryId: string): Promise<number> {
+  const [row] = await compiledRows(db, {
+    name: "iterations of a run",
+    build: () =>
+      db.selectFrom("queryState as s").leftJoin("iteration as i", "i.queryStateId", "s.id")
+        .select((i) => ["s.iterations as expected", i.fn.max("i.position").as("newest")])
+        // A key that is not what it was counts as none: a search would go astray at it.
+        .select(sql<number>`coalesce(sum((i.position + 1) * (i.query_state_id = s.id)), 0)`.as("found"))
+        .where("s.id", "=", queryId).groupBy("s.id"),
+    parameters: [queryId],
+  });
+  if (row && row.expected !== row.found) throw lostIterations(queryId);
+  return row?.newest ?? -1;
+}
+
+/** Throws `Damage` where an iteration of a run is missing, or a block or a version that it stored. */
+export async function verifyStates(db: Database, queryId: string): Promise<void> {
+  await verifyIterations(db, queryId);
+  const row = await db.selectFrom("iteration as i").select("i.position").where("i.queryStateId", "=", queryId)
+    .where(
+      "i.states",
+      "<>",
+      sql<number>`(SELECT coalesce(sum(e.checksum), 0) FROM expression_state e WHERE e.iteration_id = i.id)`,
+    )
+    .limit(1).executeTakeFirst();
+  if (row) throw lostStates(queryId, row.position);
+}
+
+/** The same, of what was read of one iteration. */
+export function verifySum(
+  rows: readonly { readonly checksum: number }[],
+  { expected, lost }: { readonly expected: number; readonly lost: () => Damage },
+): void {
+  if (rows.reduce((sum, { checksum }) => sum + checksum, 0) !== expected) throw lost();
+}
+
+export function lostIterations(queryId: string): Damage {
+  return new Damage(`iterations of query ${queryId} are missing`);
+}
+
+export function lostStates(queryId: string, position: number): Damage {
+  return new Damage(`blocks or variables of iteration ${position + 1} of query ${queryId} are missing`);
+}

@@ -1,0 +1,42 @@
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { verifyIterations } from "./iteration_tally.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+
+type Found =
+  & Pick<DatabaseSchema["iteration"], "id" | "queryStateId" | "status" | "metadata" | "position" | "llmThinking">
+  & {
+    readonly states: number;
+  };
+
+/** The newest iteration of a run. */
+export async function lastIteration(db: Database, queryId: string): Promise<Found | null> {
+  for await (const last of newestIterations(db, queryId)) return last;
+  return null;
+}
+
+/** The iterations of a run, those before `until` only, newest first. Each is looked for by its place: a walk through an
+ * index would pass over those that a damaged key hides. */
+export async function* newestIterations(
+  db: Database,
+  queryId: string,
+  { until = Infinity }: { readonly until?: number } = {},
+): AsyncGenerator<Found> {
+  for (let place = Math.min(await verifyIterations(db, queryId), until - 1); place >= 0; place--) {
+    const [found] = await compiledRows<Found>(db, {
+      name: "iteration at a place",
+      build: () =>
+        // The row that the index `k` leads to says itself where it stands.
+        db.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
+          .select(["i.id", "i.queryStateId", "i.status", "i.metadata", "i.position", "i.llmThinking", "i.states"])
+          .where("k.queryStateId", "=", queryId).where("k.position", "=", place).select(intact("iteration", "i")),
+      parameters: [queryId, place],
+    });
+    if (found?.position !== place || found.queryStateId !== queryId) {
+      throw new Damage(`iteration ${place + 1} of query ${queryId} is missing`);
+    }
+    yield found;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Usage } from "../../domain/query/usage.ts";
+import { addUsage, NO_USAGE } from "../../domain/query/usage.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { fromJson, toJson } from "../sqlite/json.ts";
+import { updateRow } from "../sqlite/update_row.ts";
+import type { ModelTrace } from "../../domain/query/model_trace.ts";
+import type { QueryEnd } from "../../domain/query/stored_query.ts";
+
+/** `query_state.metadata`. */
+export interface QueryMetadata extends Omit<QueryEnd, "status"> {
+  /** Usage of all calls, failed ones included, by "provider/model". */
+  readonly byModel: Readonly<Record<string, Usage>>;
+}
+
+/** Changes the metadata of a query in the transaction `db`. */
+export async function changeQueryMetadata(
+  db: Database,
+  { queryId, change, cell }: {
+    readonly queryId: string;
+    /** The metadata as it was read. */
+    readonly cell: string | null;
+    readonly change: (before: Partial<QueryMetadata>) => Partial<QueryMetadata>;
+  },
+): Promise<void> {
+  const content = new Content(db);
+  await content.load([cell]);
+  const before = fromJson<QueryMetadata>(cell === null ? null : content.text(cell));
+  const metadata = await content.putText(toJson({ ...before, ...change(before) }));
+  if (metadata !== cell) {
+    await updateRow(db, "queryState", { id: queryId, changes: { metadata } });
+  }
+}
+
+/** The usage by model with that of more calls. */
+export function addTraces(
+  byModel: Readonly<Record<string, Usage>>,
+  traces: readonly ModelTrace[],
+): Readonly<Record<string, Usage>> {
+  const sums = new Map(Object.entries(byModel));
+  for (const { provider, model, usage } of traces) {
+    if (usage) sums.set(`${provider}/${model}`, addUsage(sums.get(`${provider}/${model}`) ?? NO_USAGE, usage));
+  }
+  return Object.fromEntries(sums);
+}

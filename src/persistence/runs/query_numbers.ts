@@ -1,0 +1,76 @@
+import { verifyAbsent } from "../sqlite/absent.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { intact } from "../schema/intact.ts";
+import { type BranchSegment, readLineage } from "../branches/lineage.ts";
+import { digestTerm } from "../branches/shown_digest.ts";
+import { newestVariables } from "../branches/shown_variables.ts";
+import { updateRow } from "../sqlite/update_row.ts";
+
+/** The cells of a new query that say where it stands in its branch, which counts it. */
+export async function nextQuery(
+  tx: Database,
+  branchId: string,
+): Promise<{ readonly number: number; readonly runs: number; readonly variables: number | null }> {
+  const { queries, variables } = await branchRow(tx, branchId);
+  await updateRow(tx, "conversationState", { id: branchId, changes: { queries: queries + 1 } });
+  return { number: queries, runs: 1, variables };
+}
+
+/** Counts another run of a query: from now on its branch shows the variables as they were before it. */
+export async function nextRun(
+  tx: Database,
+  { branchId, soulId }: { readonly branchId: string; readonly soulId: string },
+): Promise<{ readonly variables: number | null }> {
+  const { runs, variables } = await tx.selectFrom("querySoul as q").select(["q.runs", "q.variables"])
+    .where("q.id", "=", soulId).select(intact("querySoul", "q")).executeTakeFirstOrThrow();
+  await updateRow(tx, "querySoul", { id: soulId, changes: { runs: runs + 1 } });
+  await updateRow(tx, "conversationState", { id: branchId, changes: { variables } });
+  return { variables };
+}
+
+/** Makes the digest of a branch that has none: it was stored before there were digests, or imported. */
+export async function makeDigest(tx: Database, branchId: string): Promise<void> {
+  const rows = await newestVariables(tx, { lineage: await readLineage(tx, branchId) });
+  const variables = rows.reduce((sum, row) => sum + digestTerm(row), 0);
+  await updateRow(tx, "conversationState", { id: branchId, changes: { variables } });
+}
+
+/** How many queries a segment shows. Throws `Damage` where it, or the query at its end, is missing. */
+export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
+  if (until === null) return (await branchRow(db, branchId)).queries;
+  const [row] = await compiledRows(db, {
+    name: "number of a query",
+    build: () =>
+      db.selectFrom("querySoul as q").select("q.number").where("q.id", "=", until.soulId).select(
+        intact("querySoul", "q"),
+      ),
+    parameters: [until.soulId],
+  });
+  if (!row) throw new Damage(`query ${until.queryId}, which a branch begins at, is missing`);
+  return until.position < 0 ? row.number : row.number + 1;
+}
+
+/** Throws `Damage` where these are not the queries from one number up to another, each once. */
+export function verifyNumbers(
+  rows: readonly { readonly number: number }[],
+  { from, to, branchId }: { readonly from: number; readonly to: number; readonly branchId: string },
+): void {
+  const numbers = new Set(rows.map(({ number }) => number));
+  const all = rows.length === to - from && numbers.size === rows.length;
+  if (all && rows.every(({ number }) => number >= from && number < to)) return;
+  throw new Damage(`queries of branch ${branchId} are missing`);
+}
+
+async function branchRow(db: Database, branchId: string) {
+  const [row] = await compiledRows(db, {
+    name: "queries and variables of a branch",
+    build: () =>
+      db.selectFrom("conversationState as b").select(["b.queries", "b.variables"]).where("b.id", "=", branchId)
+        .select(intact("conversationState", "b")),
+    parameters: [branchId],
+  });
+  if (!row) await verifyAbsent(db, { table: "conversationState", id: branchId });
+  return row ?? { queries: 0, variables: null };
+}

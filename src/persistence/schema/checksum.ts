@@ -1,0 +1,128 @@
+import { Buffer } from "node:buffer";
+import type { DatabaseSchema } from "./schema.ts";
+
+/** The cells of a row that its checksum is of, in this order. Left out are the counts and sums that triggers keep, and the
+ * number by which SQLite orders changes of scope. */
+export const CHECKED = {
+  conversationSoul: ["id", "metadata", "createdAt", "activity"],
+  conversationState: [
+    "id",
+    "conversationSoulId",
+    "parentStateId",
+    "title",
+    "version",
+    "metadata",
+    "createdAt",
+    "queries",
+  ],
+  querySoul: ["id", "conversationStateId", "title", "query", "metadata", "createdAt", "number", "runs", "variables"],
+  queryState: [
+    "id",
+    "querySoulId",
+    "forkedFromQueryStateId",
+    "version",
+    "llmProvider",
+    "llmRootModel",
+    "promptEnrichment",
+    "subtitle",
+    "runLabel",
+    "status",
+    "metadata",
+    "createdAt",
+  ],
+  iteration: [
+    "id",
+    "queryStateId",
+    "position",
+    "status",
+    "llmSystemPrompt",
+    "llmUserPrompt",
+    "llmProvider",
+    "llmModel",
+    "llmResponse",
+    "llmTraces",
+    "llmFullDurationMs",
+    "llmThinking",
+    "llmError",
+    "llmReturnedEmptyExpressions",
+    "metadata",
+    "createdAt",
+    "finishedAt",
+    "variables",
+  ],
+  expressionSoul: ["id", "conversationStateId", "kind", "stateMode", "name", "metadata", "createdAt"],
+  expressionState: [
+    "id",
+    "expressionSoulId",
+    "iterationId",
+    "version",
+    "success",
+    "expr",
+    "result",
+    "error",
+    "stdout",
+    "stderr",
+    "durationMs",
+    "metadata",
+    "createdAt",
+    "replaces",
+  ],
+  expressionDependency: [
+    "id",
+    "conversationStateId",
+    "downstreamExpressionSoulId",
+    "upstreamExpressionSoulId",
+    "metadata",
+    "createdAt",
+  ],
+  scopeChange: ["expressionSoulId", "queryStateId", "position", "scope", "createdAt"],
+  extensionState: [
+    "id",
+    "namespace",
+    "conversationStateId",
+    "queryStateId",
+    "position",
+    "key",
+    "version",
+    "value",
+    "createdAt",
+  ],
+  requestKey: ["conversationStateId", "key", "fingerprint", "queryStateId", "createdAt"],
+  childBranch: ["conversationStateId", "iterationId", "depth", "createdAt"],
+  subCall: [
+    "id",
+    "iterationId",
+    "llmProvider",
+    "llmModel",
+    "prompt",
+    "reply",
+    "error",
+    "usage",
+    "costUsd",
+    "durationMs",
+    "createdAt",
+  ],
+} as const satisfies { readonly [T in keyof DatabaseSchema]?: readonly (keyof DatabaseSchema[T])[] };
+
+export type CheckedTable = keyof typeof CHECKED;
+
+/** The checksum of a row: FNV-1a with 32 bits over its table and cells as JSON. No change of a single character goes
+ * unnoticed, any other damage once in four thousand million times. */
+export function rowChecksum(table: string, cells: readonly unknown[]): number {
+  const text = JSON.stringify(cells.map(plain));
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < table.length; at++) sum = Math.imul(sum ^ table.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  return sum;
+}
+
+/** A cell as it is read back: the database holds UTF-8, and a NUL ends a text. */
+function plain(cell: unknown): unknown {
+  if (typeof cell === "string") {
+    const text = cell.isWellFormed() ? cell : cell.toWellFormed();
+    const end = text.indexOf("\0");
+    return end < 0 ? text : text.slice(0, end);
+  }
+  if (!(cell instanceof Uint8Array)) return cell ?? null;
+  return { bytes: Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString("latin1") };
+}

@@ -1,0 +1,48 @@
+import { type RawBuilder, sql } from "kysely";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "./database.ts";
+import { isIntact } from "../schema/intact.ts";
+import { snakeCase } from "../schema/snake_case.ts";
+
+type Table = "conversationSoul" | "conversationState" | "queryState";
+
+const ID_CHARS = 36;
+
+/** Throws `Damage` where there is a row of this id, although an index did not find it. It reads the whole table. */
+export async function verifyAbsent(
+  db: Database,
+  { table, id }: { readonly table: Table; readonly id: string },
+): Promise<void> {
+  const { rows: [row] } = await sql`SELECT 1 FROM ${sql.raw(snakeCase(table))} NOT INDEXED WHERE id = ${id} LIMIT 1`
+    .execute(db);
+  if (row) throw lost(table, id);
+}
+
+/** At most two ids that begin so. Where the index does not find exactly the one that was asked for, the table itself is
+ * read too. */
+export async function idsWith(
+  db: Database,
+  { table, prefix, where = sql<boolean>`true` }: {
+    readonly table: Table;
+    readonly prefix: string;
+    /** About `t`. */
+    readonly where?: RawBuilder<boolean>;
+  },
+): Promise<readonly string[]> {
+  const read = async (how: string) => {
+    // Ids are hexadecimal digits and dashes, all of which sort before "~".
+    const { rows } = await sql<{ id: string }>`SELECT t.id, ${isIntact(table, "t")} AS intact
+      FROM ${sql.raw(`${snakeCase(table)} t ${how}`)} WHERE t.id >= ${prefix} AND t.id < ${`${prefix}~`} AND ${where}
+      LIMIT 2`.execute(db);
+    return rows.map(({ id }) => id);
+  };
+  const found = await read("");
+  if (found.length === 1 && prefix.length === ID_CHARS) return found;
+  const all = await read("NOT INDEXED");
+  if (all.length > found.length) throw lost(table, all.find((id) => !found.includes(id)) ?? prefix);
+  return found;
+}
+
+function lost(table: Table, id: string): Damage {
+  return new Damage(`an index has lost row ${id} of ${snakeCase(table)}`);
+}

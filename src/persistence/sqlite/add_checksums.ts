@@ -1,0 +1,26 @@
+import type { DatabaseSync } from "node:sqlite";
+import { CHECKED, type CheckedTable } from "../schema/checksum.ts";
+import { ChecksumFunctions } from "../schema/checksum_functions.ts";
+import { snakeCase } from "../schema/snake_case.ts";
+
+/** What no SQL of a migration can make: the checksums of rows that are there, and their sums. What they hold now counts as
+ * what was stored. */
+export function addChecksums(db: DatabaseSync): void {
+  new ChecksumFunctions(db);
+  for (const table of Object.keys(CHECKED) as CheckedTable[]) {
+    const name = snakeCase(table);
+    db.exec(`UPDATE ${name} SET checksum = row_checksum('${table}', ${CHECKED[table].map(snakeCase).join(", ")})`);
+  }
+  for (const [column, table] of [["states", "expression_state"], ["children", "child_branch"], ["calls", "sub_call"]]) {
+    db.exec(`UPDATE iteration SET ${column} =
+      (SELECT coalesce(sum(t.checksum), 0) FROM ${table} t WHERE t.iteration_id = iteration.id)`);
+  }
+  db.exec(`UPDATE conversation_state SET edges = (
+    SELECT coalesce(sum(d.checksum), 0) FROM expression_dependency d WHERE d.conversation_state_id = conversation_state.id
+  ), scopes = (
+    SELECT coalesce(sum(k.checksum), 0) FROM scope_change k JOIN expression_soul s ON s.id = k.expression_soul_id
+    WHERE s.conversation_state_id = conversation_state.id
+  )`);
+  db.exec(`INSERT INTO extension_tally (namespace, branch, states, sum)
+    SELECT namespace, coalesce(conversation_state_id, ''), count(*), sum(checksum) FROM extension_state GROUP BY 1, 2`);
+}

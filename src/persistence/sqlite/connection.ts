@@ -1,0 +1,95 @@
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
+import { ChecksumFunctions } from "../schema/checksum_functions.ts";
+
+interface Prepared {
+  readonly statement: StatementSync;
+  /** Column names as SQLite gives them and in camel case; empty for a statement that returns no rows. */
+  readonly columns: readonly (readonly [string, string])[];
+}
+
+const MAX_PREPARED = 300;
+/** How the columns begin that `intact` makes. They are no part of a row. */
+const INTACT = "intact";
+
+/** Runs Kysely's queries on one `node:sqlite` database. A statement is prepared once per SQL text and kept. */
+export class SqliteConnection implements DatabaseConnection {
+  readonly #db: DatabaseSync;
+  readonly #checksums: ChecksumFunctions;
+  readonly #prepared = new BoundedMap<string, Prepared>(MAX_PREPARED);
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#checksums = new ChecksumFunctions(db);
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction;
+  }
+
+  executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      // Kysely's types, which name the columns, vouch for the shape of the rows.
+      return Promise.resolve(this.query(sql, parameters) as QueryResult<R>);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Column names of the rows are in camel case. Throws `Damage` where a row is not what was stored. */
+  query(sql: string, parameters: readonly unknown[]): QueryResult<Record<string, unknown>> {
+    const { statement, columns } = this.#prepare(sql);
+    const values = parameters.map(bindable);
+    try {
+      if (columns.length === 0) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+      return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
+    } finally {
+      this.#checksums.throwFound();
+    }
+  }
+
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error("Cannot stream a query: every result is bounded here");
+  }
+
+  /** For statements without parameters and rows, such as `begin`. */
+  command(sql: string): void {
+    this.#prepare(sql).statement.run();
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    if (this.#db.isOpen) this.#db.close();
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    const statement = this.#db.prepare(sql);
+    const columns = statement.columns().map(({ name }) => [name, camelCase(name)] as const)
+      .filter(([name]) => !name.startsWith(INTACT));
+    const prepared = { statement, columns };
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function rowOf(columns: Prepared["columns"], cells: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (const [from, to] of columns) row[to] = cells[from];
+  return row;
+}
+
+/** `node:sqlite` binds a Date as NULL without a word, so anything unusual is refused here. */
+function bindable(value: unknown): SQLInputValue {
+  if (value === null || typeof value === "number" || typeof value === "string" || typeof value === "bigint") {
+    return value;
+  }
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`Cannot bind a value to a query: ${value instanceof Date ? "Date" : typeof value}`);
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

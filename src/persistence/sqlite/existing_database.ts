@@ -1,0 +1,36 @@
+import { stat } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../../migrations/mod.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { checkedVersion } from "./migrate.ts";
+import { refuseDamagedFile } from "./whole.ts";
+
+/** How long care of a database waits for a moment in which it may begin. */
+const WAIT_MS = 5_000;
+
+export interface ExistingDatabase {
+  readonly db: DatabaseSync;
+  readonly version: number;
+}
+
+/** A connection to a database of ours as it is: nothing is made, migrated or switched. `action` begins the message of the
+ * `UsageError` where there is none; throws `StoreError` for a foreign or newer one. */
+export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
+  if (path === ":memory:") throw new UsageError(`Cannot ${action} :memory:: it is no file`);
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+    throw error;
+  });
+  if (found === null) throw new UsageError(`Cannot ${action} ${path}: there is no such file`);
+  if (!found.isFile()) throw new UsageError(`Cannot ${action} ${path}: it is not a regular file`);
+  await refuseDamagedFile(path);
+  const db = new DatabaseSync(path, { timeout: WAIT_MS, enableForeignKeyConstraints: true });
+  try {
+    const version = checkedVersion(db, { files: migrations, path });
+    if (version === 0) throw new UsageError(`Cannot ${action} ${path}: it holds no database of Vis`);
+    return { db, version };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

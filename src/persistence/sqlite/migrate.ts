@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { rename } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { StoreError } from "../../domain/errors.ts";
+import { addChecksums } from "./add_checksums.ts";
+import { copyDatabase } from "./copy_database.ts";
+import { isBusy } from "./says.ts";
+import { damaged, systemError } from "./store_error.ts";
+
+export interface MigrationFile {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+const TABLE = `CREATE TABLE IF NOT EXISTS schema_migration (
+  version INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL
+)`;
+
+const OUR_TABLE = "conversation_soul";
+
+/** What follows on the SQL of a file, in its transaction. */
+const AFTER: ReadonlyMap<string, (db: DatabaseSync) => void> = new Map([["checksums.sql", addChecksums]]);
+
+/** Brings a database to the newest schema: each file in a transaction of its own, in order, recorded with its checksum.
+ * A file that fails leaves the database at the version before. Before a database that holds data is changed, a copy is
+ * left beside it as `<path>.before-V<n>`. Throws `StoreError`. */
+export async function migrate(
+  db: DatabaseSync,
+  files: readonly MigrationFile[],
+  options: { readonly path: string; readonly now: () => number },
+): Promise<void> {
+  const { path } = options;
+  for (const file of files.slice(checkedVersion(db, { files, path }))) {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      // Again under the lock: another process may have been faster.
+      if (checkedVersion(db, { files, path }) < file.version) await apply(db, file, options);
+      db.exec("COMMIT");
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      if (error instanceof StoreError || isBusy(error)) throw error;
+      throw (error instanceof Error && systemError(error, path)) || new StoreError(
+        `Cannot bring database ${path} to schema V${file.version}: ${file.name} failed and nothing was changed, ` +
+          "keep using the version of Vis that you had, and report this",
+        "unavailable",
+        { cause: error },
+      );
+    }
+  }
+}
+
+async function apply(
+  db: DatabaseSync,
+  file: MigrationFile,
+  { path, now }: { readonly path: string; readonly now: () => number },
+): Promise<void> {
+  if (file.version > 1 && path !== ":memory:" && holdsData(db)) await keepCopy(path, file.version);
+  db.exec(TABLE);
+  db.exec(file.sql);
+  AFTER.get(file.name.replace(/^V\d+__/, ""))?.(db);
+  db.prepare("INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)")
+    .run(file.version, file.name, checksum(file), now());
+}
+
+/** The version that the database has, 0 for an empty one. Refuses one that is not ours, newer or of changed files. */
+export function checkedVersion(
+  db: DatabaseSync,
+  { files, path }: { readonly files: readonly MigrationFile[]; readonly path: string },
+): number {
+  const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
+  if (tables.length === 0) return 0;
+  if (!tables.includes("schema_migration")) {
+    if (tables.includes(OUR_TABLE)) throw damaged(path, { what: "the table schema_migration is missing" });
+    throw new StoreError(
+      `Cannot use database ${path}: it belongs to another program, give another file with --db`,
+      "unavailable",
+    );
+  }
+  const done = db.prepare("SELECT version, name, sha256 FROM schema_migration ORDER BY version").all();
+  const newest = Number(done.at(-1)?.version ?? 0);
+  const odd = done.find((row) => isOdd(row, files));
+  if (odd) throw damaged(path, { what: `row ${String(odd.version)} of schema_migration is not what was stored` });
+  if (newest > files.length) {
+    throw new StoreError(
+      `Cannot use database ${path}: a newer Vis wrote it (schema V${newest}, this one knows V${files.length}), ` +
+        "update Vis or give another file with --db",
+      "newer",
+    );
+  }
+  for (const row of done) {
+    const file = files[Number(row.version) - 1];
+    if (file && checksum(file) !== row.sha256) {
+      throw new StoreError(
+        `Cannot use database ${path}: its schema ${String(row.name)} is not the one of this Vis, ` +
+          "use the Vis that made it or give another file with --db",
+        "unavailable",
+      );
+    }
+  }
+  return newest;
+}
+
+/** Another version than its name says, or a checksum of which a character or two are other ones: nobody wrote that. */
+function isOdd({ version, name, sha256 }: Record<string, unknown>, files: readonly MigrationFile[]): boolean {
+  if (!String(name).startsWith(`V${String(version)}__`)) return true;
+  const file = files[Number(version) - 1];
+  const [expected, found] = [file ? checksum(file) : String(sha256), String(sha256)];
+  const others = [...expected].filter((char, at) => char !== found[at]).length;
+  return found !== expected && found.length === expected.length && others <= 2;
+}
+
+function holdsData(db: DatabaseSync): boolean {
+  return db.prepare("SELECT 1 FROM conversation_soul LIMIT 1").get() !== undefined;
+}
+
+/** Read through a connection of its own while ours holds the write lock, so that nothing can be written in between. */
+async function keepCopy(path: string, version: number): Promise<void> {
+  const target = `${path}.before-V${version}`;
+  const partial = `${target}.partial`;
+  const reader = new DatabaseSync(path, { readOnly: true });
+  try {
+    await copyDatabase(reader, partial);
+  } finally {
+    reader.close();
+  }
+  await rename(partial, target);
+}
+
+function checksum(file: MigrationFile): string {
+  return createHash("sha256").update(file.sql).digest("hex");
+}

@@ -1,0 +1,50 @@
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../../migrations/mod.ts";
+import { prepareDatabaseFile, protectDatabaseFile } from "./database_file.ts";
+import { checkedVersion, migrate } from "./migrate.ts";
+import { OpenFiles } from "./open_files.ts";
+import { refuseDamagedFile, refuseOtherSchema } from "./whole.ts";
+
+export interface OpenDatabase {
+  readonly db: DatabaseSync;
+  /** Null in memory. */
+  readonly files: OpenFiles | null;
+}
+
+/** One connection to a database of ours with the newest schema, made where there is none. */
+export async function openDatabase(path: string, now: () => number): Promise<OpenDatabase> {
+  if (path !== ":memory:") {
+    await prepareDatabaseFile(path);
+    await refuseDamagedFile(path);
+  }
+  const files = path === ":memory:" ? null : new OpenFiles(path);
+  // The short timeout is for the moments without a transaction; a writer waits in the driver, off the event loop.
+  const db = new DatabaseSync(path, { timeout: 50 });
+  try {
+    // Nothing is changed before the file is known to be ours and whole: neither its mode nor its journal.
+    refuseOther(db, path);
+    if (path !== ":memory:") {
+      await protectDatabaseFile(path);
+      db.exec("PRAGMA journal_mode = WAL");
+    }
+    db.exec("PRAGMA synchronous = NORMAL");
+    db.exec("PRAGMA foreign_keys = ON");
+    db.exec("PRAGMA cell_size_check = ON");
+    await migrate(db, migrations, { path, now });
+    files?.opened();
+    return { db, files };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Of one moment: another process may be about to bring it to a newer schema. */
+function refuseOther(db: DatabaseSync, path: string): void {
+  db.exec("BEGIN");
+  try {
+    refuseOtherSchema(db, { version: checkedVersion(db, { files: migrations, path }), path });
+  } finally {
+    db.exec("ROLLBACK");
+  }
+}

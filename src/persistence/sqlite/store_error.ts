@@ -1,0 +1,126 @@
+import { BusyError, StoreError, type StoreErrorCode, UsageError } from "../../domain/errors.ts";
+import { Damage } from "../schema/damage.ts";
+import { isBusy } from "./says.ts";
+import { systemFault } from "./system_fault.ts";
+
+type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];
+
+/** What the system stands in the way with, and what to do about it, by its code or SQLite's words for it. */
+const SYSTEM: readonly Rule[] = [
+  [
+    /disk is full|ENOSPC|EDQUOT|no space left/i,
+    "full",
+    "the disk is full, or has no inodes left (df -h and df -i show which), make room and try again",
+  ],
+  [/EFBIG|file too large/i, "full", "a file would exceed the limit on its size (ulimit -f), raise it and try again"],
+  [
+    /EROFS|read-only file system/i,
+    "readonly",
+    "its disk is mounted for reading only, mount it for writing or give another file with --db",
+  ],
+  [
+    /EMFILE|ENFILE|too many open files/i,
+    "unavailable",
+    "too many files are open (ulimit -n), raise the limit and try again",
+  ],
+  [
+    /EACCES|EPERM|permission denied|access to .* denied|NotCapable|access permission/i,
+    "unavailable",
+    "access is denied, change the permissions of the file and its folder or give another file with --db",
+  ],
+];
+
+const READONLY: Rule = [
+  /readonly database/,
+  "readonly",
+  "it is read-only, make the file and its folder writable or give another file with --db",
+];
+
+/** Where SQLite knows no more than that it did not work: what to say if the system stands in the way with nothing. */
+const VAGUE: readonly Rule[] = [
+  READONLY,
+  [/unable to open/, "unavailable", "it cannot be opened, give another file with --db"],
+  [
+    /disk I\/O error|EIO/,
+    "unavailable",
+    "the disk failed to read or write, check it and the limit on the size of files (ulimit -f), and try again",
+  ],
+];
+
+const RULES: readonly Rule[] = [
+  [/is not a database/, "corrupt", "the file is not a database, give another file with --db"],
+  [
+    // The SyntaxError is that of JSON in a metadata cell.
+    /malformed|corrupt|SyntaxError/,
+    "corrupt",
+    "the file is damaged, put a copy of it in its place or give another file with --db",
+  ],
+  [/EISDIR|is a directory/i, "unavailable", "it is a folder, give the path of a file with --db"],
+  [/ENOTDIR|EEXIST|not a directory/i, "unavailable", "a part of its path is not a folder, give another file with --db"],
+  [/constraint failed/, "unavailable", "a row would break a rule of the schema"],
+  [/not open|already been destroyed/, "unavailable", "it was closed"],
+];
+
+/** Of SQLite, of JSON in a metadata cell, of Kysely for a row that must be there, of a number that none of ours is. */
+const DAMAGED =
+  /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)/;
+
+/** What they say may repeat what a user gave. */
+const OURS = [StoreError, UsageError, BusyError] as const;
+
+/** The error as `StoreError` with path and what to do, or unchanged when the database did not cause it. */
+export function toStoreError(error: unknown, location: string): unknown {
+  if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
+  const say = sayer(error, location);
+  if (isBusy(error)) return say("busy", "another process is writing to it, try again when that has finished");
+  if (error instanceof Damage) return damaged(location, { what: error.what, cause: error });
+  const system = systemError(error, location);
+  if (system) return system;
+  const text = textOf(error);
+  if (DAMAGED.test(text)) {
+    // What others say may repeat what is stored.
+    const what = codeOf(error) === "ERR_SQLITE_ERROR" ? error.message : "a row cannot be read";
+    return damaged(location, { what, cause: error });
+  }
+  const rule = find(RULES, text);
+  if (rule) return say(rule[1], rule[2]);
+  const code = codeOf(error);
+  if (code === "ERR_SQLITE_ERROR") return say("unavailable", "it refused an operation, the log has the reason");
+  return /^E[A-Z]+$/.test(code) ? say("unavailable", "it cannot be opened, give another file with --db") : error;
+}
+
+/** The error of a database in which something is not what was stored; `what` says what. */
+export function damaged(
+  location: string,
+  { what, cause }: { readonly what: string; readonly cause?: unknown },
+): StoreError {
+  const mend = "vis db check lists what is affected, vis db restore COPY puts a backup in its place";
+  return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${mend}`, "corrupt", { cause });
+}
+
+/** The error as `StoreError` where the system stands in the way: a disk, a limit, rights. Null for all else. */
+export function systemError(error: Error, location: string): StoreError | null {
+  const text = textOf(error);
+  const vague = find(VAGUE, text);
+  const fault = vague && location !== ":memory:" ? systemFault(location) : "";
+  const found = find(SYSTEM, fault || text);
+  const rule = vague === READONLY && found?.[1] !== "readonly" ? vague : found ?? vague;
+  return rule ? sayer(error, location)(rule[1], rule[2]) : null;
+}
+
+function sayer(cause: Error, location: string) {
+  return (kind: StoreErrorCode, words: string): StoreError =>
+    new StoreError(`Cannot use database ${location}: ${words}`, kind, { cause });
+}
+
+function find(rules: readonly Rule[], text: string): Rule | null {
+  return rules.find(([pattern]) => pattern.test(text)) ?? null;
+}
+
+function textOf(error: Error): string {
+  return `${codeOf(error)} ${error.name} ${error.message}`;
+}
+
+function codeOf(error: Error): string {
+  return "code" in error ? String(error.code) : "";
+}

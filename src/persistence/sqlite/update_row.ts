@@ -1,0 +1,32 @@
+import type { Updateable } from "kysely";
+import { CHECKED, type CheckedTable } from "../schema/checksum.ts";
+import type { Database } from "./database.ts";
+import { checkedColumns } from "../schema/intact.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+import { snakeCase } from "../schema/snake_case.ts";
+
+/** By table and changed columns. */
+const TEXTS = new Map<string, string>();
+
+/** Changes cells of the row of this id, and its checksum with them. Throws `Damage` for one that is not what was stored:
+ * a new checksum would make that look right. */
+export async function updateRow<T extends CheckedTable>(
+  db: Database,
+  table: T,
+  { id, changes }: { readonly id: string; readonly changes: Updateable<DatabaseSchema[T]> },
+): Promise<void> {
+  const given = changes as Readonly<Record<string, unknown>>;
+  const columns = Object.keys(given);
+  const again = CHECKED[table].filter((column) => column in given);
+  const name = `${table} ${columns.join(" ")}`;
+  const text = TEXTS.get(name) ?? textOf(table, columns);
+  TEXTS.set(name, text);
+  await db.run(text, [...columns.map((column) => given[column]), ...again.map((column) => given[column]), id]);
+}
+
+function textOf(table: CheckedTable, columns: readonly string[]): string {
+  const after = CHECKED[table].map((column) => columns.includes(column) ? "?" : snakeCase(column));
+  const checksum = `changed_checksum('${table}', ${[...checkedColumns(table), ...after].join(", ")})`;
+  const set = [...columns.map((column) => `${snakeCase(column)} = ?`), `checksum = ${checksum}`];
+  return `UPDATE ${snakeCase(table)} SET ${set.join(", ")} WHERE id = ?`;
+}

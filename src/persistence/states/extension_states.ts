@@ -1,0 +1,255 @@
+import type { ExpressionBuilder } from "kysely";
+import { UsageError } from "../../domain/errors.ts";
+import type {
+  FoundState,
+  StateEntry,
+  StatePlace,
+  StateQuery,
+  StateStore,
+  StateVersion,
+} from "../../domain/records/extension_state.ts";
+import { newId } from "../../domain/kit/id.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../sqlite/database.ts";
+import { checkRun } from "../runs/fence.ts";
+import { findStates } from "./find_states.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { type BranchSegment, isShownIteration } from "../branches/lineage.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+import { type Moment, newestMoment } from "../variables/scope_changes.ts";
+import { type StateRow, stateSegments, stateVersions } from "./rows.ts";
+import { StateTally } from "./tally.ts";
+
+/** Of one value as JSON in characters, of keys in one place, and of versions of a key. */
+const MAX_CHARS = 1 << 20, MAX_KEYS = 10_000, MAX_VERSIONS = 1000;
+
+export interface ExtensionStatesOptions {
+  readonly now: () => number;
+  /** Makes errors of the database those of the store. */
+  readonly guard: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+type Joined = DatabaseSchema & {
+  i: DatabaseSchema["iteration"];
+  s: DatabaseSchema["queryState"];
+  q: DatabaseSchema["querySoul"];
+};
+
+/** The part of the store that extensions write. */
+export class ExtensionStates implements StateStore {
+  readonly #db: Database;
+  readonly #now: () => number;
+  readonly #guard: ExtensionStatesOptions["guard"];
+  readonly #tally = new StateTally();
+
+  constructor(db: Database, { now, guard }: ExtensionStatesOptions) {
+    this.#db = db;
+    this.#now = now;
+    this.#guard = guard;
+  }
+
+  put(...[place, { key, value, ifVersion }]: Parameters<StateStore["put"]>): Promise<number> {
+    const text = JSON.stringify(value);
+    if (text.length > MAX_CHARS) {
+      throw new UsageError(`Cannot store ${key}: ${text.length} characters of JSON, over ${MAX_CHARS}`);
+    }
+    return this.#write(async (tx) => {
+      await checkRun(tx, place);
+      const content = new Content(tx);
+      const [newest] = await this.#shown(tx, { place, key, limit: 1 });
+      await content.load([newest?.value]);
+      const before = newest?.value === null || newest === undefined ? null : content.text(newest.value);
+      const version = before === null ? 0 : newest?.version ?? 0;
+      if (ifVersion !== undefined && ifVersion !== version) {
+        throw new UsageError(`Cannot store ${key}: it has version ${version}, not ${ifVersion}`);
+      }
+      if (before === text) return version;
+      if (newest === undefined) await this.#makeRoom(tx, place);
+      return await this.#insert(tx, { place, key, value: await content.putText(text), after: newest?.version ?? 0 });
+    });
+  }
+
+  get(...[place, { key, version }]: Parameters<StateStore["get"]>): Promise<StateVersion | null> {
+    return this.#read(async (tx) => {
+      const [row] = await this.#shown(tx, { place, key, version, limit: 1 });
+      const [found] = row ? await stateVersions(tx, [row]) : [];
+      return found === undefined || (found.value === undefined && version === undefined) ? null : found;
+    });
+  }
+
+  history(...[place, { key, limit }]: Parameters<StateStore["history"]>): Promise<readonly StateVersion[]> {
+    return this.#read(async (tx) => await stateVersions(tx, await this.#shown(tx, { place, key, limit })));
+  }
+
+  list(...[place, { prefix = "", limit }]: Parameters<StateStore["list"]>): Promise<readonly StateEntry[]> {
+    return this.#read(async (tx) => {
+      const found = new Map<string, StateRow>();
+      for (const segment of await this.#segments(tx, place)) {
+        const rows = await stateRows(tx, { place, segment })
+          .select((row) => ["i.key", "i.value", "i.createdAt", row.fn.max("i.version").as("version")])
+          .where((on) => on(on.fn("substr", ["i.key", on.val(1), on.val(prefix.length)]), "=", prefix))
+          .groupBy("i.key").execute();
+        for (const row of rows) if (!found.has(row.key)) found.set(row.key, row);
+      }
+      const there = [...found.values()].filter(({ value }) => value !== null);
+      return there.sort((a, b) => a.key < b.key ? -1 : 1).slice(0, limit)
+        .map(({ key, version, createdAt: at }) => ({ key, version, at }));
+    });
+  }
+
+  query(namespace: string, query: StateQuery): Promise<readonly FoundState[]> {
+    return this.#read(async (tx) => {
+      await this.#tally.verifyAll(tx, namespace);
+      return await findStates(tx, { namespace, query });
+    });
+  }
+
+  delete(place: StatePlace, key: string): Promise<boolean> {
+    return this.#write(async (tx) => {
+      await checkRun(tx, place);
+      const [newest] = await this.#shown(tx, { place, key, limit: 1 });
+      if (newest === undefined || newest.value === null) return false;
+      if (place.branchId === null) await ownRows(tx, { place, key }).execute();
+      else await this.#insert(tx, { place, key, value: null, after: newest.version });
+      return true;
+    });
+  }
+
+  /** Newest first. */
+  async #shown(
+    tx: Database,
+    { place, key, version, limit }: {
+      readonly place: StatePlace;
+      readonly key: string;
+      readonly version?: number | undefined;
+      readonly limit: number;
+    },
+  ): Promise<readonly StateRow[]> {
+    const found: StateRow[] = [];
+    for (const segment of await this.#segments(tx, place)) {
+      const wanted = stateRows(tx, { place, segment }).select(["i.key", "i.version", "i.value", "i.createdAt"])
+        .where("i.key", "=", key).orderBy("i.version", "desc").limit(limit - found.length);
+      found.push(...await (version === undefined ? wanted : wanted.where("i.version", "=", version)).execute());
+      if (found.length >= limit) break;
+    }
+    return found;
+  }
+
+  /** What a branch reads from, each of which has all its states. */
+  async #segments(tx: Database, place: StatePlace): Promise<readonly (BranchSegment | null)[]> {
+    const segments = await stateSegments(tx, place);
+    const { namespace } = place;
+    for (const segment of segments) await this.#tally.verify(tx, { namespace, branchId: segment?.branchId ?? null });
+    return segments;
+  }
+
+  async #insert(
+    tx: Database,
+    { place, key, value, after }: {
+      readonly place: StatePlace;
+      readonly key: string;
+      readonly value: string | null;
+      readonly after: number;
+    },
+  ): Promise<number> {
+    // A run that was replaced left versions that are not shown.
+    const own = await ownNewest(tx, { place, key });
+    const version = Math.max(after, own) + 1;
+    const { queryId, position } = await momentOf(tx, place);
+    const checksum = await insertRow(tx, "extensionState", {
+      id: newId(),
+      namespace: place.namespace,
+      conversationStateId: place.branchId,
+      queryStateId: queryId,
+      position,
+      key,
+      version,
+      value,
+      createdAt: this.#now(),
+    });
+    this.#tally.inserted(place, checksum);
+    if (version > MAX_VERSIONS && !await isForked(tx, place.branchId)) {
+      await ownRows(tx, { place, key }).where("version", "<=", version - MAX_VERSIONS).execute();
+    }
+    return version;
+  }
+
+  async #makeRoom(tx: Database, place: StatePlace): Promise<void> {
+    if (await keysIn(tx, place) < MAX_KEYS) return;
+    const where = place.branchId === null ? "globally" : "in this conversation";
+    throw new UsageError(`Cannot store another state of ${place.namespace}: it has ${MAX_KEYS} keys ${where}`);
+  }
+
+  #read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#guard(() => this.#db.read(work));
+  }
+
+  #write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#guard(() => this.#db.write(work));
+  }
+}
+
+/** Rows of one segment that it shows; `i` is `extension_state`. */
+function stateRows(
+  tx: Database,
+  { place, segment }: { readonly place: StatePlace; readonly segment: BranchSegment | null },
+) {
+  const rows = tx.selectFrom("extensionState as i").leftJoin("queryState as s", "s.id", "i.queryStateId")
+    .leftJoin("querySoul as q", "q.id", "s.querySoulId").where("i.namespace", "=", place.namespace);
+  if (segment === null) return rows.where("i.conversationStateId", "is", null);
+  return rows.where("i.conversationStateId", "=", segment.branchId).where((on) => {
+    // Of `i` the position alone is read; where the joined rows are absent, the first condition holds.
+    const joined = on as unknown as ExpressionBuilder<Joined, "q" | "s" | "i">;
+    return on.or([on("i.queryStateId", "is", null), isShownIteration(joined, segment)]);
+  });
+}
+
+function ownRows(tx: Database, { place, key }: { readonly place: StatePlace; readonly key: string }) {
+  const rows = tx.deleteFrom("extensionState").where("namespace", "=", place.namespace).where("key", "=", key);
+  return place.branchId === null
+    ? rows.where("conversationStateId", "is", null)
+    : rows.where("conversationStateId", "=", place.branchId);
+}
+
+async function ownNewest(
+  tx: Database,
+  { place: { namespace, branchId }, key }: { readonly place: StatePlace; readonly key: string },
+): Promise<number> {
+  const rows = tx.selectFrom("extensionState").select((row) => row.fn.max("version").as("newest"))
+    .where("namespace", "=", namespace).where("key", "=", key);
+  const own = branchId === null
+    ? rows.where("conversationStateId", "is", null)
+    : rows.where("conversationStateId", "=", branchId);
+  return (await own.executeTakeFirst())?.newest ?? 0;
+}
+
+async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promise<number> {
+  const rows = tx.selectFrom("extensionState").select((row) => row.fn.count<number>("key").distinct().as("keys"))
+    .where("namespace", "=", namespace);
+  const own = branchId === null
+    ? rows.where("conversationStateId", "is", null)
+    : rows.where("conversationStateId", "=", branchId);
+  return (await own.executeTakeFirstOrThrow()).keys;
+}
+
+/** Whether another branch may need to see an old version. */
+async function isForked(tx: Database, branchId: string | null): Promise<boolean> {
+  if (branchId === null) return false;
+  const [fork, child] = await Promise.all([
+    tx.selectFrom("conversationState").select("id").where("parentStateId", "=", branchId).limit(1).executeTakeFirst(),
+    tx.selectFrom("childBranch as c").innerJoin("iteration as i", "i.id", "c.iterationId")
+      .innerJoin("queryState as s", "s.id", "i.queryStateId").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+      .select("c.iterationId").where("q.conversationStateId", "=", branchId).limit(1).executeTakeFirst(),
+  ]);
+  return fork !== undefined || child !== undefined;
+}
+
+async function momentOf(tx: Database, { branchId, iterationId, queryId }: StatePlace): Promise<Moment> {
+  if (branchId === null) return { queryId: null, position: -1 };
+  if (iterationId) {
+    const row = await tx.selectFrom("iteration").select(["queryStateId", "position"]).where("id", "=", iterationId)
+      .executeTakeFirstOrThrow();
+    return { queryId: row.queryStateId, position: row.position };
+  }
+  return queryId ? { queryId, position: -1 } : await newestMoment(tx, branchId);
+}

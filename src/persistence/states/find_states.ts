@@ -1,0 +1,74 @@
+import { sql } from "kysely";
+import { UsageError } from "../../domain/errors.ts";
+import type { FoundState, StateQuery } from "../../domain/records/extension_state.ts";
+import { Content } from "../content/content.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { isIntact } from "../schema/intact.ts";
+
+/** Whether the run that a state `e` names is not found. */
+const LOST_RUN = sql`e.query_state_id IS NOT NULL AND q.id IS NULL`;
+const PART = /^[\w$@ -]{1,100}$/;
+
+interface Row {
+  readonly conversationId: string | null;
+  readonly branch: string | null;
+  /** How many rows of its run are missing. */
+  readonly lost: number;
+  readonly key: string;
+  readonly version: number;
+  readonly value: string;
+  readonly at: number;
+}
+
+/** `StateStore.query`, of states that are known to be intact. Runs that were replaced by another run of their query do not count. */
+export async function findStates(
+  db: Database,
+  { namespace, query }: { readonly namespace: string; readonly query: StateQuery },
+): Promise<readonly FoundState[]> {
+  const { conversationId, prefix = "", where = {}, since = 0, limit } = query;
+  const conditions = Object.entries(where).map(([path, value]) => equal(path, value));
+  if (conversationId === null) conditions.push(sql`conversation_id IS NULL`);
+  if (typeof conversationId === "string") conditions.push(sql`conversation_id = ${conversationId}`);
+  if (since > 0) conditions.push(sql`at >= ${since}`);
+  const all = [sql`cell IS NOT NULL`, ...conditions];
+  // Of the rows of a group SQLite gives the one with the greatest version.
+  const { rows } = await sql<Row>`
+    WITH newest AS (
+      SELECT b.conversation_soul_id AS conversation_id, e.conversation_state_id AS branch, e.key, max(e.version) AS version,
+        e.value AS cell, e.created_at AS at, e.rowid AS stored, sum(${LOST_RUN}) AS lost
+      FROM extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
+      LEFT JOIN query_state s ON s.id = e.query_state_id
+      LEFT JOIN query_soul q ON q.id = s.query_soul_id
+      WHERE e.namespace = ${namespace} AND ${isIntact("queryState", "s")} AND ${isIntact("querySoul", "q")}
+        AND ${isIntact("conversationState", "b")} AND substr(e.key, 1, ${prefix.length}) = ${prefix}
+        AND (q.id IS NULL OR s.version = q.runs - 1)
+      GROUP BY e.conversation_state_id, e.key
+    ), whole AS (
+      SELECT conversation_id, branch, key, version, at, stored, cell, lost, CASE WHEN cell GLOB 'sha256:*'
+        THEN (SELECT CAST(f.bytes AS TEXT) FROM content_full f WHERE f.hash = substr(cell, 8)) ELSE cell END AS text
+      FROM newest
+    )
+    SELECT conversation_id, branch, lost, key, version, cell AS value, at FROM whole WHERE ${sql.join(all, sql` AND `)}
+    ORDER BY stored DESC LIMIT ${limit}`.execute(db);
+  const loose = rows.some((row) => row.lost > 0 || (row.branch !== null && row.conversationId === null));
+  if (loose) throw new Damage(`queries or branches with states of ${namespace} are missing`);
+  const content = new Content(db);
+  await content.load(rows.map(({ value }) => value));
+  return rows.map(({ conversationId, key, version, value, at }) => (
+    { conversationId, key, version, at, value: JSON.parse(content.text(value)) }
+  ));
+}
+
+/** What stands at a path of the value; true and 1 differ, and so do null and nothing. */
+function equal(path: string, value: string | number | boolean | null) {
+  const parts = path.split(".");
+  if (!parts.every((part) => PART.test(part))) throw new UsageError(`Cannot look for states at ${path}: it is no path`);
+  const place = `$${parts.map((part) => `."${part}"`).join("")}`;
+  const type = sql`json_type(text, ${place})`;
+  if (value === null) return sql`${type} = 'null'`;
+  if (typeof value === "boolean") return sql`${type} = ${String(value)}`;
+  const extracted = sql`json_extract(text, ${place}) = ${value}`;
+  if (typeof value === "string") return sql`(${type} = 'text' AND ${extracted})`;
+  return sql`(${type} IN ('integer', 'real') AND ${extracted})`;
+}

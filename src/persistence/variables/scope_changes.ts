@@ -1,0 +1,49 @@
+import type { Database } from "../sqlite/database.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { lastIteration } from "../runs/last_iteration.ts";
+import { newestRun } from "../runs/newest_run.ts";
+import type { VariableSouls } from "./souls.ts";
+
+/** After an iteration of a run, or before its first one (-1); without a run before all queries of the branch. */
+export interface Moment {
+  readonly queryId: string | null;
+  readonly position: number;
+}
+
+/** Writes that variables of a branch left the scope or came back. Names that are unknown to `souls` are passed over, and
+ * those of system variables. An inherited one gets a soul of its own. */
+export async function writeScopes(
+  names: readonly string[],
+  { db, souls, at, scope, now }: {
+    readonly db: Database;
+    readonly souls: VariableSouls;
+    readonly at: Moment;
+    readonly scope: "live" | "forgotten";
+    readonly now: number;
+  },
+): Promise<void> {
+  for (const name of names) {
+    const known = souls.get(name);
+    if (!known || known.metadata.scope === "system") continue;
+    const soul = await souls.own(name);
+    if (soul.shown) souls.show(soul, { ...soul.shown, scope });
+    await insertRow(db, "scopeChange", {
+      expressionSoulId: soul.id,
+      queryStateId: at.queryId,
+      position: at.position,
+      scope,
+      createdAt: now,
+    });
+  }
+}
+
+/** The newest moment of a branch, with the row of its iteration. */
+export async function newestMoment(
+  db: Database,
+  branchId: string,
+): Promise<Moment & { readonly iterationId: string | null }> {
+  const run = await newestRun(db, branchId);
+  if (!run) return { queryId: null, position: -1, iterationId: null };
+  const last = await lastIteration(db, run.id);
+  return { queryId: run.id, position: last?.position ?? -1, iterationId: last?.id ?? null };
+}

@@ -1,0 +1,139 @@
+import { sql, type SqlBool } from "kysely";
+import { newId } from "../../domain/kit/id.ts";
+import { SYSTEM_VARIABLES } from "../../domain/query/variable.ts";
+import { compiledRows } from "../sqlite/compiled_rows.ts";
+import type { Database } from "../sqlite/database.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { fromJson, toJson } from "../sqlite/json.ts";
+import { readLineage } from "../branches/lineage.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
+import { digestTerm } from "../branches/shown_digest.ts";
+import { type NewestRow, newestVariables, type VariableSoulMetadata } from "../branches/shown_variables.ts";
+
+/** Up to so many names the text of the query is kept: one for each number of names. */
+const KEPT_TEXTS = 20;
+const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
+
+type Shown = Pick<NewestRow, "checksum" | "scope">;
+
+export interface VariableRow {
+  readonly id: string;
+  readonly metadata: VariableSoulMetadata;
+  /** Of the next row. */
+  version: number;
+  /** Of the newest row, also one of an ancestor. */
+  result: DatabaseSchema["expressionState"]["result"];
+  /** The newest version that the branch shows, also one of an ancestor; null where it shows none. */
+  shown: Shown | null;
+  /** False while it is an ancestor's, which this branch has not changed. */
+  readonly own: boolean;
+}
+
+/** The variables of a branch by name, as they are found and made while its rows are written, in one transaction. */
+export class VariableSouls {
+  readonly #db: Database;
+  readonly #at: { readonly branchId: string; readonly now: number };
+  readonly #souls = new Map<string, VariableRow>();
+  #change = 0;
+
+  constructor(db: Database, at: { readonly branchId: string; readonly now: number }) {
+    this.#db = db;
+    this.#at = at;
+  }
+
+  /** By how much the digest of the branch has changed. */
+  get change(): number {
+    return this.#change;
+  }
+
+  /** Looks up what is known about these names. */
+  async prepare(names: readonly string[]): Promise<void> {
+    const wanted = [...new Set(names)].filter((name) => !this.#souls.has(name));
+    if (wanted.length === 0) return;
+    const unsure = new Set(wanted);
+    for (const { id, name, metadata, newest, result, checksum, isShown, isScoped } of await this.#ownOf(wanted)) {
+      if (name === null) continue;
+      const facts: VariableSoulMetadata = fromJson<VariableSoulMetadata>(metadata);
+      const sure = checksum !== null && isShown === 1 && isScoped === 0;
+      const shown = sure ? { checksum, scope: facts.scope ?? "live" } as const : null;
+      if (sure) unsure.delete(name);
+      this.#souls.set(name, { id, metadata: facts, version: (newest ?? -1) + 1, result, shown, own: true });
+    }
+    if (unsure.size > 0) await this.#lookBack([...unsure]);
+  }
+
+  get(name: string): VariableRow | undefined {
+    return this.#souls.get(name);
+  }
+
+  /** The branch's own soul of a name; made where there is none. */
+  async own(name: string): Promise<VariableRow> {
+    const known = this.#souls.get(name);
+    if (known?.own) return known;
+    const soul = await this.#made(name, known);
+    this.#souls.set(name, soul);
+    return soul;
+  }
+
+  /** Says what the branch shows of a variable from now on. */
+  show(soul: VariableRow, shown: Shown | null): void {
+    this.#change += (shown ? digestTerm(shown) : 0) - (soul.shown ? digestTerm(soul.shown) : 0);
+    soul.shown = shown;
+  }
+
+  async #made(name: string, known: VariableRow | undefined): Promise<VariableRow> {
+    const metadata: VariableSoulMetadata = { ...known?.metadata, ...(SYSTEM.has(name) ? { scope: "system" } : {}) };
+    const id = newId();
+    await insertRow(this.#db, "expressionSoul", {
+      id,
+      conversationStateId: this.#at.branchId,
+      kind: "var",
+      stateMode: "stateful",
+      name,
+      metadata: toJson({ ...metadata }),
+      createdAt: this.#at.now,
+    });
+    return { id, metadata, version: 0, result: known?.result ?? null, shown: known?.shown ?? null, own: true };
+  }
+
+  /** With the newest row of each: whether it is shown, and whether the scope has ever been changed. */
+  async #ownOf(names: readonly string[]) {
+    const { branchId } = this.#at;
+    const build = () =>
+      this.#db.selectFrom("expressionSoul as v")
+        .leftJoin("expressionState as e", (join) =>
+          join.onRef("e.expressionSoulId", "=", "v.id").on((on) =>
+            on(
+              "e.version",
+              "=",
+              on.selectFrom("expressionState as n").select((n) => n.fn.max("n.version").as("newest"))
+                .whereRef("n.expressionSoulId", "=", "v.id"),
+            )
+          ))
+        .leftJoin("iteration as i", "i.id", "e.iterationId").leftJoin("queryState as s", "s.id", "i.queryStateId")
+        .leftJoin("querySoul as q", "q.id", "s.querySoulId")
+        .select(["v.id", "v.name", "v.metadata", "e.version as newest", "e.result", "e.checksum"])
+        .select([
+          sql<SqlBool>`s.version = q.runs - 1 OR q.conversation_state_id <> v.conversation_state_id`.as("isShown"),
+          sql<SqlBool>`EXISTS (SELECT 1 FROM scope_change k WHERE k.expression_soul_id = v.id)`.as("isScoped"),
+        ])
+        .where("v.conversationStateId", "=", branchId).where("v.name", "in", names);
+    if (names.length > KEPT_TEXTS) return await build().execute();
+    const parameters = [branchId, ...names];
+    return await compiledRows(this.#db, { name: `souls of ${names.length} names`, build, parameters });
+  }
+
+  /** What the branch shows of variables that ancestors have, whose scope was changed, or that a run had which was
+   * replaced. */
+  async #lookBack(names: readonly string[]): Promise<void> {
+    const lineage = await readLineage(this.#db, this.#at.branchId);
+    if (lineage.length === 1 && !names.some((name) => this.#souls.has(name))) return;
+    for (const { name, soulId, number, result, ...shown } of await newestVariables(this.#db, { lineage, names })) {
+      if (name === null) continue;
+      const own = this.#souls.get(name);
+      const metadata = { inheritedFrom: soulId, before: number };
+      if (own) own.shown = shown;
+      else this.#souls.set(name, { id: "", metadata, version: 0, result, shown, own: false });
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import type { BranchPoint } from "../../domain/records/new_fork.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
+import { verifyAbsent } from "../sqlite/absent.ts";
+import { blockCodes } from "./block_codes.ts";
+import { Content } from "../content/content.ts";
+import { Damage } from "../schema/damage.ts";
+import type { Database } from "../sqlite/database.ts";
+import { readEdges } from "./dependencies.ts";
+import { checkRun } from "../runs/fence.ts";
+import { readPoint } from "../branches/forks.ts";
+import { intact } from "../schema/intact.ts";
+import { lostIterations, verifyIterations, verifyStates } from "../runs/iteration_tally.ts";
+import { fromJson } from "../sqlite/json.ts";
+import { type BranchSegment, isShownRun, readLineage, readLineageAt } from "../branches/lineage.ts";
+import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
+import { restoreOrder } from "./restore_order.ts";
+import { newestMoment, writeScopes } from "./scope_changes.ts";
+import { addToDigest, digestOf, verifyNewest } from "../branches/shown_digest.ts";
+import { type NewestRow, newestVariables, shownVersions } from "../branches/shown_variables.ts";
+import { updateRow } from "../sqlite/update_row.ts";
+import { VariableSouls } from "./souls.ts";
+import { loadValues, variableImage, type VariableMetadata } from "./row.ts";
+import type { Store, VariableHead, VariableVersion } from "../store/store.ts";
+
+/** Reads the variables of a branch, and says which are live. */
+export class VariableRows {
+  readonly #db: Database;
+  readonly #now: () => number;
+  /** The newest versions by name of the branch that was read last, which its digest says are all there. */
+  #verified:
+    | { readonly branchId: string; readonly digest: number; readonly checksums: ReadonlyMap<string, number> }
+    | null = null;
+
+  constructor(db: Database, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  heads(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]> {
+    return this.#read(async (tx) => {
+      const rows = await this.#newest(tx, await lineageOf(tx, branchId, { at }));
+      const content = new Content(tx);
+      await content.load(rows.map((row) => row.metadata));
+      const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
+      const codes = await blockCodes(tx, facts.flatMap(({ block }) => block ?? []));
+      return rows.map((row, at) => {
+        // The values are not needed and not read: an image without them has all facts of a head.
+        const { name, kind, summary, reason } = variableImage(content, { ...row, result: null });
+        const code = codes.get(facts[at]?.block ?? "") ?? "";
+        const { scope, number: versions, createdAt } = row;
+        return { name, kind, scope, summary, reason, code, versions, createdAt };
+      });
+    });
+  }
+
+  liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]> {
+    return this.#read(async (tx) => {
+      const lineage = await lineageOf(tx, branchId, { at });
+      const rows = (await this.#newest(tx, lineage)).filter(({ scope }) => scope === "live").reverse();
+      const content = new Content(tx);
+      await loadValues(content, rows);
+      const reads = await readsOf(tx, lineage);
+      const nodes = rows.map((row) => {
+        const image = variableImage(content, row);
+        return { image, name: image.name, requires: image.requires, reads: reads.get(image.name) ?? [] };
+      });
+      return restoreOrder(nodes).map(({ image }) => image);
+    });
+  }
+
+  versions(
+    branchId: string,
+    { name, newest = Infinity, at }: {
+      readonly name: string;
+      readonly newest?: number | undefined;
+      readonly at?: BranchPoint | undefined;
+    },
+  ): Promise<readonly VariableVersion[]> {
+    return this.#read(async (tx) => {
+      const lineage = await lineageOf(tx, branchId, { at });
+      const rows = (await shownVersions(tx, { lineage, name, limit: newest })).toReversed();
+      if ((await this.#newestOf(tx, { lineage, name })) !== rows.at(-1)?.checksum) throw lost(name);
+      const content = new Content(tx);
+      await loadValues(content, rows);
+      const blocks = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")).block ?? "");
+      const codes = await blockCodes(tx, blocks);
+      return rows.map((row, at) => ({
+        version: row.number,
+        image: variableImage(content, row),
+        code: codes.get(blocks[at] ?? "") ?? "",
+        createdAt: row.createdAt,
+      }));
+    });
+  }
+
+  /** Versions that no block of this run made. Those of its child queries stand in other branches. */
+  given(queryId: string): Promise<readonly VariableImage[]> {
+    return this.#read(async (tx) => {
+      await verifyStates(tx, queryId);
+      const run = await tx.selectFrom("queryState as r").innerJoin("querySoul as q", "q.id", "r.querySoulId")
+        .select("q.conversationStateId as branchId").where("r.id", "=", queryId).executeTakeFirst();
+      if (!run) await verifyAbsent(tx, { table: "queryState", id: queryId });
+      const rows = await tx.selectFrom("iteration as i").innerJoin("expressionState as e", "e.iterationId", "i.id")
+        .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
+        .select(["s.name", "s.kind", "s.conversationStateId as branchId", "e.expr", "e.result", "e.metadata"])
+        .where("i.queryStateId", "=", queryId)
+        .select(intact("expressionState", "e")).select(intact("expressionSoul", "s"))
+        .orderBy("i.position").orderBy("e.rowid").execute();
+      const content = new Content(tx);
+      await content.load(rows.map(({ metadata }) => metadata));
+      const given = rows.filter(({ metadata, kind: sort, branchId }) => {
+        if (sort !== "var" || branchId !== run?.branchId) return false;
+        const { kind, block } = fromJson<VariableMetadata>(content.text(metadata ?? "{}"));
+        return kind !== "text" && !block;
+      });
+      await loadValues(content, given);
+      return given.map((row) => variableImage(content, row));
+    });
+  }
+
+  unchanged(...[branchId, { queries, before }]: Parameters<Store["unchangedVariables"]>): Promise<readonly string[]> {
+    return this.#read(async (tx) => {
+      const lineage = await readLineage(tx, branchId);
+      const runs: string[] = [];
+      for (const segment of lineage) {
+        // One more, which may be the one that is left out.
+        const shown = await newestRuns(tx, { segment, limit: queries - runs.length + 1 });
+        runs.push(...shown.filter((id) => id !== before).slice(0, queries - runs.length));
+      }
+      if (runs.length < queries) return [];
+      const iterations = new Set<string>();
+      for (const run of [...runs, before]) for (const id of await iterationsOf(tx, run)) iterations.add(id);
+      const rows = await this.#newest(tx, lineage);
+      return rows.flatMap(({ name, iterationId }) => name !== null && !iterations.has(iterationId ?? "") ? [name] : []);
+    });
+  }
+
+  /** System variables and unknown names are passed over. An inherited one gets a soul of its own. */
+  setScope(
+    branchId: string,
+    { names, scope, queryId }: Parameters<Store["setScope"]>[1],
+  ): Promise<void> {
+    return this.#db.write(async (tx) => {
+      await checkRun(tx, { queryId: queryId ?? null });
+      const souls = new VariableSouls(tx, { branchId, now: this.#now() });
+      await souls.prepare(names);
+      const at = await newestMoment(tx, branchId);
+      await writeScopes(names, { db: tx, souls, at, scope, now: this.#now() });
+      const variables = await addToDigest(tx, { branchId, change: souls.change });
+      if (at.iterationId !== null) await updateRow(tx, "iteration", { id: at.iterationId, changes: { variables } });
+    });
+  }
+
+  /** All that the branch shows, and nothing else. */
+  async #newest(tx: Database, lineage: Lineage): Promise<readonly NewestRow[]> {
+    const [segment] = lineage;
+    const rows = await newestVariables(tx, { lineage });
+    await verifyNewest(tx, { segment, rows });
+    const digest = segment.until === null ? await digestOf(tx, segment) : null;
+    if (digest !== null) {
+      const checksums = new Map(rows.map(({ name, checksum }) => [name ?? "", checksum]));
+      this.#verified = { branchId: segment.branchId, digest, checksums };
+    }
+    return rows;
+  }
+
+  /** The checksum of the newest version of a variable. */
+  async #newestOf(
+    tx: Database,
+    { lineage, name }: { readonly lineage: Lineage; readonly name: string },
+  ): Promise<number | undefined> {
+    const [segment] = lineage;
+    const known = this.#verified;
+    if (
+      known?.branchId === segment.branchId && segment.until === null && known.digest === await digestOf(tx, segment)
+    ) {
+      return known.checksums.get(name);
+    }
+    return (await this.#newest(tx, lineage)).find((row) => row.name === name)?.checksum;
+  }
+
+  #read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.#db.read(work);
+  }
+}
+
+/** Names that the blocks which made a variable have read, by its name. */
+async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, string[]>();
+  for (const { name, reads } of await readEdges(tx, lineage.map(({ branchId }) => branchId))) {
+    const list = found.get(name);
+    if (list) list.push(reads);
+    else found.set(name, [reads]);
+  }
+  return found;
+}
+
+/** The newest runs that a segment shows, newest first. */
+async function newestRuns(
+  tx: Database,
+  { segment, limit }: { readonly segment: BranchSegment; readonly limit: number },
+): Promise<readonly string[]> {
+  const { branchId } = segment;
+  const to = await queriesIn(tx, segment);
+  const from = Math.max(0, to - limit);
+  const rows = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.id", "q.number"]).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from)
+    .where((on) => isShownRun(on, segment)).select(intact("queryState", "s")).select(intact("querySoul", "q"))
+    .orderBy("q.number", "desc").execute();
+  verifyNumbers(rows, { from, to, branchId });
+  return rows.map(({ id }) => id);
+}
+
+async function iterationsOf(tx: Database, queryId: string): Promise<readonly string[]> {
+  const newest = await verifyIterations(tx, queryId);
+  const rows = await tx.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
+    .select(["i.id", "i.queryStateId", "i.position"]).where("k.queryStateId", "=", queryId)
+    .select(intact("iteration", "i")).execute();
+  // Whatever index this read: they are the iterations of this query, of every place.
+  const places = new Set(rows.flatMap((row) => row.queryStateId === queryId ? [row.position] : []));
+  if (places.size !== newest + 1) throw lostIterations(queryId);
+  return rows.map(({ id }) => id);
+}
+
+type Lineage = readonly [BranchSegment, ...BranchSegment[]];
+
+function lost(name: string): Damage {
+  return new Damage(`the newest version of variable ${name} is missing`);
+}
+
+/** Of the branch as it is, or as it was at a moment of it. */
+async function lineageOf(
+  tx: Database,
+  branchId: string,
+  { at }: { readonly at: BranchPoint | undefined },
+): Promise<Lineage> {
+  return at ? await readLineageAt(tx, await readPoint(tx, { ...at, action: "show" })) : await readLineage(tx, branchId);
+}

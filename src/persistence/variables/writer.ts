@@ -1,0 +1,134 @@
+import { newId } from "../../domain/kit/id.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
+import type { Content } from "../content/content.ts";
+import { insertRow } from "../sqlite/insert_row.ts";
+import { toJson } from "../sqlite/json.ts";
+import { type Moment, writeScopes } from "./scope_changes.ts";
+import type { IterationEnd, StoredBlock } from "../store/store.ts";
+import { type VariableRow, VariableSouls } from "./souls.ts";
+import { systemCells, variableCells } from "./row.ts";
+
+type Cells = Awaited<ReturnType<typeof variableCells>>;
+
+export interface WriterFacts {
+  readonly branchId: string;
+  readonly iterationId: string;
+  readonly now: number;
+}
+
+/** Writes the variable versions of one iteration and the edges between variables, in the transaction of `content`. */
+export class VariableWriter {
+  readonly #content: Content;
+  readonly #facts: WriterFacts;
+  readonly #souls: VariableSouls;
+
+  constructor(content: Content, facts: WriterFacts) {
+    this.#content = content;
+    this.#facts = facts;
+    this.#souls = new VariableSouls(content.db, facts);
+  }
+
+  /** By how much the digest of the branch has changed. */
+  get change(): number {
+    return this.#souls.change;
+  }
+
+  /** Looks up what is known about these names; call it with every name that is used, before the rest. */
+  async prepare(names: readonly string[]): Promise<void> {
+    await this.#souls.prepare(names);
+  }
+
+  /** The versions that a block made; `block` is the id of its row. */
+  async versions(saved: StoredBlock["saved"], block: string): Promise<void> {
+    for (const [order, image] of saved.entries()) {
+      const before = this.#souls.get(image.name)?.result ?? null;
+      const cells = await variableCells(this.#content, { image, block, order, before });
+      await this.#insert(await this.#souls.own(image.name), cells);
+    }
+  }
+
+  /** Versions that no block made. */
+  async given(images: readonly VariableImage[]): Promise<void> {
+    await this.prepare(images.map(({ name }) => name));
+    for (const [order, image] of images.entries()) {
+      const cells = await variableCells(this.#content, { image, block: null, order, before: null });
+      await this.#insert(await this.#souls.own(image.name), { ...cells, result: image.large ?? cells.result });
+    }
+  }
+
+  /** Versions whose cells stand in another branch. */
+  async copied(rows: readonly { readonly name: string; readonly cells: Cells }[]): Promise<void> {
+    for (const { name, cells } of rows) await this.#insert(await this.#souls.own(name), cells);
+  }
+
+  async systemVersion(name: string, text: string): Promise<void> {
+    await this.#insert(await this.#souls.own(name), await systemCells(this.#content, text));
+  }
+
+  /** Changes of scope after all that an iteration stored. System variables and unknown names are passed over. */
+  async scopes({ live, forgotten }: NonNullable<IterationEnd["scopes"]>, at: Moment): Promise<void> {
+    const facts = { db: this.#content.db, souls: this.#souls, at, now: this.#facts.now };
+    await writeScopes(live, { ...facts, scope: "live" });
+    await writeScopes(forgotten, { ...facts, scope: "forgotten" });
+  }
+
+  /** An edge from each variable that the block defined or changed to each that it read. */
+  async edges(block: StoredBlock): Promise<void> {
+    const made = new Map(block.saved.map((image) => [image.name, [...block.reads, ...image.requires]]));
+    for (const name of block.result.defined) if (!made.has(name)) made.set(name, [...block.reads]);
+    const pairs = new Map<string, readonly [string, string]>();
+    for (const [name, reads] of made) {
+      const down = await this.#soulOf(name);
+      for (const read of reads) {
+        const up = await this.#soulOf(read);
+        if (down !== undefined && up !== undefined && up !== down) pairs.set(`${down} ${up}`, [down, up]);
+      }
+    }
+    await this.#insertEdges(pairs);
+  }
+
+  /** An edge has its ends in its branch: an inherited variable gets a soul there. */
+  async #soulOf(name: string): Promise<string | undefined> {
+    const soul = this.#souls.get(name);
+    return soul && (await this.#souls.own(name)).id;
+  }
+
+  async #insertEdges(pairs: Map<string, readonly [string, string]>): Promise<void> {
+    if (pairs.size === 0) return;
+    const known = await this.#content.db.selectFrom("expressionDependency")
+      .select(["downstreamExpressionSoulId as down", "upstreamExpressionSoulId as up"])
+      .where("downstreamExpressionSoulId", "in", [...new Set([...pairs.values()].map(([down]) => down))])
+      .where("upstreamExpressionSoulId", "in", [...new Set([...pairs.values()].map(([, up]) => up))]).execute();
+    for (const { down, up } of known) pairs.delete(`${down} ${up}`);
+    const metadata = toJson({ iteration: this.#facts.iterationId });
+    for (const [down, up] of pairs.values()) {
+      await insertRow(this.#content.db, "expressionDependency", {
+        id: newId(),
+        conversationStateId: this.#facts.branchId,
+        downstreamExpressionSoulId: down,
+        upstreamExpressionSoulId: up,
+        metadata,
+        createdAt: this.#facts.now,
+      });
+    }
+  }
+
+  async #insert(soul: VariableRow, cells: Cells): Promise<void> {
+    const checksum = await insertRow(this.#content.db, "expressionState", {
+      id: newId(),
+      expressionSoulId: soul.id,
+      iterationId: this.#facts.iterationId,
+      version: soul.version++,
+      success: 1,
+      ...cells,
+      error: null,
+      stdout: null,
+      stderr: null,
+      durationMs: null,
+      createdAt: this.#facts.now,
+      replaces: soul.shown?.checksum ?? 0,
+    });
+    soul.result = cells.result;
+    this.#souls.show(soul, { checksum, scope: soul.metadata.scope ?? "live" });
+  }
+}

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { readdir, stat } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../../migrations/mod.ts";
+import { migrationFiles, migrationsModule } from "../../../scripts/gen_migrations.ts";
+import { migrate, type MigrationFile } from "../../../src/persistence/sqlite/migrate.ts";
+import { withDatabasePath } from "../_temp_database.ts";
+
+/** One more than there are. */
+const N = migrations.length + 1;
+const NEXT: MigrationFile = {
+  version: N,
+  name: `V${N}__more.sql`,
+  sql: "CREATE TABLE more (a); INSERT INTO more VALUES (1);",
+};
+const CONVERSATION = "INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('c', '{}', 1)";
+
+async function run(db: DatabaseSync, files: readonly MigrationFile[], path = ":memory:"): Promise<void> {
+  await migrate(db, files, { path, now: () => 77 });
+}
+
+function tables(db: DatabaseSync): string[] {
+  return db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map(({ name }) => String(name));
+}
+
+Deno.test("migrations/mod.ts is what scripts/gen_migrations.ts writes", async () => {
+  const folder = new URL("../../../migrations/", import.meta.url);
+  const expected = migrationsModule(await migrationFiles());
+  assert.equal(
+    await Deno.readTextFile(new URL("mod.ts", folder)),
+    expected,
+    "run bin/deno run -A scripts/gen_migrations.ts",
+  );
+});
+
+Deno.test("migrationsModule() orders by number and refuses a gap", () => {
+  const files = (...names: readonly string[]) => new Map(names.map((name) => [name, "SELECT 1"]));
+  const names = Array.from({ length: 10 }, (_, at) => `V${10 - at}__x.sql`);
+  assert.match(migrationsModule(files(...names, "mod.ts", "notes.md")), /v9, [^]*v10, /);
+  assert.throws(() => migrationsModule(files("V1__a.sql", "V3__b.sql")), /V3__b\.sql is not V2/);
+  assert.throws(() => migrationsModule(files("V1__a.sql", "V1__b.sql")), /is not V2/);
+});
+
+Deno.test("migrate() makes the schema once and records it", async () => {
+  using db = new DatabaseSync(":memory:");
+  await run(db, migrations);
+  await run(db, migrations);
+  const rows = db.prepare("SELECT version, name, length(sha256) AS length, applied_at AS at FROM schema_migration")
+    .all();
+  const expected = migrations.map(({ version, name }) => ({ version, name, length: 64, at: 77 }));
+  assert.deepEqual(rows.map((row) => ({ ...row })), expected);
+});
+
+Deno.test("migrate() refuses a file that was changed after it ran", async () => {
+  using db = new DatabaseSync(":memory:");
+  await run(db, migrations);
+  const changed = migrations.map((file) => ({ ...file, sql: `${file.sql}-- changed` }));
+  await assert.rejects(run(db, changed), {
+    name: "StoreError",
+    code: "unavailable",
+    message: /V1__schema\.sql is not/,
+  });
+});
+
+Deno.test("migrate() refuses a newer database and changes nothing", async () => {
+  using db = new DatabaseSync(":memory:");
+  await run(db, [...migrations, NEXT]);
+  await assert.rejects(run(db, migrations, "/x/vis.db"), {
+    name: "StoreError",
+    code: "newer",
+    message: `Cannot use database /x/vis.db: a newer Vis wrote it (schema V${N}, this one knows V${N - 1}), ` +
+      "update Vis or give another file with --db",
+  });
+  assert.ok(tables(db).includes("more"));
+});
+
+Deno.test("migrate() refuses a database of another program", async () => {
+  using db = new DatabaseSync(":memory:");
+  db.exec("CREATE TABLE bookmarks (url)");
+  await assert.rejects(run(db, migrations), { code: "unavailable", message: /belongs to another program/ });
+  assert.deepEqual(tables(db), ["bookmarks"]);
+});
+
+for (
+  const [what, sql] of [
+    ["fails", "CREATE TABLE more (a); INSERT INTO nowhere VALUES (1)"],
+    ["is truncated", "CREATE TABLE more (a); CREATE TRIGGER t AFTER INSERT ON more BEGIN SELECT"],
+  ] as const
+) {
+  Deno.test(`migrate() rolls a file back that ${what}, and the old version goes on`, async () => {
+    await withDatabasePath(async (path) => {
+      using db = new DatabaseSync(path);
+      await run(db, migrations, path);
+      db.exec(CONVERSATION);
+      await assert.rejects(run(db, [...migrations, { ...NEXT, sql }], path), (error: Error) => {
+        assert.equal(error.name, "StoreError");
+        assert.match(
+          error.message,
+          new RegExp(`^Cannot bring database .*vis\\.db to schema V${N}: V${N}__more\\.sql failed and nothing was`),
+        );
+        assert.doesNotMatch(error.message, /nowhere|TRIGGER|near/);
+        return true;
+      });
+      assert.equal(tables(db).includes("more"), false);
+      await run(db, migrations, path);
+      assert.equal(db.prepare("SELECT id FROM conversation_soul").get()?.id, "c");
+      await run(db, [...migrations, NEXT], path);
+      assert.ok(tables(db).includes("more"));
+    });
+  });
+}
+
+Deno.test("migrate() keeps a copy of a database that holds data, of what was last written to it", async () => {
+  await withDatabasePath(async (path, folder) => {
+    using db = new DatabaseSync(path);
+    db.exec("PRAGMA journal_mode = WAL");
+    await run(db, migrations, path);
+    db.exec(CONVERSATION);
+    await run(db, [...migrations, NEXT], path);
+    using copy = new DatabaseSync(`${path}.before-V${N}`);
+    assert.equal(copy.prepare("SELECT id FROM conversation_soul").get()?.id, "c");
+    assert.equal(tables(copy).includes("more"), false);
+    assert.equal((await stat(`${path}.before-V${N}`)).mode & 0o777, 0o600);
+    assert.deepEqual((await readdir(folder)).filter((name) => name.includes("partial")), []);
+  });
+});
+
+Deno.test("migrate() keeps no copy of an empty database", async () => {
+  await withDatabasePath(async (path, folder) => {
+    using db = new DatabaseSync(path);
+    await run(db, migrations, path);
+    await run(db, [...migrations, NEXT], path);
+    assert.deepEqual(await readdir(folder), ["vis.db"]);
+  });
+});
+
+Deno.test("V6 keeps the order of conversations that a database of before has", async () => {
+  using db = new DatabaseSync(":memory:");
+  const before = migrations.filter(({ version }) => version < 6);
+  await run(db, before);
+  db.exec(`
+    INSERT INTO conversation_soul VALUES ('old', '{}', 10), ('asked again', '{}', 20), ('young', '{}', 30),
+      ('never asked', '{}', 35), ('with a child', '{}', 5);
+    INSERT INTO conversation_state SELECT id, id, NULL, '', 0, '{}', created_at FROM conversation_soul;
+    INSERT INTO query_soul VALUES ('1', 'old', '', '', '{}', 11), ('2', 'young', '', '', '{}', 31),
+      ('3', 'asked again', '', '', '{}', 40), ('4', 'with a child', '', '', '{}', 6);
+    INSERT INTO query_state (id, query_soul_id, version, status, created_at) VALUES ('r', '4', 0, 'done', 6);
+    INSERT INTO iteration (id, query_state_id, position, status, created_at) VALUES ('i', 'r', 0, 'done', 6);
+    INSERT INTO conversation_state VALUES ('child', 'with a child', NULL, '', 1, '{}', 50);
+    INSERT INTO child_branch VALUES ('child', 'i', 1, 50);
+    INSERT INTO query_soul VALUES ('5', 'child', '', '', '{}', 51);
+    INSERT INTO lease VALUES ('old', 'host', 7, '1', 1, 1);
+  `);
+  await run(db, migrations);
+  const rows = db.prepare("SELECT id, activity FROM conversation_soul ORDER BY activity DESC").all();
+  assert.deepEqual(rows.map(({ id, activity }) => [id, activity]), [
+    ...[["asked again", 5], ["never asked", 4], ["young", 3], ["old", 2], ["with a child", 1]],
+  ]);
+  assert.equal(db.prepare("SELECT space FROM lease").get()?.space, "", "nobody knows where its process is");
+});
