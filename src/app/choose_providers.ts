@@ -1,7 +1,7 @@
 import { ConfigError } from "../domain/errors.ts";
-import { discoverLocal, type LocalAddress, type LocalServer, usualAddresses } from "../providers/discover.ts";
-import { loadModelData } from "../providers/model_data.ts";
-import { PRESETS } from "../providers/presets.ts";
+import { discoverLocal, type LocalAddress, type LocalServer, usualAddresses } from "../providers/models/discover.ts";
+import { loadModelData } from "../providers/models/model_data.ts";
+import { PRESETS } from "../providers/models/presets.ts";
 import {
   isProvider,
   keyAdvice,

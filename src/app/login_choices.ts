@@ -1,7 +1,7 @@
 import { BOT_LOGIN } from "../domain/reports/bot_login.ts";
 import type { LoginChoice } from "../domain/reports/provider_report.ts";
-import { discoverLocal, type LocalAddress, usualAddresses } from "../providers/discover.ts";
-import { PRESETS } from "../providers/presets.ts";
+import { discoverLocal, type LocalAddress, usualAddresses } from "../providers/models/discover.ts";
+import { PRESETS } from "../providers/models/presets.ts";
 import type { Settings } from "./settings.ts";
 
 /** A person waits, no query: a server that was idle may take longer than a start could wait for it. */

@@ -1,4 +1,4 @@
-import { loadModelData, type ModelData } from "../providers/model_data.ts";
+import { loadModelData, type ModelData } from "../providers/models/model_data.ts";
 import { type Capabilities, type Price, type Provider, UNKNOWN_MODEL } from "../providers/provider.ts";
 import type { ResolvedProvider } from "./resolve_provider.ts";
 
@@ -55,7 +55,7 @@ async function create(
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
   if (resolved.plain) {
-    const { openAiCompatible } = await import("../providers/openai_compatible.ts");
+    const { openAiCompatible } = await import("../providers/wire/openai_compatible.ts");
     const known = capabilities(defaultModel);
     const advice = {
       ...key.from === "" ? {} : { key: key.from },
@@ -63,11 +63,11 @@ async function create(
     };
     return openAiCompatible({ name, baseUrl, apiKey: key.value ?? "", defaultModel, capabilities: known, advice });
   }
-  const { createProvider } = await import("../providers/create_provider.ts");
+  const { createProvider } = await import("../providers/wire/create_provider.ts");
   if (resolved.need === "device-login") {
     const [{ copilotProvider }, { copilotEndpoints }] = await Promise.all([
-      import("../providers/copilot.ts"),
-      import("../providers/copilot_endpoints.ts"),
+      import("../providers/copilot/copilot.ts"),
+      import("../providers/copilot/endpoints.ts"),
     ]);
     return copilotProvider({
       name,

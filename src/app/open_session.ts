@@ -7,7 +7,7 @@ import { Playback } from "../domain/records/playback.ts";
 import { createLog } from "../logging/log.ts";
 import type { Store } from "../persistence/store/store.ts";
 import { DEFAULT_CAPS } from "../prompt/context_parts.ts";
-import { Router } from "../providers/router.ts";
+import { Router } from "../providers/router/router.ts";
 import { openSandbox } from "../sandbox/host/open_sandbox.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "../sandbox/sandbox.ts";
 import { missingWalls } from "../sandbox/missing_walls.ts";

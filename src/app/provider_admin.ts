@@ -11,10 +11,10 @@ import type {
   ProviderReport,
   ProvidersReport,
 } from "../domain/reports/provider_report.ts";
-import type { CopilotEndpoints } from "../providers/copilot_endpoints.ts";
+import type { CopilotEndpoints } from "../providers/copilot/endpoints.ts";
 import type { Credentials } from "../providers/credentials.ts";
-import { loadModelData, type ModelData } from "../providers/model_data.ts";
-import { PRESETS } from "../providers/presets.ts";
+import { loadModelData, type ModelData } from "../providers/models/model_data.ts";
+import { PRESETS } from "../providers/models/presets.ts";
 import { credentialsOf } from "./build_router.ts";
 import { chooseProviders, type ChosenProviders } from "./choose_providers.ts";
 import { capabilitiesOf, makeProvider } from "./make_provider.ts";
@@ -146,9 +146,9 @@ export class AppProviderAdmin implements ProviderAdmin {
     options: Parameters<ProviderAdmin["deviceLogin"]>[1],
   ): Promise<string> {
     const [{ copilotDeviceLogin }, { copilotEndpoints }, { CopilotTokens }] = await Promise.all([
-      import("../providers/copilot_login.ts"),
-      import("../providers/copilot_endpoints.ts"),
-      import("../providers/copilot_token.ts"),
+      import("../providers/copilot/login.ts"),
+      import("../providers/copilot/endpoints.ts"),
+      import("../providers/copilot/token.ts"),
     ]);
     const { domain, signal, onCode } = options;
     const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);

@@ -1,8 +1,8 @@
 import { ConfigError } from "../domain/errors.ts";
 import { nearestName } from "../domain/kit/nearest_name.ts";
 import type { Credential, Credentials } from "../providers/credentials.ts";
-import type { ModelDataSet } from "../providers/model_data.ts";
-import { type Preset, PRESETS } from "../providers/presets.ts";
+import type { ModelDataSet } from "../providers/models/model_data.ts";
+import { type Preset, PRESETS } from "../providers/models/presets.ts";
 import type { WireProtocol } from "../providers/provider_options.ts";
 import type { Settings } from "./settings.ts";
 

@@ -2,7 +2,7 @@ import { checkImages } from "../domain/images/check_images.ts";
 import { UsageError } from "../domain/errors.ts";
 import type { Image } from "../domain/images/image.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
-import type { Router } from "../providers/router.ts";
+import type { Router } from "../providers/router/router.ts";
 
 /** What comes with a request beside its text, ready to be sent. Throws `UsageError` for images that cannot be sent or that
  * no model takes, and for a schema that is none. */

@@ -1,7 +1,7 @@
 import type { ExtensionSource } from "../extension/lazy_registry.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { Log } from "../logging/log.ts";
-import type { Router } from "../providers/router.ts";
+import type { Router } from "../providers/router/router.ts";
 import type { Branch, Store } from "../persistence/store/store.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 

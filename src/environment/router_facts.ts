@@ -1,5 +1,5 @@
 import type { RouterFacts } from "../extension/environment_keys.ts";
-import type { Router } from "../providers/router.ts";
+import type { Router } from "../providers/router/router.ts";
 
 /** What extensions may know of the router; `root` where the query has one of its own. */
 export function routerFacts(

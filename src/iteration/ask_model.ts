@@ -3,7 +3,7 @@ import type { ModelTrace } from "../domain/query/model_trace.ts";
 import type { QueryEventBody } from "../domain/query/query_event.ts";
 import type { ParsedReply, Reply } from "../prompt/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import type { RouterReply } from "../providers/router.ts";
+import type { RouterReply } from "../providers/router/router.ts";
 import { NO_USAGE, type Usage } from "../domain/query/usage.ts";
 import type { IterationFault, IterationFrame, IterationInput } from "./iteration.ts";
 import { ReplyProgress } from "./_reply_progress.ts";

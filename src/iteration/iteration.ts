@@ -9,7 +9,7 @@ import type { ContextParts, JournalEntry } from "../prompt/context_parts.ts";
 import type { Reply, ReplyFault } from "../prompt/reply.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
-import type { ModelPreference, Router } from "../providers/router.ts";
+import type { ModelPreference, Router } from "../providers/router/router.ts";
 
 /** What stays the same over all iterations of a query. */
 export interface IterationFrame {

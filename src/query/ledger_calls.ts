@@ -7,7 +7,7 @@ import type {
   RouterCallOptions,
   RouterReply,
   RouterRequest,
-} from "../providers/router.ts";
+} from "../providers/router/router.ts";
 import type { Ledger, Spend } from "./ledger.ts";
 
 /** What a query needs of the router. */

@@ -5,7 +5,7 @@ import type { SubcallFunctions as Door, SubcallOptions } from "../environment/qu
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import type { RouterCallOptions, RouterReply } from "../providers/router.ts";
+import type { RouterCallOptions, RouterReply } from "../providers/router/router.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { Ledger } from "./ledger.ts";

@@ -1,7 +1,7 @@
 import { clip, oneLine } from "../domain/text/clip.ts";
 import { Cancelled } from "../domain/errors.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
-import type { RouterReply } from "../providers/router.ts";
+import type { RouterReply } from "../providers/router/router.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerCalls } from "./ledger_calls.ts";
 import type { QueryParts } from "./query_parts.ts";

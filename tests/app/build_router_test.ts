@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { buildRouter } from "../../src/app/build_router.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ConfigError } from "../../src/domain/errors.ts";
-import type { Router } from "../../src/providers/router.ts";
+import type { Router } from "../../src/providers/router/router.ts";
 import { startOpenAiMock } from "../helpers/openai_mock.ts";
 import { settingsOf } from "./_settings.ts";
 

@@ -3,7 +3,7 @@ import { chooseProviders } from "../../src/app/choose_providers.ts";
 import { capabilitiesOf, makeProvider } from "../../src/app/make_provider.ts";
 import { type ResolvedProvider, resolveProvider } from "../../src/app/resolve_provider.ts";
 import { Credentials } from "../../src/providers/credentials.ts";
-import { loadModelData } from "../../src/providers/model_data.ts";
+import { loadModelData } from "../../src/providers/models/model_data.ts";
 import { UNKNOWN_MODEL } from "../../src/providers/provider.ts";
 import { startOpenAiMock } from "../helpers/openai_mock.ts";
 import { settingsOf } from "./_settings.ts";

@@ -2,7 +2,7 @@
  *
  *     deno run -A tests/helpers/ask_provider_main.ts openai-chat http://127.0.0.1:8080/v1
  */
-import { createProvider } from "../../src/providers/create_provider.ts";
+import { createProvider } from "../../src/providers/wire/create_provider.ts";
 import type { WireProtocol } from "../../src/providers/provider_options.ts";
 
 if (import.meta.main) {

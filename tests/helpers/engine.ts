@@ -9,7 +9,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch, ProcessOwner, Store } from "../../src/persistence/store/store.ts";
 import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { type ModelRoute, Router, type RouterOptions } from "../../src/providers/router.ts";
+import { type ModelRoute, Router, type RouterOptions } from "../../src/providers/router/router.ts";
 import type { QuerySettings } from "../../src/query/query_parts.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";

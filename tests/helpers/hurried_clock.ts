@@ -1,5 +1,5 @@
 import { Cancelled } from "../../src/domain/errors.ts";
-import type { RouterOptions } from "../../src/providers/router.ts";
+import type { RouterOptions } from "../../src/providers/router/router.ts";
 
 const NEVER_MS = 1e12;
 

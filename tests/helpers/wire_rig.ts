@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../src/domain/errors.ts";
-import { createProvider } from "../../src/providers/create_provider.ts";
+import { createProvider } from "../../src/providers/wire/create_provider.ts";
 import type { ModelEvent, Provider } from "../../src/providers/provider.ts";
 import type { ProviderOptions, WireProtocol } from "../../src/providers/provider_options.ts";
 import { collect } from "../conformance/provider_calls.ts";

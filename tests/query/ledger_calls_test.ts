@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../src/domain/errors.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { Router } from "../../src/providers/router.ts";
+import { Router } from "../../src/providers/router/router.ts";
 import { Ledger } from "../../src/query/ledger.ts";
 import { LedgerCalls } from "../../src/query/ledger_calls.ts";
 import { Semaphore } from "../../src/domain/kit/semaphore.ts";

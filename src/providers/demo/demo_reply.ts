@@ -1,7 +1,7 @@
 import { oracle } from "./_oracle.ts";
-import { POLICIES } from "./policies.ts";
-import type { PolicyInput, PolicyReply } from "./policy.ts";
-import { readContext } from "./read_context.ts";
+import { POLICIES } from "./policies/policies.ts";
+import type { PolicyInput, PolicyReply } from "./policies/policy.ts";
+import { readContext } from "./policies/read_context.ts";
 
 /** Messages of an iteration: system, request, reply format, context. */
 const OF_AN_ITERATION = 4;

@@ -5,7 +5,7 @@ import type { ContextParts } from "../../../src/prompt/context_parts.ts";
 import { describeReply, replySchema } from "../../../src/prompt/reply_schema.ts";
 import { renderContext } from "../../../src/prompt/render_context.ts";
 import { demoProvider } from "../../../src/providers/demo/demo.ts";
-import { POLICIES } from "../../../src/providers/demo/policies.ts";
+import { POLICIES } from "../../../src/providers/demo/policies/policies.ts";
 import { UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { NO_CONTEXT } from "../../helpers/no_context.ts";
 

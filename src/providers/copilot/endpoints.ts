@@ -1,0 +1,31 @@
+import { ConfigError } from "../../domain/errors.ts";
+
+/** What the service wants to see of a client, with every request. */
+export const COPILOT_HEADERS: Readonly<Record<string, string>> = {
+  "user-agent": "GitHubCopilotChat/0.35.0",
+  "editor-version": "vscode/1.107.0",
+  "editor-plugin-version": "copilot-chat/0.35.0",
+  "copilot-integration-id": "vscode-chat",
+};
+
+/** Addresses of one GitHub. */
+export interface CopilotEndpoints {
+  readonly deviceCode: string;
+  readonly accessToken: string;
+  readonly exchange: string;
+  /** Where the models are, unless a token says another place. */
+  readonly api: string;
+}
+
+/** github.com, or the domain of an enterprise with its own. Throws `ConfigError` for what is no domain. */
+export function copilotEndpoints(domain: string): CopilotEndpoints {
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
+    throw new ConfigError(`Cannot use the GitHub domain "${domain}": it is like github.com or company.ghe.com`);
+  }
+  return {
+    deviceCode: `https://${domain}/login/device/code`,
+    accessToken: `https://${domain}/login/oauth/access_token`,
+    exchange: `https://api.${domain}/copilot_internal/v2/token`,
+    api: domain === "github.com" ? "https://api.githubcopilot.com" : `https://copilot-api.${domain}`,
+  };
+}

@@ -1,0 +1,39 @@
+import { lastValue } from "./last_value.ts";
+import { needsContext } from "./needs_context.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
+
+const REQUEST = /\bfounder of the maker of ([\w-]+) born\b/i;
+const NEXT: readonly { readonly shown: RegExp; readonly then: (name: string) => string }[] = [
+  { shown: /is made by ([\w-]+)/, then: (name) => `${name} was founded by ` },
+  { shown: /was founded by ([\w-]+)/, then: (name) => `${name} was born in ` },
+];
+
+/** Follows a chain of facts through documents: what to look for next is only known from what was found. */
+export const followFacts: Policy = {
+  example: "Where was the founder of the maker of Widget-7 born, by the documents in context?",
+  takes: REQUEST,
+  decide({ request, context }: PolicyInput): PolicyReply {
+    needsContext(context);
+    const widget = REQUEST.exec(request)?.[1] ?? "";
+    if (context.journal.length === 0) return look(`${widget} is made by `);
+    const { outcome } = lastValue(context);
+    for (const { shown, then } of NEXT) {
+      const name = shown.exec(outcome)?.[1];
+      if (name !== undefined) return look(then(name));
+    }
+    const city = /was born in ([\w-]+)/.exec(outcome)?.[1];
+    if (city === undefined) return { thinking: "The chain ends here.", final: "The documents do not say." };
+    return { thinking: `The last fact says ${city}.`, final: `In ${city}: {{fact}}` };
+  },
+};
+
+function look(words: string): PolicyReply {
+  return {
+    thinking: `Look for "${words}".`,
+    code: [
+      `const fact = context.find(({ text }) => text.includes(${
+        JSON.stringify(words)
+      }))?.text.match(/[^.]*${words}[^.]*/)?.[0].trim() ?? "nothing"\nfact`,
+    ],
+  };
+}

@@ -1,0 +1,35 @@
+import { moreIterations } from "./more_iterations.ts";
+import { lastValue } from "./last_value.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
+import { stuck } from "./stuck.ts";
+
+const REQUEST = /\bmake (\d+) texts of (\d+) bytes/i;
+
+/** Benchmark: a new variable and a longer list in each iteration. */
+export const growList: Policy = {
+  example: "Make 1000 texts of 4096 bytes, one per iteration, and keep a list of their numbers.",
+  takes: REQUEST,
+  decide({ request, context }: PolicyInput): PolicyReply {
+    const [, count, bytes] = REQUEST.exec(request) ?? [];
+    if (context.journal.length === 0) return step(context, { next: 1, count: Number(count), bytes: Number(bytes) });
+    const made = Number(lastValue(context).outcome);
+    if (!Number.isInteger(made)) throw stuck("the journal does not show the length of the list");
+    if (!context.variables.has("made")) throw stuck("<var_index> does not show the list");
+    if (made === Number(count)) {
+      return { thinking: "The list is complete.", final: "Made {{made.length}} texts." };
+    }
+    return step(context, { next: made + 1, count: Number(count), bytes: Number(bytes) });
+  },
+};
+
+function step(
+  context: PolicyInput["context"],
+  { next, count, bytes }: { readonly next: number; readonly count: number; readonly bytes: number },
+): PolicyReply {
+  const list = next === 1 ? "const made: number[] = []\n" : "";
+  const text = `const text${next} = "${next} ".padEnd(${bytes}, "x")`;
+  return {
+    thinking: `Text ${next} of ${count}.`,
+    code: [...moreIterations(context, count - next + 1), `${list}${text}\nmade.push(${next})\nmade.length`],
+  };
+}

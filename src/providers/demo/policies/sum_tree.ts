@@ -1,0 +1,34 @@
+import { lastValue } from "./last_value.ts";
+import type { Policy, PolicyInput, PolicyReply } from "./policy.ts";
+
+const REQUEST = /\bsum the numbers below ([\d.]+) to depth (\d)/i;
+
+/** A tree of queries inside queries; a model knows the numbers at its leaves. */
+export const sumTree: Policy = {
+  example: "Sum the numbers below 1 to depth 1.",
+  takes: REQUEST,
+  decide({ request, context }: PolicyInput): PolicyReply {
+    const [, branch = "", depth = "0"] = REQUEST.exec(request) ?? [];
+    if (context.journal.length === 0) return depth === "0" ? leaf(branch) : fanOut(branch, Number(depth) - 1);
+    const shown = lastValue(context).outcome;
+    return { thinking: `The journal shows ${shown}.`, final: "{{total}}" };
+  },
+};
+
+function leaf(branch: string): PolicyReply {
+  return {
+    thinking: "A leaf: ask for its number.",
+    code: [`const total = Number(await rlm.ask("Which number has ${branch}? Digits only."))\ntotal`],
+  };
+}
+
+function fanOut(branch: string, depth: number): PolicyReply {
+  return {
+    thinking: "Four parts, each a query of its own.",
+    code: [[
+      `const parts = await rlm.runAll([1, 2, 3, 4].map((n) => \`Sum the numbers below ${branch}.\${n} to depth ${depth}\`))`,
+      'const total = parts.reduce((sum, one) => sum + (typeof one === "string" ? Number(one) : 0), 0)',
+      "total",
+    ].join("\n")],
+  };
+}

@@ -1,0 +1,84 @@
+import { type Capabilities, UNKNOWN_MODEL } from "../provider.ts";
+
+export type ModelDataSet = "openai" | "anthropic" | "google" | "openrouter" | "github-copilot" | "zai" | "alibaba";
+
+/** What the data package knows of a model. */
+export interface ModelFacts extends Capabilities {
+  readonly name: string;
+  /** Tokens of the longest reply. */
+  readonly replyTokens: number | null;
+  /** Served by OpenAI's Responses API where a service has several. */
+  readonly responses: boolean;
+}
+
+/** The models of one service. */
+export interface ModelData {
+  /** Package, version, licence and date. */
+  readonly source: string;
+  readonly models: readonly ModelFacts[];
+  /** A model by its name, or by its name without a date at the end; null where nothing is known. */
+  find(name: string): ModelFacts | null;
+}
+
+/** [context, longest reply, input, output, cached, written, flags]; scripts/gen_model_data.ts says more. */
+type Row = readonly (number | string | null)[];
+
+interface DataFile {
+  readonly source: string;
+  readonly models: Readonly<Record<string, Row>>;
+}
+
+/** Reads one file of a few KB: a start loads only what its provider needs. */
+export async function loadModelData(set: ModelDataSet): Promise<ModelData> {
+  const { source, models: rows } = await fileOf(set);
+  const find = (name: string): ModelFacts | null => {
+    const known = Object.hasOwn(rows, name) ? name : name.replace(/[-@](20\d{2}-?\d{2}-?\d{2}|latest)$/, "");
+    const row = Object.hasOwn(rows, known) ? rows[known] : undefined;
+    return row === undefined ? null : factsOf(name, row);
+  };
+  return {
+    source,
+    find,
+    get models() {
+      return Object.entries(rows).map(([name, row]) => factsOf(name, row));
+    },
+  };
+}
+
+function factsOf(name: string, row: Row): ModelFacts {
+  const [context, reply, input, output, cached, written] = row.map((field) => typeof field === "number" ? field : null);
+  const flags = String(row[6] ?? "");
+  const price = typeof input === "number" && typeof output === "number"
+    ? { input, output, cached: cached ?? input, ...(typeof written === "number" ? { cacheWrite: written } : {}) }
+    : null;
+  return {
+    ...UNKNOWN_MODEL,
+    name,
+    contextTokens: context ?? null,
+    replyTokens: reply ?? null,
+    price,
+    nativeReasoning: flags.includes("r"),
+    images: flags.includes("i"),
+    responses: flags.includes("s"),
+  };
+}
+
+/** Each `import()` names its file, so that the bundler finds it. */
+async function fileOf(set: ModelDataSet): Promise<DataFile> {
+  switch (set) {
+    case "openai":
+      return (await import("./data/openai.json", { with: { type: "json" } })).default;
+    case "anthropic":
+      return (await import("./data/anthropic.json", { with: { type: "json" } })).default;
+    case "google":
+      return (await import("./data/google.json", { with: { type: "json" } })).default;
+    case "openrouter":
+      return (await import("./data/openrouter.json", { with: { type: "json" } })).default;
+    case "github-copilot":
+      return (await import("./data/github-copilot.json", { with: { type: "json" } })).default;
+    case "zai":
+      return (await import("./data/zai.json", { with: { type: "json" } })).default;
+    case "alibaba":
+      return (await import("./data/alibaba.json", { with: { type: "json" } })).default;
+  }
+}

@@ -1,0 +1,133 @@
+import type { ModelDataSet } from "./model_data.ts";
+import type { WireProtocol } from "../provider_options.ts";
+
+/** What is known of a service, so that its name and a key are enough. */
+export interface Preset {
+  /** As people write it. */
+  readonly title: string;
+  readonly protocol: WireProtocol;
+  /** With its version path. */
+  readonly baseUrl: string;
+  /** Variables that usually hold the key, the first one found counts. */
+  readonly keyNames: readonly string[];
+  readonly key: "required" | "optional" | "device-login";
+  /** Variables alone choose this provider where nothing is configured. */
+  readonly byKey: boolean;
+  /** Used where none is asked for; null where the user has to say. */
+  readonly defaultModel: string | null;
+  /** Model names hold slashes of their own, such as openai/gpt-4.1. */
+  readonly slashes?: true;
+  readonly data: ModelDataSet | null;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Port on this machine that the server listens on unless it was told otherwise. */
+  readonly localPort?: number;
+}
+
+const CHAT = { protocol: "openai-chat", key: "required", byKey: true } as const;
+const LOCAL = { protocol: "openai-chat", key: "optional", byKey: false, defaultModel: null, data: null } as const;
+const OPENAI = {
+  title: "OpenAI",
+  baseUrl: "https://api.openai.com/v1",
+  keyNames: ["OPENAI_API_KEY"],
+  key: "required",
+  defaultModel: null,
+  data: "openai",
+} as const;
+
+/** In the order in which keys are looked for. Addresses as the services document them (2026). */
+export const PRESETS: Readonly<Record<string, Preset>> = {
+  "openai": { ...OPENAI, protocol: "openai-chat", byKey: true },
+  "openai-responses": { ...OPENAI, title: "OpenAI (Responses API)", protocol: "openai-responses", byKey: false },
+  "anthropic": {
+    title: "Anthropic",
+    protocol: "anthropic",
+    baseUrl: "https://api.anthropic.com/v1",
+    keyNames: ["ANTHROPIC_API_KEY"],
+    key: "required",
+    byKey: true,
+    defaultModel: "claude-sonnet-5",
+    data: "anthropic",
+  },
+  "google": {
+    title: "Google Gemini",
+    protocol: "google",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    keyNames: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
+    key: "required",
+    byKey: true,
+    defaultModel: "gemini-flash-latest",
+    data: "google",
+  },
+  "openrouter": {
+    ...CHAT,
+    title: "OpenRouter",
+    baseUrl: "https://openrouter.ai/api/v1",
+    keyNames: ["OPENROUTER_API_KEY"],
+    defaultModel: "openrouter/auto",
+    slashes: true,
+    data: "openrouter",
+    headers: { "x-title": "vis" },
+  },
+  "zai": {
+    ...CHAT,
+    title: "Z.ai",
+    baseUrl: "https://api.z.ai/api/paas/v4",
+    keyNames: ["ZAI_API_KEY"],
+    defaultModel: "glm-5.2",
+    data: "zai",
+  },
+  "zai-coding": {
+    ...CHAT,
+    byKey: false,
+    title: "Z.ai coding plan",
+    baseUrl: "https://api.z.ai/api/coding/paas/v4",
+    keyNames: ["ZAI_CODING_API_KEY", "ZAI_API_KEY"],
+    defaultModel: "glm-5.2",
+    data: "zai",
+  },
+  "alibaba": {
+    ...CHAT,
+    title: "Alibaba Model Studio",
+    baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+    keyNames: ["DASHSCOPE_API_KEY"],
+    defaultModel: "qwen-plus",
+    data: "alibaba",
+  },
+  "github-models": {
+    ...CHAT,
+    title: "GitHub Models",
+    baseUrl: "https://models.github.ai/inference",
+    // On many machines this variable serves other ends: it counts only where the provider is named.
+    keyNames: ["GITHUB_MODELS_TOKEN", "GITHUB_TOKEN"],
+    byKey: false,
+    defaultModel: "openai/gpt-4.1",
+    slashes: true,
+    data: null,
+  },
+  "github-copilot": {
+    title: "GitHub Copilot",
+    protocol: "openai-chat",
+    baseUrl: "https://api.githubcopilot.com",
+    keyNames: ["COPILOT_GITHUB_TOKEN"],
+    key: "device-login",
+    byKey: false,
+    defaultModel: "gpt-5-mini",
+    data: "github-copilot",
+  },
+  "ollama": { ...LOCAL, title: "Ollama", baseUrl: "http://127.0.0.1:11434/v1", keyNames: [], localPort: 11434 },
+  "lmstudio": {
+    ...LOCAL,
+    title: "LM Studio",
+    baseUrl: "http://127.0.0.1:1234/v1",
+    keyNames: ["LM_API_TOKEN"],
+    localPort: 1234,
+  },
+  "vllm": {
+    ...LOCAL,
+    title: "vLLM",
+    baseUrl: "http://127.0.0.1:8000/v1",
+    keyNames: ["VLLM_API_KEY"],
+    localPort: 8000,
+  },
+};

@@ -1,0 +1,76 @@
+import { ProviderError } from "../../domain/errors.ts";
+import type { ModelMessage } from "../provider.ts";
+import type { ModelPreference, ModelRoute } from "./router.ts";
+
+/** Left for the reply. */
+const REPLY_TOKENS = 4_096;
+const IMAGE_TOKENS = 1_600;
+
+/** A rough count: code and JSON have about 3.5 characters a token. */
+export function estimateTokens(messages: readonly ModelMessage[]): number {
+  return messages.reduce((sum, { text, images }) => {
+    return sum + Math.ceil(text.length / 3.5) + (images?.length ?? 0) * IMAGE_TOKENS;
+  }, 0);
+}
+
+/** The routes that can serve a request, best first: the order given, or that of a preference. Throws `ProviderError`
+ * where a request holds images and no model takes them. */
+export function fittingRoutes(
+  routes: readonly ModelRoute[],
+  request: {
+    readonly messages: readonly ModelMessage[];
+    readonly tokens: number;
+    readonly prefer: ModelPreference | null;
+  },
+): readonly ModelRoute[] {
+  const withImages = request.messages.some(({ images }) => images !== undefined && images.length > 0);
+  const seeing = withImages ? routes.filter((route) => capabilitiesOf(route).images) : routes;
+  if (seeing.length === 0) {
+    const names = routes.map(({ model }) => model).join(", ");
+    throw new ProviderError(`Cannot send images: ${names} takes none; choose a model that does (vis models)`, {
+      code: "refused",
+      retryable: false,
+    });
+  }
+  const large = seeing.filter((route) => {
+    const { contextTokens } = capabilitiesOf(route);
+    return contextTokens === null || request.tokens + REPLY_TOKENS <= contextTokens;
+  });
+  // Where none is large enough the service has the last word: the count is rough.
+  const fitting = large.length > 0 ? large : seeing;
+  return request.prefer === null ? fitting : fitting.toSorted(ORDER[request.prefer]);
+}
+
+type Order = (a: ModelRoute, b: ModelRoute) => number;
+
+/** The sort is stable: what is not known keeps its place after what is. */
+const ORDER: Readonly<Record<ModelPreference, Order>> = {
+  cost: (a, b) => rising(priceOf(a), priceOf(b)),
+  speed: (a, b) => falling(a.speed, b.speed) || reasoningOf(a) - reasoningOf(b) || rising(priceOf(a), priceOf(b)),
+  intelligence: (a, b) =>
+    falling(a.intelligence, b.intelligence) || reasoningOf(b) - reasoningOf(a) || falling(priceOf(a), priceOf(b)),
+};
+
+function capabilitiesOf({ provider, model }: ModelRoute) {
+  return provider.capabilities(model);
+}
+
+/** A mix of four parts input and one part output, as a call of an agent is. */
+function priceOf(route: ModelRoute): number | undefined {
+  const { price } = capabilitiesOf(route);
+  return price === null ? undefined : price.input * 0.8 + price.output * 0.2;
+}
+
+function reasoningOf(route: ModelRoute): number {
+  return capabilitiesOf(route).nativeReasoning ? 1 : 0;
+}
+
+function rising(a: number | undefined, b: number | undefined): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  return a - b;
+}
+
+function falling(a: number | undefined, b: number | undefined): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  return b - a;
+}

@@ -1,0 +1,93 @@
+import { ProviderError } from "../../domain/errors.ts";
+import type { Usage } from "../../domain/query/usage.ts";
+import { Breaker, type BreakerLimits } from "./_breaker.ts";
+import type { Clock } from "../../domain/kit/clock.ts";
+import { type RateLimit, RateWindow, type Ticket } from "./_rate_window.ts";
+
+/** What stands before one provider: its breaker and its rate window, shared by all its models. */
+export class ProviderGuard {
+  readonly #name: string;
+  readonly #breaker: Breaker;
+  readonly #window: RateWindow;
+  #reached = false;
+
+  constructor(
+    name: string,
+    options: { readonly clock: Clock; readonly breaker: BreakerLimits; readonly limit: RateLimit | null },
+  ) {
+    this.#name = name;
+    this.#breaker = new Breaker(options.clock, options.breaker);
+    this.#window = new RateWindow(options.clock, options.limit);
+  }
+
+  /** False while the provider is left alone after failures. */
+  get open(): boolean {
+    return this.#breaker.allows;
+  }
+
+  /** False until the service has answered anything: before that its address may be wrong, and waiting in vain. */
+  get reached(): boolean {
+    return this.#reached;
+  }
+
+  /** Whether the service may be well again later, as after an outage or too many requests. */
+  mayPass({ code, retryable, status }: ProviderError): boolean {
+    if (!this.#reached || !retryable) return false;
+    // What it answers in place of a reply, with success, is no outage.
+    return code !== "server" || (status !== null && (status >= 500 || status === 408));
+  }
+
+  /** Milliseconds until the rate window has room. */
+  waitMs(tokens: number): number {
+    return this.#window.waitMs(tokens);
+  }
+
+  /** One attempt goes out; it must be `leave`d. */
+  enter(tokens: number): Ticket {
+    this.#breaker.enter();
+    return this.#window.take(tokens);
+  }
+
+  /** What came of the attempt: null for one that was cancelled or found a defect. `heard` where a part of a reply came. */
+  leave(
+    ticket: Ticket,
+    outcome: { readonly usage: Usage } | ProviderError | null,
+    { heard }: { readonly heard: boolean },
+  ): void {
+    const answered = outcome instanceof ProviderError ? outcome.status !== null : outcome !== null;
+    if (answered || heard) this.#reached = true;
+    if (outcome === null) return this.#breaker.left();
+    if (outcome instanceof ProviderError) {
+      ticket.tokens = 0;
+      // Where a reply breaks off, its service has worked so far.
+      if (heard) this.#breaker.left();
+      else if (isFailure(outcome)) this.#breaker.failed();
+      else this.#breaker.succeeded();
+      return;
+    }
+    ticket.tokens = outcome.usage.input + outcome.usage.output || ticket.tokens;
+    this.#breaker.succeeded();
+  }
+
+  /** Why nothing was asked. */
+  refusal(): ProviderError {
+    const seconds = Math.max(1, Math.ceil(this.#breaker.waitMs / 1000));
+    return new ProviderError(
+      `Cannot get a reply from ${this.#name}: it failed several times in a row; it is tried again in ${seconds} s`,
+      { code: "server", retryable: true, retryAfterMs: this.#breaker.waitMs },
+    );
+  }
+
+  /** Why nothing was asked, where the rate window is full for too long. */
+  full(waitMs: number): ProviderError {
+    return new ProviderError(
+      `Cannot ask ${this.#name}: the configured rate limit leaves no room for ${Math.ceil(waitMs / 1000)} s`,
+      { code: "rate", retryable: false, retryAfterMs: waitMs },
+    );
+  }
+}
+
+/** The service itself fails; one that refuses a key or a request works. */
+function isFailure({ code, retryable }: ProviderError): boolean {
+  return retryable && (code === "network" || code === "server" || code === "stall" || code === "rate");
+}

@@ -1,0 +1,140 @@
+import { ENDED } from "../../domain/kit/ended.ts";
+import { Cancelled, ProviderError } from "../../domain/errors.ts";
+import type { Clock } from "../../domain/kit/clock.ts";
+import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
+
+export interface Patience {
+  readonly clock: Clock;
+  /** Until the first text or reasoning. */
+  readonly firstTokenMs: number;
+  /** Between two events after that. */
+  readonly silenceMs: number;
+  /** For the whole reply, however steadily it comes. */
+  readonly replyMs: number;
+}
+
+/** One stream of a provider that ends as soon as the caller cancels (`Cancelled`), the service keeps silent for too long
+ * (`ProviderError`, stall) or its reply does not end (`ProviderError`, reply), even where the provider does not react to
+ * its signal. */
+export async function* watchedStream(
+  provider: Provider,
+  request: ModelRequest,
+  patience: Patience,
+): AsyncGenerator<ModelEvent> {
+  const watch = new Watch(provider.name, request.signal, patience);
+  const events = provider.stream({ ...request, signal: watch.signal })[Symbol.asyncIterator]();
+  try {
+    while (true) {
+      const step = await watch.race(events.next());
+      if (step.done) return;
+      watch.heard(step.value);
+      yield step.value;
+    }
+  } finally {
+    watch.stop();
+    // Not awaited: a provider that hangs would hang its caller.
+    events.return?.().catch(() => {});
+  }
+}
+
+/** Ends a wait when the caller cancels or the time is up, whichever comes first. */
+class Watch {
+  readonly #provider: string;
+  readonly #caller: AbortSignal;
+  readonly #patience: Patience;
+  readonly #abort = new AbortController();
+  readonly #over: Promise<never>;
+  #fail: (error: Error) => void = () => {};
+  readonly #begun: number;
+  #since: number;
+  #started = false;
+  /** Ends the sleep of the guard. */
+  #alarm = new AbortController();
+
+  constructor(provider: string, caller: AbortSignal, patience: Patience) {
+    this.#provider = provider;
+    this.#caller = caller;
+    this.#patience = patience;
+    this.#begun = this.#since = patience.clock.now();
+    this.#over = new Promise((_, reject) => this.#fail = reject);
+    this.#over.catch(() => {});
+    caller.addEventListener("abort", this.#cancel, { once: true });
+    if (caller.aborted) this.#cancel();
+    else void this.#guard();
+  }
+
+  /** What the provider listens to. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get #limitMs(): number {
+    return this.#started ? this.#patience.silenceMs : this.#patience.firstTokenMs;
+  }
+
+  race<T>(work: Promise<T>): Promise<T> {
+    // A provider may see its signal first and say Cancelled for what was a stall.
+    const own = work.catch((error) => error instanceof Cancelled && this.signal.aborted ? this.#over : throwIt(error));
+    return Promise.race([this.#over, own]);
+  }
+
+  heard(event: ModelEvent): void {
+    this.#since = this.#patience.clock.now();
+    if (event.type === "end" || this.#started) return;
+    this.#started = true;
+    // The guard sleeps until the limit for a first word, which is another one.
+    const alarm = this.#alarm;
+    this.#alarm = new AbortController();
+    alarm.abort(ENDED);
+  }
+
+  stop(): void {
+    this.#caller.removeEventListener("abort", this.#cancel);
+    this.#abort.abort(ENDED);
+    this.#alarm.abort(ENDED);
+  }
+
+  #cancel = () => this.#end(new Cancelled("Cancelled"));
+
+  /** One timer at a time, however many events come. */
+  async #guard(): Promise<void> {
+    const { clock, replyMs } = this.#patience;
+    while (!this.signal.aborted) {
+      const silent = this.#since + this.#limitMs - clock.now();
+      const whole = this.#begun + replyMs - clock.now();
+      if (silent <= 0) return this.#end(this.#stalled());
+      if (whole <= 0) return this.#end(this.#endless());
+      await clock.sleep(Math.min(silent, whole), this.#alarm.signal).catch((error: unknown) => {
+        if (!(error instanceof Cancelled)) throw error;
+      });
+    }
+  }
+
+  #end(error: Error): void {
+    this.#fail(error);
+    this.#abort.abort();
+    this.#alarm.abort(ENDED);
+  }
+
+  #stalled(): ProviderError {
+    const seconds = Math.round(this.#limitMs / 1000);
+    const what = this.#started ? "it fell silent" : "no first word came";
+    return new ProviderError(
+      `Cannot get a reply from ${this.#provider}: ${what} for ${seconds} s; try again or choose another model`,
+      { code: "stall", retryable: true },
+    );
+  }
+
+  #endless(): ProviderError {
+    const minutes = Math.round(this.#patience.replyMs / 60_000);
+    return new ProviderError(
+      `Cannot use the reply of ${this.#provider}: it did not end within ${minutes} min; ` +
+        `the reply must be shorter, or another model chosen`,
+      { code: "reply", retryable: false },
+    );
+  }
+}
+
+function throwIt(error: unknown): never {
+  throw error;
+}

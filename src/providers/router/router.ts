@@ -1,0 +1,288 @@
+import { ProviderError } from "../../domain/errors.ts";
+import type { ModelTrace } from "../../domain/query/model_trace.ts";
+import type { Usage } from "../../domain/query/usage.ts";
+import type { Log } from "../../logging/log.ts";
+import type { BreakerLimits } from "./_breaker.ts";
+import { type CallPatience, ModelCall } from "./_call.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
+import { ProviderGuard } from "./_gate.ts";
+import type { RateLimit, Ticket } from "./_rate_window.ts";
+import { Retries } from "./_retries.ts";
+import type { Capabilities, ModelEvent, ModelMessage, Provider, ReasoningLevel } from "../provider.ts";
+
+export type ModelPreference = "cost" | "speed" | "intelligence";
+
+export interface ModelRoute {
+  readonly provider: Provider;
+  readonly model: string;
+  /** Ranks among the models, higher is better; where there are none, prices and reasoning stand for them. */
+  readonly speed?: number | undefined;
+  readonly intelligence?: number | undefined;
+}
+
+export interface RouterOptions {
+  /** At least one; the first is the root model, the others serve when it fails or when they are asked for. */
+  readonly routes: readonly ModelRoute[];
+  /** By name of the provider. */
+  readonly limits?: Readonly<Record<string, RateLimit>>;
+  /** What a user should know about how the routes came to be. */
+  readonly notes?: readonly string[];
+  readonly clock?: Clock;
+  readonly log?: Pick<Log, "warn">;
+  /** 0 up to 1, for jitter. */
+  readonly random?: () => number;
+  /** Calls of one route before the next one is asked (default 3). */
+  readonly attempts?: number;
+  /** How long a request is tried again after all routes failed with what may pass (default 5 min). */
+  readonly patienceMs?: number;
+  /** Until the first text or reasoning (default 120 s). */
+  readonly firstTokenMs?: number;
+  /** Between two pieces after that (default 60 s). */
+  readonly silenceMs?: number;
+  /** For a whole reply (default 60 min). */
+  readonly replyMs?: number;
+  /** Default 5 failures in a row, 60 s. */
+  readonly breaker?: BreakerLimits;
+}
+
+export interface RouterRequest {
+  readonly messages: readonly ModelMessage[];
+  readonly reasoning: ReasoningLevel;
+  /** Another order of the routes, for this call only. */
+  readonly prefer?: ModelPreference | null;
+  /** Only this model serves: "model" or "provider/model"; a name that no route has is asked of the root's provider. */
+  readonly model?: string | null;
+}
+
+export interface RouterCallOptions {
+  readonly signal: AbortSignal;
+  /** Text and reasoning as they arrive; true where some of it was shown to a user. Then the reply is not asked for again
+   * when it breaks off: what was seen cannot be taken back. */
+  readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
+  /** After each attempt. */
+  readonly onAttempt?: (trace: ModelTrace) => void;
+  /** Before each pause. */
+  readonly onPause?: (pause: Pause) => void;
+}
+
+/** Why the next attempt is not made at once. */
+export interface Pause {
+  readonly reason: string;
+  readonly waitMs: number;
+  /** The number of the attempt after it, 1-based. */
+  readonly attempt: number;
+}
+
+export interface RouterReply {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  /** The model and provider that served. */
+  readonly model: string;
+  readonly provider: string;
+  readonly finish: string;
+  /** Oldest first; the last one succeeded. */
+  readonly attempts: readonly ModelTrace[];
+}
+
+/** A route and the place that was taken in its gate. */
+interface Way {
+  readonly route: ModelRoute;
+  readonly gate: ProviderGuard;
+  readonly ticket: Ticket;
+}
+
+/** One request on its way through the routes. */
+interface Asking {
+  readonly request: RouterRequest;
+  readonly options: RouterCallOptions;
+  readonly tokens: number;
+  readonly attempts: ModelTrace[];
+  readonly retries: Retries;
+}
+
+type Served = Omit<RouterReply, "attempts">;
+
+/** What came of asking each route in its turn. */
+type Round = { readonly reply: Served } | {
+  readonly error: ProviderError;
+  /** Whether a route was asked at all. */
+  readonly asked: boolean;
+  /** Routes whose failure may pass. */
+  readonly passing: readonly { readonly route: ModelRoute; readonly error: ProviderError }[];
+};
+
+const NO_LOG: Pick<Log, "warn"> = { warn: () => {} };
+const LONGEST_RATE_WAIT_MS = 120_000;
+
+/** Asks the first route that answers: each provider behind a breaker and a rate window of its own. */
+export class Router {
+  readonly #routes: readonly [ModelRoute, ...ModelRoute[]];
+  readonly #gates = new Map<string, ProviderGuard>();
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #attempts: number;
+  readonly #patience: CallPatience;
+  readonly #patienceMs: number;
+  readonly #notes: readonly string[];
+
+  constructor(options: RouterOptions) {
+    const [first, ...others] = options.routes;
+    if (first === undefined) throw new RangeError("Cannot route: no provider is given");
+    this.#routes = [first, ...others];
+    this.#clock = options.clock ?? REAL_CLOCK;
+    this.#random = options.random ?? Math.random;
+    this.#attempts = options.attempts ?? 3;
+    const { firstTokenMs = 120_000, silenceMs = 60_000, replyMs = 3_600_000, log = NO_LOG } = options;
+    this.#patience = { clock: this.#clock, firstTokenMs, silenceMs, replyMs, log };
+    this.#patienceMs = options.patienceMs ?? 300_000;
+    this.#notes = options.notes ?? [];
+    const breaker = options.breaker ?? { failures: 5, openMs: 60_000 };
+    for (const { provider: { name } } of this.#routes) {
+      const limit = options.limits?.[name] ?? null;
+      this.#gates.set(name, new ProviderGuard(name, { clock: this.#clock, breaker, limit }));
+    }
+  }
+
+  /** All models that may serve, the root first. */
+  get routes(): readonly ModelRoute[] {
+    return this.#routes;
+  }
+
+  /** What a user should know about the routes, "" lines left out; for the line that starts a query. */
+  get notes(): readonly string[] {
+    return this.#notes;
+  }
+
+  /** The root model, for which requests are composed. */
+  current(): ModelRoute & { readonly capabilities: Capabilities } {
+    const [{ provider, model }] = this.#routes;
+    return { provider, model, capabilities: provider.capabilities(model) };
+  }
+
+  /** One reply. A call that fails before anything of it was shown is tried again, then the next route is asked; when all
+   * have failed with what may pass, all of them again after growing pauses, as long as patience lasts. Throws the last
+   * `ProviderError`, or `Cancelled`. */
+  async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
+    const attempts: ModelTrace[] = [];
+    const onAttempt = (trace: ModelTrace): void => {
+      attempts.push(trace);
+      options.onAttempt?.(trace);
+    };
+    const tokens = estimateTokens(request.messages);
+    const retries = new Retries({ clock: this.#clock, random: this.#random, patienceMs: this.#patienceMs });
+    const asking = { request, options: { ...options, onAttempt }, tokens, attempts, retries };
+    let routes = fittingRoutes(this.#named(request.model), { ...request, prefer: request.prefer ?? null, tokens });
+    let known: ProviderError | null = null;
+    for (let tries = this.#attempts;; tries = 1) {
+      const round = await this.#round(routes, { asking, tries });
+      if ("reply" in round) return { ...round.reply, attempts };
+      const { passing } = round;
+      // That nothing could be asked says less than what came of the last call.
+      known = round.asked ? round.error : known ?? round.error;
+      const waitMs = retries.patientMs(passing.map(({ error }) => error));
+      if (waitMs === null) throw known;
+      await this.#pause(waitMs, { reason: known.message, asking });
+      routes = passing.map(({ route }) => route);
+    }
+  }
+
+  /** Asks one route after the other until one answers. */
+  async #round(
+    routes: readonly ModelRoute[],
+    { asking, tries }: { readonly asking: Asking; readonly tries: number },
+  ): Promise<Round> {
+    const left = [...routes];
+    const passing: { route: ModelRoute; error: ProviderError }[] = [];
+    for (let last: ProviderError | null = null;;) {
+      const way = await this.#enter(left, asking);
+      if (way instanceof ProviderError) {
+        const later = way.retryable ? left.filter((route) => this.#gate(route).reached) : [];
+        passing.push(...later.map((route) => ({ route, error: way })));
+        return { error: last ?? way, asked: last !== null, passing };
+      }
+      left.splice(left.indexOf(way.route), 1);
+      const call = new ModelCall(asking.request, way.route, asking.options);
+      const outcome = await this.#askRoute(call, { ...way, asking, tries });
+      if (!(outcome instanceof ProviderError)) return { reply: outcome };
+      last = outcome;
+      if (call.shown) return { error: outcome, asked: true, passing: [] };
+      const { route, gate } = way;
+      if (gate.mayPass(outcome)) passing.push({ route, error: gate.open ? outcome : gate.refusal() });
+      if (left.length === 0) return { error: outcome, asked: true, passing };
+    }
+  }
+
+  async #pause(
+    waitMs: number,
+    { reason, asking }: { readonly reason: string; readonly asking: Asking },
+  ): Promise<void> {
+    const { options, attempts } = asking;
+    options.onPause?.({ reason, waitMs, attempt: attempts.length + 1 });
+    await this.#clock.sleep(waitMs, options.signal);
+  }
+
+  #named(model: string | null | undefined): readonly ModelRoute[] {
+    if (!model) return this.#routes;
+    const named = this.#routes.filter((route) =>
+      route.model === model || `${route.provider.name}/${route.model}` === model
+    );
+    return named.length > 0 ? named : [{ provider: this.#routes[0].provider, model }];
+  }
+
+  #gate({ provider }: ModelRoute): ProviderGuard {
+    const gate = this.#gates.get(provider.name);
+    if (gate === undefined) throw new RangeError(`Cannot route to ${provider.name}: it has no gate`);
+    return gate;
+  }
+
+  /** A place at the first route with room; where every rate window is full, at the one that has room first, after the
+   * wait. Nothing is awaited between finding a place and taking it: many callers ask at once. */
+  async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
+    const { tokens } = asking;
+    for (;;) {
+      const open = left.filter((route) => this.#gate(route).open);
+      const waits = open.map((route) => this.#gate(route).waitMs(tokens));
+      const [first] = open.length > 0 ? open : left;
+      if (first === undefined) throw new RangeError("Cannot route: no route is left");
+      if (open.length === 0) return this.#gate(first).refusal();
+      const soonest = Math.min(...waits);
+      const route = open[waits.indexOf(soonest)] ?? first;
+      const gate = this.#gate(route);
+      if (soonest === 0) return { route, gate, ticket: gate.enter(tokens) };
+      const full = gate.full(soonest);
+      if (soonest > LONGEST_RATE_WAIT_MS) return full;
+      await this.#pause(soonest, { reason: full.message, asking });
+    }
+  }
+
+  async #askRoute(
+    call: ModelCall,
+    { route, gate, ticket, asking, tries }: Way & { readonly asking: Asking; readonly tries: number },
+  ): Promise<Served | ProviderError> {
+    let place = ticket;
+    for (let attempt = 1;; attempt++) {
+      const outcome = await this.#attempt(call, { gate, ticket: place });
+      if (!(outcome instanceof ProviderError)) return outcome;
+      const again = !call.shown && attempt < tries && gate.open;
+      const waitMs = again ? asking.retries.quickMs(outcome, attempt) : null;
+      if (waitMs === null) return outcome;
+      await this.#pause(waitMs, { reason: outcome.message, asking });
+      const next = await this.#enter([route], asking);
+      if (next instanceof ProviderError) return outcome;
+      place = next.ticket;
+    }
+  }
+
+  async #attempt(call: ModelCall, { gate, ticket }: Pick<Way, "gate" | "ticket">): Promise<Served | ProviderError> {
+    let outcome: Served | ProviderError | null = null;
+    try {
+      outcome = await call.run(this.#patience);
+      return outcome;
+    } finally {
+      gate.leave(ticket, outcome, call);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { loadModelData, type ModelDataSet } from "../../../src/providers/models/model_data.ts";
+
+const SETS: readonly ModelDataSet[] = [
+  "openai",
+  "anthropic",
+  "google",
+  "openrouter",
+  "github-copilot",
+  "zai",
+  "alibaba",
+];
+
+Deno.test("loadModelData() has sensible facts of every model", async () => {
+  for (const set of SETS) {
+    const { models, source } = await loadModelData(set);
+    assert.match(source, /pi-ai .*MIT.* \d{4}-\d{2}-\d{2}$/);
+    assert.ok(models.length >= 5, set);
+    for (const { name, contextTokens, price } of models) {
+      assert.ok(contextTokens !== null && contextTokens >= 1000, `${set} ${name}`);
+      if (price === null) continue;
+      assert.ok(price.input >= 0 && price.output >= 0 && price.cached >= 0 && price.cached <= price.input, name);
+    }
+  }
+});
+
+Deno.test("loadModelData() finds a model by its name, also with a date behind it", async () => {
+  const data = await loadModelData("anthropic");
+  const model = data.find("claude-sonnet-5");
+  assert.deepEqual(model?.price, { input: 2, output: 10, cached: 0.2, cacheWrite: 2.5 });
+  assert.deepEqual([model?.nativeReasoning, model?.images, model?.contextTokens], [true, true, 1_000_000]);
+  assert.deepEqual(data.find("claude-sonnet-5-20270101"), { ...model, name: "claude-sonnet-5-20270101" });
+  for (const name of ["claude-sonnet-55", "claude", "", "constructor", "__proto__"]) {
+    assert.equal(data.find(name), null);
+  }
+});
+
+Deno.test("loadModelData() says which models only the Responses API serves", async () => {
+  const data = await loadModelData("github-copilot");
+  assert.equal(data.find("gpt-5-mini")?.responses, true);
+  assert.equal(data.find("claude-sonnet-5")?.responses, false);
+});
+
+Deno.test("loadModelData() gives no price of a subscription", async () => {
+  for (const set of ["github-copilot", "alibaba"] as const) {
+    assert.ok((await loadModelData(set)).models.every(({ price }) => price === null));
+  }
+});
