@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { ROOT } from "../scripts/_project.ts";
 import { shipped } from "../extensions/index.ts";
-import { loadShipped } from "../src/extension/loader.ts";
-import { ExtensionRegistry } from "../src/extension/registry.ts";
+import { loadShipped } from "../src/extension/loading/loader.ts";
+import { ExtensionRegistry } from "../src/extension/registry/registry.ts";
 import { defineExtension, fn, type FunctionOptions, z } from "../src/extension/spec.ts";
 import type { Figure } from "./support/figure.ts";
 

@@ -3,10 +3,14 @@
  * a module that loads quickly), so that a query can begin without loading them. */
 import { readFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { type DescribedSettings, type ExtensionDescription, PROMPT_PLACE } from "../src/extension/description.ts";
+import {
+  type DescribedSettings,
+  type ExtensionDescription,
+  PROMPT_PLACE,
+} from "../src/extension/registry/description.ts";
 import { REALM_SCRIPTS, withScripts } from "../src/extension/realm_scripts.ts";
-import { settingMarks } from "../src/extension/setting_marks.ts";
-import { ExtensionRegistry } from "../src/extension/registry.ts";
+import { settingMarks } from "../src/extension/registry/setting_marks.ts";
+import { ExtensionRegistry } from "../src/extension/registry/registry.ts";
 import { type EnvironmentView, type Extension, validate } from "../src/extension/spec.ts";
 import { realmModuleReader } from "../src/sandbox/modules/realm_module.ts";
 

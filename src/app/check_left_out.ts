@@ -1,6 +1,6 @@
 import { UsageError } from "../domain/errors.ts";
 import { nearestName } from "../domain/kit/nearest_name.ts";
-import { discoverFolders } from "../extension/discover.ts";
+import { discoverFolders } from "../extension/loading/discover.ts";
 import type { ShippedParts } from "./shipped_parts.ts";
 import type { Settings } from "./settings.ts";
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ConfigFile } from "../config/layers.ts";
 import { ConfigError } from "../domain/errors.ts";
-import { TrustList } from "../extension/trust_list.ts";
+import { TrustList } from "../extension/loading/trust_list.ts";
 
 /** Configuration files of projects that the user allowed to set any key, each with the hash of its text: a changed one
  * is another one. */

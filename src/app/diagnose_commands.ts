@@ -1,6 +1,6 @@
 import { messageOf } from "../domain/kit/message_of.ts";
 import type { CheckResult } from "../channels/channel.ts";
-import { discoverFolders } from "../extension/discover.ts";
+import { discoverFolders } from "../extension/loading/discover.ts";
 import type { DoctorContext } from "../extension/spec.ts";
 import { ProcessWall } from "../processes/process_wall.ts";
 import { buildRegistry } from "./extension_source.ts";

@@ -11,11 +11,11 @@ import type {
 import { settingList } from "../config/setting_list.ts";
 import { ConfigError, UsageError } from "../domain/errors.ts";
 import { fileFault } from "../domain/text/file_fault.ts";
-import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
-import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../extension/extension_folder.ts";
-import { isWanted } from "../extension/is_wanted.ts";
-import type { Skipped } from "../extension/loader.ts";
-import { readTar } from "../extension/read_tar.ts";
+import { discoverFolders, type FoundFolder } from "../extension/loading/discover.ts";
+import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../extension/loading/extension_folder.ts";
+import { isWanted } from "../extension/loading/is_wanted.ts";
+import type { Skipped } from "../extension/loading/loader.ts";
+import { readTar } from "../extension/loading/read_tar.ts";
 import type { Extension } from "../extension/spec.ts";
 import { checkExtensions } from "./check_extensions.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ExtensionCommandFacts } from "../domain/reports/extension_report.ts";
-import { discoverFolders } from "../extension/discover.ts";
+import { discoverFolders } from "../extension/loading/discover.ts";
 import type { Extension } from "../extension/spec.ts";
 import { commandShape } from "./command_shape.ts";
 import { buildRegistry } from "./extension_source.ts";

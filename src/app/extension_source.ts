@@ -1,13 +1,13 @@
 import { messageOf } from "../domain/kit/message_of.ts";
 import { join, resolve } from "node:path";
 import { ConfigError, SettingError } from "../domain/errors.ts";
-import type { ExtensionDescription } from "../extension/description.ts";
-import { discoverFolders, type FoundFolder } from "../extension/discover.ts";
-import { isWanted } from "../extension/is_wanted.ts";
-import { type ExtensionSource, LazyRegistry } from "../extension/lazy_registry.ts";
-import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../extension/loader.ts";
-import type { SettingSources } from "../extension/read_config.ts";
-import type { ExtensionRegistry } from "../extension/registry.ts";
+import type { ExtensionDescription } from "../extension/registry/description.ts";
+import { discoverFolders, type FoundFolder } from "../extension/loading/discover.ts";
+import { isWanted } from "../extension/loading/is_wanted.ts";
+import { type ExtensionSource, LazyRegistry } from "../extension/registry/lazy_registry.ts";
+import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../extension/loading/loader.ts";
+import type { SettingSources } from "../extension/registry/read_config.ts";
+import type { ExtensionRegistry } from "../extension/registry/registry.ts";
 import type { Extension } from "../extension/spec.ts";
 import { createLog } from "../logging/log.ts";
 import { isBelow } from "./is_below.ts";
@@ -124,8 +124,8 @@ export async function buildRegistry(
   { folders, off = false }: { readonly folders: readonly FoundFolder[]; readonly off?: boolean },
 ): Promise<LoadReport & { readonly registry: ExtensionRegistry }> {
   const [{ ExtensionRegistry }, { loadShipped }, folderOptions] = await Promise.all([
-    import("../extension/registry.ts"),
-    import("../extension/loader.ts"),
+    import("../extension/registry/registry.ts"),
+    import("../extension/loading/loader.ts"),
     folders.length > 0 ? folderOptionsOf(settings) : null,
   ]);
   const log = createLog("extension");
@@ -177,7 +177,7 @@ async function loadOne(
   if (!ref.includes("/")) throw new Error(`Cannot load ${ref}: no such extension; a folder has a slash in its path`);
   const path = await Deno.realPath(resolve(settings.workspace, ref));
   const own = settings.home !== null && isBelow(path, join(settings.home, "extensions"));
-  const { loadShipped } = await import("../extension/loader.ts");
+  const { loadShipped } = await import("../extension/loading/loader.ts");
   const folderOptions = options.folderOptions ?? await folderOptionsOf(settings);
   const folders: FoundFolder[] = [{ place: own ? "home" : "project", path }];
   const found = await loadShipped({}, { ...options, folders, folderOptions });
@@ -192,7 +192,7 @@ export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise
   const [{ moduleReader }, { realmModuleReader }, { TrustList }] = await Promise.all([
     import("../sandbox/modules/read_module.ts"),
     import("../sandbox/modules/realm_module.ts"),
-    import("../extension/trust_list.ts"),
+    import("../extension/loading/trust_list.ts"),
   ]);
   return {
     cache: join(home, "cache", "extensions"),

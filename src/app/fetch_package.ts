@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { UsageError } from "../domain/errors.ts";
 import { readBounded } from "../domain/kit/read_bounded.ts";
-import { readTar } from "../extension/read_tar.ts";
+import { readTar } from "../extension/loading/read_tar.ts";
 import type { EnvironmentVariables } from "./settings.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;

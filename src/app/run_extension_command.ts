@@ -1,6 +1,6 @@
 import { UsageError } from "../domain/errors.ts";
 import { nearestName } from "../domain/kit/nearest_name.ts";
-import type { ExtensionRegistry } from "../extension/registry.ts";
+import type { ExtensionRegistry } from "../extension/registry/registry.ts";
 import type { CliCommand, Extension } from "../extension/spec.ts";
 import { commandShape, schemaKind } from "./command_shape.ts";
 import type { Settings } from "./settings.ts";

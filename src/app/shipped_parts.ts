@@ -1,5 +1,5 @@
-import type { DescribedIndex, LiveIndex, SettingsIndex } from "../extension/description.ts";
-import type { RealmIndex, ShippedIndex } from "../extension/loader.ts";
+import type { DescribedIndex, LiveIndex, SettingsIndex } from "../extension/registry/description.ts";
+import type { RealmIndex, ShippedIndex } from "../extension/loading/loader.ts";
 
 /** What main.ts hands down of the shipped extensions. */
 export interface ShippedParts {

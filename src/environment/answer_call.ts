@@ -1,4 +1,4 @@
-import type { ActiveExtensions } from "../extension/registry.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";

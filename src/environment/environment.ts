@@ -1,6 +1,6 @@
 import { Cancelled, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/kit/id.ts";
-import type { ActiveExtensions } from "../extension/registry.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { Branch, Store } from "../persistence/store/store.ts";

@@ -1,4 +1,4 @@
-import type { ExtensionSource } from "../extension/lazy_registry.ts";
+import type { ExtensionSource } from "../extension/registry/lazy_registry.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { Log } from "../logging/log.ts";
 import type { Router } from "../providers/router/router.ts";

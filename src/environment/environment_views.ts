@@ -1,5 +1,5 @@
 import type { EnvironmentView } from "../extension/spec.ts";
-import type { ActiveExtensions } from "../extension/registry.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { BoundVariables } from "./bound_variables.ts";
 import type { ConversationPrograms } from "./conversation_programs.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";

@@ -1,5 +1,5 @@
 import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
-import type { ActiveExtensions } from "../extension/registry.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import { BUILTIN_NAMES } from "./builtins.ts";
 
 /** What every realm has from us beside the builtins. */

@@ -1,4 +1,4 @@
-import type { ActiveExtensions } from "../extension/registry.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { Log } from "../logging/log.ts";
 import type { FailedModule, SandboxOptions } from "../sandbox/sandbox.ts";
 

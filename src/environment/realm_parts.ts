@@ -1,4 +1,4 @@
-import type { ActiveExtensions } from "../extension/registry.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { SandboxOptions } from "../sandbox/sandbox.ts";
 import { BUILTIN_NAMES } from "./builtins.ts";
 

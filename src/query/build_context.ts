@@ -4,7 +4,7 @@ import { collectNudges } from "../nudges/collect.ts";
 import type { Repetition } from "../nudges/repetition.ts";
 import type { ContextCaps, ContextParts } from "../prompt/context_parts.ts";
 import { renderVarIndex } from "../prompt/var_index.ts";
-import type { ActiveExtensions } from "../extension/registry.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { Log } from "../logging/log.ts";
 import { clip } from "../domain/text/clip.ts";
 import type { QueryState } from "./query_state.ts";

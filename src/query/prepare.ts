@@ -1,6 +1,6 @@
 import type { Emitter } from "../domain/query/emitter.ts";
 import type { QueryScope, SubcallFunctions } from "../environment/query_scope.ts";
-import type { ActiveExtensions } from "../extension/registry.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { CallPrefix } from "../prompt/call_messages.ts";
 import type { ContextParts } from "../prompt/context_parts.ts";

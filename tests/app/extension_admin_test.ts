@@ -5,7 +5,7 @@ import { AppExtensionAdmin } from "../../src/app/extension_admin.ts";
 import { extensionSource } from "../../src/app/extension_source.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { fn, z } from "../../src/extension/spec.ts";
-import { manifestOf, moduleOf, write } from "../extension/_folders.ts";
+import { manifestOf, moduleOf, write } from "../extension/loading/_folders.ts";
 import { sample, twice } from "../extension/_sample.ts";
 import { settingsOf } from "./_settings.ts";
 import { withFolder } from "../helpers/with_folder.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { boundText } from "../../src/environment/realm_parts.ts";
-import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import { value } from "../../src/extension/spec.ts";
 import { recordingLog, sample, twice, VIEW } from "../extension/_sample.ts";
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { withModules } from "../../scripts/gen_extensions.ts";
-import { loadShipped } from "../../src/extension/loader.ts";
+import { loadShipped } from "../../src/extension/loading/loader.ts";
 import { REALM_SCRIPTS, realmScripts, withScripts } from "../../src/extension/realm_scripts.ts";
-import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import { type Extension, validate } from "../../src/extension/spec.ts";
 import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
-import { manifestOf, moduleOf, optionsIn, write } from "./_folders.ts";
+import { manifestOf, moduleOf, optionsIn, write } from "./loading/_folders.ts";
 import { recordingLog, sample, VIEW } from "./_sample.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 

@@ -2,7 +2,7 @@ import type { ConversationParts } from "../../src/conversation/conversation_part
 import { Conversations } from "../../src/conversation/conversations.ts";
 import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import type { QueryResult } from "../../src/domain/query/query_result.ts";
-import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import type { Extension } from "../../src/extension/spec.ts";
 import type { Log } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";

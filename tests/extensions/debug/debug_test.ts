@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import debug from "../../../extensions/debug/mod.ts";
 import { StoredHistory } from "../../../src/environment/stored_history.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { begun, block, iterate } from "../../conformance/store_fixtures.ts";

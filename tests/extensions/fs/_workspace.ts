@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
 import { HostCallError } from "../../../src/domain/errors.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

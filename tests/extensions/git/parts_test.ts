@@ -6,7 +6,7 @@ import { PatchReader } from "../../../extensions/git/patch_reader.ts";
 import { isPrinted, nameOf, printedName } from "../../../extensions/git/quoted_name.ts";
 import { RecordReader } from "../../../extensions/git/record_reader.ts";
 import { overridesOf, SAFE_ARGUMENTS } from "../../../extensions/git/safe_config.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { missing, repository } from "./_repository.ts";
 
 const ignore = missing !== "";

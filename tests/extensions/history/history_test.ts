@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import history from "../../../extensions/history/mod.ts";
 import { StoredHistory } from "../../../src/environment/stored_history.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";

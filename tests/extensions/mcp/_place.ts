@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import mcp from "../../../extensions/mcp/mod.ts";
 import { ConversationPrograms } from "../../../src/environment/conversation_programs.ts";
-import { type ActiveExtensions, ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { type ActiveExtensions, ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
 import { ROOT } from "../../../scripts/_project.ts";

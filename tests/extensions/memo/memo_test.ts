@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import memo from "../../../extensions/memo/mod.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 

@@ -3,7 +3,7 @@ import { mapChunks } from "../../../extensions/rlm/map_chunks.ts";
 import rlm from "../../../extensions/rlm/mod.ts";
 import { reduceChunks } from "../../../extensions/rlm/reduce_chunks.ts";
 import { runAll } from "../../../extensions/rlm/run_all.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { ChildOptions, EnvironmentView } from "../../../src/extension/spec.ts";
 
 const VIEW: EnvironmentView = { envId: "e", conversationId: "c", depth: 0, workspace: "/w" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { described } from "../../../extensions/index.ts";
 import web from "../../../extensions/web/mod.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";
 
 const { signal } = new AbortController();

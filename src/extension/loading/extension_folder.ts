@@ -1,0 +1,93 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { fileFault } from "../../domain/text/file_fault.ts";
+import { type ManifestEntry, readManifest } from "./manifest.ts";
+
+/** An extension's folder as it was when it was read: what was hashed is what is loaded. */
+export interface ExtensionFolder {
+  readonly path: string;
+  /** Path in the folder, with slashes, to content; sorted. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** SHA-256 over paths and bytes of all files. */
+  readonly hash: string;
+  readonly entries: readonly ManifestEntry[];
+}
+
+const MAX_FILES = 2_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_DEPTH = 16;
+/** Version control writes there by itself; nothing of it is loaded. */
+const LEFT_OUT = ".git";
+
+/** Reads all of a folder; throws Error for one that is too large, has a link or a special file, or no good manifest. */
+export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
+  const info = await Deno.lstat(path).catch((error: unknown) => error);
+  if (info instanceof Error) throw refused(path, fileFault(info));
+  if (!(await Deno.lstat(path)).isDirectory) throw refused(path, "it is no folder");
+  const reader = new FolderReader(path);
+  await reader.read("", 0);
+  return extensionOfFiles(path, reader.files);
+}
+
+/** The same of files that were read elsewhere; `path` is for messages. */
+export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uint8Array>): ExtensionFolder {
+  const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
+  const manifest = files.get("vis.json");
+  if (!manifest) throw refused(path, "it has no vis.json");
+  const entries = entriesOf(path, manifest);
+  const absent = entries.find(({ entry }) => !files.has(entry));
+  if (absent) throw refused(path, `vis.json names ${absent.entry}, which is not there`);
+  return { path, files, hash: hashOf(files), entries };
+}
+
+function entriesOf(path: string, manifest: Uint8Array): readonly ManifestEntry[] {
+  try {
+    return readManifest(new TextDecoder("utf-8", { fatal: true }).decode(manifest));
+  } catch (error) {
+    throw refused(path, messageOf(error));
+  }
+}
+
+function refused(path: string, why: string): Error {
+  return new Error(`Cannot use extension folder ${path}: ${why}`);
+}
+
+class FolderReader {
+  readonly files = new Map<string, Uint8Array>();
+  readonly #root: string;
+  #bytes = 0;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async read(folder: string, depth: number): Promise<void> {
+    if (depth > MAX_DEPTH) throw refused(this.#root, `it is nested deeper than ${MAX_DEPTH} folders`);
+    for await (const { name } of Deno.readDir(join(this.#root, folder))) {
+      if (name === LEFT_OUT) continue;
+      const inside = folder === "" ? name : `${folder}/${name}`;
+      const info = await Deno.lstat(join(this.#root, inside));
+      if (info.isDirectory) await this.read(inside, depth + 1);
+      else if (info.isFile) await this.#take(inside, info.size);
+      else throw refused(this.#root, `${inside} is ${info.isSymlink ? "a link" : "no plain file"}`);
+    }
+  }
+
+  async #take(inside: string, size: number): Promise<void> {
+    this.#bytes += size;
+    if (this.#bytes > MAX_BYTES) throw refused(this.#root, `it has more than ${MAX_BYTES / 1024 / 1024} MiB`);
+    if (this.files.size >= MAX_FILES) throw refused(this.#root, `it has more than ${MAX_FILES} files`);
+    this.files.set(inside, await Deno.readFile(join(this.#root, inside)));
+  }
+}
+
+/** Each path and content stands with its length, so that no two folders make the same bytes. */
+function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
+  const hash = createHash("sha256");
+  for (const [path, bytes] of files) {
+    const name = new TextEncoder().encode(path);
+    hash.update(`${name.length}:`).update(name).update(`${bytes.length}:`).update(bytes);
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,183 @@
+import { z } from "zod";
+import { HostCallError } from "../../domain/errors.ts";
+import type { Log } from "../../logging/log.ts";
+import { signatureOf } from "./signatures.ts";
+import type { EnvironmentView, Extension, FunctionSymbol, HostFunction } from "../spec.ts";
+
+export interface Invocation {
+  readonly extension: Extension;
+  readonly symbol: FunctionSymbol;
+  readonly env: EnvironmentView;
+  readonly args: readonly unknown[];
+  readonly log: Log;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+}
+
+interface Call {
+  readonly env: EnvironmentView;
+  readonly fn: HostFunction;
+  readonly args: readonly unknown[];
+}
+type HookName = "before" | "after" | "onError";
+type Changes = Partial<Call> & { readonly result?: unknown; readonly error?: unknown };
+
+const KEYS: Readonly<Record<HookName, string>> = {
+  before: "env, fn, args, result",
+  after: "env, fn, args, result",
+  onError: "env, fn, args, result, error",
+};
+
+/** One call of a function symbol through its hooks, in the order before, arguments, fn, after; onError stands around
+ * the function alone. Throws HostCallError only; its message is fit for the model. */
+export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
+  const { now } = invocation;
+  const start = now();
+  note(invocation, "debug", { phase: "start" });
+  try {
+    const result = await pipeline(invocation);
+    const ms = since(start, now);
+    note(invocation, "debug", { phase: "end", ms });
+    const { log, extension, symbol } = invocation;
+    log.call?.({ ext: extension.namespace, sym: symbol.name, ms, ...scopeOf(invocation) });
+    return result;
+  } catch (error) {
+    note(invocation, "warn", { phase: "throw", ms: since(start, now), error: messageOf(error) });
+    throw asHostCallError(error, invocation);
+  }
+}
+
+async function pipeline(invocation: Invocation): Promise<unknown> {
+  const { symbol } = invocation;
+  let call: Call = { env: invocation.env, fn: symbol.fn, args: invocation.args };
+  if (symbol.before) {
+    const changes = await runHook("before", invocation, symbol.before, call);
+    call = merged(call, changes);
+    if (Object.hasOwn(changes, "result")) return changes.result;
+  }
+  call = await checked(invocation, call);
+  const outcome = await run(invocation, call);
+  if (!symbol.after) return outcome.result;
+  const changes = await runHook("after", invocation, symbol.after, { ...outcome.call, result: outcome.result });
+  return Object.hasOwn(changes, "result") ? changes.result : outcome.result;
+}
+
+/** The function, and what onError makes of its failure: a fallback, another error, one retry, or the same error. */
+async function run(invocation: Invocation, call: Call): Promise<{ readonly call: Call; readonly result: unknown }> {
+  try {
+    return { call, result: await call.fn(call.env, ...call.args) };
+  } catch (error) {
+    const { onError } = invocation.symbol;
+    if (!onError) throw error;
+    note(invocation, "warn", { phase: "onError", error: messageOf(error) });
+    const changes = await runHook("onError", invocation, onError, { ...call, error });
+    if (Object.hasOwn(changes, "result")) return { call: merged(call, changes), result: changes.result };
+    if (Object.hasOwn(changes, "error")) throw changes.error;
+    if (changes.fn === undefined && changes.args === undefined) throw error;
+    const next = merged(call, changes);
+    const again = changes.args === undefined ? next : await checked(invocation, next);
+    note(invocation, "info", { phase: "retry" });
+    return { call: again, result: await again.fn(again.env, ...again.args) };
+  }
+}
+
+async function runHook<Input extends object>(
+  name: HookName,
+  invocation: Invocation,
+  hook: (input: Input) => unknown,
+  input: Input,
+): Promise<Changes> {
+  const start = invocation.now();
+  let changes: unknown;
+  try {
+    changes = await hook(input);
+  } catch (error) {
+    if ("error" in input && input.error === error) throw error;
+    throw hookError(name, invocation, { why: messageOf(error), cause: error });
+  }
+  note(invocation, "debug", { phase: name, ms: since(start, invocation.now) });
+  if (isChanges(changes)) return changes;
+  throw hookError(name, invocation, { why: `it must return an object of ${KEYS[name]}, not ${kindOf(changes)}` });
+}
+
+function isChanges(value: unknown): value is Changes {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const { env, fn, args } = value as Readonly<Record<string, unknown>>;
+  return (env === undefined || (typeof env === "object" && env !== null)) &&
+    (fn === undefined || typeof fn === "function") && (args === undefined || Array.isArray(args));
+}
+
+function merged(call: Call, changes: Changes): Call {
+  return { env: changes.env ?? call.env, fn: changes.fn ?? call.fn, args: changes.args ?? call.args };
+}
+
+async function checked(invocation: Invocation, call: Call): Promise<Call> {
+  const { symbol, extension } = invocation;
+  const parsed = await symbol.args.safeParseAsync(call.args);
+  if (parsed.success) return { ...call, args: Array.isArray(parsed.data) ? parsed.data : [parsed.data] };
+  const { alias } = extension.alias;
+  const reasons = parsed.error.issues.slice(0, 3).map(reasonOf).join("; ");
+  throw new HostCallError(
+    `Cannot call ${alias}.${symbol.name}: ${reasons}; usage: ${signatureOf(alias, symbol)}`,
+    { namespace: extension.namespace, symbol: symbol.name },
+  );
+}
+
+function reasonOf(issue: z.core.$ZodIssue): string {
+  const [first, ...deeper] = issue.path;
+  if (issue.code === "too_small" && typeof first !== "number") {
+    return `too small: expected >=${issue.minimum} arguments`;
+  }
+  if (issue.code === "too_big" && typeof first !== "number") return `too big: expected <=${issue.maximum} arguments`;
+  const message = `${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
+  if (typeof first !== "number") return message;
+  return [`argument ${first + 1}`, ...deeper.map(String)].join(".") + `: ${message}`;
+}
+
+function hookError(
+  name: HookName,
+  { extension, symbol }: Invocation,
+  { why, cause }: { readonly why: string; readonly cause?: unknown },
+): HostCallError {
+  return new HostCallError(
+    `Cannot finish ${extension.alias.alias}.${symbol.name}: its ${name} hook failed: ${why}`,
+    { namespace: extension.namespace, symbol: symbol.name },
+    { cause },
+  );
+}
+
+function asHostCallError(error: unknown, { extension, symbol, env }: Invocation): HostCallError {
+  if (error instanceof HostCallError) return error;
+  const call = `${extension.alias.alias}.${symbol.name}`;
+  const facts = { namespace: extension.namespace, symbol: symbol.name };
+  if (env.signal?.aborted) return new HostCallError(`Cannot finish ${call}: it was aborted`, facts, { cause: error });
+  const hint = error instanceof Error && "hint" in error && typeof error.hint === "string" ? { hint: error.hint } : {};
+  return new HostCallError(messageOf(error) || `Cannot finish ${call}`, { ...facts, ...hint }, { cause: error });
+}
+
+function note(
+  { log, extension, symbol, env }: Invocation,
+  level: "debug" | "info" | "warn",
+  data: { readonly phase: string; readonly ms?: number; readonly error?: string },
+): void {
+  log[level]("extension.call", { ext: extension.namespace, sym: symbol.name, ...data, ...scopeOf({ env }) });
+}
+
+function scopeOf({ env }: Pick<Invocation, "env">) {
+  const { conversationId, currentIterationId: iterationId } = env;
+  return { conversationId, ...(iterationId ? { iterationId } : {}) };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : kindOf(error);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object with wrong keys" : typeof value === "string" ? value : String(value);
+}
+
+function since(start: number, now: () => number): number {
+  return Math.round((now() - start) * 1000) / 1000;
+}

@@ -1,0 +1,150 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import type { Log } from "../../logging/log.ts";
+import { callView } from "./call_view.ts";
+import { type ExtensionDescription, type LiveParts, PROMPT_PLACE } from "./description.ts";
+import type { OwnKeys } from "./own_view.ts";
+import type { ActiveExtensions, FunctionCallOptions } from "./registry.ts";
+import type { EnvironmentView } from "../spec.ts";
+
+/** Whoever can say what is active in a query: the registry itself, or this stand-in for it. */
+export interface ExtensionSource {
+  activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
+  /** All there are for an environment, active or not. */
+  known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
+  /** The environment is gone. */
+  release?(envId: string): void;
+}
+
+export interface LazyRegistryOptions {
+  /** One for every extension that `load` gives, in install order. */
+  readonly described: readonly ExtensionDescription[];
+  /** Namespace to what depends on the conversation. */
+  readonly live?: Readonly<Record<string, () => Promise<{ readonly default: LiveParts }>>>;
+  /** Namespace to a registry of that extension alone, for those that have settings: what it gives a query may depend on
+   * them. */
+  readonly real?: Readonly<Record<string, ExtensionSource>>;
+  /** Builds the registry; called at most once, unless it fails. */
+  readonly load: () => Promise<ExtensionSource>;
+  /** Runs `work` when the start of the query is over, so that the first call finds the registry there. */
+  readonly soon: (work: () => void) => void;
+  readonly log?: Log;
+  /** Vis's own folder. */
+  readonly home?: string | null;
+}
+
+/** What one extension gives a query; a real one with settings may stand for several. */
+type Part = Pick<
+  ActiveExtensions,
+  | "list"
+  | "functions"
+  | "untimed"
+  | "constants"
+  | "grants"
+  | "globals"
+  | "modules"
+  | "blocks"
+  | "example"
+  | "nudges"
+  | "doc"
+>;
+
+/** Answers from descriptions and loads extensions, and the libraries that they need, with the first call. */
+export class LazyRegistry implements ExtensionSource {
+  readonly #options: LazyRegistryOptions;
+  #loading: Promise<ExtensionSource> | null = null;
+  #loaded: ExtensionSource | null = null;
+
+  constructor(options: LazyRegistryOptions) {
+    this.#options = options;
+  }
+
+  async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
+    if (this.#loaded) return await this.#loaded.activate(env, own);
+    this.#options.soon(() => void this.#load().catch(() => {})); // a failure shows in the call that needs it
+    const asked = await Promise.all(this.#options.described.map((one) => this.#ask(one, { env, own })));
+    const parts = asked.filter((one) => one !== null);
+    let real: Promise<ActiveExtensions> | null = null;
+    const registry = (): Promise<ActiveExtensions> => real ??= this.#load().then((source) => source.activate(env, own));
+    return {
+      list: parts.flatMap(({ list }) => list),
+      functions: parts.flatMap(({ functions }) => functions),
+      untimed: parts.flatMap(({ untimed }) => untimed),
+      constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
+      grants: unionOf(parts),
+      globals: [...new Set(parts.flatMap(({ globals }) => globals))],
+      modules: Object.assign({}, ...parts.map(({ modules }) => modules)),
+      blocks: parts.flatMap(({ blocks }) => blocks),
+      example: parts.find(({ example }) => example)?.example,
+      nudges: parts.flatMap(({ nudges }) => nudges),
+      call: async (name: string, args: readonly unknown[], options: FunctionCallOptions) =>
+        await (await registry()).call(name, args, options),
+      doc: (name) => parts.reduce<string | null>((found, part) => found ?? part.doc(name), null),
+    };
+  }
+
+  known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
+    if (this.#loaded?.known) return this.#loaded.known(envId);
+    const { described, real = {} } = this.#options;
+    return described.flatMap(({ namespace, version }) => real[namespace]?.known?.(envId) ?? [{ namespace, version }]);
+  }
+
+  release(envId: string): void {
+    for (const one of Object.values(this.#options.real ?? {})) one.release?.(envId);
+    this.#loaded?.release?.(envId);
+  }
+
+  /** Null where it is not active, or cannot say. */
+  async #ask(
+    description: ExtensionDescription,
+    { env, own }: { readonly env: EnvironmentView; readonly own: OwnKeys | undefined },
+  ): Promise<Part | null> {
+    const { home, live = {}, real = {}, log } = this.#options;
+    const { namespace, block } = description;
+    const source = real[namespace];
+    if (source) return await source.activate(env, own);
+    const load = live[namespace];
+    if (!load) return partOf(description, block);
+    try {
+      const { default: parts } = await load();
+      const view = callView(env, { ...own?.(namespace), ...(home === undefined ? {} : { home }) });
+      if (await parts.activate(view) !== true) return null;
+      return partOf(description, withPrompt(description, (await parts.prompt(view)).trim()));
+    } catch (error) {
+      const message = messageOf(error);
+      log?.error("extension.failed", { ext: namespace, phase: "prompt", error: message });
+      return null;
+    }
+  }
+
+  #load(): Promise<ExtensionSource> {
+    this.#loading ??= this.#options.load().then((source) => this.#loaded = source).catch((error: unknown) => {
+      this.#loading = null;
+      throw error;
+    });
+    return this.#loading;
+  }
+}
+
+function withPrompt({ block, quiet }: ExtensionDescription, prompt: string): string {
+  if (prompt !== "") return block.replace(PROMPT_PLACE, () => prompt);
+  return quiet ? "" : block.replace(`${PROMPT_PLACE}\n`, "").replace(`\n${PROMPT_PLACE}`, "");
+}
+
+function partOf(description: ExtensionDescription, block: string): Part {
+  const { namespace, version, functions, untimed = [], constants, grants, globals, modules = {}, example, docs } =
+    description;
+  return {
+    ...{ list: [{ namespace, version }], functions, untimed, constants, grants, globals, modules },
+    blocks: block === "" ? [] : [block],
+    example,
+    nudges: [],
+    doc: (name) => Object.hasOwn(docs, name) ? docs[name]?.replace(PROMPT_PLACE, () => block) ?? null : null,
+  };
+}
+
+function unionOf(parts: readonly Part[]): ActiveExtensions["grants"] {
+  const union = (key: "net" | "read" | "write" | "env"): readonly string[] => [
+    ...new Set(parts.flatMap(({ grants }) => grants[key])),
+  ];
+  return { net: union("net"), read: union("read"), write: union("write"), env: union("env") };
+}

@@ -1,0 +1,34 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import type { Log } from "../../logging/log.ts";
+import type { EnvironmentView, NudgeContext } from "../spec.ts";
+import type { NormalExtension } from "../validate_extension.ts";
+
+const MAX_CHARS = 200;
+
+/** An extension's nudge made safe: asked only while the extension is active; what it throws is logged, what it
+ * returns is one line of bounded length or null. */
+export function ownNudge(
+  extension: NormalExtension,
+  { log, view }: { readonly log: Log; readonly view: (env: EnvironmentView) => EnvironmentView },
+): { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> } {
+  const { namespace } = extension;
+  return {
+    namespace,
+    async nudge(ctx) {
+      try {
+        const environment = view(ctx.environment);
+        if (!extension.nudge || await extension.activate(environment) !== true) return null;
+        const said: unknown = await extension.nudge({ ...ctx, environment });
+        if (typeof said !== "string" || said.trim() === "") return null;
+        const line = said.trim().replace(/\s*[\r\n]+\s*/g, " ");
+        if (line.length <= MAX_CHARS) return line;
+        log.warn("extension.nudge_cut", { ext: namespace, phase: "nudge", chars: line.length });
+        return `${line.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+      } catch (error) {
+        const message = messageOf(error);
+        log.warn("extension.failed", { ext: namespace, phase: "nudge", error: message });
+        return null;
+      }
+    },
+  };
+}

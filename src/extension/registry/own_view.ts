@@ -1,0 +1,35 @@
+import type { Log } from "../../logging/log.ts";
+import { callView } from "./call_view.ts";
+import type { EnvironmentView, Extension } from "../spec.ts";
+
+/** What an environment gives one extension alone, by its namespace. */
+export type OwnKeys = (namespace: string) => Partial<EnvironmentView>;
+
+/** Of one note in the log, in characters. */
+const MAX_NOTE = 2000;
+
+export interface OwnViewParts {
+  readonly namespace: string;
+  readonly own: OwnKeys | undefined;
+  /** Of a call. */
+  readonly signal?: AbortSignal;
+  readonly log: Log;
+  readonly home: string | null | undefined;
+  readonly config: unknown;
+  readonly register: (extension: Extension) => void;
+  readonly load: ((ref: string) => Promise<Extension>) | undefined;
+}
+
+/** The environment as one extension sees it. */
+export function ownView(env: EnvironmentView, parts: OwnViewParts): EnvironmentView {
+  const { namespace, own, signal, log, home, config, register, load } = parts;
+  return callView(env, {
+    ...own?.(namespace),
+    ...(home === undefined ? {} : { home }),
+    ...(config === undefined ? {} : { config }),
+    ...(signal ? { signal } : {}),
+    log: (text) => log.info("extension.note", { ext: namespace, text: String(text).slice(0, MAX_NOTE) }),
+    register,
+    ...(load ? { load } : {}),
+  });
+}

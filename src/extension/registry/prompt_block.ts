@@ -1,0 +1,77 @@
+import { signatureOf } from "./signatures.ts";
+import type { FunctionSymbol, ValueSymbol } from "../spec.ts";
+import type { NormalExtension } from "../validate_extension.ts";
+
+/** Symbols shown in full; the rest of an extension with more is named. */
+const SHOWN = 12;
+/** Examples are added while the block stays below this, in characters. */
+const EXAMPLE_BUDGET = 1_000;
+const MAX_INLINE = 80;
+
+/** What the model reads about one active extension: header, prompt, one line per symbol. Nothing of one that shows no
+ * symbol and has nothing to say now. */
+export function promptBlock(extension: NormalExtension, prompt: string): string {
+  const { ns, alias } = extension.alias;
+  const full = extension.shown ?? SHOWN;
+  if (full === 0 && prompt.trim() === "") return "";
+  const shown = extension.symbols.slice(0, full);
+  const rest = extension.symbols.slice(full).map((symbol) => symbol.name);
+  const head = [`[namespace: ${alias} → ${ns}]`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
+  const lines = shown.map((symbol) => symbolLine(alias, symbol));
+  let length = [...head, ...lines].join("\n").length;
+  const described = lines.map((line, at) => {
+    const symbol = shown[at];
+    const example = symbol?.kind === "function" ? symbol.examples?.[0] : undefined;
+    if (example === undefined || length + example.length + 8 > EXAMPLE_BUDGET) return line;
+    length += example.length + 8;
+    return `${line}\n  e.g. ${example}`;
+  });
+  const more = rest.length > 0 ? [`doc(${alias}.${rest[0]}) shows more: ${rest.join(", ")}`] : [];
+  return [...head, ...described, ...more].join("\n");
+}
+
+/** A symbol with its doc line and all of its examples, as `doc()` shows it. */
+export function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
+  if (symbol.kind === "value") return symbolLine(alias, symbol);
+  const examples = symbol.examples?.length ? symbol.examples : [exampleOf(alias, symbol)];
+  return [signatureOf(alias, symbol), symbol.doc, ...examples.map((example) => `e.g. ${example}`)].join("\n");
+}
+
+function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
+  const doc = symbol.doc.replace(/\s*\n\s*/g, " ");
+  if (symbol.kind === "function") return `${brief(signatureOf(alias, symbol))}  // ${doc}`;
+  const text = JSON.stringify(symbol.value) ?? "undefined";
+  return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
+}
+
+/** A signature without what goes without saying: plain types, the name of options, and that every function gives a
+ * promise. Every call carries it; `doc()` has the whole. */
+function brief(signature: string): string {
+  return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "")
+    .replaceAll("string | string[]", "string|string[]")
+    .replace(/\boptions\?: (?=\{(?:\w+\?[^{},]*(?:, |\}))+)/g, "")
+    .replace(/Promise<(.*)>$/, "$1");
+}
+
+/** `await search.find(query)`: the required parameters of the signature. */
+function exampleOf(alias: string, symbol: FunctionSymbol): string {
+  const signature = signatureOf(alias, symbol);
+  const parameters = signature.slice(signature.indexOf("(") + 1, signature.lastIndexOf("): Promise<"));
+  const names = [...topLevel(parameters)].map((parameter) => parameter.slice(0, parameter.indexOf(":")).trim());
+  const required = names.filter((name) => name !== "" && !name.endsWith("?") && !name.startsWith("..."));
+  return `await ${alias}.${symbol.name}(${required.join(", ")})`;
+}
+
+/** The parts of a parameter list, cut at commas outside brackets. */
+function* topLevel(list: string): Generator<string> {
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < list.length; at++) {
+    if ("{[(<".includes(list.charAt(at))) depth++;
+    if ("}])>".includes(list.charAt(at))) depth--;
+    if (list.charAt(at) !== "," || depth > 0) continue;
+    yield list.slice(start, at);
+    start = at + 1;
+  }
+  yield list.slice(start);
+}

@@ -1,0 +1,65 @@
+import { SettingError } from "../../domain/errors.ts";
+import { type SettingMark, settingMarks } from "./setting_marks.ts";
+import type { NormalExtension } from "../validate_extension.ts";
+
+/** What comes into the settings of extensions from elsewhere, where they ask for it by a mark. */
+export interface SettingSources {
+  /** What a client of this session offers, by its kind and its own name. */
+  readonly offered?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  /** A text with the secrets that it names. */
+  readonly withSecrets?: ((text: string) => string) | undefined;
+}
+
+/** What an extension makes of its section of the configuration. Throws `SettingError` that names the key at fault. */
+export function readExtensionConfig(
+  { namespace, config }: NormalExtension,
+  section: unknown,
+  { offered = {}, withSecrets }: SettingSources = {},
+): unknown {
+  const refused = (path: readonly PropertyKey[], why: string): SettingError => {
+    const key = ["extensions.config", namespace, ...path.map(String)].join(".");
+    return new SettingError({ source: `extension ${namespace}`, code: "value", key, why });
+  };
+  if (!config) {
+    if (section === undefined) return undefined;
+    throw refused([], "it is set, and the extension has no settings");
+  }
+  const marks = withSecrets || Object.keys(offered).length > 0 ? settingMarks(config) : [];
+  const checked = config.safeParse(withOffered(section, marks, offered) ?? {});
+  if (checked.success) return withSecrets ? filled(checked.data, marks, withSecrets) : checked.data;
+  const [issue] = checked.error.issues;
+  throw refused(issue?.path ?? [], issue?.message ?? "is wrong");
+}
+
+/** What the user set under the same name comes first. */
+function withOffered(
+  section: unknown,
+  marks: readonly SettingMark[],
+  offered: NonNullable<SettingSources["offered"]>,
+): unknown {
+  let merged = section;
+  for (const { name, value, path: [key = ""] } of marks) {
+    const given = name === "offered" ? offered[String(value)] : undefined;
+    if (given) merged = { ...fieldsOf(merged), [key]: { ...given, ...fieldsOf(fieldsOf(merged)[key]) } };
+  }
+  return merged;
+}
+
+function filled(data: unknown, marks: readonly SettingMark[], fill: (text: string) => string): unknown {
+  const paths = marks.filter(({ name }) => name === "secrets").map(({ path }) => path);
+  return paths.reduce((value, path) => filledAt(value, path, fill), data);
+}
+
+/** Every text below the path. */
+function filledAt(value: unknown, [key, ...rest]: readonly string[], fill: (text: string) => string): unknown {
+  if (typeof value === "string") return key === undefined ? fill(value) : value;
+  const below = (one: unknown, at: string): unknown =>
+    key === undefined || key === "*" || key === at ? filledAt(one, rest, fill) : one;
+  if (Array.isArray(value)) return value.map((one, at) => below(one, String(at)));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([at, one]) => [at, below(one, at)]));
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
+}

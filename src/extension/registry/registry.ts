@@ -1,0 +1,297 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { HostCallError } from "../../domain/errors.ts";
+import type { Log } from "../../logging/log.ts";
+import { invokeSymbol } from "./hooks.ts";
+import { installOrder } from "./install_order.ts";
+import { ownNudge } from "./own_nudge.ts";
+import { type OwnKeys, ownView } from "./own_view.ts";
+import { promptBlock, symbolDoc } from "./prompt_block.ts";
+import { readExtensionConfig, type SettingSources } from "./read_config.ts";
+import { scriptsOf } from "../realm_scripts.ts";
+import type { EnvironmentView, Extension, FunctionSymbol, NudgeContext, ReplyExample } from "../spec.ts";
+import { type NormalExtension, validateExtension } from "../validate_extension.ts";
+
+/** What the extensions that are active in one query give it. */
+export interface ActiveExtensions {
+  /** In install order. */
+  readonly list: readonly { readonly namespace: string; readonly version: string }[];
+  /** "search.find" */
+  readonly functions: readonly string[];
+  /** Those of them that have a time limit of their own. */
+  readonly untimed: readonly string[];
+  /** "alias.name" to its constant. */
+  readonly constants: Readonly<Record<string, unknown>>;
+  /** The union of what they ask for; the shape of the sandbox's `Grants`. */
+  readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
+  /** Platform globals that they ask for. */
+  readonly globals: readonly string[];
+  /** Scripts of their modules by the names that the realm gets. */
+  readonly modules: Readonly<Record<string, string>>;
+  /** One per extension, grouped by group and subgroup, to be joined by blank lines. */
+  readonly blocks: readonly string[];
+  /** What the prompt shows of a reply: of the first one that has it. */
+  readonly example?: ReplyExample | undefined;
+  /** Never throw; null where there is nothing to say now. */
+  readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
+  /** Rejects with HostCallError only. */
+  call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
+  /** Text about "search.find", or about the whole of "search"; null for what is not active. */
+  doc(name: string): string | null;
+}
+
+export interface FunctionCallOptions {
+  readonly env: EnvironmentView;
+  readonly signal: AbortSignal;
+}
+
+export interface RegistryOptions extends SettingSources {
+  readonly log: Log;
+  /** Milliseconds, monotonic; for the log. */
+  readonly now?: () => number;
+  /** Vis's own folder. */
+  readonly home?: string | null;
+  /** Namespace to its section of the configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Loads what `env.load` names. */
+  readonly load?: (ref: string) => Promise<Extension>;
+}
+
+interface ViewOf {
+  readonly env: EnvironmentView;
+  readonly own: OwnKeys | undefined;
+  readonly signal?: AbortSignal;
+}
+
+interface Active {
+  readonly extension: NormalExtension;
+  readonly block: string;
+}
+
+/** All extensions of the process. Which of them a query sees is asked at its begin. */
+export class ExtensionRegistry {
+  readonly #extensions = new Map<string, NormalExtension>();
+  readonly #log: Log;
+  readonly #now: () => number;
+  readonly #options: RegistryOptions;
+  /** What environments registered for themselves, by their ids. */
+  readonly #own = new Map<string, Map<string, NormalExtension>>();
+  /** Namespace to what its `config` made of its section. */
+  readonly #configs = new Map<string, unknown>();
+  #order: readonly NormalExtension[] | null = null;
+
+  constructor(options: RegistryOptions) {
+    this.#log = options.log;
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Adds an extension, or replaces the one with its namespace: a query that begins later has it. Throws TypeError for
+   * one that is not valid, or whose section of the configuration is not, and Error for an alias that another one has. */
+  register(extension: Extension): void {
+    this.#add(extension, this.#extensions);
+    this.#order = null;
+  }
+
+  /** For one environment alone, where it stands in place of another one of its namespace. Throws as `register` does,
+   * and for a requirement that is missing there. */
+  registerFor(envId: string, extension: Extension): void {
+    const own = new Map(this.#own.get(envId));
+    this.#add(extension, own);
+    installOrder(this.#allOf(own));
+    this.#own.set(envId, own);
+  }
+
+  /** What an extension's `config` made of its section. */
+  configOf(namespace: string): unknown {
+    return this.#configs.get(namespace);
+  }
+
+  /** The environment is gone. */
+  release(envId: string): void {
+    this.#own.delete(envId);
+  }
+
+  #add(extension: Extension, to: Map<string, NormalExtension>): void {
+    const normal = validateExtension(extension);
+    const { namespace } = normal;
+    scriptsOf(normal);
+    refuseTaken(normal, this.#allOf(to).filter((other) => other.namespace !== namespace));
+    this.#configs.set(namespace, readExtensionConfig(normal, this.#options.config?.[namespace], this.#options));
+    to.set(namespace, normal);
+  }
+
+  #allOf(own: ReadonlyMap<string, NormalExtension>): readonly NormalExtension[] {
+    return [...new Map([...this.#extensions, ...own]).values()];
+  }
+
+  /** Everything registered, required ones first. Throws Error naming the chain of a missing or circular requirement. */
+  installOrder(): readonly Extension[] {
+    return this.#installed();
+  }
+
+  /** Asks every extension whether it is active and renders its prompt. One that throws is logged and left out. `own`
+   * gives what an extension alone has of the environment. Throws as `installOrder` does. */
+  async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
+    await this.#extend({ env, own });
+    const asked = await Promise.all(
+      this.#installedFor(env.envId).map((extension) => this.#ask(extension, this.#view(extension, { env, own }))),
+    );
+    return this.#collect(asked.filter((one) => one !== null), own);
+  }
+
+  /** Those that `activate` would ask now, as far as they can be put in order. */
+  known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
+    return this.#installedFor(envId).map(({ namespace, version }) => ({ namespace, version }));
+  }
+
+  #installedFor(envId: string): readonly NormalExtension[] {
+    const own = this.#own.get(envId);
+    return own ? installOrder(this.#allOf(own)) : this.#installed();
+  }
+
+  /** What extensions add for this environment; one that cannot be added is logged and left out. */
+  async #extend({ env, own }: ViewOf): Promise<void> {
+    for (const extension of this.#installed()) {
+      try {
+        for (const one of await extension.extend?.(this.#view(extension, { env, own })) ?? []) {
+          this.#addQuietly(one, env);
+        }
+      } catch (error) {
+        this.#failed(extension.namespace, { phase: "extend", error });
+      }
+    }
+  }
+
+  #addQuietly(extension: Extension, { envId }: EnvironmentView): void {
+    try {
+      this.registerFor(envId, extension);
+    } catch (error) {
+      this.#failed(extension.namespace, { phase: "register", error });
+    }
+  }
+
+  #failed(ext: string, { phase, error }: { readonly phase: string; readonly error: unknown }): void {
+    const message = messageOf(error);
+    this.#log.error("extension.failed", { ext, phase, error: message });
+  }
+
+  #installed(): readonly NormalExtension[] {
+    this.#order ??= installOrder([...this.#extensions.values()]);
+    return this.#order;
+  }
+
+  /** The environment with what is the extension's own. */
+  #view({ namespace }: NormalExtension, { env, own, signal }: ViewOf): EnvironmentView {
+    const { home, load } = this.#options;
+    return ownView(env, {
+      namespace,
+      own,
+      ...(signal ? { signal } : {}),
+      log: this.#log,
+      home,
+      config: this.#configs.get(namespace),
+      register: (extension) => this.registerFor(env.envId, extension),
+      load: load && (async (ref) => this.#loadFor(env.envId, await load(ref))),
+    });
+  }
+
+  #loadFor(envId: string, extension: Extension): Extension {
+    const known = this.#extensions.get(extension.namespace) ?? this.#own.get(envId)?.get(extension.namespace);
+    if (known === undefined) this.registerFor(envId, extension);
+    return known ?? extension;
+  }
+
+  async #ask(extension: NormalExtension, env: EnvironmentView): Promise<Active | null> {
+    let phase = "activate";
+    try {
+      if (await extension.activate(env) !== true) return null;
+      phase = "prompt";
+      return { extension, block: promptBlock(extension, await extension.prompt(env)) };
+    } catch (error) {
+      this.#failed(extension.namespace, { phase, error });
+      return null;
+    }
+  }
+
+  #collect(active: readonly Active[], own: OwnKeys | undefined): ActiveExtensions {
+    const extensions = active.map(({ extension }) => extension);
+    const functions = new Map<string, { readonly extension: NormalExtension; readonly symbol: FunctionSymbol }>();
+    const constants: Record<string, unknown> = {};
+    for (const extension of extensions) {
+      for (const symbol of extension.symbols) {
+        const name = `${extension.alias.alias}.${symbol.name}`;
+        if (symbol.kind === "function") functions.set(name, { extension, symbol });
+        else constants[name] = symbol.value;
+      }
+    }
+    return {
+      list: extensions.map(({ namespace, version }) => ({ namespace, version })),
+      functions: [...functions.keys()],
+      untimed: [...functions].flatMap(([name, { symbol }]) => symbol.untimed ? [name] : []),
+      constants,
+      grants: grantsOf(extensions),
+      globals: [...new Set(extensions.flatMap(({ globals }) => globals ?? []))],
+      modules: Object.assign({}, ...extensions.map(scriptsOf)),
+      blocks: grouped(active).map(({ block }) => block).filter((block) => block !== ""),
+      example: extensions.find(({ example }) => example)?.example,
+      nudges: extensions.filter(({ nudge }) => nudge).map((extension) =>
+        ownNudge(extension, { log: this.#log, view: (env) => this.#view(extension, { env, own }) })
+      ),
+      call: async (name, args, { env, signal }) => {
+        const found = functions.get(name);
+        if (!found) throw unknownFunction(name, [...functions.keys()]);
+        const view = this.#view(found.extension, { env, own, signal });
+        return await invokeSymbol({ ...found, env: view, args, log: this.#log, now: this.#now });
+      },
+      doc: (name) => docOf(name, active),
+    };
+  }
+}
+
+/** Aliases and modules share the names of the realm. */
+function refuseTaken(
+  { namespace, alias: { alias }, modules = {} }: NormalExtension,
+  others: readonly NormalExtension[],
+) {
+  for (const [kind, name] of [["alias", alias], ...Object.keys(modules).map((name) => ["module", name])] as const) {
+    const holder = others.find((other) => other.alias.alias === name || Object.hasOwn(other.modules ?? {}, name));
+    if (!holder) continue;
+    throw new Error(`Cannot register extension ${namespace}: ${kind} ${name} belongs to ${holder.namespace}`);
+  }
+}
+
+function grantsOf(extensions: readonly NormalExtension[]): ActiveExtensions["grants"] {
+  const union = (key: "net" | "read" | "write" | "env"): readonly string[] => [
+    ...new Set(extensions.flatMap(({ allow }) => allow?.[key] ?? [])),
+  ];
+  return { net: union("net"), read: union("read"), write: union("write"), env: union("env") };
+}
+
+/** In install order, members of one group and subgroup brought together at the first one's place. */
+function grouped(active: readonly Active[]): readonly Active[] {
+  const groups = Map.groupBy(active, ({ extension }) => extension.group);
+  return [...groups.values()].flatMap((group) =>
+    [...Map.groupBy(group, ({ extension }) => extension.subgroup).values()].flat()
+  );
+}
+
+function docOf(name: string, active: readonly Active[]): string | null {
+  for (const { extension, block } of active) {
+    const { alias } = extension.alias;
+    if (name === alias) return `${extension.doc}\n${block}`;
+    const symbol = extension.symbols.find((one) => `${alias}.${one.name}` === name);
+    if (symbol) return symbolDoc(alias, symbol);
+  }
+  return null;
+}
+
+function unknownFunction(name: string, known: readonly string[]): HostCallError {
+  const [alias = "", symbol = name] = name.split(".");
+  const there = known.filter((one) => one.startsWith(`${alias}.`));
+  const hint = there.length > 0 ? `${alias} has ${there.join(", ")}` : "";
+  return new HostCallError(`Cannot call ${name}: no such function is active`, {
+    namespace: alias,
+    symbol,
+    ...(hint ? { hint } : {}),
+  });
+}

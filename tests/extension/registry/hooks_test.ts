@@ -1,0 +1,244 @@
+import assert from "node:assert/strict";
+import { HostCallError } from "../../../src/domain/errors.ts";
+import { invokeSymbol } from "../../../src/extension/registry/hooks.ts";
+import { type EnvironmentView, type FunctionOptions, type HostFunction, z } from "../../../src/extension/spec.ts";
+import { recordingLog, sample, twice, VIEW } from "../_sample.ts";
+
+const double: HostFunction = (_env, n: number) => n * 2;
+const failing: HostFunction = () => {
+  throw new Error("Disk on fire");
+};
+
+interface Setup {
+  readonly run?: HostFunction;
+  readonly hooks?: Partial<FunctionOptions>;
+  readonly args?: readonly unknown[];
+  readonly env?: EnvironmentView;
+}
+
+function invoke({ run = double, hooks = {}, args = [4], env = VIEW }: Setup) {
+  const { log, entries } = recordingLog();
+  let time = 0;
+  const promise = invokeSymbol({
+    extension: sample(),
+    symbol: twice(run, hooks),
+    env,
+    args,
+    log,
+    now: () => time += 1,
+  });
+  return { promise, entries };
+}
+
+const call = async (setup: Setup): Promise<unknown> => await invoke(setup).promise;
+const failure = async (setup: Setup): Promise<HostCallError> => {
+  const error = await call(setup).then((value) => assert.fail(`resolved with ${value}`), (thrown: unknown) => thrown);
+  assert.ok(error instanceof HostCallError, String(error));
+  return error;
+};
+
+Deno.test("invokeSymbol() calls the function with env first and its result comes back", async () => {
+  const seen: unknown[] = [];
+  const run: HostFunction = (...all) => seen.push(...all);
+  await call({ run });
+  assert.deepEqual(seen, [VIEW, 4]);
+  assert.equal(await call({}), 8);
+  assert.equal(await call({ run: () => Promise.resolve(undefined) }), undefined);
+});
+
+Deno.test("before: args, fn and env override what the call gets", async () => {
+  assert.equal(await call({ hooks: { before: () => ({ args: [21] }) } }), 42);
+  assert.equal(await call({ hooks: { before: () => ({ fn: (_env, n) => n + 1 }) } }), 5);
+  const env = { ...VIEW, conversationId: "other" };
+  assert.equal(await call({ run: (given) => given.conversationId, hooks: { before: () => ({ env }) } }), "other");
+});
+
+Deno.test("before: missing keys keep the current value, and it gets env, fn and the raw args", async () => {
+  let seen: unknown;
+  const before: FunctionOptions["before"] = (input) => {
+    seen = input;
+    return {};
+  };
+  assert.equal(await call({ hooks: { before } }), 8);
+  assert.deepEqual(seen, { env: VIEW, fn: double, args: [4] });
+});
+
+Deno.test("before: result short-circuits the function and after, also when it is undefined", async () => {
+  const after = () => assert.fail("after ran");
+  assert.equal(await call({ run: failing, hooks: { before: () => ({ result: "cached" }), after } }), "cached");
+  assert.equal(await call({ run: failing, hooks: { before: () => ({ result: undefined }), after } }), undefined);
+});
+
+Deno.test("before: mends an argument list before it is checked", async () => {
+  const before: FunctionOptions["before"] = ({ args }) => ({ args: args.map(Number) });
+  assert.equal(await call({ args: ["4"], hooks: { before } }), 8);
+});
+
+Deno.test("before: its error is wrapped and does not reach onError", async () => {
+  const onError = () => assert.fail("onError ran");
+  const before = () => {
+    throw new Error("No quota");
+  };
+  const error = await failure({ hooks: { before, onError } });
+  assert.equal(error.message, "Cannot finish sample.twice: its before hook failed: No quota");
+  assert.deepEqual({ ...error.facts }, { namespace: "test.sample", symbol: "twice" });
+});
+
+Deno.test("after: result replaces, an empty object keeps, and it sees the checked arguments", async () => {
+  assert.equal(await call({ hooks: { after: ({ result }) => ({ result: [result] }) } }).then(String), "8");
+  assert.equal(await call({ hooks: { after: () => ({}) } }), 8);
+  assert.equal(await call({ hooks: { after: () => ({ result: undefined }) } }), undefined);
+  const args = z.tuple([z.number().default(5)]);
+  assert.deepEqual(await call({ args: [], hooks: { args, after: (input) => ({ result: input.args }) } }), [5]);
+});
+
+Deno.test("after: env, fn and args that it returns change nothing any more", async () => {
+  const changed = { env: { ...VIEW, depth: 9 }, fn: failing, args: ["x"] };
+  assert.equal(await call({ hooks: { after: () => changed } }), 8);
+  assert.equal(await call({ hooks: { after: () => ({ ...changed, result: 9 }) } }), 9);
+});
+
+Deno.test("after: its error is wrapped and does not reach onError", async () => {
+  const onError = () => assert.fail("onError ran");
+  const after = () => Promise.reject(new TypeError("Broken"));
+  assert.match((await failure({ hooks: { after, onError } })).message, /sample\.twice: its after hook failed: Broken/);
+});
+
+Deno.test("onError: result is a fallback, and after runs on it", async () => {
+  const onError: FunctionOptions["onError"] = ({ error }) => ({ result: error instanceof Error && error.message });
+  assert.equal(await call({ run: failing, hooks: { onError } }), "Disk on fire");
+  const after: FunctionOptions["after"] = ({ result }) => ({ result: `after ${result}` });
+  assert.equal(await call({ run: failing, hooks: { onError, after } }), "after Disk on fire");
+});
+
+Deno.test("onError: error is thrown in place of the first one", async () => {
+  const onError = () => ({ error: new Error("Use another disk") });
+  assert.equal((await failure({ run: failing, hooks: { onError } })).message, "Use another disk");
+});
+
+Deno.test("onError: args retry once, and are checked", async () => {
+  const tried: number[] = [];
+  const run: HostFunction = (_env, n: number) => {
+    tried.push(n);
+    if (n === 4) throw new Error("Four");
+    return n;
+  };
+  assert.equal(await call({ run, hooks: { onError: () => ({ args: [5] }) } }), 5);
+  assert.deepEqual(tried, [4, 5]);
+  assert.match((await failure({ run, hooks: { onError: () => ({ args: ["x"] }) } })).message, /argument 1/);
+});
+
+Deno.test("onError: fn retries with the same arguments, and after runs on what it returns", async () => {
+  const hooks: Partial<FunctionOptions> = {
+    onError: () => ({ fn: double }),
+    after: ({ result }) => ({ result: `${result}!` }),
+  };
+  assert.equal(await call({ run: failing, hooks }), "8!");
+});
+
+Deno.test("onError: a second failure propagates and the hook is not asked again", async () => {
+  let asked = 0;
+  const run: HostFunction = (_env, n: number) => {
+    throw new Error(`Failed with ${n}`);
+  };
+  const onError = () => {
+    asked++;
+    return { args: [5] };
+  };
+  assert.equal((await failure({ run, hooks: { onError } })).message, "Failed with 5");
+  assert.equal(asked, 1);
+});
+
+Deno.test("onError: nothing of these rethrows, env alone too", async () => {
+  assert.equal((await failure({ run: failing, hooks: { onError: () => ({}) } })).message, "Disk on fire");
+  assert.equal((await failure({ run: failing, hooks: { onError: () => ({ env: VIEW }) } })).message, "Disk on fire");
+});
+
+Deno.test("onError: throwing the very error it got is no failure of the hook", async () => {
+  const onError: FunctionOptions["onError"] = ({ error }) => {
+    throw error;
+  };
+  assert.equal((await failure({ run: failing, hooks: { onError } })).message, "Disk on fire");
+  const other = () => {
+    throw new Error("Worse");
+  };
+  assert.match((await failure({ run: failing, hooks: { onError: other } })).message, /its onError hook failed: Worse/);
+});
+
+for (
+  const [name, returned] of [["null", null], ["a string", "x"], ["an array", [1]], ["undefined", undefined]] as const
+) {
+  for (const hook of ["before", "after", "onError"] as const) {
+    Deno.test(`${hook}: returning ${name} is an error that names hook and symbol`, async () => {
+      const run = hook === "onError" ? failing : double;
+      const error = await failure({ run, hooks: { [hook]: () => returned } });
+      assert.match(error.message, new RegExp(`sample\\.twice: its ${hook} hook failed: it must return an object`));
+    });
+  }
+}
+
+Deno.test("before: keys of a wrong type are an error of the hook", async () => {
+  for (const changes of [{ args: "x" }, { fn: 1 }, { env: "e" }]) {
+    const before = () => Promise.resolve(changes);
+    assert.match((await failure({ hooks: { before } })).message, /its before hook failed/);
+  }
+});
+
+Deno.test("arguments: a wrong list is answered with reason and signature, and onError is not asked", async () => {
+  const onError = () => assert.fail("onError ran");
+  const message = async (args: unknown[]): Promise<string> => (await failure({ args, hooks: { onError } })).message;
+  const usage = "usage: sample.twice(n: number): Promise<number>";
+  assert.equal(
+    await message(["x"]),
+    `Cannot call sample.twice: argument 1: invalid input: expected number, received string; ${usage}`,
+  );
+  for (const args of [[], [1, 2], [null]]) assert.ok((await message(args)).endsWith(usage));
+});
+
+Deno.test("errors: names, hints and causes survive, stacks do not", async () => {
+  const run: HostFunction = () => {
+    throw Object.assign(new RangeError("Too many"), { hint: "Ask for fewer" });
+  };
+  const error = await failure({ run });
+  assert.equal(error.message, "Too many");
+  assert.equal(error.facts.hint, "Ask for fewer");
+  assert.ok(error.cause instanceof RangeError);
+  assert.ok(!error.message.includes("hooks_test.ts"));
+});
+
+Deno.test("errors: what is not an Error still has a message", async () => {
+  for (const thrown of ["text", null, undefined, 7, {}]) {
+    const run: HostFunction = () => {
+      throw thrown;
+    };
+    assert.notEqual((await failure({ run })).message, "");
+  }
+});
+
+Deno.test("errors: a call that was aborted says so", async () => {
+  const signal = AbortSignal.abort();
+  const run: HostFunction = (env) => env.signal?.throwIfAborted();
+  assert.equal(
+    (await failure({ run, env: { ...VIEW, signal } })).message,
+    "Cannot finish sample.twice: it was aborted",
+  );
+});
+
+Deno.test("log: start, hooks and end debug, a throw and onError warn, each with ms where it took time", async () => {
+  const hooks = { before: () => ({}), after: () => ({}) };
+  const good = invoke({ hooks });
+  await good.promise;
+  const phases = good.entries.map(({ level, data }) => `${level} ${data["phase"]}`);
+  assert.deepEqual(phases, ["debug start", "debug before", "debug after", "debug end"]);
+  assert.deepEqual(good.entries.at(-1)?.data, {
+    ext: "test.sample",
+    sym: "twice",
+    phase: "end",
+    ms: 5,
+    conversationId: "con-1",
+  });
+  const bad = invoke({ run: failing, hooks: { onError: () => ({}) } });
+  await assert.rejects(bad.promise);
+  const said = bad.entries.map(({ level, data }) => `${level} ${data["phase"]}`);
+  assert.deepEqual(said, ["debug start", "warn onError", "debug onError", "warn throw"]);
+});

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { HostCallError } from "../../../src/domain/errors.ts";
+import { type ActiveExtensions, ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
+import { type EnvironmentView, type Extension, type NudgeContext, value } from "../../../src/extension/spec.ts";
+import { recordingLog, sample, twice, VIEW } from "../_sample.ts";
+
+function registryOf(...extensions: Extension[]) {
+  const { log, entries } = recordingLog();
+  const registry = new ExtensionRegistry({ log });
+  for (const extension of extensions) registry.register(extension);
+  return { registry, entries };
+}
+
+const activate = async (...extensions: Extension[]): Promise<ActiveExtensions> =>
+  await registryOf(...extensions).registry.activate(VIEW);
+const named = (name: string, fields: Partial<Extension> = {}): Extension =>
+  sample({ namespace: `test.${name}`, ...fields });
+const options = { env: VIEW, signal: new AbortController().signal };
+const throwing = (): never => {
+  throw new Error("Boom");
+};
+
+Deno.test("installOrder() puts required extensions first and keeps the order else", () => {
+  const { registry } = registryOf(
+    named("a", { requires: ["test.c"] }),
+    named("b"),
+    named("c", { requires: ["test.d"] }),
+    named("d"),
+  );
+  assert.deepEqual(registry.installOrder().map(({ namespace }) => namespace), ["test.d", "test.c", "test.a", "test.b"]);
+});
+
+Deno.test("installOrder() names the chain of a missing requirement", async () => {
+  const { registry } = registryOf(named("a", { requires: ["test.b"] }), named("b", { requires: ["test.gone"] }));
+  const expected = { message: "Cannot install extension test.a: missing requirement: test.a → test.b → test.gone" };
+  assert.throws(() => registry.installOrder(), expected);
+  await assert.rejects(registry.activate(VIEW), expected);
+});
+
+Deno.test("installOrder() names the circle", () => {
+  const { registry } = registryOf(
+    named("x", { requires: ["test.a"] }),
+    named("a", { requires: ["test.b"] }),
+    named("b", { requires: ["test.a"] }),
+  );
+  assert.throws(() => registry.installOrder(), {
+    message: "Cannot install extension test.a: circular requires: test.a → test.b → test.a",
+  });
+});
+
+Deno.test("register() replaces by namespace, also after an order was computed", async () => {
+  const { registry } = registryOf(named("a"));
+  await registry.activate(VIEW);
+  registry.register(named("a", { version: "2.0.0" }));
+  assert.deepEqual((await registry.activate(VIEW)).list, [{ namespace: "test.a", version: "2.0.0" }]);
+});
+
+Deno.test("register() refuses an alias that another extension has", () => {
+  const { registry } = registryOf(named("a"));
+  const other = named("b", { alias: { ns: "vis.ext.a", alias: "a" } });
+  assert.throws(() => registry.register(other), { message: /test\.b: alias a belongs to test\.a/ });
+});
+
+Deno.test("activate() collects functions, constants, grants and versions of active extensions", async () => {
+  const active = await activate(
+    named("a", {
+      symbols: [twice(() => 1), value("max", 50, { doc: "Most." })],
+      globals: ["fetch", "Deno.stat"],
+      allow: { net: ["[::1]:1"], read: ["r"] },
+    }),
+    named("b", { symbols: [twice(() => 2)], globals: ["fetch"], allow: { net: ["[::1]:1", "[::1]:2"] } }),
+    named("off", {
+      symbols: [twice(() => 3)],
+      globals: ["Deno.writeFile"],
+      allow: { write: ["/"] },
+      activate: () => false,
+    }),
+  );
+  assert.deepEqual(active.functions, ["a.twice", "b.twice"]);
+  assert.deepEqual(active.constants, { "a.max": 50 });
+  assert.deepEqual(active.grants, { net: ["[::1]:1", "[::1]:2"], read: ["r"], write: [], env: [] });
+  assert.deepEqual(active.globals, ["fetch", "Deno.stat"]);
+  assert.deepEqual(active.list.map(({ namespace }) => namespace), ["test.a", "test.b"]);
+  assert.equal(await active.call("b.twice", [1], options), 2);
+});
+
+Deno.test("activate() false unbinds the symbols: calls and doc know nothing of them", async () => {
+  const active = await activate(named("off", { symbols: [twice(() => 1)], activate: () => false }));
+  await assert.rejects(active.call("off.twice", [1], options), {
+    name: "HostCallError",
+    message: "Cannot call off.twice: no such function is active",
+  });
+  assert.equal(active.doc("off.twice"), null);
+  assert.deepEqual(active.blocks, []);
+});
+
+for (const [what, fields] of [["activate", { activate: throwing }], ["prompt", { prompt: throwing }]] as const) {
+  Deno.test(`activate() leaves out an extension whose ${what} throws, logs it, and keeps the rest`, async () => {
+    const { registry, entries } = registryOf(named("bad", { symbols: [twice(() => 1)], ...fields }), named("good"));
+    const active = await registry.activate(VIEW);
+    assert.deepEqual(active.list.map(({ namespace }) => namespace), ["test.good"]);
+    assert.deepEqual(active.functions, []);
+    assert.deepEqual(entries, [{
+      level: "error",
+      event: "extension.failed",
+      data: { ext: "test.bad", phase: what, error: "Boom" },
+    }]);
+  });
+}
+
+Deno.test("activate() asks anew at each query with the view it was given", async () => {
+  const asked: string[] = [];
+  const extension = named("a", { activate: (env) => asked.push(env.conversationId) > 1 });
+  const { registry } = registryOf(extension);
+  assert.equal((await registry.activate(VIEW)).list.length, 0);
+  assert.equal((await registry.activate({ ...VIEW, conversationId: "con-2" })).list.length, 1);
+  assert.deepEqual(asked, ["con-1", "con-2"]);
+});
+
+Deno.test("blocks: header, prompt, one line per symbol with its doc", async () => {
+  const [block] = (await activate(named("a", {
+    prompt: (env) => `Works in ${env.workspace}.`,
+    symbols: [twice(() => 1), value("max", 50, { doc: "Most." })],
+  }))).blocks;
+  assert.equal(
+    block,
+    [
+      "[namespace: a → vis.ext.a]",
+      "Works in /work.",
+      "a.twice(n): number  // Doubles.",
+      "a.max = 50  // Most.",
+    ].join("\n"),
+  );
+});
+
+Deno.test("blocks: members of a group stand together, in install order", async () => {
+  const { blocks } = await activate(
+    named("a", { group: "one" }),
+    named("b", { group: "two" }),
+    named("c", { group: "one" }),
+  );
+  assert.deepEqual(blocks.map((block) => block.slice(12, 13)), ["a", "c", "b"]);
+});
+
+Deno.test("blocks: an extension with many symbols shows the first twelve and names the rest", async () => {
+  const symbols = Array.from({ length: 20 }, (_, at) => ({ ...twice(() => at), name: `f${at}` }));
+  const active = await activate(named("a", { symbols }));
+  const lines = active.blocks[0]?.split("\n") ?? [];
+  assert.equal(lines.length, 14);
+  assert.equal(lines.at(-1), "doc(a.f12) shows more: f12, f13, f14, f15, f16, f17, f18, f19");
+  assert.match(active.doc("a.f19") ?? "", /a\.f19\(n: number\)/);
+});
+
+Deno.test("blocks: an example is shown where there is room for it", async () => {
+  const small = await activate(named("a", { symbols: [twice(() => 1, { examples: ["await a.twice(2)"] })] }));
+  assert.match(small.blocks[0] ?? "", /e\.g\. await a\.twice\(2\)/);
+  const prompt = "x".repeat(2_000);
+  const large = await activate(named("a", { prompt, symbols: [twice(() => 1, { examples: ["await a.twice(2)"] })] }));
+  assert.doesNotMatch(large.blocks[0] ?? "", /e\.g\./);
+});
+
+Deno.test("doc() gives signature, doc and all examples; one is made where none is given", async () => {
+  const active = await activate(
+    named("a", { symbols: [twice(() => 1, { examples: ["await a.twice(2)", "await a.twice(3)"] })] }),
+    named("b", { symbols: [twice(() => 1)] }),
+  );
+  const text = active.doc("a.twice") ?? "";
+  assert.equal(text, "a.twice(n: number): Promise<number>\nDoubles.\ne.g. await a.twice(2)\ne.g. await a.twice(3)");
+  assert.match(active.doc("b.twice") ?? "", /e\.g\. await b\.twice\(n\)/);
+  assert.match(active.doc("b") ?? "", /^A sample\.\n\[namespace: b/);
+  assert.equal(active.doc("twice"), null);
+});
+
+Deno.test("call() hands on a live view with the call's signal", async () => {
+  const live = { ...VIEW, maxIterations: 4 };
+  let seen: EnvironmentView | undefined;
+  const run = (env: EnvironmentView): void => {
+    seen = env;
+  };
+  const active = await activate(named("a", { symbols: [twice(run)] }));
+  const { signal } = new AbortController();
+  await active.call("a.twice", [1], { env: live, signal });
+  live.maxIterations = 9;
+  assert.equal(seen?.maxIterations, 9);
+  assert.equal(seen?.signal, signal);
+  const { register, log, ...rest } = { ...seen };
+  assert.deepEqual([typeof register, typeof log], ["function", "function"]);
+  assert.deepEqual(rest, { ...live, signal });
+  assert.throws(() => Object.assign(seen ?? {}, { depth: 7 }), TypeError);
+});
+
+Deno.test("call() of an unknown function names what the alias has", async () => {
+  const active = await activate(named("a", { symbols: [twice(() => 1)] }));
+  const error: unknown = await active.call("a.thrice", [], options).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof HostCallError);
+  assert.equal(error.facts.hint, "a has a.twice");
+  for (const name of ["toString", "a.toString", "__proto__", ""]) await assert.rejects(active.call(name, [], options));
+});
+
+const NUDGE: NudgeContext = {
+  environment: VIEW,
+  iteration: 0,
+  currentMaxIterations: 4,
+  prevExpressions: null,
+  prevIteration: -1,
+  userVarCount: 0,
+};
+
+Deno.test("nudge() passes a line on, drops what is none, asks activate again", async () => {
+  let on = true;
+  const said: unknown[] = ["Hurry", "  ", 7, null, "two\nlines"];
+  const nudge: Extension["nudge"] = () => said.shift() as string;
+  const active = await activate(named("a", { nudge, activate: () => on }), named("quiet"));
+  assert.equal(active.nudges.length, 1);
+  const got: (string | null | undefined)[] = [];
+  for (let at = 0; at < 5; at++) got.push(await active.nudges[0]?.nudge(NUDGE));
+  assert.deepEqual(got, ["Hurry", null, null, null, "two lines"]);
+  on = false;
+  said.push("Again");
+  assert.equal(await active.nudges[0]?.nudge(NUDGE), null);
+});
+
+Deno.test("nudge() cuts a long line and swallows a throw, both with a warning", async () => {
+  const { registry, entries } = registryOf(
+    named("long", { nudge: () => "x".repeat(300) }),
+    named("bad", { nudge: throwing }),
+  );
+  const { nudges } = await registry.activate(VIEW);
+  assert.equal((await nudges[0]?.nudge(NUDGE))?.length, 200);
+  assert.equal(await nudges[1]?.nudge(NUDGE), null);
+  assert.deepEqual(entries.map(({ level, data }) => [level, data["ext"]]), [["warn", "test.long"], [
+    "warn",
+    "test.bad",
+  ]]);
+});
