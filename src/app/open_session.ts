@@ -6,7 +6,7 @@ import { ConfigError } from "../domain/errors.ts";
 import { Playback } from "../domain/records/playback.ts";
 import { createLog } from "../logging/log.ts";
 import type { Store } from "../persistence/store/store.ts";
-import { DEFAULT_CAPS } from "../prompt/context_parts.ts";
+import { DEFAULT_CAPS } from "../prompt/context/context_parts.ts";
 import { Router } from "../providers/router/router.ts";
 import { openSandbox } from "../sandbox/host/open_sandbox.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "../sandbox/sandbox.ts";

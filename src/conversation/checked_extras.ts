@@ -21,6 +21,6 @@ export async function checkedExtras(
     );
   }
   if (responseSchema === undefined) return { images, answerSchema: null };
-  const { AnswerSchema } = await import("../prompt/answer_schema.ts");
+  const { AnswerSchema } = await import("../prompt/schema/answer_schema.ts");
   return { images, answerSchema: new AnswerSchema(responseSchema) };
 }

@@ -3,8 +3,8 @@ import type { RecordedContext, RecordedIteration, RecordedQuery, Recording } fro
 import type { Branch, Store, StoredIteration } from "../persistence/store/store.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import { valueOf } from "../environment/history.ts";
-import { parseReply } from "../prompt/parse_reply.ts";
-import { ReplyStream } from "../prompt/stream_reply.ts";
+import { parseReply } from "../prompt/reply/parse_reply.ts";
+import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 
 /** A conversation with everything that its queries did, child queries below the iterations that ran them. */
 export async function readRecording(store: Store, branch: Branch): Promise<Recording> {

@@ -1,5 +1,5 @@
 import type { QueryEventBody } from "../domain/query/query_event.ts";
-import { ReplyStream } from "../prompt/stream_reply.ts";
+import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 import type { ModelEvent } from "../providers/provider.ts";
 
 type Delta = Exclude<ModelEvent, { type: "end" }>;

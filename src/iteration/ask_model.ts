@@ -1,7 +1,7 @@
 import { Cancelled, ProviderError } from "../domain/errors.ts";
 import type { ModelTrace } from "../domain/query/model_trace.ts";
 import type { QueryEventBody } from "../domain/query/query_event.ts";
-import type { ParsedReply, Reply } from "../prompt/reply.ts";
+import type { ParsedReply, Reply } from "../prompt/reply/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RouterReply } from "../providers/router/router.ts";
 import { NO_USAGE, type Usage } from "../domain/query/usage.ts";
@@ -42,7 +42,7 @@ export async function askModel(
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
   // The reader of replies and its schema library load while the model thinks, not before it is asked.
-  const loading = setTimeout(() => void import("../prompt/parse_reply.ts"), AFTER_REQUEST_MS);
+  const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
   const emitter = new LateEmitter(frame.emitter, told);
   const progress = new ReplyProgress((event) => emitter.send(event));
@@ -59,7 +59,7 @@ export async function askModel(
       onPause: (pause) => emitter.send({ type: "retrying", ...pause }),
     });
     clearTimeout(loading);
-    const { parseReply } = await import("../prompt/parse_reply.ts");
+    const { parseReply } = await import("../prompt/reply/parse_reply.ts");
     const parsed = parseReply(answer.text);
     const said = parsed.ok ? parsed.reply.thinking : "";
     if (!progress.thought && said !== "") emitter.send({ type: "thinking", delta: said });

@@ -1,7 +1,7 @@
 import { blockResult } from "../domain/query/block_result.ts";
 import type { StoredBlock } from "../persistence/store/store.ts";
-import type { JournalEntry } from "../prompt/context_parts.ts";
-import type { ReplyBlock } from "../prompt/reply.ts";
+import type { JournalEntry } from "../prompt/context/context_parts.ts";
+import type { ReplyBlock } from "../prompt/reply/reply.ts";
 import type { IterationFrame } from "./iteration.ts";
 
 export interface Executed {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { clip } from "../domain/text/clip.ts";
 import type { IterationOutcome } from "../domain/query/query_event.ts";
-import type { ReplyBlock } from "../prompt/reply.ts";
+import type { ReplyBlock } from "../prompt/reply/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelCallOutcome } from "./ask_model.ts";
 import type { Executed } from "./execute_blocks.ts";

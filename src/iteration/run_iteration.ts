@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled } from "../domain/errors.ts";
 import type { IterationOutcome } from "../domain/query/query_event.ts";
 import { callMessages } from "../prompt/call_messages.ts";
-import type { Reply } from "../prompt/reply.ts";
+import type { Reply } from "../prompt/reply/reply.ts";
 import { askModel, type ModelCallOutcome } from "./ask_model.ts";
 import { executeBlocks, type Executed } from "./execute_blocks.ts";
 import type { Iterated, IterationFault, IterationFrame, IterationInput, IterationResult } from "./iteration.ts";

@@ -1,9 +1,9 @@
 import type { ReplyExample } from "../extension/spec.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import type { ContextParts } from "./context_parts.ts";
+import type { ContextParts } from "./context/context_parts.ts";
 import { assembleMessages } from "./messages.ts";
-import { renderContext } from "./render_context.ts";
-import { replyFormat } from "./reply_format.ts";
+import { renderContext } from "./context/render_context.ts";
+import { replyFormat } from "./reply/reply_format.ts";
 import type { RequestExtras } from "./request_extras.ts";
 
 /** What every call of a query begins with, and what its answers must be like. */

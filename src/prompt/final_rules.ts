@@ -1,5 +1,5 @@
 import { oneLine } from "../domain/text/clip.ts";
-import type { JournalEntry } from "./context_parts.ts";
+import type { JournalEntry } from "./context/context_parts.ts";
 
 /** Words that stand for an answer without being one, in the languages that models slip into. */
 const PLACEHOLDERS = new Set([

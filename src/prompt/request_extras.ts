@@ -1,5 +1,5 @@
 import type { Image } from "../domain/images/image.ts";
-import type { AnswerSchema } from "./answer_schema.ts";
+import type { AnswerSchema } from "./schema/answer_schema.ts";
 
 /** What comes with a request beside its text. */
 export interface RequestExtras {

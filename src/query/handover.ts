@@ -1,6 +1,6 @@
 import { clip } from "../domain/text/clip.ts";
 import type { PreviousTurn } from "../persistence/store/store.ts";
-import type { ContextParts } from "../prompt/context_parts.ts";
+import type { ContextParts } from "../prompt/context/context_parts.ts";
 
 /** Of the blocks that were cut, in characters; what they share is cut in the middle when the handover is rendered. */
 const CUT = { blocks: 5, chars: 300 };

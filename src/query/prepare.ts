@@ -3,7 +3,7 @@ import type { QueryScope, SubcallFunctions } from "../environment/query_scope.ts
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { CallPrefix } from "../prompt/call_messages.ts";
-import type { ContextParts } from "../prompt/context_parts.ts";
+import type { ContextParts } from "../prompt/context/context_parts.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
 import type { Ledger } from "./ledger.ts";

@@ -3,7 +3,7 @@ import { runIteration } from "../iteration/run_iteration.ts";
 import { clip } from "../domain/text/clip.ts";
 import type { QueryReason } from "../domain/query/query_result.ts";
 import { Repetition } from "../nudges/repetition.ts";
-import { attemptLine } from "../prompt/attempts.ts";
+import { attemptLine } from "../prompt/context/attempts.ts";
 import { buildContext } from "./build_context.ts";
 import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";

@@ -3,7 +3,7 @@ import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
 import type { ProcessOwner, Store } from "../persistence/store/store.ts";
-import type { ContextCaps } from "../prompt/context_parts.ts";
+import type { ContextCaps } from "../prompt/context/context_parts.ts";
 import type { PromptEnvironment } from "../prompt/system_prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { ModelCalls } from "./ledger_calls.ts";

@@ -1,6 +1,6 @@
 import type { AcceptedFinal, OfferedAnswer } from "../iteration/iteration.ts";
-import type { JournalEntry } from "../prompt/context_parts.ts";
-import type { Reply } from "../prompt/reply.ts";
+import type { JournalEntry } from "../prompt/context/context_parts.ts";
+import type { Reply } from "../prompt/reply/reply.ts";
 import { Faults } from "./faults.ts";
 
 export const MAX_CONSECUTIVE_ERRORS = 5;

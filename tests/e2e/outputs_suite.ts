@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { AnswerSchema } from "../../src/prompt/answer_schema.ts";
+import { AnswerSchema } from "../../src/prompt/schema/answer_schema.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import type { Launcher } from "./_launcher.ts";
 import { launched } from "./_together.ts";

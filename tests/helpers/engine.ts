@@ -7,7 +7,7 @@ import type { Extension } from "../../src/extension/spec.ts";
 import type { Log } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch, ProcessOwner, Store } from "../../src/persistence/store/store.ts";
-import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
+import { DEFAULT_CAPS } from "../../src/prompt/context/context_parts.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { type ModelRoute, Router, type RouterOptions } from "../../src/providers/router/router.ts";
 import type { QuerySettings } from "../../src/query/query_parts.ts";

@@ -1,4 +1,4 @@
-import { type ContextParts, DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
+import { type ContextParts, DEFAULT_CAPS } from "../../src/prompt/context/context_parts.ts";
 
 /** The parts of a context with nothing in it: the first of four iterations. */
 export const NO_CONTEXT: ContextParts = {

@@ -4,8 +4,8 @@ import type { Environment } from "../../src/environment/environment.ts";
 import type { Executed } from "../../src/iteration/execute_blocks.ts";
 import type { IterationFrame, OfferedAnswer } from "../../src/iteration/iteration.ts";
 import { settleFinal } from "../../src/iteration/settle_final.ts";
-import { AnswerSchema } from "../../src/prompt/answer_schema.ts";
-import type { ReplyFinal } from "../../src/prompt/reply.ts";
+import { AnswerSchema } from "../../src/prompt/schema/answer_schema.ts";
+import type { ReplyFinal } from "../../src/prompt/reply/reply.ts";
 import type { RenderReport } from "../../src/sandbox/sandbox.ts";
 
 const FAILED = { code: "f()", result: failedBlock("error", { name: "TypeError", message: "f is not a function" }) };

@@ -1,5 +1,5 @@
 import { type BlockResult, blockResult } from "../../src/domain/query/block_result.ts";
-import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context_parts.ts";
+import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context/context_parts.ts";
 import { NO_CONTEXT } from "../helpers/no_context.ts";
 
 /** The parts of a context with nothing in it. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { blockResult, failedBlock } from "../../../../src/domain/query/block_result.ts";
-import { type ContextParts, DEFAULT_CAPS, type IndexedVariable } from "../../../../src/prompt/context_parts.ts";
-import { renderContext } from "../../../../src/prompt/render_context.ts";
-import { renderVarIndex } from "../../../../src/prompt/var_index.ts";
+import { type ContextParts, DEFAULT_CAPS, type IndexedVariable } from "../../../../src/prompt/context/context_parts.ts";
+import { renderContext } from "../../../../src/prompt/context/render_context.ts";
+import { renderVarIndex } from "../../../../src/prompt/context/var_index.ts";
 import { readContext } from "../../../../src/providers/demo/policies/read_context.ts";
 import { NO_CONTEXT } from "../../../helpers/no_context.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseReply } from "../../src/prompt/parse_reply.ts";
-import { replySchema } from "../../src/prompt/reply_schema.ts";
-import { cpuMs } from "../helpers/cpu_ms.ts";
-import corpus from "../fixtures/replies/corpus.json" with { type: "json" };
+import { parseReply } from "../../../src/prompt/reply/parse_reply.ts";
+import { replySchema } from "../../../src/prompt/reply/reply_schema.ts";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
+import corpus from "../../fixtures/replies/corpus.json" with { type: "json" };
 
 /** What a reply of the corpus must become. Repairs and reasons are parts of the text; no other repairs may appear where
  * the list is empty. */

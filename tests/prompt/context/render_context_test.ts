@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
-import { renderContext } from "../../src/prompt/render_context.ts";
-import { entry, failedEntry, parts } from "./_parts.ts";
-import { cpuMs } from "../helpers/cpu_ms.ts";
+import { DEFAULT_CAPS } from "../../../src/prompt/context/context_parts.ts";
+import { renderContext } from "../../../src/prompt/context/render_context.ts";
+import { entry, failedEntry, parts } from "../_parts.ts";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 Deno.test("renderContext() renders the example of the protocol", () => {
   const text = renderContext(parts({

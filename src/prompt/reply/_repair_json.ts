@@ -1,5 +1,5 @@
 import { jsonrepair } from "jsonrepair";
-import { repairQuotes } from "./_mend_quotes.ts";
+import { repairQuotes } from "./_repair_quotes.ts";
 import { scanJson } from "./_scan_json.ts";
 
 /** A value read out of text that need not be quite JSON. */

@@ -1,6 +1,6 @@
-import { clip } from "../domain/text/clip.ts";
-import type { JsonValue } from "../domain/text/json_value.ts";
-import type { JsonSchema } from "./_schema_check.ts";
+import { clip } from "../../domain/text/clip.ts";
+import type { JsonValue } from "../../domain/text/json_value.ts";
+import type { JsonSchema } from "./_check.ts";
 
 /** Within the error of one division: 0.3 is a multiple of 0.1. */
 export function isMultiple(value: number, of: number): boolean {

@@ -1,4 +1,4 @@
-import { readable } from "../domain/text/readable.ts";
+import { readable } from "../../domain/text/readable.ts";
 
 /** The fields of an object under names without case, blanks, `_` and `-`. */
 export interface ReplyFields {

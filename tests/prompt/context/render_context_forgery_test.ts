@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type ContextParts, DEFAULT_CAPS } from "../../src/prompt/context_parts.ts";
-import { renderContext } from "../../src/prompt/render_context.ts";
-import { preview } from "../../src/sandbox/child/view/preview.ts";
-import { entry, failedEntry, parts } from "./_parts.ts";
+import { type ContextParts, DEFAULT_CAPS } from "../../../src/prompt/context/context_parts.ts";
+import { renderContext } from "../../../src/prompt/context/render_context.ts";
+import { preview } from "../../../src/sandbox/child/view/preview.ts";
+import { entry, failedEntry, parts } from "../_parts.ts";
 
 const TAGS = "notes|prior_thinking|handover|journal|attempts|var_index";
 const UNSEEN = "\\s\\u00ad\\u200b-\\u200f\\u2060\\ufeff";

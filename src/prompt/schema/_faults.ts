@@ -1,7 +1,7 @@
-import { clip } from "../domain/text/clip.ts";
-import type { JsonValue } from "../domain/text/json_value.ts";
-import type { CheckedSchema, JsonSchema } from "./_schema_check.ts";
-import { hasFormat } from "./_schema_formats.ts";
+import { clip } from "../../domain/text/clip.ts";
+import type { JsonValue } from "../../domain/text/json_value.ts";
+import type { CheckedSchema, JsonSchema } from "./_check.ts";
+import { hasFormat } from "./_formats.ts";
 import {
   canonical,
   codePoints,
@@ -18,7 +18,7 @@ import {
   same,
   schemas,
   shown,
-} from "./_schema_values.ts";
+} from "./_values.ts";
 
 /** One thing about a value that a schema does not allow. */
 export interface SchemaFault {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseReply } from "../../src/prompt/parse_reply.ts";
-import corpus from "../fixtures/replies/corpus.json" with { type: "json" };
-import { ReplyStream } from "../../src/prompt/stream_reply.ts";
-import { cpuMs } from "../helpers/cpu_ms.ts";
+import { parseReply } from "../../../src/prompt/reply/parse_reply.ts";
+import corpus from "../../fixtures/replies/corpus.json" with { type: "json" };
+import { ReplyStream } from "../../../src/prompt/reply/stream_reply.ts";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 interface Streamed {
   readonly thinking: string;

@@ -1,4 +1,4 @@
-import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
+import type { AnswerType, Confidence } from "../../domain/query/query_result.ts";
 import type { ReplyFinal } from "./reply.ts";
 import { fieldsOf, pick, plainText, type ReplyFields } from "./_reply_fields.ts";
 

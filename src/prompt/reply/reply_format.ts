@@ -1,4 +1,4 @@
-import type { ReplyExample } from "../extension/spec.ts";
+import type { ReplyExample } from "../../extension/spec.ts";
 
 /** Where no extension has one. */
 const NO_EXTENSION: ReplyExample = {

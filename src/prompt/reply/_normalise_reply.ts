@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import type { Reply, ReplyBlock } from "./reply.ts";
 import { normaliseFinal } from "./_normalise_final.ts";
 import { replySchema } from "./reply_schema.ts";

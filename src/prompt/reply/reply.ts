@@ -1,5 +1,5 @@
-import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
-import type { ReasoningLevel } from "../providers/provider.ts";
+import type { AnswerType, Confidence } from "../../domain/query/query_result.ts";
+import type { ReasoningLevel } from "../../providers/provider.ts";
 
 /** One block as the model asked for it. */
 export interface ReplyBlock {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { parseReply } from "../../src/prompt/parse_reply.ts";
-import fs from "../../extensions/fs/mod.ts";
-import { replyFormat } from "../../src/prompt/reply_format.ts";
-import { describeReply, replySchema } from "../../src/prompt/reply_schema.ts";
+import { parseReply } from "../../../src/prompt/reply/parse_reply.ts";
+import fs from "../../../extensions/fs/mod.ts";
+import { replyFormat } from "../../../src/prompt/reply/reply_format.ts";
+import { describeReply, replySchema } from "../../../src/prompt/reply/reply_schema.ts";
 
 Deno.test("describeReply() names every field of the schema and every choice", () => {
   const text = describeReply();

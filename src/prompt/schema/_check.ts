@@ -1,7 +1,7 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
-import { UsageError } from "../domain/errors.ts";
-import { clip } from "../domain/text/clip.ts";
-import { percentDecoded } from "../domain/text/percent_decoded.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { clip } from "../../domain/text/clip.ts";
+import { percentDecoded } from "../../domain/text/percent_decoded.ts";
 
 /** One schema of a document: an object with keywords, or true or false. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };

@@ -1,5 +1,5 @@
-import { oneLine } from "../domain/text/clip.ts";
-import type { IterationOutcome } from "../domain/query/query_event.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import type { IterationOutcome } from "../../domain/query/query_event.ts";
 import type { JournalEntry } from "./context_parts.ts";
 
 const LINE_CHARS = 160;

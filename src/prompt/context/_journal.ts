@@ -1,4 +1,4 @@
-import type { BlockOutcome, BlockResult } from "../domain/query/block_result.ts";
+import type { BlockOutcome, BlockResult } from "../../domain/query/block_result.ts";
 import type { ContextCaps, JournalEntry } from "./context_parts.ts";
 import { fairShares } from "./_fair_shares.ts";
 import { headAndTail, safeCut, safeLine } from "./_safe_text.ts";

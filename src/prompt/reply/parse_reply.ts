@@ -1,7 +1,7 @@
-import { oneLine } from "../domain/text/clip.ts";
-import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { type Fence, findFences, isCode } from "./_code_fences.ts";
-import { readJson, type RepairedJson } from "./_mend_json.ts";
+import { readJson, type RepairedJson } from "./_repair_json.ts";
 import { isNoOp, normaliseReply } from "./_normalise_reply.ts";
 import type { ParsedReply, Reply, ReplyFault } from "./reply.ts";
 import { takeThinking } from "./_think_parts.ts";

@@ -1,9 +1,9 @@
-import { messageOf } from "../domain/kit/message_of.ts";
-import { clip } from "../domain/text/clip.ts";
-import { UsageError } from "../domain/errors.ts";
-import { type JsonValue, jsonValue } from "../domain/text/json_value.ts";
-import { checkSchema } from "./_schema_check.ts";
-import { type SchemaFault, SchemaJudge } from "./_schema_faults.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { clip } from "../../domain/text/clip.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { type JsonValue, jsonValue } from "../../domain/text/json_value.ts";
+import { checkSchema } from "./_check.ts";
+import { type SchemaFault, SchemaJudge } from "./_faults.ts";
 
 /** What an answer came as: a value of a block or a variable, or text. */
 export type Offered = { readonly value: unknown } | { readonly text: string };
