@@ -11,7 +11,7 @@ import type { QueryResult } from "../domain/query/query_result.ts";
 import type { SentMessage } from "../domain/query/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/kit/id.ts";
-import type { InputVariable } from "../environment/given_variable.ts";
+import type { InputVariable } from "../environment/input/input_variable.ts";
 import type { Branch, BranchNode, Store, StoredIteration } from "../persistence/store/store.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { ModelMessage } from "../providers/provider.ts";

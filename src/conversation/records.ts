@@ -7,7 +7,7 @@ import { HostCallError, UsageError } from "../domain/errors.ts";
 import type { ExternalChat, NewConversation } from "../domain/records/new_conversation.ts";
 import type { BranchPoint } from "../domain/records/new_fork.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { VariableDiff } from "../environment/diff_versions.ts";
+import type { VariableDiff } from "../environment/history/diff_versions.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store/store.ts";
 import { readSettled } from "./_settled.ts";
 import type { FoundPoint } from "./find_point.ts";
@@ -115,7 +115,7 @@ export class Records {
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
   ): Promise<readonly ShownVersion[]> {
-    const { valueOf } = await import("../environment/history.ts");
+    const { valueOf } = await import("../environment/history/history.ts");
     const options = { newest, ...(at ? { at } : {}) };
     const found = await this.#store.variableVersions(branch.branchId, name, options);
     if (found.length === 0) throw new UsageError(`Cannot find variable ${name}: there is none of that name`);
@@ -131,7 +131,7 @@ export class Records {
     branch: Branch,
     { name, from, to }: { readonly name: string; readonly from: number; readonly to: number },
   ): Promise<VariableDiff> {
-    const { varDiff } = await import("../environment/history.ts");
+    const { varDiff } = await import("../environment/history/history.ts");
     try {
       return await varDiff(this.#store, { branchId: branch.branchId, name, from, to });
     } catch (error) {

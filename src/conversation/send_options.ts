@@ -4,7 +4,7 @@ import type { NewFork } from "../domain/records/new_fork.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { VariableSource } from "../environment/given_source.ts";
+import type { VariableSource } from "../environment/input/variable_source.ts";
 import type { Branch } from "../persistence/store/store.ts";
 
 /** Where a request is asked: in a branch, in a new one from a point of another, or in a new conversation, whose title the

@@ -1,7 +1,7 @@
 import type { Branch, Store } from "../persistence/store/store.ts";
 import type { BuiltinSource } from "./builtins.ts";
-import { conversationCode, conversationHistory, varDiff, varHistory } from "./history.ts";
-import type { VariableIndex } from "./variable_index.ts";
+import { conversationCode, conversationHistory, varDiff, varHistory } from "./history/history.ts";
+import type { VariableIndex } from "./variables/variable_index.ts";
 
 /** Variables and history of an environment as the functions in scope by default see them. */
 export function builtinSource(

@@ -1,14 +1,14 @@
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
-import type { BoundVariables } from "./bound_variables.ts";
+import type { BoundVariables } from "./variables/bound_variables.ts";
 import type { ConversationPrograms } from "./conversation_programs.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 import { ExtensionStore } from "./extension_store.ts";
 import { initialNames } from "./initial_names.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { routerFacts } from "./router_facts.ts";
-import { StoredHistory } from "./stored_history.ts";
-import type { VariableIndex } from "./variable_index.ts";
+import { StoredHistory } from "./history/stored_history.ts";
+import type { VariableIndex } from "./variables/variable_index.ts";
 
 type Mutable = { -readonly [Key in keyof EnvironmentView]: EnvironmentView[Key] };
 

@@ -6,7 +6,7 @@ import { readArchive } from "../../src/conversation/read_archive.ts";
 import { readRecording } from "../../src/conversation/read_recording.ts";
 import type { ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
 import { UsageError } from "../../src/domain/errors.ts";
-import { valueOf } from "../../src/environment/history.ts";
+import { valueOf } from "../../src/environment/history/history.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
 import { readAll, richConversation } from "../conformance/store_archive.ts";

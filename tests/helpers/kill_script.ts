@@ -1,5 +1,5 @@
 /** A conversation of 12 iterations in three queries: its code has everything that a kill may cut. */
-import type { VariableSource } from "../../src/environment/given_source.ts";
+import type { VariableSource } from "../../src/environment/input/variable_source.ts";
 import { replyJson } from "./scripted_provider.ts";
 
 export interface KillStep {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import history from "../../../extensions/history/mod.ts";
-import { StoredHistory } from "../../../src/environment/stored_history.ts";
+import { StoredHistory } from "../../../src/environment/history/stored_history.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";

@@ -1,0 +1,107 @@
+import { HostCallError } from "../../domain/errors.ts";
+import { clip } from "../../domain/text/clip.ts";
+import type { BranchPoint } from "../../domain/records/new_fork.ts";
+import { readable } from "../../domain/text/readable.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
+import type { Store, VariableVersion } from "../../persistence/store/store.ts";
+import { decode } from "../../sandbox/codec/codec.ts";
+import type { VariableDiff } from "./diff_versions.ts";
+
+const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
+
+/** The value of a stored version as data: functions and classes as their source, with what they held in a comment,
+ * lost ones as null. */
+export function valueOf(image: VariableImage): unknown {
+  if (SYSTEM.includes(image.name)) return image.source;
+  if (image.kind === "function" || image.kind === "class") {
+    return image.bytes.length === 0 ? image.source : `${image.source}\n// holds ${readable(decode(image.bytes))}`;
+  }
+  if (image.kind === "lost" || image.kind === "pending" || image.bytes.length === 0) return null;
+  const table = decode(image.bytes);
+  if (image.root === null) return table;
+  return typeof table === "object" && table !== null
+    ? Object.getOwnPropertyDescriptor(table, image.root)?.value
+    : undefined;
+}
+
+/** Every stored version, oldest first, as the model sees it. */
+export async function varHistory(store: Store, at: { readonly branchId: string; readonly name: string }): Promise<
+  readonly { version: number; value: unknown; code: string; createdAt: number }[]
+> {
+  const versions = await store.variableVersions(at.branchId, at.name);
+  return versions.map(({ version, image, code, createdAt }) => ({ version, value: valueOf(image), code, createdAt }));
+}
+
+/** How two versions differ: data by path, texts and functions line by line. */
+export async function varDiff(
+  store: Store,
+  at: {
+    readonly branchId: string;
+    readonly name: string;
+    readonly from: number;
+    readonly to: number;
+    readonly at?: BranchPoint;
+  },
+): Promise<VariableDiff> {
+  const { branchId, name, from, to } = at;
+  const versions = await store.variableVersions(branchId, name, at.at ? { at: at.at } : {});
+  const before = findVersion(versions, { name, version: from, symbol: "varDiff" });
+  const after = findVersion(versions, { name, version: to, symbol: "varDiff" });
+  const { diffVersions } = await import("./diff_versions.ts");
+  return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
+}
+
+/** The version asked for, else the newest; throws with the versions that exist. `symbol` is the function that asks. */
+export function findVersion(
+  versions: readonly VariableVersion[],
+  { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },
+): VariableVersion {
+  if (symbol === "restoreVar" && SYSTEM.includes(name)) {
+    throw refused(symbol, `Cannot restore ${name}: it is a system variable, read it with varHistory("${name}")`);
+  }
+  const found = version === null ? versions.at(-1) : versions.find((one) => one.version === version);
+  if (found) return found;
+  const known = versions.length === 0 ? "it has none" : `it has 1 to ${versions.length}`;
+  throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
+}
+
+/** The newest `count` queries of the branch, oldest first. */
+export async function conversationHistory(
+  store: Store,
+  at: { readonly branchId: string; readonly count: number },
+): Promise<readonly object[]> {
+  const queries = await store.queries(at.branchId);
+  return queries.slice(-Math.max(1, at.count)).map((query) => ({
+    queryId: query.queryId,
+    request: clip(query.text, 1000),
+    answer: clip(query.answer, 1000),
+    status: query.status,
+    iterations: query.iterations,
+    createdAt: query.createdAt,
+  }));
+}
+
+/** The blocks of a query, by default the newest finished one. */
+export async function conversationCode(
+  store: Store,
+  at: { readonly branchId: string; readonly queryId: string | null },
+): Promise<readonly object[]> {
+  const queries = await store.queries(at.branchId);
+  const query = at.queryId === null
+    ? queries.findLast((one) => !one.running)
+    : queries.find((one) => one.queryId === at.queryId);
+  if (!query) throw refused("conversationCode", `Cannot find query: ${at.queryId ?? "no query has ended yet"}`);
+  const iterations = await store.iterations(query.queryId);
+  return iterations.flatMap((iteration) =>
+    iteration.blocks.map(({ code, result }) => ({
+      iteration: iteration.position + 1,
+      code,
+      ok: result.ok,
+      preview: clip(result.ok ? result.preview : result.error?.message ?? "", 500),
+    }))
+  );
+}
+
+function refused(symbol: string, message: string): HostCallError {
+  return new HostCallError(message, { namespace: "vis", symbol });
+}

@@ -1,0 +1,82 @@
+import type { SearchFilter, SearchHit } from "../../domain/records/archive.ts";
+import { UsageError } from "../../domain/errors.ts";
+import type * as history from "../../domain/records/history_reader.ts";
+import type { NewestQueries } from "../../domain/records/newest_queries.ts";
+import type { SentMessage } from "../../domain/query/sent_message.ts";
+import type { Branch, Store } from "../../persistence/store/store.ts";
+import { valueOf } from "./history.ts";
+
+/** What extensions read of the store. */
+export class StoredHistory implements history.HistoryReader {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]> {
+    const { conversationId: asked } = filter;
+    if (asked === undefined) return await this.#store.search(text, filter);
+    return await this.#store.search(text, { ...filter, conversationId: (await this.#branch(asked)).conversationId });
+  }
+
+  async conversations({ limit }: { readonly limit: number }): Promise<readonly history.PastConversation[]> {
+    const found = await this.#store.listConversations({ limit });
+    return found.map(({ conversationId: id, title, workspace, queries, createdAt }) => (
+      { id, title, workspace, queries, createdAt }
+    ));
+  }
+
+  async queries(conversationId: string, options?: NewestQueries): Promise<readonly history.PastQuery[]> {
+    const { branchId } = await this.#branch(conversationId);
+    const found = await this.#store.queries(branchId, options);
+    return found.map(({ queryId: id, text: request, status, answer, iterations, createdAt }) => (
+      { id, request, status, answer, iterations, createdAt }
+    ));
+  }
+
+  async iterations(queryId: string): Promise<readonly history.PastIteration[]> {
+    if (await this.#store.query(queryId) === null) throw new UsageError(`Cannot find query: ${queryId}`);
+    const found = await this.#store.iterations(queryId);
+    return found.map(({ iterationId: id, position, status, thinking, traces, blocks }) => ({
+      id,
+      number: position + 1,
+      status,
+      thinking,
+      modelMs: traces.reduce((total, { ms }) => total + ms, 0),
+      blocks: blocks.map(({ code, result: { ok, ms, preview: result, stdout, error } }) => (
+        { code, ms, ok, result, stdout, error: error === null ? null : `${error.name}: ${error.message}` }
+      )),
+    }));
+  }
+
+  async sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null> {
+    return await this.#store.sentMessages(queryId, iteration - 1);
+  }
+
+  async variables(conversationId: string): Promise<readonly history.PastVariable[]> {
+    const { branchId } = await this.#branch(conversationId);
+    const found = await this.#store.variables(branchId);
+    return found.map(({ name, kind, versions, summary, createdAt }) => (
+      { name, kind, type: summary.type, versions, summary: summary.shape, createdAt }
+    ));
+  }
+
+  async variable(
+    conversationId: string,
+    { name, version }: { readonly name: string; readonly version?: number | undefined },
+  ): Promise<unknown> {
+    const { branchId } = await this.#branch(conversationId);
+    const found = await this.#store.variableVersions(branchId, name, version === undefined ? { newest: 1 } : {});
+    const one = version === undefined ? found.at(-1) : found.find((each) => each.version === version);
+    if (one) return valueOf(one.image);
+    const which = version === undefined ? name : `version ${version} of ${name}, which has ${found.length}`;
+    throw new UsageError(`Cannot find variable ${which} in conversation ${conversationId}`);
+  }
+
+  async #branch(conversationId: string): Promise<Branch> {
+    const branch = await this.#store.findConversation(conversationId);
+    if (!branch) throw new UsageError(`Cannot find conversation: ${conversationId}`);
+    return branch;
+  }
+}

@@ -1,0 +1,170 @@
+import { readable } from "../../domain/text/readable.ts";
+import { briefValue } from "./brief_value.ts";
+
+const MAX_STEPS = 500_000;
+const MAX_CHANGES = 200;
+const MAX_PATH = 300;
+
+export interface ValueChange {
+  readonly change: "added" | "removed" | "changed";
+  /** As code would reach it, "" for the whole value. */
+  readonly path: string;
+  /** Short texts of the values; null where there was none. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface ValueChanges {
+  readonly changes: readonly ValueChange[];
+  /** Whether there is, or may be, more than is listed. */
+  readonly more: boolean;
+}
+
+/** What differs between two values that the codec brought, by path. Bounded in work and size; runs no code of theirs. */
+export function valueChanges(before: unknown, after: unknown): ValueChanges {
+  const comparison = new Comparison();
+  try {
+    comparison.compare(before, after, { path: "" });
+    return { changes: comparison.changes, more: false };
+  } catch (error) {
+    if (error !== ENOUGH) throw error;
+    return { changes: comparison.changes, more: true };
+  }
+}
+
+/** Thrown to stop where a bound is reached. */
+const ENOUGH = new Error("Enough was compared");
+
+type List = ArrayLike<unknown>;
+type Parts = ReadonlyMap<string, unknown>;
+
+class Comparison {
+  readonly changes: ValueChange[] = [];
+  /** Pairs that are being or were compared: values may hold themselves. */
+  readonly #met = new Map<object, Set<object>>();
+  #steps = 0;
+
+  compare(before: unknown, after: unknown, { path }: { readonly path: string }): void {
+    return this.#differ(opened(before), opened(after), { path });
+  }
+
+  #differ(before: unknown, after: unknown, { path }: { readonly path: string }): void {
+    if (this.#isSame(before, after)) return;
+    if (isObject(before) && isObject(after) && kindOf(before) === kindOf(after)) {
+      if (this.#isMet(this.#met, before, after)) return;
+      if (isList(before) && isList(after)) return this.#lists(before, after, { path });
+      const [old, now] = [partsOf(before), partsOf(after)];
+      if (old && now) return this.#parts(old, now, { path });
+    }
+    this.#add({ change: "changed", path, before: briefValue(before), after: briefValue(after) });
+  }
+
+  #parts(before: Parts, after: Parts, { path }: { readonly path: string }): void {
+    for (const [key, value] of before) {
+      if (after.has(key)) this.compare(value, after.get(key), { path: path + key });
+      else this.#add({ change: "removed", path: path + key, before: briefValue(value), after: null });
+    }
+    for (const [key, value] of after) {
+      if (!before.has(key)) this.#add({ change: "added", path: path + key, before: null, after: briefValue(value) });
+    }
+  }
+
+  /** What both begin and end with is the same; between that, items are compared one by one. */
+  #lists(before: List, after: List, { path }: { readonly path: string }): void {
+    const shorter = Math.min(before.length, after.length);
+    let start = 0, tail = 0;
+    while (start < shorter && this.#isSame(before[start], after[start])) start++;
+    while (
+      tail < shorter - start && this.#isSame(before[before.length - 1 - tail], after[after.length - 1 - tail])
+    ) tail++;
+    for (let i = start; i < Math.max(before.length, after.length) - tail; i++) {
+      const [was, is] = [i < before.length - tail, i < after.length - tail];
+      const at = `${path}[${i}]`;
+      if (was && is) this.compare(before[i], after[i], { path: at });
+      else if (was) this.#add({ change: "removed", path: at, before: briefValue(before[i]), after: null });
+      else this.#add({ change: "added", path: at, before: null, after: briefValue(after[i]) });
+    }
+  }
+
+  #add(change: ValueChange): void {
+    if (this.changes.length >= MAX_CHANGES) throw ENOUGH;
+    const path = change.path.length > MAX_PATH ? `${change.path.slice(0, MAX_PATH).toWellFormed()}…` : change.path;
+    this.changes.push({ ...change, path });
+  }
+
+  #isSame(one: unknown, other: unknown, met = new Map<object, Set<object>>()): boolean {
+    const [a, b] = [opened(one), opened(other)];
+    if (++this.#steps > MAX_STEPS) throw ENOUGH;
+    if (Object.is(a, b)) return true;
+    if (!isObject(a) || !isObject(b) || kindOf(a) !== kindOf(b)) return false;
+    if (this.#isMet(met, a, b)) return true;
+    if (isList(a) && isList(b)) {
+      if (a.length !== b.length) return false;
+      for (let i = 0; i < a.length; i++) if (!this.#isSame(a[i], b[i], met)) return false;
+      return true;
+    }
+    const [before, after] = [partsOf(a), partsOf(b)];
+    if (!before || !after) return readable(a) === readable(b);
+    this.#steps += before.size;
+    if (before.size !== after.size) return false;
+    for (const [key, value] of before) {
+      if (!after.has(key) || !this.#isSame(value, after.get(key), met)) return false;
+    }
+    return true;
+  }
+
+  #isMet(met: Map<object, Set<object>>, a: object, b: object): boolean {
+    const others = met.get(a) ?? new Set();
+    if (others.has(b)) return true;
+    met.set(a, others.add(b));
+    return false;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function isList(value: object): value is object & List {
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+}
+
+/** The bytes of what is read through a view only. */
+function opened(value: unknown): unknown {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return value instanceof DataView ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : value;
+}
+
+function kindOf(value: object): string {
+  return Object.prototype.toString.call(value);
+}
+
+/** The parts of a value by how code would reach them; null for one that has none. */
+function partsOf(value: object): Parts | null {
+  if (value instanceof Map) return numbered([...value].map(([key, item]) => [`.get(${keyText(key)})`, item]));
+  if (value instanceof Set) return numbered([...value].map((item) => [`.has(${keyText(item)})`, true]));
+  if (kindOf(value) !== "[object Object]") return null;
+  return new Map(
+    Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([, { enumerable }]) => enumerable)
+      .map(([key, { value: item }]) => [step(key), item]),
+  );
+}
+
+function keyText(key: unknown): string {
+  return typeof key === "string" ? JSON.stringify(key) : briefValue(key);
+}
+
+/** Objects as keys may read the same. */
+function numbered(parts: readonly (readonly [string, unknown])[]): Parts {
+  const found = new Map<string, unknown>();
+  for (const [path, value] of parts) {
+    let free = path;
+    for (let n = 2; found.has(free); n++) free = `${path}#${n}`;
+    found.set(free, value);
+  }
+  return found;
+}
+
+function step(key: string): string {
+  return /^[$_\p{ID_Start}][$\p{ID_Continue}]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}

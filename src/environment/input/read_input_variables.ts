@@ -1,0 +1,132 @@
+import { UsageError } from "../../domain/errors.ts";
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
+import type { Store } from "../../persistence/store/store.ts";
+import { encode } from "../../sandbox/codec/codec.ts";
+import type { VariableSource } from "./variable_source.ts";
+import type { InputVariable } from "./input_variable.ts";
+import { summaryOf } from "./summary_of.ts";
+import { describeInputVariables } from "./describe_input_variables.ts";
+
+/** A text up to this is a variable like any other; a larger one is never held in one piece. */
+const SMALL_BYTES = 1 << 20;
+/** JSON up to this is parsed; the value of more would not be kept. */
+const JSON_BYTES = 32 << 20;
+const PIECE_BYTES = 4 << 20;
+const PREVIEW_CHARS = 300;
+/** What a string can hold. */
+const MAX_CHARS = 2 ** 29 - 24;
+
+/** Makes a variable of a source: what the model is told of it has the same length, whatever its size. Throws
+ * `UsageError` for what is no UTF-8 text or too long for a string. */
+export async function readInputVariables(
+  name: string,
+  { source, store }: { readonly source: VariableSource; readonly store: Store },
+): Promise<InputVariable> {
+  const most = source.json ? JSON_BYTES : SMALL_BYTES;
+  const pieces = inPieces(source.pieces)[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { value, done } = await pieces.next();
+    if (done) return small(name, { source, text: decodeAll(first, source.label) });
+    first.push(value);
+    bytes += value.length;
+    if (bytes > most) return await large(name, { source, store, pieces: joined(first, pieces) });
+  }
+}
+
+function small(
+  name: string,
+  { source, text }: { readonly source: VariableSource; readonly text: string },
+): InputVariable {
+  const parsed = source.json ? jsonOrUndefined(text) : undefined;
+  const value = parsed === undefined ? text : parsed;
+  const image = imageOf(name, { label: source.label, summary: summaryOf(value), bytes: encode(value) });
+  const what = parsed === undefined ? describe(text.length, source) : `${image.summary.shape}, from JSON`;
+  return { image, text: describeInputVariables(name, { what, label: source.label, preview: text }) };
+}
+
+async function large(
+  name: string,
+  { source, store, pieces }: {
+    readonly source: VariableSource;
+    readonly store: Store;
+    readonly pieces: AsyncIterable<Uint8Array>;
+  },
+): Promise<InputVariable> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let chars = 0, preview = "";
+  const reference = await store.putLarge(async function* () {
+    for await (const piece of pieces) {
+      const text = decode(() => decoder.decode(piece, { stream: true }), source.label);
+      if (preview.length < PREVIEW_CHARS) preview += text.slice(0, PREVIEW_CHARS);
+      chars += text.length;
+      if (chars > MAX_CHARS) {
+        throw new UsageError(`Cannot use ${source.label}: a text has at most ${MAX_CHARS} characters`);
+      }
+      yield piece;
+    }
+    decode(() => decoder.decode(), source.label);
+  }());
+  const summary = { type: "string", size: chars, shape: `string(${chars})`, inline: null };
+  const image = imageOf(name, { label: source.label, summary, bytes: new Uint8Array() });
+  const text = describeInputVariables(name, { what: describe(chars, source), label: source.label, preview });
+  return { image: { ...image, large: reference }, text };
+}
+
+function imageOf(
+  name: string,
+  { label, summary, bytes }: {
+    readonly label: string;
+    readonly summary: ReturnType<typeof summaryOf>;
+    readonly bytes: Uint8Array<ArrayBuffer>;
+  },
+): VariableImage {
+  const doc = `from ${label}`.slice(0, 80);
+  const rest = { root: null, source: "", requires: [], reason: "" };
+  return { name, kind: "data", bytes, ...rest, summary: { ...summary, declaration: "const", doc } };
+}
+
+function describe(chars: number, { json }: VariableSource): string {
+  return `string of ${chars} characters${json ? ", JSON text that was not parsed" : ""}`;
+}
+
+function decodeAll(pieces: readonly Uint8Array[], label: string): string {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  return decode(
+    () => pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode(),
+    label,
+  );
+}
+
+function decode(run: () => string, label: string): string {
+  try {
+    return run();
+  } catch {
+    throw new UsageError(`Cannot use ${label}: it is no UTF-8 text`);
+  }
+}
+
+async function* joined(first: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* first;
+  for (let step = await rest.next(); !step.done; step = await rest.next()) yield step.value;
+}
+
+/** Pieces of one size, however they come. */
+async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let piece = new Uint8Array(PIECE_BYTES), used = 0;
+  for await (let bytes of source) {
+    while (bytes.length > 0) {
+      const part = bytes.subarray(0, PIECE_BYTES - used);
+      piece.set(part, used);
+      used += part.length;
+      bytes = bytes.subarray(part.length);
+      if (used < PIECE_BYTES) continue;
+      yield piece;
+      piece = new Uint8Array(PIECE_BYTES);
+      used = 0;
+    }
+  }
+  if (used > 0) yield piece.slice(0, used);
+}

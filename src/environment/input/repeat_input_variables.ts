@@ -1,0 +1,28 @@
+import type { VariableImage } from "../../domain/query/variable.ts";
+import type { Store } from "../../persistence/store/store.ts";
+import { decode } from "../../sandbox/codec/codec.ts";
+import type { InputVariable } from "./input_variable.ts";
+import { describeInputVariables } from "./describe_input_variables.ts";
+
+/** What a query was given, for another run of it. */
+export async function repeatInputVariables(
+  image: VariableImage,
+  store: Pick<Store, "largePieces">,
+): Promise<InputVariable> {
+  const { name, large, summary } = image;
+  const label = summary.doc.replace(/^from /, "");
+  const told = (what: string, preview: string) => ({
+    image,
+    text: describeInputVariables(name, { what, label, preview }),
+  });
+  if (large !== undefined) return told(`string of ${summary.size} characters`, await beginning(store, large));
+  const value: unknown = decode(image.bytes);
+  if (typeof value === "string") return told(`string of ${value.length} characters`, value);
+  return told(`${summary.shape}, from JSON`, JSON.stringify(value) ?? "");
+}
+
+async function beginning(store: Pick<Store, "largePieces">, large: string): Promise<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of store.largePieces(large)) return decoder.decode(piece.subarray(0, 4096), { stream: true });
+  return "";
+}

@@ -1,0 +1,25 @@
+import type { Store } from "../../persistence/store/store.ts";
+import { findVersion } from "../history/history.ts";
+import { notRestored } from "./missing_variable_note.ts";
+import type { SandboxSession } from "../sandbox/sandbox_session.ts";
+import type { ScopeChanges } from "./scope_changes.ts";
+
+/** Makes a stored version current again in the child, and with the iteration for good. Throws Error for one that cannot
+ * come back. */
+export async function restoreVariable(
+  { name, version }: { readonly name: string; readonly version: number | null },
+  { store, branchId, session, scopes }: {
+    readonly store: Store;
+    readonly branchId: string;
+    readonly session: SandboxSession;
+    readonly scopes: ScopeChanges;
+  },
+): Promise<{ name: string; version: number }> {
+  const versions = await store.variableVersions(branchId, name);
+  const found = findVersion(versions, { name, version, symbol: "restoreVar" });
+  const [report] = await session.restore(found.image);
+  if (report?.how === "lost") throw new Error(notRestored(found.image, report.reason));
+  const older = found !== versions.at(-1) || session.unsaved(name) !== null;
+  scopes.restore(name, { image: found.image, older });
+  return { name, version: found.version };
+}

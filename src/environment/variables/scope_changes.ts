@@ -1,0 +1,82 @@
+import type { VariableImage } from "../../domain/query/variable.ts";
+import type { RunReport } from "../../sandbox/sandbox.ts";
+import type { VariableIndex } from "./variable_index.ts";
+
+export interface RestoredImage {
+  readonly image: VariableImage;
+  /** Not the newest version. */
+  readonly older: boolean;
+}
+
+export interface ScopesNow {
+  readonly forgotten: readonly string[];
+  readonly live: readonly string[];
+}
+
+/** What left the scope and what came back since the last stored iteration. It is stored with that iteration, in the same
+ * transaction: an iteration that is cut has changed no scope. */
+export class ScopeChanges {
+  readonly #index: VariableIndex;
+  readonly #forgotten = new Set<string>();
+  readonly #live = new Set<string>();
+  /** What the running block brought back, and whether it was out of scope before. */
+  readonly #restored = new Map<string, RestoredImage & { readonly forgotten: boolean }>();
+
+  constructor(index: VariableIndex) {
+    this.#index = index;
+  }
+
+  get forgotten(): ReadonlySet<string> {
+    return this.#forgotten;
+  }
+
+  get now(): ScopesNow {
+    return { forgotten: [...this.#forgotten], live: [...this.#live] };
+  }
+
+  forget(name: string): void {
+    this.#restored.delete(name);
+    this.#live.delete(name);
+    this.#forgotten.add(name);
+    this.#index.setScope(name, "forgotten");
+  }
+
+  /** A block has made a version of it. */
+  defined(name: string): void {
+    this.#forgotten.delete(name);
+  }
+
+  /** The running block has made a version current again. */
+  restore(name: string, restored: RestoredImage): void {
+    this.#restored.set(name, { ...restored, forgotten: this.#index.get(name)?.scope === "forgotten" });
+    this.#index.setScope(name, "live");
+  }
+
+  /** What the block that has ended brought back and did not change. Where its child ended under it, nothing. */
+  takeRestored({ saved, result }: RunReport): readonly RestoredImage[] {
+    const killed = result.outcome === "killed" || result.outcome === "memory";
+    const again: RestoredImage[] = [];
+    for (const [name, restored] of this.#restored) {
+      if (killed) {
+        if (restored.forgotten) this.#index.setScope(name, "forgotten");
+        continue;
+      }
+      this.#forgotten.delete(name);
+      this.#live.add(name);
+      if (!saved.some((image) => image.name === name)) again.push(restored);
+    }
+    this.#restored.clear();
+    return again;
+  }
+
+  /** What is stored now; what changed meanwhile stays to be stored. */
+  stored({ forgotten, live }: ScopesNow): void {
+    for (const name of forgotten) this.#forgotten.delete(name);
+    for (const name of live) this.#live.delete(name);
+  }
+
+  clear(): void {
+    this.#forgotten.clear();
+    this.#live.clear();
+  }
+}

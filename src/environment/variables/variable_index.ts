@@ -1,0 +1,118 @@
+import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
+import type { VariableHead } from "../../persistence/store/store.ts";
+
+const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
+
+/** The variables of one live conversation, newest first, with a revision that every change raises. */
+export class VariableIndex {
+  readonly #heads = new Map<string, VariableHead>();
+  readonly #now: () => number;
+  #revision = 1;
+  #rendered: { readonly revision: number; readonly text: string } | null = null;
+
+  /** `heads` newest first, as the store gives them. */
+  constructor(heads: readonly VariableHead[], now: () => number) {
+    this.#now = now;
+    for (const head of heads.toReversed()) this.#heads.set(head.name, head);
+  }
+
+  /** Begins again with these, newest first. */
+  replace(heads: readonly VariableHead[]): void {
+    this.#heads.clear();
+    for (const head of heads.toReversed()) this.#heads.set(head.name, head);
+    this.#revision++;
+  }
+
+  /** What it says was made again: a value that was changed in another way. */
+  bump(): void {
+    this.#revision++;
+  }
+
+  /** The text as it was rendered last, revision 0 before the first time, and what it should be of. */
+  get facts(): { readonly index: string; readonly revision: number; readonly currentRevision: number } {
+    const { revision = 0, text: index = "" } = this.#rendered ?? {};
+    return Object.freeze({ index, revision, currentRevision: this.#revision });
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Newest first. */
+  all(): readonly VariableHead[] {
+    return [...this.#heads.values()].toReversed();
+  }
+
+  get(name: string): VariableHead | undefined {
+    return this.#heads.get(name);
+  }
+
+  /** Live variables of the user. */
+  userCount(): number {
+    let count = 0;
+    for (const head of this.#heads.values()) if (head.scope === "live") count++;
+    return count;
+  }
+
+  /** A new version: the variable moves to the front and is live. */
+  saved(image: VariableImage, code: string): void {
+    const before = this.#heads.get(image.name);
+    this.#put({
+      name: image.name,
+      kind: image.kind,
+      versions: (before?.versions ?? 0) + 1,
+      scope: "live",
+      summary: image.summary,
+      reason: image.reason,
+      code,
+      createdAt: this.#now(),
+    });
+  }
+
+  system(name: string, text: string): void {
+    if (!SYSTEM.has(name)) throw new RangeError(`Cannot set system variable: ${name}`);
+    const summary = {
+      declaration: "const",
+      type: "string",
+      size: text.length,
+      shape: `string(${text.length})`,
+      inline: null,
+      doc: "",
+    };
+    const versions = (this.#heads.get(name)?.versions ?? 0) + 1;
+    this.#put({
+      name,
+      kind: "data",
+      versions,
+      scope: "system",
+      summary,
+      reason: "",
+      code: "",
+      createdAt: this.#now(),
+    });
+  }
+
+  setScope(name: string, scope: "live" | "forgotten"): void {
+    const head = this.#heads.get(name);
+    if (head && head.scope !== "system" && head.scope !== scope) this.#put({ ...head, scope });
+  }
+
+  lost(name: string, reason: string): void {
+    const head = this.#heads.get(name);
+    if (head && head.scope === "live") this.#put({ ...head, kind: "lost", reason });
+  }
+
+  /** The text of `render`, made again only after a change. */
+  rendered(render: (heads: readonly VariableHead[]) => string): string {
+    if (this.#rendered?.revision !== this.#revision) {
+      this.#rendered = { revision: this.#revision, text: render(this.all()) };
+    }
+    return this.#rendered.text;
+  }
+
+  #put(head: VariableHead): void {
+    this.#heads.delete(head.name);
+    this.#heads.set(head.name, head);
+    this.#revision++;
+  }
+}

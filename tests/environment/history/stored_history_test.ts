@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { StoredHistory } from "../../../src/environment/history/stored_history.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { encode } from "../../../src/sandbox/codec/codec.ts";
+import { begun, block, image, iterate } from "../../conformance/store_fixtures.ts";
+
+Deno.test("StoredHistory reads versions of a variable as data, and says which are there", async () => {
+  const store = await openStore({ path: ":memory:" });
+  const { conversationId, queryId } = await begun(store);
+  for (const position of [0, 1]) {
+    const saved = [image("n", { bytes: encode({ n: position }), root: "n" })];
+    await iterate(store, { queryId, position, blocks: [block(`n = ${position}`, { saved })] });
+  }
+  const history = new StoredHistory(store);
+  assert.equal(await history.variable(conversationId, { name: "n" }), 1);
+  assert.equal(await history.variable(conversationId, { name: "n", version: 1 }), 0);
+  await assert.rejects(history.variable(conversationId, { name: "n", version: 3 }), {
+    name: "UsageError",
+    message: `Cannot find variable version 3 of n, which has 2 in conversation ${conversationId}`,
+  });
+  assert.deepEqual((await history.queries(conversationId)).map(({ status }) => status), ["running"]);
+  assert.deepEqual((await history.iterations(queryId)).map(({ number }) => number), [1, 2]);
+  await store.close();
+});
+
+Deno.test("StoredHistory takes the start of a conversation's id and refuses an unknown one", async () => {
+  const store = await openStore({ path: ":memory:" });
+  const { conversationId } = await begun(store, { text: "marmalade" });
+  const history = new StoredHistory(store);
+  const filter = { limit: 5, conversationId: conversationId.slice(0, 13) };
+  assert.equal((await history.search("marmalade", filter)).length, 1);
+  const unknown = { name: "UsageError", message: "Cannot find conversation: 00000000" };
+  await assert.rejects(history.search("marmalade", { ...filter, conversationId: "00000000" }), unknown);
+  await assert.rejects(history.variables("00000000"), unknown);
+  await store.close();
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import type { VariableImage } from "../../../src/domain/query/variable.ts";
+import { type ForkSource, forkVariables } from "../../../src/environment/variables/fork_variables.ts";
+import { VariableIndex } from "../../../src/environment/variables/variable_index.ts";
+import { decode } from "../../../src/sandbox/codec/codec.ts";
+import { dataImage } from "../_fakes.ts";
+
+function code(name: string, requires: readonly string[] = []): VariableImage {
+  const image = dataImage(name, 0);
+  return { ...image, kind: "function", bytes: new Uint8Array(), source: `function ${name}() {}`, requires };
+}
+
+/** Values of the living child, and images that are stored. */
+function source(values: Readonly<Record<string, unknown>>, stored: readonly VariableImage[] = []): ForkSource {
+  const index = new VariableIndex([], () => 1);
+  for (const image of stored) index.saved(image, "");
+  return {
+    index,
+    read: (name) =>
+      Object.hasOwn(values, name) ? Promise.resolve(values[name]) : Promise.reject(new ReferenceError(name)),
+    stored: (name) => Promise.resolve(stored.find((image) => image.name === name) ?? null),
+  };
+}
+
+Deno.test("forkVariables() takes data as it is now, not as it was stored", async () => {
+  const { images, copies } = await forkVariables(["rows"], source({ rows: [1, 2, 3] }, [dataImage("rows", [1])]));
+  assert.deepEqual(images.map(({ name, bytes }) => [name, decode(bytes)]), [["rows", [1, 2, 3]]]);
+  assert.equal(images[0]?.summary.shape, "Array(3)");
+  assert.deepEqual(copies, []);
+});
+
+Deno.test("forkVariables() takes functions with what they need, each once", async () => {
+  const stored = [code("f", ["g", "limit", "Math"]), code("g", ["f"]), dataImage("limit", 5)];
+  const { images } = await forkVariables(["f", "g"], source({ limit: 5 }, stored));
+  assert.deepEqual(images.map(({ name }) => name), ["f", "g", "limit"]);
+});
+
+Deno.test("forkVariables() copies a large text by its name", async () => {
+  const large = { ...dataImage("context", ""), bytes: new Uint8Array(), large: "sha256:00" };
+  assert.deepEqual(await forkVariables(["context"], source({}, [large])), { images: [], copies: ["context"] });
+});
+
+Deno.test("forkVariables() refuses what is not there, what is lost and what the child has itself", async () => {
+  const lost: VariableImage = { ...dataImage("gone", 0), kind: "lost", reason: "a closure" };
+  const from = source({}, [lost]);
+  await assert.rejects(
+    forkVariables(["nothing"], from),
+    /^HostCallError: Cannot hand nothing to a child query: there is/,
+  );
+  await assert.rejects(forkVariables(["gone"], from), /Cannot hand gone to a child query: a closure/);
+  await assert.rejects(forkVariables(["$query"], from), /the child has its own/);
+});

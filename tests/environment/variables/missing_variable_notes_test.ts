@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { MissingVariableNotes } from "../../../src/environment/variables/missing_variable_notes.ts";
+
+Deno.test("LostNotes tells of a variable once, and again after it had a new version", () => {
+  const notes = new MissingVariableNotes();
+  const lost = [{ name: "hold", reason: "a closure", statement: "" }];
+  notes.add(lost, () => "const hold = make()");
+  assert.deepEqual(notes.take(), ["Variable hold could not be restored: a closure; made by: const hold = make()"]);
+  notes.add(lost, () => "");
+  assert.deepEqual(notes.take(), []);
+  notes.defined("hold");
+  notes.add(lost, () => "");
+  assert.equal(notes.take().length, 1);
+});
