@@ -2,7 +2,7 @@ import type { Emit } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { QueryParts } from "../query/query_parts.ts";
-import type { ChildPoolOptions } from "./living_children.ts";
+import type { ChildPoolOptions } from "./child_pool.ts";
 
 /** What the conversation layer builds environments and queries from. */
 export type ConversationParts =

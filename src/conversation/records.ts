@@ -9,7 +9,7 @@ import type { BranchPoint } from "../domain/records/new_fork.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableDiff } from "../environment/history/diff_versions.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store/store.ts";
-import { readSettled } from "./_settled.ts";
+import { readSettled } from "./_read_settled.ts";
 import type { FoundPoint } from "./find_point.ts";
 
 /** Larger values are named, not decoded. */
@@ -147,7 +147,7 @@ export class Records {
   /** Stores the conversation in the text of an archive under new ids, in this workspace. Throws `UsageError` for what is
    * none or contradicts itself; nothing is stored then. Nothing of it is run. */
   async import(text: string, { workspace }: { readonly workspace: string }): Promise<ImportReport> {
-    const { readArchive } = await import("./read_archive.ts");
+    const { readArchive } = await import("./archive/read_archive.ts");
     return await this.#store.importConversation(readArchive(text), { workspace });
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readArchive } from "../../src/conversation/read_archive.ts";
-import { archiveText } from "../../src/conversation/archive_text.ts";
+import { readArchive } from "../../src/conversation/archive/read_archive.ts";
+import { archiveText } from "../../src/conversation/archive/archive_text.ts";
 import type { ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
 import { encode } from "../../src/sandbox/codec/codec.ts";
 import type { Branch, Store } from "../../src/persistence/store/store.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readArchive } from "../../src/conversation/read_archive.ts";
-import { archiveText } from "../../src/conversation/archive_text.ts";
+import { readArchive } from "../../src/conversation/archive/read_archive.ts";
+import { archiveText } from "../../src/conversation/archive/archive_text.ts";
 import type { StatePlace } from "../../src/domain/records/extension_state.ts";
 import type { JsonValue } from "../../src/domain/text/json_value.ts";
 import type { Store } from "../../src/persistence/store/store.ts";

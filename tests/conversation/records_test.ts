@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { archiveText } from "../../src/conversation/archive_text.ts";
+import { archiveText } from "../../src/conversation/archive/archive_text.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { archiveText } from "../../src/conversation/archive_text.ts";
+import { archiveText } from "../../src/conversation/archive/archive_text.ts";
 import type { StatePlace } from "../../src/domain/records/extension_state.ts";
 import type { BranchPoint } from "../../src/domain/records/new_fork.ts";
 import type { Store } from "../../src/persistence/store/store.ts";

@@ -32,17 +32,17 @@ async function piecesOf(
   { branch, format }: { readonly branch: Conversation; readonly format: ExportFormat },
 ): Promise<Iterable<string>> {
   if (format === "json") {
-    const { archiveText } = await import("../../conversation/archive_text.ts");
+    const { archiveText } = await import("../../conversation/archive/archive_text.ts");
     return archiveText(await conversations.records.archive(branch));
   }
   const recording = await conversations.recording(branch);
   const tree = branchLines(await conversations.branches(branch.conversationId), { shown: branch.branchId });
   const branches = tree.map(visibleText);
   if (format === "md") {
-    const { exportMarkdown } = await import("../../conversation/export_markdown.ts");
+    const { exportMarkdown } = await import("../../conversation/export/markdown.ts");
     return [exportMarkdown(recording, { branches })];
   }
-  const { exportHtml } = await import("../../conversation/export_html.ts");
+  const { exportHtml } = await import("../../conversation/export/html.ts");
   return [exportHtml(recording, { branches })];
 }
 

@@ -75,16 +75,16 @@ function exported({ conversations }: HttpParts): HttpRoute {
       const name = `vis-${conversation.conversationId}.${format}`;
       const headers = { "content-disposition": `attachment; filename="${name}"`, "cache-control": "no-store" };
       if (format === "html") {
-        const { exportHtml } = await import("../../conversation/export_html.ts");
+        const { exportHtml } = await import("../../conversation/export/html.ts");
         const text = exportHtml(await conversations.recording(conversation));
         return new Response(text, { headers: { ...headers, "content-type": "text/html; charset=utf-8" } });
       }
       if (format === "md") {
-        const { exportMarkdown } = await import("../../conversation/export_markdown.ts");
+        const { exportMarkdown } = await import("../../conversation/export/markdown.ts");
         const text = exportMarkdown(await conversations.recording(conversation), { branches: [] });
         return new Response(text, { headers: { ...headers, "content-type": "text/markdown; charset=utf-8" } });
       }
-      const { archiveText } = await import("../../conversation/archive_text.ts");
+      const { archiveText } = await import("../../conversation/archive/archive_text.ts");
       const pieces = archiveText(await conversations.records.archive(conversation));
       const body = ReadableStream.from(pieces).pipeThrough(new TextEncoderStream());
       return new Response(body, { headers: { ...headers, "content-type": "application/json; charset=utf-8" } });

@@ -1,8 +1,8 @@
 /** What was stored is read back or refused: docs/decisions/0023-verified-reads.md. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { archiveText } from "../../../src/conversation/archive_text.ts";
-import { readArchive } from "../../../src/conversation/read_archive.ts";
+import { archiveText } from "../../../src/conversation/archive/archive_text.ts";
+import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";

@@ -1,6 +1,6 @@
-import { clip } from "../domain/text/clip.ts";
-import type { RecordedIteration, RecordedQuery } from "../domain/records/recording.ts";
-import { visibleText } from "../domain/text/visible_text.ts";
+import { clip } from "../../domain/text/clip.ts";
+import type { RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 
 /** Longer texts are cut for reading; the JSON export has them whole. */
 const MAX_CHARS = 100_000;

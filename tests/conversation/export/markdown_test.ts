@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { exportMarkdown } from "../../src/conversation/export_markdown.ts";
-import { hostileRecording, recordedQuery, recording } from "./_recordings.ts";
+import { exportMarkdown } from "../../../src/conversation/export/markdown.ts";
+import { hostileRecording, recordedQuery, recording } from "../_recordings.ts";
 
 /** The lines outside quotes and fences. */
 function ownLines(text: string): string[] {

@@ -1,4 +1,4 @@
-import type { ConversationArchive } from "../domain/records/conversation_archive.ts";
+import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
 
 /** An archive of before scopes had a history: what its variables name as their scope, as changes at the newest moment of
  * their branch. Others come back as they are. */

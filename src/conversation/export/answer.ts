@@ -1,4 +1,4 @@
-import { codeHtml } from "./export_code.ts";
+import { codeHtml } from "./code.ts";
 
 type Escaped = (text: string) => string;
 

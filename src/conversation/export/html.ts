@@ -1,12 +1,12 @@
 import { Buffer } from "node:buffer";
-import { oneLine } from "../domain/text/clip.ts";
-import type { Image } from "../domain/images/image.ts";
-import { imageMediaType } from "../domain/images/media_type.ts";
-import type { RecordedIteration, RecordedQuery, Recording } from "../domain/records/recording.ts";
-import { answerHtml } from "./export_answer.ts";
-import { codeHtml } from "./export_code.ts";
-import { endFacts, minute, pageText, resultParts } from "./export_parts.ts";
-import { EXPORT_STYLE } from "./export_style.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import type { Image } from "../../domain/images/image.ts";
+import { imageMediaType } from "../../domain/images/media_type.ts";
+import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/records/recording.ts";
+import { answerHtml } from "./answer.ts";
+import { codeHtml } from "./code.ts";
+import { endFacts, minute, pageText, resultParts } from "./parts.ts";
+import { EXPORT_STYLE } from "./style.ts";
 
 /** A conversation as one page of HTML without scripts, which loads nothing. All stored text is escaped. */
 export function exportHtml(

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { archiveDigest } from "../../src/conversation/archive_digest.ts";
-import { archiveText } from "../../src/conversation/archive_text.ts";
-import { readArchive } from "../../src/conversation/read_archive.ts";
-import { readRecording } from "../../src/conversation/read_recording.ts";
-import type { ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
-import { UsageError } from "../../src/domain/errors.ts";
-import { valueOf } from "../../src/environment/history/history.ts";
-import { openStore } from "../../src/persistence/open_store.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
-import { readAll, richConversation } from "../conformance/store_archive.ts";
+import { archiveDigest } from "../../../src/conversation/archive/archive_digest.ts";
+import { archiveText } from "../../../src/conversation/archive/archive_text.ts";
+import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
+import { readRecording } from "../../../src/conversation/read_recording.ts";
+import type { ConversationArchive } from "../../../src/domain/records/conversation_archive.ts";
+import { UsageError } from "../../../src/domain/errors.ts";
+import { valueOf } from "../../../src/environment/history/history.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import type { Store } from "../../../src/persistence/store/store.ts";
+import { readAll, richConversation } from "../../conformance/store_archive.ts";
 
 async function archiveOf(store: Store): Promise<string> {
   const { conversationId } = await richConversation(store);

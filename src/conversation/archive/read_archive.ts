@@ -6,11 +6,11 @@ import {
   ARCHIVE_VERSION,
   type ConversationArchive,
   conversationArchive,
-} from "../domain/records/conversation_archive.ts";
-import { clip } from "../domain/text/clip.ts";
-import { UsageError } from "../domain/errors.ts";
-import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
-import { decode } from "../sandbox/codec/codec.ts";
+} from "../../domain/records/conversation_archive.ts";
+import { clip } from "../../domain/text/clip.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import { decode } from "../../sandbox/codec/codec.ts";
 import { archiveDigest } from "./archive_digest.ts";
 import { withScopeChanges } from "./_old_scopes.ts";
 

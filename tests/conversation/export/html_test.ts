@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { exportHtml } from "../../src/conversation/export_html.ts";
-import { answerHtml } from "../../src/conversation/export_answer.ts";
-import { codeHtml } from "../../src/conversation/export_code.ts";
-import { hostileRecording, recordedIteration, recordedQuery, recording } from "./_recordings.ts";
-import { cpuMs } from "../helpers/cpu_ms.ts";
+import { exportHtml } from "../../../src/conversation/export/html.ts";
+import { answerHtml } from "../../../src/conversation/export/answer.ts";
+import { codeHtml } from "../../../src/conversation/export/code.ts";
+import { hostileRecording, recordedIteration, recordedQuery, recording } from "../_recordings.ts";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 /** Names of the elements and of their attributes. */
 function markup(page: string): { readonly tags: Set<string>; readonly attributes: Set<string> } {

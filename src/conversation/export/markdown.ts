@@ -1,5 +1,5 @@
-import type { RecordedIteration, RecordedQuery, Recording } from "../domain/records/recording.ts";
-import { endFacts, minute, pageText, resultParts } from "./export_parts.ts";
+import type { RecordedIteration, RecordedQuery, Recording } from "../../domain/records/recording.ts";
+import { endFacts, minute, pageText, resultParts } from "./parts.ts";
 
 /** A conversation as Markdown for reading. Stored text stands in quotes and fences that it cannot leave; a request or an
  * answer with HTML or images in it stands in a fence too, so that no page that shows it loads or runs anything. */

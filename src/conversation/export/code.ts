@@ -1,4 +1,4 @@
-import { codeTokens } from "../domain/text/code_tokens.ts";
+import { codeTokens } from "../../domain/text/code_tokens.ts";
 
 /** TypeScript as HTML: comments, strings, keywords and numbers in spans, all of it through `escaped`. */
 export function codeHtml(code: string, escaped: (text: string) => string): string {

@@ -1,7 +1,7 @@
-import { MAX_ARCHIVE_BYTES } from "../domain/records/archive_limits.ts";
-import type { ConversationArchive } from "../domain/records/conversation_archive.ts";
-import { UsageError } from "../domain/errors.ts";
-import { visibleText } from "../domain/text/visible_text.ts";
+import { MAX_ARCHIVE_BYTES } from "../../domain/records/archive_limits.ts";
+import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { visibleText } from "../../domain/text/visible_text.ts";
 import { archiveDigest } from "./archive_digest.ts";
 
 /** An archive as the text of a JSON file, piece by piece; each row on a line of its own. Throws `UsageError` when it gets
