@@ -46,7 +46,7 @@ Deno.test("a run loads no schema library, no differ and no other package before 
   const { packages } = await loadedWith([
     "src/app.ts",
     "src/channels/cli/cli.ts",
-    "src/channels/cli/run_command.ts",
+    "src/channels/cli/commands/run.ts",
     "src/app/open_session.ts",
   ]);
   const others = [...packages].filter(([name]) => !ALLOWED.includes(name));

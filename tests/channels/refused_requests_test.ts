@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { methods } from "@agentclientprotocol/sdk";
 import { join } from "node:path";
 import type { Session } from "../../src/channels/channel.ts";
-import { runCommand, type RunFlags } from "../../src/channels/cli/run_command.ts";
+import { runCommand, type RunFlags } from "../../src/channels/cli/commands/run.ts";
 import { ChatController } from "../../src/channels/tui/chat.ts";
 import type { Outgoing } from "../../src/channels/tui/outgoing.ts";
 import { DEFAULT_PREFS } from "../../src/channels/tui/panels/prefs.ts";

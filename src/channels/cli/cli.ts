@@ -1,8 +1,8 @@
 import { type Command, CommanderError } from "commander";
 import type { Io, Services } from "../channel.ts";
-import { describeError } from "./exit_code.ts";
-import { buildProgram } from "./program.ts";
-import { terminalText } from "./terminal_text.ts";
+import { describeError } from "./output/exit_code.ts";
+import { buildProgram } from "./program/program.ts";
+import { terminalText } from "./output/terminal_text.ts";
 
 /** What a group does where nothing follows its name. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   const program = buildProgram({ services, io, finish: (told) => code = told }, { only });
   try {
     if (first === "" || first.startsWith("-") && !COMMON.includes(first)) {
-      const { screenCommand } = await import("./screen_command.ts");
+      const { screenCommand } = await import("./commands/screen.ts");
       return await screenCommand({ services, io, help: () => program.outputHelp() });
     }
     const done = await extensionCommand(args, { program, services, io });

@@ -1,0 +1,55 @@
+import { oneLine } from "../../../domain/text/clip.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+const TICK_MS = 1_000;
+/** What is over sooner needs no time beside it. */
+const SHOWN_FROM_MS = 2_000;
+
+/** The last line of a terminal: what goes on now and for how long. It stands until it is cleared. */
+export class LiveLine {
+  readonly #write: (text: string) => void;
+  readonly #width: () => number;
+  readonly #paint: (text: string) => string;
+  readonly #now: () => number;
+  /** "" where none stands. */
+  #text = "";
+  #since = 0;
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor({ write, width, paint, now = Date.now }: {
+    readonly write: (text: string) => void;
+    readonly width: () => number;
+    readonly paint: (text: string) => string;
+    readonly now?: () => number;
+  }) {
+    this.#write = write;
+    this.#width = width;
+    this.#paint = paint;
+    this.#now = now;
+  }
+
+  show(text: string): void {
+    const line = oneLine(terminalText(text), this.#width() - 1);
+    if (line === this.#text) return;
+    this.clear();
+    this.#text = line;
+    this.#since = this.#now();
+    this.#write(this.#paint(line));
+    this.#timer = setInterval(() => this.tick(), TICK_MS);
+  }
+
+  /** Draws the line again with its time. */
+  tick(): void {
+    const ms = this.#now() - this.#since;
+    if (this.#text === "" || ms < SHOWN_FROM_MS) return;
+    const time = ` ${Math.floor(ms / 1000)} s`;
+    this.#write(`\r\x1b[2K${this.#paint(`${oneLine(this.#text, this.#width() - 1 - time.length)}${time}`)}`);
+  }
+
+  clear(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    if (this.#text !== "") this.#write("\r\x1b[2K");
+    this.#text = "";
+  }
+}

@@ -1,0 +1,173 @@
+import pc from "picocolors";
+import type { BlockResult } from "../../../domain/query/block_result.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
+import { retryLine } from "../../../domain/query/retry_line.ts";
+import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
+import { QueryProgress } from "../../../domain/query/query_progress.ts";
+import type { Io } from "../../channel.ts";
+import { diffLines } from "../output/diff_lines.ts";
+import { LiveLine } from "./live_line.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+/** Shows a running query on stderr: a line per block and its outcome, and on a terminal a live line below them that
+ * disappears. `verbose` shows whole blocks and results. */
+export class Progress {
+  readonly #io: Io;
+  readonly #verbose: boolean;
+  readonly #color: ReturnType<typeof pc.createColors>;
+  readonly #live: LiveLine;
+  readonly #progress = new QueryProgress();
+  /** Why the last iteration failed; told once it is known whether the query ends with it, whose answer says the same. */
+  #held: { readonly at: string; readonly reason: string } | null = null;
+
+  constructor(io: Io, options: { readonly verbose: boolean }) {
+    this.#io = io;
+    this.#verbose = options.verbose;
+    this.#color = pc.createColors(io.stderrColor);
+    this.#live = new LiveLine({ write: io.stderr, width: () => this.#width(), paint: this.#color.dim });
+  }
+
+  show(event: QueryEvent): void {
+    this.#release(event);
+    this.#progress.take(event);
+    if (isChild(event)) return this.#child(event);
+    const at = event.iteration === null ? "" : `[${event.iteration}] `;
+    switch (event.type) {
+      case "started":
+        return this.#waiting();
+      case "block_started":
+        this.#code(at, event.code);
+        return this.#status(at);
+      case "thinking":
+      case "code":
+        return this.#status(at);
+      case "block_finished":
+        return this.#result(event.result);
+      case "host_call":
+        for (const diff of event.diffs ?? []) this.#diff(diff);
+        return event.phase === "start" ? this.#status(at) : undefined;
+      case "retrying":
+        return this.#retrying(at, event);
+      case "iteration_finished":
+        return this.#finished(at, event);
+      case "final":
+      case "failed":
+      case "cancelled":
+        return this.clear();
+      default:
+        return;
+    }
+  }
+
+  /** A query inside the query: one line when it ends, a live one meanwhile. */
+  #child(event: QueryEvent): void {
+    const { child, children } = this.#progress;
+    const task = oneLine(child?.task ?? "", 60);
+    if (isEnd(event)) {
+      const { status, reason, iterations, answer } = event.result;
+      const mark = status === "done" ? this.#color.green("✓") : this.#color.red("✗");
+      const text = oneLine(terminalText(status === "done" ? answer : reason), 80);
+      return this.painted(`    ${this.#color.dim(`↳ ${task} (${iterations})`)} ${mark} ${text}`);
+    }
+    const at = `↳ [${event.iteration ?? 0}] `;
+    if (event.type === "retrying") return this.#retrying(at, event);
+    const more = children.size > 1 ? ` (+${children.size - 1})` : "";
+    if (event.type !== "usage") this.#status(at, `${task}${more}`);
+  }
+
+  /** On a terminal it stands until something comes; elsewhere it is a line, or a long wait would look like the end. */
+  #retrying(at: string, event: Extract<QueryEvent, { type: "retrying" }>): void {
+    const text = `${at}${retryLine(event)}`;
+    if (this.#io.stderrIsTerminal) return this.#live.show(text);
+    this.painted(this.#color.dim(oneLine(terminalText(text), 220)));
+  }
+
+  #waiting(): void {
+    this.#status("");
+  }
+
+  /** Characters of a line: the terminal's, 100 where there is none. */
+  #width(): number {
+    return this.#io.stderrIsTerminal ? Math.max(24, this.#io.columns()) : 100;
+  }
+
+  /** Removes the live line. */
+  clear(): void {
+    this.#live.clear();
+  }
+
+  /** A line of its own on stderr. */
+  line(text: string): void {
+    this.painted(terminalText(text));
+  }
+
+  /** A line that holds our own colours. */
+  painted(text: string): void {
+    this.clear();
+    this.#io.stderr(`${text}\n`);
+  }
+
+  #status(at: string, text: string = this.#progress.doing): void {
+    if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`);
+  }
+
+  #code(at: string, written: string): void {
+    const code = terminalText(written);
+    if (!this.#verbose) {
+      return this.painted(`${this.#color.dim(at)}${this.#color.cyan(oneLine(code, this.#width() - at.length))}`);
+    }
+    const lines = code.trimEnd().split("\n");
+    for (const [index, line] of lines.entries()) {
+      this.painted(`${this.#color.dim(index === 0 ? at : " ".repeat(at.length))}${this.#color.cyan(line)}`);
+    }
+  }
+
+  #result(result: BlockResult): void {
+    const time = this.#color.dim(` ${Math.round(result.ms)} ms`);
+    const width = this.#verbose ? 2000 : this.#width() - 16; // indent, mark and time beside it
+    if (result.stdout && this.#verbose) this.#indented(terminalText(result.stdout.trimEnd()), this.#color.dim);
+    if (result.ok) {
+      const preview = terminalText(result.preview);
+      const text = result.outcome === "none" ? "" : this.#verbose ? preview : oneLine(preview, width);
+      return this.#indented(`${this.#color.green("✓")} ${text.slice(0, width)}${time}`);
+    }
+    const { error } = result;
+    const text = error ? `${error.name}: ${error.message}` : result.outcome;
+    this.#indented(`${this.#color.red("✗")} ${oneLine(terminalText(text), 300)}${time}`);
+  }
+
+  /** How a file was changed, where somebody looks on. */
+  #diff(diff: string): void {
+    if (!this.#io.stderrIsTerminal) return;
+    for (const line of diffLines(diff, { color: this.#io.stderrColor, most: this.#verbose ? 400 : 24 })) {
+      this.painted(`    ${line}`);
+    }
+  }
+
+  #indented(text: string, paint: (text: string) => string = (same) => same): void {
+    for (const line of text.split("\n")) this.painted(`    ${paint(line)}`);
+  }
+
+  #finished(at: string, event: Extract<QueryEvent, { type: "iteration_finished" }>): void {
+    const ran = this.#progress.step?.blocks.some(({ result }) => result !== null) ?? false;
+    if (event.outcome === "failed" && ran) return this.#waiting();
+    if (event.outcome === "failed") this.#held = { at, reason: event.reason ?? "" };
+    else if (event.outcome === "refused") this.#unused(at, `answer refused: ${event.reason ?? ""}`);
+    else if (event.outcome === "empty") {
+      this.painted(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
+    } else if (event.reason !== null) this.#unused(at, event.reason);
+    if (event.outcome !== "final") this.#waiting();
+  }
+
+  #release(event: QueryEvent): void {
+    const held = this.#held;
+    if (held === null) return;
+    this.#held = null;
+    if (!isChild(event) && event.type === "failed" && event.result.answer.includes(held.reason)) return;
+    this.#unused(held.at, `no usable reply: ${held.reason}`);
+  }
+
+  #unused(at: string, text: string): void {
+    this.painted(`${this.#color.dim(at)}${this.#color.yellow(oneLine(terminalText(text), 220))}`);
+  }
+}

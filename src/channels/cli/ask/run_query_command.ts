@@ -1,0 +1,88 @@
+import type { AskOptions } from "../../../conversation/send_options.ts";
+import type { QueryEvent } from "../../../domain/query/query_event.ts";
+import { hasAnswer, type QueryResult } from "../../../domain/query/query_result.ts";
+import type { Io } from "../../channel.ts";
+import { exitCodeOf } from "../output/exit_code.ts";
+import { Progress } from "./progress.ts";
+import { terminalText } from "../output/terminal_text.ts";
+import { Trace } from "./trace.ts";
+
+export interface QueryCommandFlags {
+  readonly output: "text" | "json" | "jsonl";
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly trace?: boolean;
+}
+
+interface QueryCommand {
+  readonly io: Io;
+  readonly flags: QueryCommandFlags;
+  /** Whether only an answer that satisfied its schema is one: whoever reads stdout can rely on it. */
+  readonly schema: boolean;
+  /** Begins the query; the progress is for what a user should know before. */
+  readonly begin: (options: Pick<AskOptions, "signal" | "emit">, progress: Progress) => Promise<QueryResult>;
+  /** All that the query did, for `--trace` in JSON. */
+  readonly traceOf?: (result: QueryResult) => Promise<object | null>;
+}
+
+/** One query: progress on stderr, the answer alone on stdout. Ctrl-C cancels it. Resolves with the exit code. */
+export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
+  const progress = new Progress(io, { verbose: flags.verbose || flags.trace === true });
+  const trace = flags.trace && !flags.quiet ? new Trace(io, (text) => progress.painted(text)) : null;
+  const controller = new AbortController();
+  const stop = io.onInterrupt(() => controller.abort());
+  try {
+    const emit = (event: QueryEvent): void => show(event, { io, flags, progress, trace });
+    const result = await begin({ signal: controller.signal, emit }, progress);
+    progress.clear();
+    const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
+    const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};
+    print({ ...result, ...traced }, { io, flags, isAnswer });
+    const failure = isAnswer ? result.reason === "unstored" && result.notes.at(-1) : result.answer;
+    if (failure) io.stderr(`vis: ${terminalText(failure)}\n`);
+    if (!flags.quiet) progress.line(summary(result));
+    return exitCodeOf(result);
+  } finally {
+    progress.clear();
+    stop();
+  }
+}
+
+function show(
+  event: QueryEvent,
+  { io, flags, progress, trace }: {
+    readonly io: Io;
+    readonly flags: QueryCommandFlags;
+    readonly progress: Progress;
+    readonly trace: Trace | null;
+  },
+): void {
+  if (flags.output === "jsonl") io.stdout(`${JSON.stringify(event)}\n`);
+  trace?.show(event);
+  if (!flags.quiet) progress.show(event);
+}
+
+function print(
+  result: QueryResult,
+  { io, flags, isAnswer }: { readonly io: Io; readonly flags: QueryCommandFlags; readonly isAnswer: boolean },
+): void {
+  if (flags.output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
+  if (flags.output === "text" && isAnswer) {
+    const answer = io.stdoutIsTerminal ? terminalText(result.answer) : result.answer;
+    io.stdout(answer.endsWith("\n") ? answer : `${answer}\n`);
+  }
+}
+
+function summary(result: QueryResult): string {
+  const { iterations, usage, costUsd, ms, reason, status } = result;
+  const parts = [
+    `${iterations} iteration${iterations === 1 ? "" : "s"}`,
+    `${(ms / 1000).toFixed(1)} s`,
+    `${usage.input} in + ${usage.output} out tokens`,
+  ];
+  if (costUsd === null) parts.push("price unknown");
+  else if (costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
+  if (status !== "done") parts.unshift(`${status}: ${reason}`);
+  const notes = reason === "unstored" ? result.notes.slice(0, -1) : result.notes;
+  return [parts.join(" · "), ...notes].join("\n");
+}

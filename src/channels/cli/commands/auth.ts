@@ -1,0 +1,133 @@
+import { BOT_LOGIN } from "../../../domain/reports/bot_login.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
+import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
+import type { KeyReport } from "../../../domain/reports/provider_report.ts";
+import type { Io, ProviderAdmin, Services } from "../../channel.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+type Output = "text" | "json";
+
+/** Keys that a service may refuse before this gives up. */
+const TRIES = 3;
+
+/** `vis auth login|status|logout`. No key is printed, nor taken from the command line, where others could read it. */
+export class AuthCommand {
+  readonly #services: Services;
+  readonly #io: Io;
+
+  constructor({ services, io }: { readonly services: Services; readonly io: Io }) {
+    this.#services = services;
+    this.#io = io;
+  }
+
+  async login(
+    provider: string | undefined,
+    flags: { readonly keyStdin: boolean; readonly domain: string },
+  ): Promise<number> {
+    const admin = await this.#services.providerAdmin({});
+    const name = provider ?? await this.#choose(admin);
+    if (name === null) return 0;
+    const kind = await admin.loginKind(name);
+    if (kind === "device-login" && !flags.keyStdin) return await this.#deviceLogin(name, { admin, ...flags });
+    const key = flags.keyStdin ? (await this.#io.readStdin()).trim() : await this.#askKey(name, admin);
+    const path = await admin.saveKey(name, key);
+    this.#io.stderr(`vis: the key of ${name} is kept in ${terminalText(path)}\n`);
+    if (!flags.keyStdin) await this.#sayNext(name, admin);
+    return 0;
+  }
+
+  /** Null where nothing is left to do. */
+  async #choose(admin: ProviderAdmin): Promise<string | null> {
+    if (!this.#io.stdinIsTerminal || !this.#io.stderrIsTerminal) {
+      throw new UsageError(`Cannot log in: name the provider, one of ${admin.loginNames().join(", ")}`);
+    }
+    const { chooseLogin } = await import("./choose_login.ts");
+    const { name, need } = await chooseLogin(await admin.loginChoices(), this.#io);
+    if (need !== "optional") return name;
+    this.#io.stderr(`vis: ${name} needs no key\n`);
+    await this.#sayNext(name, admin);
+    return null;
+  }
+
+  /** A key that the service does not refuse. */
+  async #askKey(provider: string, admin: ProviderAdmin): Promise<string> {
+    for (let time = 1;; time++) {
+      const key = (await this.#io.askSecret(`Key of ${provider}: `)).trim();
+      const abort = new AbortController();
+      const stop = this.#io.onInterrupt(() => abort.abort());
+      const trial = await admin.tryKey(provider, key, abort.signal).finally(stop);
+      if (trial === null) return key;
+      const { state, found } = trial;
+      if (abort.signal.aborted) throw new Cancelled("Cancelled");
+      const said = terminalText(oneLine(found, 200));
+      if (state === "works") this.#io.stderr(`vis: ${provider} takes the key: ${said}\n`);
+      if (state === "unknown") this.#io.stderr(`vis: the key could not be tried: ${said}\n`);
+      if (state !== "refused") return key;
+      if (time === TRIES) throw new ConfigError(`Cannot keep this key: ${provider} refused it: ${said}`);
+      this.#io.stderr(`vis: ${provider} refused the key: ${said}\n`);
+    }
+  }
+
+  async #sayNext(provider: string, admin: ProviderAdmin): Promise<void> {
+    if (provider === BOT_LOGIN) return this.#io.stderr("vis: now: vis telegram\n");
+    const { providers } = await admin.providers({ check: false, signal: new AbortController().signal });
+    const first = providers.find(({ root }) => root)?.name ?? provider;
+    const run = (flag: string): string => `vis run ${flag}"What is in this folder?"`;
+    const next = first === provider
+      ? run("")
+      : `${run(`--provider ${provider} `)}, or vis config set provider ${provider}, since ${first} comes first now`;
+    this.#io.stderr(`vis: now: ${terminalText(next)}\n`);
+  }
+
+  async status(flags: { readonly output: Output }): Promise<number> {
+    const admin = await this.#services.providerAdmin({});
+    const keys = await admin.keys();
+    if (flags.output === "json") this.#io.stdout(`${JSON.stringify(keys, null, 2)}\n`);
+    else if (keys.length === 0) this.#io.stdout("No provider is configured and no key was found: vis auth login\n");
+    else for (const key of keys) this.#io.stdout(`${terminalText(line(key))}\n`);
+    return 0;
+  }
+
+  async logout(provider: string): Promise<number> {
+    const admin = await this.#services.providerAdmin({});
+    const removed = await admin.logout(provider);
+    this.#io.stderr(`vis: ${removed ? "removed the key of" : "no key was kept for"} ${terminalText(provider)}\n`);
+    const left = (await admin.keys()).find((key) => key.provider === provider && key.from !== "");
+    if (left) this.#io.stderr(`vis: ${left.from} still has one\n`);
+    return 0;
+  }
+
+  async #deviceLogin(
+    provider: string,
+    { admin, domain }: { readonly admin: ProviderAdmin; readonly domain: string },
+  ): Promise<number> {
+    const abort = new AbortController();
+    const stop = this.#io.onInterrupt(() => abort.abort());
+    try {
+      const path = await admin.deviceLogin(provider, {
+        domain,
+        signal: abort.signal,
+        onCode: ({ userCode, verificationUri }) => {
+          const text = `Open ${verificationUri} and enter the code ${userCode}`;
+          this.#io.stderr(`${terminalText(text)}\nWaiting…\n`);
+        },
+      });
+      this.#io.stderr(`vis: logged in; the login of ${provider} is kept in ${terminalText(path)}\n`);
+      await this.#sayNext(provider, admin);
+      return 0;
+    } finally {
+      stop();
+    }
+  }
+}
+
+function line({ provider, shown, from, need, mend }: KeyReport): string {
+  const state = shown !== ""
+    ? `${shown} from ${from}`
+    : mend !== ""
+    ? `missing: ${mend}`
+    : need === "optional"
+    ? from === "" ? "none needed" : `from ${from}`
+    : "none";
+  return `${provider.padEnd(18)} ${state}`;
+}

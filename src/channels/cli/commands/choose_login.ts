@@ -1,0 +1,31 @@
+import { UsageError } from "../../../domain/errors.ts";
+import type { LoginChoice } from "../../../domain/reports/provider_report.ts";
+import type { Io } from "../../channel.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+const TRIES = 3;
+
+/** Shows what there is, and asks for its number or name; the beginning of a name will do. Rejects with `Cancelled` as
+ * `Io.askLine` does, and with `UsageError` after three answers that name nothing. */
+export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Promise<LoginChoice> {
+  const width = Math.max(...choices.map(({ name }) => name.length));
+  const lines = choices.map(({ name, title, need }, at) => {
+    const key = need === "optional" ? " (needs no key)" : need === "device-login" ? " (on a page)" : "";
+    return `${String(at + 1).padStart(3)}  ${name.padEnd(width)}  ${title}${key}`;
+  });
+  io.stderr(`Log in to which provider?\n\n${lines.map(terminalText).join("\n")}\n\n`);
+  for (let time = 0; time < TRIES; time++) {
+    const answer = (await io.askLine("Number or name (Ctrl-C leaves): ")).toLowerCase();
+    const found = pick(answer, choices);
+    if (found) return found;
+    if (answer !== "") io.stderr(`vis: ${terminalText(answer)} is none of them\n`);
+  }
+  throw new UsageError(`Cannot log in: name the provider, one of ${choices.map(({ name }) => name).join(", ")}`);
+}
+
+function pick(answer: string, choices: readonly LoginChoice[]): LoginChoice | undefined {
+  if (answer === "") return undefined;
+  if (/^\d+$/.test(answer)) return choices[Number(answer) - 1];
+  const begun = choices.filter(({ name }) => name.startsWith(answer));
+  return choices.find(({ name }) => name === answer) ?? (begun.length === 1 ? begun[0] : undefined);
+}

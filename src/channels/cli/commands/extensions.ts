@@ -1,0 +1,121 @@
+import type { ExtensionFacts, TrustFacts } from "../../../domain/reports/extension_report.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import type { ExtensionAdmin, Io, Services } from "../../channel.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+interface Parts {
+  readonly services: Services;
+  readonly io: Io;
+  readonly flags: { readonly json: boolean; readonly cwd?: string };
+}
+
+const MIN_HASH = 12;
+
+/** `vis extensions …`; each resolves with the exit code. */
+export class ExtensionsCommand {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async list(): Promise<number> {
+    const all = await (await this.#admin()).list();
+    return this.#tell(all, all.map(factLine));
+  }
+
+  async show(name: string): Promise<number> {
+    const { text, ...facts } = await (await this.#admin()).show(name);
+    return this.#tell({ ...facts, text }, [factLine(facts), "", text]);
+  }
+
+  /** 1 where something failed. */
+  async check(path: string | null): Promise<number> {
+    const checks = await (await this.#admin()).check(path);
+    const lines = checks.map(({ what, ok, found }) => `${ok ? "✓" : "✗"} ${what}${found ? `  ${found}` : ""}`);
+    this.#tell(checks, lines);
+    return checks.every(({ ok }) => ok) ? 0 : 1;
+  }
+
+  async create(name: string): Promise<number> {
+    const folder = await (await this.#admin()).create(name);
+    return this.#tell({ folder }, [
+      `Written to ${folder}`,
+      `Try it with: vis extensions check ${name}`,
+      `Use it with: vis run --extension ${name} "…", or vis extensions add ${name}`,
+    ]);
+  }
+
+  async add(from: string, options: { readonly replace: boolean }): Promise<number> {
+    const folder = await (await this.#admin()).add(from, options);
+    return this.#tell({ folder }, [`Added ${folder}`]);
+  }
+
+  async remove(name: string): Promise<number> {
+    const folder = await (await this.#admin()).remove(name);
+    return this.#tell({ folder }, [`Removed ${folder}`]);
+  }
+
+  /** Without consent it only shows; 1 where something is left that is not trusted. */
+  async trust(
+    path: string | null,
+    { yes, hash, remove }: { readonly yes: boolean; readonly hash?: string; readonly remove: boolean },
+  ): Promise<number> {
+    const admin = await this.#admin();
+    const found = await admin.trustable(path);
+    if (remove) {
+      for (const one of found) await admin.distrust(one.path);
+      return this.#tell(
+        found.map((one) => ({ ...one, trusted: false })),
+        found.map((one) => `Not trusted: ${one.path}`),
+      );
+    }
+    if (hash !== undefined && hash.length < MIN_HASH) {
+      throw new UsageError(`Cannot trust by hash ${hash}: at least ${MIN_HASH} characters are needed`);
+    }
+    const chosen = found.filter((one) => hash === undefined ? yes : one.hash.startsWith(hash));
+    if (hash !== undefined && chosen.length === 0) {
+      throw new UsageError(`Cannot trust ${hash}: nothing here has this hash`);
+    }
+    for (const one of chosen) await admin.trust(one);
+    const told = found.map((one) => ({ ...one, trusted: one.trusted || chosen.includes(one) }));
+    const open = told.filter(({ trusted }) => !trusted);
+    const last = told.length === 0
+      ? ["This project has no extensions"]
+      : open.length > 0
+      ? ["Extensions run with your rights. Read them, then: vis extensions trust --yes"]
+      : [];
+    this.#tell(told, [...told.flatMap(trustLines), ...last]);
+    return open.length === 0 ? 0 : 1;
+  }
+
+  async #admin(): Promise<ExtensionAdmin> {
+    return await this.#parts.services.extensionAdmin({ cwd: this.#parts.flags.cwd });
+  }
+
+  #tell(value: unknown, lines: readonly string[]): number {
+    const { io, flags } = this.#parts;
+    if (flags.json) io.stdout(`${JSON.stringify(value, null, 2)}\n`);
+    else for (const line of lines) io.stdout(`${terminalText(line)}\n`);
+    return 0;
+  }
+}
+
+function factLine({ name, place, state, version, alias, doc, path, reason, commands }: ExtensionFacts): string {
+  const from = path === "" ? place : `${place} ${path}`;
+  if (state !== "loaded") return `${state === "off" ? "○" : "✗"} ${name}  ${from}\n    ${reason}`;
+  const adds = commands.length > 0 ? `  (vis ${commands.join(", vis ")})` : "";
+  return `✓ ${name} ${version}  ${alias}  ${doc}${adds}  [${from}]`;
+}
+
+function trustLines({ path, hash, trusted, files, extensions }: TrustFacts): readonly string[] {
+  return [
+    `${trusted ? "trusted" : "not trusted"}  ${path}`,
+    `  sha256 ${hash}`,
+    ...extensions.map(({ namespace, version, requires, allow }) => {
+      const asks = [...requires.map((one) => `requires ${one}`), ...allow.map((one) => `allows the sandbox ${one}`)];
+      return `  ${namespace} ${version}${asks.length > 0 ? `: ${asks.join(", ")}` : ""}`;
+    }),
+    ...files.map((file) => `    ${file.path} (${file.bytes} bytes)`),
+  ];
+}

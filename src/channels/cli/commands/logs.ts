@@ -1,0 +1,63 @@
+import { REAL_CLOCK } from "../../../domain/kit/clock.ts";
+import type { LogRow } from "../../../domain/records/archive.ts";
+import { clip, oneLine } from "../../../domain/text/clip.ts";
+import type { LogEntry } from "../../../domain/records/log_entry.ts";
+import type { Io, Services } from "../../channel.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+export interface LogsFlags {
+  readonly level: LogEntry["level"];
+  readonly conversation?: string | undefined;
+  readonly query?: string | undefined;
+  readonly since?: number | undefined;
+  readonly limit: number;
+  readonly follow: boolean;
+  readonly db?: string | undefined;
+  readonly json: boolean;
+}
+
+const AT_ONCE = 500;
+const PAUSE_MS = 500;
+const DATA_CHARS = 1_000;
+
+/** `vis logs`: a line an entry, oldest first; with `--follow` until Ctrl-C. `pause` waits between two looks. */
+export async function logsCommand(
+  { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }: {
+    readonly services: Services;
+    readonly io: Io;
+    readonly flags: LogsFlags;
+    readonly pause?: (signal: AbortSignal) => Promise<void>;
+  },
+): Promise<number> {
+  const { level, since, limit, follow, json } = flags;
+  const abort = new AbortController();
+  const session = await services.open({ db: flags.db, browse: true });
+  const unlisten = follow ? io.onInterrupt(() => abort.abort()) : () => {};
+  try {
+    const within = flags.conversation === undefined ? null : await session.conversations.byId(flags.conversation);
+    const filter = { level, since, conversationId: within?.conversationId, queryId: flags.query };
+    const print = (rows: readonly LogRow[]): void => {
+      for (const row of rows) io.stdout(json ? `${JSON.stringify(row)}\n` : `${terminalText(line(row))}\n`);
+    };
+    const rows = await session.conversations.archive.logs({ ...filter, limit });
+    print(rows);
+    if (rows.length === 0 && !json && !follow) io.stdout("Nothing was logged that fits\n");
+    for (let after = rows.at(-1)?.seq ?? 0; follow && !abort.signal.aborted;) {
+      await pause(abort.signal);
+      const more = await session.conversations.archive.logs({ ...filter, after, limit: AT_ONCE });
+      print(more);
+      after = more.at(-1)?.seq ?? after;
+    }
+    return 0;
+  } finally {
+    unlisten();
+    await session.close();
+  }
+}
+
+function line({ at, level, event, data, conversationId, queryId }: LogRow): string {
+  const when = new Date(at).toISOString().replace("T", " ").slice(0, 23);
+  const scope = queryId ?? conversationId;
+  const about = [...(scope === undefined ? [] : [scope]), clip(JSON.stringify(data), DATA_CHARS)];
+  return `${when} ${level.padEnd(5)} ${oneLine(event, 80)}  ${about.join("  ")}`;
+}

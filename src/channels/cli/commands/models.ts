@@ -1,0 +1,49 @@
+import type { ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
+import type { Io, Services } from "../../channel.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+/** `vis models`: what can be named with --model, and what it costs. */
+export async function modelsCommand(
+  { services, io, flags }: {
+    readonly services: Services;
+    readonly io: Io;
+    readonly flags: { readonly provider?: string | undefined; readonly output: "text" | "json" };
+  },
+): Promise<number> {
+  const abort = new AbortController();
+  const stop = io.onInterrupt(() => abort.abort());
+  try {
+    const admin = await services.providerAdmin({});
+    const lists = await admin.models({ provider: flags.provider ?? null, signal: abort.signal });
+    if (flags.output === "json") io.stdout(`${JSON.stringify(lists, null, 2)}\n`);
+    else for (const list of lists) io.stdout(`${terminalText(table(list))}\n`);
+    return lists.every(({ models }) => models.length > 0) ? 0 : 1;
+  } finally {
+    stop();
+  }
+}
+
+const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
+  service: "listed by the service",
+  data: "from the data that came with vis",
+  config: "from the configuration",
+};
+
+function table({ provider, source, detail, models }: ModelsReport): string {
+  const head = `${provider} (${SOURCES[source]}${detail === "" ? "" : `: ${detail}`})`;
+  if (models.length === 0) return `${head}\n  no models`;
+  const width = Math.min(48, Math.max(...models.map(({ name }) => name.length)));
+  return [head, ...models.map((model) => row(model, width))].join("\n");
+}
+
+function row(model: ModelReport, width: number): string {
+  const { name, contextTokens, price, reasoning, images, known, root } = model;
+  const facts = [
+    (contextTokens === null ? "?" : `${Math.round(contextTokens / 1000)}k`).padStart(6),
+    (price === null ? "price unknown" : `$${price.input} in, $${price.output} out`).padEnd(22),
+    reasoning ? "reasons" : "       ",
+    images ? "images" : "",
+    known ? "" : "(unknown model)",
+  ];
+  return `${root ? "*" : " "} ${name.padEnd(width)} ${facts.join("  ")}`.trimEnd();
+}

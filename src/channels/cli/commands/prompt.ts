@@ -1,0 +1,74 @@
+import type { Conversation } from "../../../conversation/conversations.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import type { SentMessage } from "../../../domain/query/sent_message.ts";
+import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+export interface PromptFlags extends OpenRequest {
+  readonly conversation?: string | undefined;
+  /** 1-based. */
+  readonly iteration?: number | undefined;
+  readonly json: boolean;
+}
+
+/** `vis prompt`: the messages that a request would send first, or that a stored iteration was asked with. Nothing is sent
+ * or stored. Resolves with the exit code. */
+export async function promptCommand(
+  prompt: string,
+  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: PromptFlags },
+): Promise<number> {
+  if (flags.iteration !== undefined && flags.conversation === undefined) {
+    throw new UsageError("Cannot show an iteration: --conversation is missing");
+  }
+  const asked = prompt.trim() !== "";
+  if (asked && flags.iteration !== undefined) throw new UsageError("Cannot show both a request and an iteration");
+  if (!asked && flags.conversation === undefined) {
+    throw new UsageError("Cannot show an empty request: say what you want");
+  }
+  // What is stored can be shown without a provider.
+  const session = await services.open(asked ? flags : { ...flags, browse: true });
+  try {
+    const branch = flags.conversation !== undefined ? await session.conversations.byId(flags.conversation) : null;
+    const messages = branch && !asked
+      ? await stored(session, { branch, iteration: flags.iteration })
+      : await session.conversations.preview(prompt, branch ? { branch } : { workspace: session.workspace });
+    print(messages, { io, json: flags.json });
+    return 0;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Of the newest query: the iteration asked for, else its last one. */
+async function stored(
+  { conversations }: Session,
+  { branch, iteration }: { readonly branch: Conversation; readonly iteration: number | undefined },
+): Promise<readonly SentMessage[]> {
+  const query = (await conversations.queries(branch)).at(-1);
+  if (!query) throw new UsageError(`Cannot show an iteration: conversation ${branch.conversationId} has no query yet`);
+  const rows = await conversations.iterations(query.queryId);
+  const row = iteration === undefined ? rows.at(-1) : rows[iteration - 1];
+  const found = row && await conversations.sentMessages(query.queryId, row.position);
+  if (found) return found;
+  const has = rows.length === 0 ? "it has none" : `it has 1 to ${rows.length}`;
+  throw new UsageError(`Cannot show iteration ${iteration ?? 1} of the newest query: ${has}`);
+}
+
+function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io; readonly json: boolean }): void {
+  const sized = messages.map(({ role, text }) => ({ role, ...sizeOf(text), text }));
+  const total = {
+    bytes: sized.reduce((sum, { bytes }) => sum + bytes, 0),
+    tokens: sized.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
+  if (json) return io.stdout(`${JSON.stringify({ ...total, messages: sized }, null, 2)}\n`);
+  for (const [at, { role, bytes, tokens, text }] of sized.entries()) {
+    const shown = io.stdoutIsTerminal ? terminalText(text) : text;
+    io.stdout(`=== ${at + 1} ${role}: ${bytes} bytes, about ${tokens} tokens\n${shown}\n\n`);
+  }
+  io.stdout(`=== ${sized.length} messages: ${total.bytes} bytes, about ${total.tokens} tokens\n`);
+}
+
+/** Four characters a token: no tokenizer fits all models. */
+function sizeOf(text: string): { readonly bytes: number; readonly tokens: number } {
+  return { bytes: new TextEncoder().encode(text).length, tokens: Math.ceil(text.length / 4) };
+}

@@ -1,0 +1,44 @@
+import type { SearchHit, SearchKind } from "../../../domain/records/archive.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
+import type { Io, Services } from "../../channel.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+export interface SearchFlags {
+  readonly conversation?: string | undefined;
+  readonly kind?: SearchKind | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly limit: number;
+  readonly db?: string | undefined;
+  readonly json: boolean;
+}
+
+/** `vis search`: two lines a hit, best first. 1 where nothing was found. */
+export async function searchCommand(
+  text: string,
+  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: SearchFlags },
+): Promise<number> {
+  const { kind, since, until, limit } = flags;
+  const session = await services.open({ db: flags.db, browse: true });
+  try {
+    const within = flags.conversation === undefined ? null : await session.conversations.byId(flags.conversation);
+    const filter = { kind, since, until, limit, conversationId: within?.conversationId };
+    const hits = await session.conversations.archive.search(text, filter);
+    if (flags.json) io.stdout(`${JSON.stringify(hits, null, 2)}\n`);
+    else for (const hit of hits) io.stdout(`${terminalText(lines(hit))}\n`);
+    if (hits.length === 0) io.stderr("Nothing was found\n");
+    return hits.length === 0 ? 1 : 0;
+  } finally {
+    await session.close();
+  }
+}
+
+function lines({ at, conversationId, kind, position, title, variable, snippet }: SearchHit): string {
+  const when = new Date(at).toISOString().slice(0, 16).replace("T", " ");
+  const where = [
+    kind,
+    ...(position === null ? [] : [`iteration ${position + 1}`]),
+    ...(variable === null ? [] : [variable]),
+  ].join(" · ");
+  return `${conversationId}  ${when}  ${where}  ${oneLine(title, 60)}\n  ${oneLine(snippet, 400)}`;
+}

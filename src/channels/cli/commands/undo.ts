@@ -1,0 +1,89 @@
+import { UsageError } from "../../../domain/errors.ts";
+import type { Io, Services } from "../../channel.ts";
+import { diffLines } from "../output/diff_lines.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+export interface UndoFlags {
+  readonly list: boolean;
+  readonly steps?: number | undefined;
+  readonly scope?: string | undefined;
+  readonly conversation?: string | undefined;
+  readonly redo: boolean;
+  readonly force: boolean;
+  readonly cwd?: string | undefined;
+  readonly json: boolean;
+}
+
+interface Change {
+  readonly id: string;
+  readonly at: number;
+  readonly change: string;
+  readonly conversationId: string;
+  readonly paths: readonly string[];
+  readonly undone?: boolean;
+}
+
+interface Told {
+  readonly error?: string;
+  readonly changes?: readonly Change[];
+  readonly files?: readonly { readonly path: string; readonly diff: string }[];
+}
+
+const SHOWN_LINES = 60;
+const SHOWN_PATHS = 4;
+
+/** `vis undo`: what the extension that changes files keeps of its changes, listed or taken back. */
+export async function undoCommand(
+  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: UndoFlags },
+): Promise<number> {
+  if (flags.steps !== undefined && flags.scope !== undefined) {
+    throw new UsageError("Cannot undo both: give --steps or --scope");
+  }
+  const parts: string[] = [];
+  const admin = await services.extensionAdmin({ cwd: flags.cwd });
+  const code = await admin.run(["undo", ...wordsOf(flags)], (text) => void parts.push(text));
+  if (code === null) throw new UsageError("Cannot undo: the extension that keeps changes of files is switched off");
+  const told: Told = JSON.parse(parts.join(""));
+  if (flags.json) io.stdout(`${JSON.stringify(told)}\n`);
+  else if (told.error !== undefined) io.stderr(`vis: ${terminalText(told.error)}${hint(told.error)}\n`);
+  else if (flags.list) list(told.changes ?? [], io);
+  else show(told, { io, flags });
+  return code;
+}
+
+function wordsOf({ list, steps, scope, conversation, redo, force }: UndoFlags): string[] {
+  const words = Object.entries({ steps, scope, conversation }).filter(([, value]) => value !== undefined);
+  const set = Object.entries({ list, redo, force }).filter(([, value]) => value);
+  return [...words.map(([key, value]) => `--${key}=${value}`), ...set.map(([key]) => `--${key}`)];
+}
+
+function hint(error: string): string {
+  return error.includes("by somebody else") ? " (--force takes it back all the same)" : "";
+}
+
+function list(changes: readonly Change[], io: Io): void {
+  if (changes.length === 0) io.stderr("No change of a file is kept for this workspace\n");
+  for (const { at, change, conversationId, paths, undone } of changes) {
+    const more = paths.length > SHOWN_PATHS ? ` (+${paths.length - SHOWN_PATHS})` : "";
+    const shown = terminalText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
+    const time = new Date(at).toISOString().slice(0, 19).replace("T", " ");
+    io.stdout(
+      `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${
+        undone ? "  taken back" : ""
+      }\n`,
+    );
+  }
+}
+
+function show({ changes = [], files = [] }: Told, { io, flags }: { readonly io: Io; readonly flags: UndoFlags }): void {
+  for (const { diff } of files) {
+    for (const line of diffLines(diff, { color: io.stdoutColor, most: SHOWN_LINES })) io.stdout(`${line}\n`);
+  }
+  const what = flags.redo ? "what was taken back" : `${changes.length} change${changes.length === 1 ? "" : "s"}`;
+  const where = `${files.length} file${files.length === 1 ? "" : "s"}`;
+  io.stderr(
+    `${flags.redo ? "Made again" : "Took back"} ${what} in ${where}${
+      flags.redo ? "" : "; vis undo --redo makes them again"
+    }\n`,
+  );
+}

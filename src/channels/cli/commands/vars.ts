@@ -1,0 +1,142 @@
+import type { Conversation } from "../../../conversation/conversations.ts";
+import type { ShownVersion } from "../../../conversation/records.ts";
+import { versionText } from "../../../conversation/version_text.ts";
+import { clip, oneLine } from "../../../domain/text/clip.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import type { BranchPoint } from "../../../domain/records/new_fork.ts";
+import { readable } from "../../../domain/text/readable.ts";
+import type { Io, Services, Session } from "../../channel.ts";
+import { browse } from "../conversations/browse.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+const SHOWN_CHARS = 20_000;
+const LISTED_CHARS = 2_000;
+
+export interface VarsFlags {
+  readonly conversation?: string | undefined;
+  readonly history?: string | undefined;
+  readonly at?: string | undefined;
+  /** Name and two versions, or the name alone. */
+  readonly diff?: readonly string[] | undefined;
+  readonly limit: number;
+  readonly db?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly json: boolean;
+}
+
+interface Shown {
+  readonly session: Session;
+  readonly io: Io;
+  readonly flags: VarsFlags;
+  readonly branch: Conversation;
+  readonly at: BranchPoint | undefined;
+}
+
+/** `vis vars`: the variables of a conversation, the values of some, the versions of one or how two differ. Values are
+ * read without a sandbox; nothing of them is run. */
+export async function varsCommand(
+  names: readonly string[],
+  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: VarsFlags },
+): Promise<number> {
+  const asked = [names.length > 0, flags.history !== undefined, flags.diff !== undefined].filter(Boolean);
+  if (asked.length > 1) throw new UsageError("Cannot show both: give names, --history or --diff");
+  return await browse({ services, flags }, async (session) => {
+    const { conversations, workspace } = session;
+    const branch = flags.conversation === undefined
+      ? await conversations.latest(workspace)
+      : await conversations.byId(flags.conversation);
+    if (!branch) throw new UsageError("Cannot show variables: this workspace has no conversation, give --conversation");
+    const at = flags.at === undefined
+      ? undefined
+      : (await conversations.records.point(branch.branchId, flags.at)).point;
+    const shown = { session, io, flags, branch, at };
+    if (flags.diff !== undefined) await showDiff(flags.diff, shown);
+    else if (flags.history !== undefined) await showHistory(flags.history, shown);
+    else if (names.length > 0) await showValues(names, shown);
+    else await list(shown);
+    return 0;
+  });
+}
+
+async function list({ session, io, flags, branch, at }: Shown): Promise<void> {
+  const heads = await session.conversations.records.variables(branch, at);
+  if (flags.json) {
+    const facts = heads.map(({ summary, ...head }) => ({ ...head, ...summary }));
+    return io.stdout(`${JSON.stringify(facts, null, 2)}\n`);
+  }
+  const width = Math.min(30, Math.max(0, ...heads.map(({ name }) => name.length)));
+  for (const { name, kind, versions, scope, summary, reason } of heads) {
+    const facts = [
+      ...(scope === "live" ? [] : [scope]),
+      ...(kind === "data" ? [] : [kind]),
+      summary.inline ?? summary.shape,
+      ...(summary.doc === "" ? [] : [`// ${summary.doc}`]),
+      ...(reason === "" ? [] : [`lost: ${reason}`]),
+    ];
+    io.stdout(`${terminalText(`${name.padEnd(width)}  v${versions}  ${oneLine(facts.join(" · "), 300)}`)}\n`);
+  }
+  if (heads.length === 0) io.stderr("There are no variables\n");
+}
+
+async function showValues(names: readonly string[], { session, io, flags, branch, at }: Shown): Promise<void> {
+  const found: ShownVersion[] = [];
+  for (const name of names) {
+    found.push(...await session.conversations.records.versions(branch, { name, newest: 1, at }));
+  }
+  if (flags.json) return io.stdout(`${JSON.stringify(found.map(facts), null, 2)}\n`);
+  for (const version of found) {
+    if (names.length > 1) io.stdout(`${terminalText(version.name)} v${version.version}\n`);
+    io.stdout(`${terminalText(clip(versionText(version), SHOWN_CHARS))}\n`);
+  }
+}
+
+async function showHistory(name: string, { session, io, flags, branch, at }: Shown): Promise<void> {
+  const versions = await session.conversations.records.versions(branch, { name, newest: flags.limit, at });
+  if (flags.json) return io.stdout(`${JSON.stringify(versions.map(facts), null, 2)}\n`);
+  const earlier = (versions[0]?.version ?? 1) - 1;
+  if (earlier > 0) io.stderr(`${earlier} earlier ${earlier === 1 ? "version" : "versions"}: --limit shows more\n`);
+  for (const version of versions) {
+    const when = new Date(version.createdAt).toISOString().slice(0, 19).replace("T", " ");
+    io.stdout(`${terminalText(`${name} v${version.version}`)}  ${when}\n`);
+    for (const line of lines(clip(version.code, LISTED_CHARS))) io.stdout(`  │ ${terminalText(line)}\n`);
+    for (const line of lines(clip(versionText(version), LISTED_CHARS))) io.stdout(`  = ${terminalText(line)}\n`);
+  }
+}
+
+async function showDiff(what: readonly string[], { session, io, flags, branch }: Shown): Promise<void> {
+  const [name = "", first, second] = what;
+  if (what.length !== 1 && what.length !== 3) throw new UsageError("Cannot compare: write --diff NAME V1 V2, or NAME");
+  if (flags.at !== undefined) throw new UsageError("Cannot compare at an iteration: versions have numbers");
+  const { records } = session.conversations;
+  const newest = (await records.versions(branch, { name, newest: 1 })).at(-1)?.version ?? 1;
+  if (first === undefined && newest === 1) throw new UsageError(`Cannot compare ${name}: it has one version`);
+  const [from, to] = first === undefined ? [newest - 1, newest] : [versionOf(first), versionOf(second)];
+  const diff = await records.diff(branch, { name, from, to });
+  if (flags.json) io.stdout(`${JSON.stringify({ name, from, to, ...diff }, null, 2)}\n`);
+  else io.stdout(`${terminalText(diff.text).replace(/\n$/, "")}\n`);
+}
+
+function versionOf(text: string | undefined): number {
+  const number = Number(text?.replace(/^v/, ""));
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  throw new UsageError(`Cannot compare version ${text}: it must be a whole number of at least 1`);
+}
+
+/** JSON that says what it can; the rest is text. */
+function facts({ shown, ...version }: ShownVersion): object {
+  if (shown === null) return { ...version, tooLarge: true };
+  const { value } = shown;
+  if (typeof value !== "object" || value === null) {
+    return { ...version, value: typeof value === "bigint" || value === undefined ? String(value) : value };
+  }
+  const text = readable(value);
+  try {
+    return { ...version, value: JSON.parse(text) };
+  } catch {
+    return { ...version, value: text };
+  }
+}
+
+function lines(text: string): string[] {
+  return text === "" ? [] : text.split(/\r\n|[\r\n\u2028\u2029\u0085]/);
+}

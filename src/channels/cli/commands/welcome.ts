@@ -1,0 +1,21 @@
+import type { Io, Services } from "../../channel.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+/** `vis` alone: where nothing is configured, what to do first; else what there is. Resolves with the exit code. */
+export async function welcome(
+  { services, io, help }: { readonly services: Services; readonly io: Io; readonly help: () => void },
+): Promise<number> {
+  const admin = await services.providerAdmin({});
+  const { providers, problem, notes } = await admin.providers({ check: false, signal: new AbortController().signal });
+  if (problem !== "" && providers.length === 0) {
+    io.stdout(`${terminalText(problem)}\n\nvis help shows all commands.\n`);
+    return 0;
+  }
+  help();
+  const root = providers.find((one) => one.root);
+  const uses = root ? [`It uses ${root.name}${root.model === null ? "" : ` ${root.model}`}: vis run "…"`] : [];
+  for (const line of [...uses, ...notes, ...problem === "" ? [] : [problem]]) {
+    io.stderr(`vis · ${terminalText(line)}\n`);
+  }
+  return 0;
+}

@@ -1,0 +1,144 @@
+import type { Argument, Command, Option } from "commander";
+import type { ExtensionCommandFacts } from "../../../domain/reports/extension_report.ts";
+import type { Services } from "../../channel.ts";
+import { completionValues } from "./values.ts";
+
+export interface Completion {
+  readonly value: string;
+  /** What it is, in a few words; "" where nothing is to be said. */
+  readonly about: string;
+}
+
+export interface Completions {
+  readonly items: readonly Completion[];
+  /** What the shell adds by itself. */
+  readonly paths: "files" | "folders" | "none";
+}
+
+/** Where the word to complete stands. */
+interface Spot {
+  readonly command: Command;
+  /** Words before it that are no flags, below the command. */
+  readonly operands: readonly string[];
+  /** The flag whose value it is. */
+  readonly option: Option | null;
+  /** Nothing is a flag any more. */
+  readonly plain: boolean;
+  /** Of the flags that say where to look. */
+  readonly flags: { readonly db?: string; readonly cwd?: string };
+}
+
+/** What the last of `words`, which may be empty, can become. Never rejects: who presses Tab wants no error. */
+export async function complete(
+  words: readonly string[],
+  { program, services }: { readonly program: Command; readonly services: Services },
+): Promise<Completions> {
+  const last = words.at(-1) ?? "";
+  const spot = spotOf(words.slice(0, -1), program);
+  const inline = spot.option || spot.plain ? null : /^(--[a-z-]+)=(.*)$/s.exec(last);
+  const option = inline ? optionOf(spot.command, inline[1] ?? "") : spot.option;
+  if (option) {
+    const found = await valuesOf(option, { spot, services });
+    const prefix = inline ? `${inline[1]}=` : "";
+    const items = found.items.map(({ value, about }) => ({ value: `${prefix}${value}`, about }));
+    return { ...found, items: fitting(items, last) };
+  }
+  const added = spot.command === program || spot.command.name() === "help" ? await addedCommands(services) : [];
+  const [named] = spot.command === program ? spot.operands : [];
+  if (named !== undefined) {
+    return last.startsWith("-")
+      ? { items: fitting(flagsOfAdded(named, added), last), paths: "none" }
+      : { items: [], paths: "files" };
+  }
+  if (last.startsWith("-") && !spot.plain) return { items: fitting(flagsOf(spot.command), last), paths: "none" };
+  if (spot.command.name() === "help" && spot.command.parent === program) {
+    const at = spot.operands.reduce((from, word) => from.commands.find((one) => one.name() === word) ?? from, program);
+    const more = at === program ? added : [];
+    return { items: fitting([...commandsOf(at), ...more.map(asItem)], last), paths: "none" };
+  }
+  const below = spot.operands.length === 0 ? [...commandsOf(spot.command), ...added.map(asItem)] : [];
+  if (below.length > 0) return { items: fitting(below, last), paths: "none" };
+  const { registeredArguments } = spot.command;
+  const argument = registeredArguments[spot.operands.length] ??
+    registeredArguments.findLast(({ variadic }) => variadic);
+  if (!argument) return { items: [], paths: "none" };
+  const found = await valuesOf(argument, { spot, services });
+  return { ...found, items: fitting(found.items, last) };
+}
+
+/** None where they cannot be known. */
+async function addedCommands(services: Services): Promise<readonly ExtensionCommandFacts[]> {
+  try {
+    return await (await services.extensionAdmin({})).commands();
+  } catch {
+    return [];
+  }
+}
+
+function asItem({ name, doc }: ExtensionCommandFacts): Completion {
+  return { value: name, about: doc };
+}
+
+function flagsOfAdded(name: string, added: readonly ExtensionCommandFacts[]): Completion[] {
+  const flags = added.find((one) => one.name === name)?.flags ?? [];
+  return flags.map(({ flag, kind }) => ({ value: flag, about: kind === "boolean" ? "" : `a ${kind}` }));
+}
+
+function spotOf(words: readonly string[], program: Command): Spot {
+  let command = program, option: Option | null = null, plain = false;
+  let operands: string[] = [];
+  const told = new Map<string, string>();
+  for (const word of words) {
+    if (option) {
+      told.set(option.long ?? "", word);
+      option = null;
+    } else if (plain || !word.startsWith("-") || word === "-") {
+      const next: Command | undefined = plain || operands.length > 0
+        ? undefined
+        : command.commands.find((one) => one.name() === word);
+      [command, operands] = next ? [next, []] : [command, [...operands, word]];
+    } else if (word === "--") plain = true;
+    else option = word.includes("=") ? null : takesValue(optionOf(command, word));
+  }
+  const db = told.get("--db"), cwd = told.get("--cwd");
+  const flags = { ...db === undefined ? {} : { db }, ...cwd === undefined ? {} : { cwd } };
+  return { command, operands, option, plain, flags };
+}
+
+function optionOf(command: Command, flag: string): Option | null {
+  return command.options.find(({ long, short }) => long === flag || short === flag) ?? null;
+}
+
+function takesValue(option: Option | null): Option | null {
+  return option?.required || option?.optional ? option : null;
+}
+
+async function valuesOf(
+  of: Option | Argument,
+  { spot, services }: { readonly spot: Spot; readonly services: Services },
+): Promise<Completions> {
+  if (of.argChoices) return { items: of.argChoices.map((value) => ({ value, about: "" })), paths: "none" };
+  const { command, operands, flags } = spot;
+  const names: string[] = [];
+  for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());
+  const name = "long" in of ? of.long ?? "" : of.name();
+  return await completionValues({ command: names.join(" "), name, operands, flags }, services);
+}
+
+function flagsOf(command: Command): Completion[] {
+  const shown = command.createHelp().visibleOptions(command);
+  return shown.flatMap(({ long, short, description }) => {
+    const value = long ?? short;
+    return value === undefined ? [] : [{ value, about: description }];
+  });
+}
+
+function commandsOf(command: Command): Completion[] {
+  if (command.commands.length === 0) return [];
+  return command.createHelp().visibleCommands(command).map((one) => ({ value: one.name(), about: one.description() }));
+}
+
+function fitting(items: readonly Completion[], start: string): readonly Completion[] {
+  const seen = new Set<string>();
+  return items.filter(({ value }) => value.startsWith(start) && !seen.has(value) && seen.add(value));
+}

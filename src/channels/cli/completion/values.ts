@@ -1,0 +1,102 @@
+import { BOT_LOGIN } from "../../../domain/reports/bot_login.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
+import type { Services } from "../../channel.ts";
+import { browse } from "../conversations/browse.ts";
+import type { Completions } from "./complete.ts";
+
+type Item = Completions["items"][number];
+
+/** Whose value is wanted: a command by its words, and its argument's name or its flag. */
+export interface Wanted {
+  readonly command: string;
+  readonly name: string;
+  readonly operands: readonly string[];
+  /** Where to look. */
+  readonly flags: { readonly db?: string; readonly cwd?: string };
+}
+
+const NONE: Completions = { items: [], paths: "none" };
+const LISTED = 50;
+/** A service that does not answer by then has no models to offer. */
+const WAIT_MS = 1_500;
+
+const FOLDERS = ["--cwd", "--extension"];
+const FILES = ["--context", "--image", "--schema", "--db", "--token-file", "--output", "file", "path", "from"];
+const IDS = ["--conversation", "--fork", "id"];
+
+/** Values that only this machine knows: conversations, models, providers, keys of the configuration, variables,
+ * extensions. What cannot be read has no values. */
+export async function completionValues(wanted: Wanted, services: Services): Promise<Completions> {
+  const { name } = wanted;
+  if (FOLDERS.includes(name)) return { items: [], paths: "folders" };
+  if (FILES.includes(name)) return { items: [], paths: "files" };
+  try {
+    return { items: await listed(wanted, services), paths: "none" };
+  } catch {
+    return NONE;
+  }
+}
+
+async function listed({ command, name, operands, flags }: Wanted, services: Services): Promise<readonly Item[]> {
+  if (IDS.includes(name)) return await conversations(services, flags);
+  if (name === "--model") return await models(services);
+  if (name === "--provider" || name === "provider") return await providers(services, command);
+  if (command.startsWith("config ") && name === "key") return await settings(services);
+  if (command === "config set" && name === "value") return await choices(services, operands[0] ?? "");
+  if (name === "--no-extension" || command.startsWith("extensions ")) return await extensions(services, flags);
+  if (name === "--history" || name === "--diff" || command === "vars") return await variables(services, flags);
+  return [];
+}
+
+async function conversations(services: Services, flags: Wanted["flags"]): Promise<readonly Item[]> {
+  const found = await browse({ services, flags }, ({ conversations }) => conversations.list({ limit: LISTED }));
+  return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
+}
+
+async function models(services: Services): Promise<readonly Item[]> {
+  const lists = await (await services.providerAdmin({})).models({
+    provider: null,
+    signal: AbortSignal.timeout(WAIT_MS),
+  });
+  return lists.flatMap(({ provider, models }) => models.map(({ name }) => ({ value: name, about: provider })));
+}
+
+/** Names that the command takes: only a login knows the bot's token, and only what is kept can be forgotten. */
+async function providers(services: Services, command: string): Promise<readonly Item[]> {
+  const admin = await services.providerAdmin({});
+  if (command === "auth login") return admin.loginNames().map((value) => ({ value, about: "" }));
+  if (command === "auth logout") {
+    const keys = await admin.keys();
+    return keys.filter(({ from }) => from === "auth.json").map(({ provider, title }) => ({
+      value: provider,
+      about: title,
+    }));
+  }
+  const { providers } = await admin.providers({ check: false, signal: AbortSignal.timeout(WAIT_MS) });
+  const choices = (await admin.loginChoices()).filter(({ name }) => name !== BOT_LOGIN);
+  const others = [...choices, { name: "demo", title: "no model" }]
+    .filter(({ name }) => !providers.some((one) => one.name === name));
+  return [...providers, ...others].map(({ name, title }) => ({ value: name, about: title }));
+}
+
+async function settings(services: Services): Promise<readonly Item[]> {
+  return (await (await services.configAdmin({})).keys()).map(({ key, doc }) => ({ value: key, about: doc }));
+}
+
+async function choices(services: Services, key: string): Promise<readonly Item[]> {
+  const found = (await (await services.configAdmin({})).keys()).find((one) => one.key === key);
+  if (key === "model") return await models(services);
+  return found?.choices.map((value) => ({ value: String(value), about: "" })) ?? [];
+}
+
+async function extensions(services: Services, { cwd }: Wanted["flags"]): Promise<readonly Item[]> {
+  return (await (await services.extensionAdmin({ cwd })).list()).map(({ name, doc }) => ({ value: name, about: doc }));
+}
+
+async function variables(services: Services, flags: Wanted["flags"]): Promise<readonly Item[]> {
+  return await browse({ services, flags }, async ({ conversations, workspace }) => {
+    const branch = await conversations.latest(workspace);
+    const heads = branch ? await conversations.records.variables(branch) : [];
+    return heads.map(({ name }) => ({ value: name, about: "" }));
+  });
+}

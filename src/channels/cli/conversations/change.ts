@@ -1,0 +1,54 @@
+import { UsageError } from "../../../domain/errors.ts";
+import { browse } from "./browse.ts";
+import type { StoredCommand } from "./_stored_command.ts";
+import { forkPoint } from "../input/fork_at.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+/** `vis conversations fork`: a new branch; its id goes to stdout. */
+export async function forkConversation(
+  id: string,
+  { services, io, flags }: StoredCommand<{ readonly at?: string | undefined; readonly json?: boolean }>,
+): Promise<number> {
+  const place = flags.at === undefined ? id : `${id}@${flags.at}`;
+  const made = await browse({ services, flags }, async ({ conversations }) => {
+    return await conversations.fork(await forkPoint(conversations, place));
+  });
+  const { conversationId, branchId } = made;
+  if (flags.json) {
+    io.stdout(`${JSON.stringify({ conversationId, branchId }, null, 2)}\n`);
+    return 0;
+  }
+  io.stdout(`${branchId}\n`);
+  io.stderr(`Go on in it with vis run --conversation ${branchId} "…"\n`);
+  return 0;
+}
+
+/** `vis conversations rename`: the branch that the id means, the newest one for a conversation. */
+export async function renameConversation(
+  id: string,
+  { services, io, flags, title }: StoredCommand<object> & { readonly title: string },
+): Promise<number> {
+  const kept = await browse({ services, flags }, async ({ conversations }) => {
+    return await conversations.records.rename(await conversations.byId(id), title);
+  });
+  io.stderr(`${terminalText(kept)}\n`);
+  return 0;
+}
+
+/** `vis conversations delete`: all branches of a conversation. Nothing happens without `yes`. */
+export async function deleteConversation(
+  id: string,
+  { services, io, flags }: StoredCommand<{ readonly yes: boolean }>,
+): Promise<number> {
+  return await browse({ services, flags }, async ({ conversations }) => {
+    const branch = await conversations.byId(id);
+    const branches = await conversations.branches(branch.conversationId);
+    const queries = branches.reduce((sum, one) => sum + one.queries, 0);
+    const what = `conversation ${branch.conversationId} "${terminalText(branch.title)}": ` +
+      `${queries} queries in ${branches.length} ${branches.length === 1 ? "branch" : "branches"}`;
+    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: it cannot be undone, so --yes must be given`);
+    await conversations.delete(branch);
+    io.stderr(`Deleted ${what}; vis db prune frees what it alone used\n`);
+    return 0;
+  });
+}

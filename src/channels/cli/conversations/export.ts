@@ -1,0 +1,109 @@
+import { mkdtemp, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Conversation } from "../../../conversation/conversations.ts";
+import { MAX_ARCHIVE_BYTES } from "../../../domain/records/archive_limits.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import { fileFault } from "../../../domain/text/file_fault.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import type { Session } from "../../channel.ts";
+import { browse } from "./browse.ts";
+import type { StoredCommand } from "./_stored_command.ts";
+import { branchLines } from "../output/branch_lines.ts";
+
+export type ExportFormat = "md" | "json" | "html";
+
+/** `vis conversations export`: JSON has all of a conversation, the others the branch that the id means. To stdout, or
+ * whole into a file that only its owner reads. */
+export async function exportCommand(
+  id: string,
+  { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
+): Promise<number> {
+  return await browse({ services, flags }, async (session) => {
+    const branch = await session.conversations.byId(id);
+    const pieces = await piecesOf(session, { branch, format: flags.format });
+    if (flags.output === undefined) { for (const piece of pieces) io.stdout(piece); }
+    else await writeWhole(flags.output, pieces);
+    return 0;
+  });
+}
+
+async function piecesOf(
+  { conversations }: Session,
+  { branch, format }: { readonly branch: Conversation; readonly format: ExportFormat },
+): Promise<Iterable<string>> {
+  if (format === "json") {
+    const { archiveText } = await import("../../../conversation/archive/archive_text.ts");
+    return archiveText(await conversations.records.archive(branch));
+  }
+  const recording = await conversations.recording(branch);
+  const tree = branchLines(await conversations.branches(branch.conversationId), { shown: branch.branchId });
+  const branches = tree.map(visibleText);
+  if (format === "md") {
+    const { exportMarkdown } = await import("../../../conversation/export/markdown.ts");
+    return [exportMarkdown(recording, { branches })];
+  }
+  const { exportHtml } = await import("../../../conversation/export/html.ts");
+  return [exportHtml(recording, { branches })];
+}
+
+/** All of it under its name, or nothing. */
+async function writeWhole(path: string, pieces: Iterable<string>): Promise<void> {
+  try {
+    const folder = await mkdtemp(join(dirname(path), ".vis-export-"));
+    try {
+      const target = join(folder, "export");
+      const file = await open(target, "wx", 0o600);
+      try {
+        for (const piece of pieces) await file.writeFile(piece);
+      } finally {
+        await file.close();
+      }
+      await rename(target, path);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(`Cannot write ${path}: ${fileFault(error)}`);
+  }
+}
+
+/** `vis conversations import`: stores an exported conversation under new ids; its id goes to stdout, the others to
+ * stderr. */
+export async function importCommand(
+  path: string,
+  { services, io, flags }: StoredCommand<
+    { readonly output: "text" | "json"; readonly quiet: boolean; readonly cwd?: string | undefined }
+  >,
+): Promise<number> {
+  const text = await readText(path);
+  return await browse({ services, flags }, async ({ conversations, workspace }) => {
+    const { conversationId, ids } = await conversations.records.import(text, { workspace });
+    if (flags.output === "json") {
+      io.stdout(`${JSON.stringify({ conversationId, ids: Object.fromEntries(ids) }, null, 2)}\n`);
+      return 0;
+    }
+    io.stdout(`${conversationId}\n`);
+    if (!flags.quiet) {
+      const branches = new Set((await conversations.branches(conversationId)).map(({ branchId }) => branchId));
+      for (const [before, now] of ids) {
+        if (now === conversationId) io.stderr(`conversation ${before} → ${now}\n`);
+        else if (branches.has(now)) io.stderr(`branch       ${before} → ${now}\n`);
+      }
+      io.stderr(`${ids.size} ids are new; --output json names them all\n`);
+    }
+    return 0;
+  });
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_ARCHIVE_BYTES) {
+      throw new UsageError(`Cannot import ${path}: ${size} bytes, the limit is ${MAX_ARCHIVE_BYTES}`);
+    }
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Cannot import ${path}: ${error instanceof TypeError ? "it is no text" : fileFault(error)}`);
+  }
+}

@@ -1,0 +1,86 @@
+import type { BranchOfConversation } from "../../../conversation/conversations.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import type { Recording } from "../../../domain/records/recording.ts";
+import type { Io, Services } from "../../channel.ts";
+import { branchLines } from "../output/branch_lines.ts";
+import { browse } from "./browse.ts";
+import { conversationText } from "../output/conversation_text.ts";
+import { printableQuery } from "../output/printable_query.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+export interface ConversationsFlags {
+  readonly output: "text" | "json";
+  readonly db?: string | undefined;
+}
+
+interface Given<F> {
+  readonly services: Services;
+  readonly io: Io;
+  readonly flags: F;
+}
+
+/** `vis conversations list`: one line each, the one with the newest query first. */
+export async function printConversations(
+  { services, io, flags }: Given<ConversationsFlags & { readonly limit: number }>,
+): Promise<number> {
+  const found = await browse({ services, flags }, async ({ conversations }) => {
+    const listed = await conversations.list({ limit: flags.limit });
+    return await Promise.all(listed.map(async (one) => ({
+      ...one,
+      branches: await conversations.branches(one.conversationId),
+    })));
+  });
+  if (flags.output === "json") {
+    const listed = found.map(({ conversationId, title, workspace, queries, running, createdAt, branches }) => {
+      return { conversationId, title, workspace, queries, running, createdAt, branches: branches.map(branchFacts) };
+    });
+    io.stdout(`${JSON.stringify(listed, null, 2)}\n`);
+    return 0;
+  }
+  for (const { conversationId, createdAt, queries, running, title, branches } of found) {
+    const when = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
+    const count = `${queries} ${queries === 1 ? "query" : "queries"}`;
+    const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
+    io.stdout(`${terminalText(`${conversationId}  ${when}  ${count.padStart(11)}  ${named}`)}\n`);
+    for (const line of branchLines(branches)) io.stdout(`  ${terminalText(line)}\n`);
+  }
+  if (found.length === 0) io.stderr("No conversation is stored yet\n");
+  return 0;
+}
+
+/** `vis conversations show`: all of one conversation. */
+export async function showConversation(
+  id: string,
+  { services, io, flags }: Given<ConversationsFlags & { readonly query?: number | undefined }>,
+): Promise<number> {
+  const { whole, branches, shown } = await browse({ services, flags }, async ({ conversations }) => {
+    const branch = await conversations.byId(id);
+    const all = await conversations.branches(branch.conversationId);
+    return { whole: await conversations.recording(branch), branches: all, shown: branch.branchId };
+  });
+  const recording = flags.query === undefined ? whole : only(whole, flags.query);
+  if (flags.output === "json") {
+    const facts = { ...printable(recording), branchId: shown, branches: branches.map(branchFacts) };
+    io.stdout(`${JSON.stringify(facts, null, 2)}\n`);
+  } else {
+    const tree = branchLines(branches, { shown });
+    io.stdout(terminalText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
+  }
+  return 0;
+}
+
+function branchFacts({ branchId, parentBranchId, fork, title, queries, createdAt }: BranchOfConversation): object {
+  return { branchId, parentBranchId, fork, title, queries, createdAt };
+}
+
+function only(recording: Recording, number: number): Recording {
+  const query = recording.queries[number - 1];
+  if (query) return { ...recording, queries: [query] };
+  throw new UsageError(`Cannot show query ${number}: the conversation has ${recording.queries.length}`);
+}
+
+/** The same with the bytes of images counted instead of written out. */
+function printable(recording: Recording): object {
+  return { ...recording, queries: recording.queries.map(printableQuery) };
+}

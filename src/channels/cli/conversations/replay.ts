@@ -1,0 +1,165 @@
+import { oneLine } from "../../../domain/text/clip.ts";
+import { compareRecordings, type RecordingDifference } from "../../../domain/records/compare_recordings.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import type { PathMap } from "../../../domain/records/path_map.ts";
+import { Playback } from "../../../domain/records/playback.ts";
+import type { RecordedQuery, Recording } from "../../../domain/records/recording.ts";
+import type { Io, Services, Session } from "../../channel.ts";
+import type { ReplayPlace } from "../../../domain/records/replay_place.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+export interface ReplayFlags {
+  readonly query?: number | undefined;
+  readonly inPlace: boolean;
+  readonly json: boolean;
+  readonly db?: string | undefined;
+  readonly cwd?: string | undefined;
+}
+
+interface QueryReport {
+  /** 1-based. */
+  readonly query: number;
+  readonly request: string;
+  readonly same: boolean;
+  readonly differences: readonly RecordingDifference[];
+}
+
+/** `vis replay`: plays the recorded replies of a conversation again, in a scratch database and a copy of the workspace,
+ * and lists what came out otherwise. Resolves with 0 when nothing did, 1 when something did, 130 when it was cancelled. */
+export async function replayCommand(
+  id: string,
+  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
+): Promise<number> {
+  // Stays open: a large context is read piece by piece while it is played.
+  const stored = await services.open({ db: flags.db, cwd: flags.cwd, browse: true });
+  try {
+    const { conversations } = stored;
+    const recording = await conversations.recording(await conversations.byId(id));
+    return await replay(recording, { services, io, flags });
+  } finally {
+    await stored.close();
+  }
+}
+
+async function replay(
+  recording: Recording,
+  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: ReplayFlags },
+): Promise<number> {
+  const count = flags.query ?? recording.queries.length;
+  if (count > recording.queries.length) {
+    throw new UsageError(`Cannot replay query ${count}: the conversation has ${recording.queries.length}`);
+  }
+  const controller = new AbortController();
+  const stop = io.onInterrupt(() => controller.abort());
+  try {
+    const { signal } = controller;
+    const place = await services.replayPlace({
+      cwd: flags.cwd,
+      recorded: recording.workspace,
+      inPlace: flags.inPlace,
+      signal,
+    });
+    try {
+      const of = `replay · ${count} of ${recording.queries.length} queries`;
+      io.stderr(terminalText(`${of} · ${whereText(place, recording)}\n`));
+      const played = await playIn(place, { recording, services, flags, count, signal });
+      if (signal.aborted) return 130;
+      const reports = reportsOf(recording, { played, paths: place.paths, only: flags.query ?? null });
+      io.stdout(flags.json ? `${JSON.stringify(facts(recording, reports), null, 2)}\n` : text(reports));
+      return reports.every(({ same }) => same) ? 0 : 1;
+    } finally {
+      await place.close();
+    }
+  } finally {
+    stop();
+  }
+}
+
+function whereText({ workspace, copied }: ReplayPlace, recording: Recording): string {
+  const { from = workspace, files = 0, bytes = 0, leftOut = 0 } = copied ?? {};
+  const elsewhere = recording.workspace === from ? "" : ` (recorded in ${recording.workspace})`;
+  if (!copied) return `blocks run for real in ${workspace}${elsewhere}`;
+  const left = leftOut === 0 ? "" : `, without ${leftOut} that cannot be copied`;
+  return `in a copy of ${from}${elsewhere}: ${files} ${files === 1 ? "file" : "files"}, ${sizeText(bytes)}${left}`;
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1e6) return bytes < 1e3 ? `${bytes} bytes` : `${(bytes / 1e3).toFixed(1)} KB`;
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+async function playIn(
+  { workspace, home, paths }: ReplayPlace,
+  { recording, services, flags, count, signal }: {
+    readonly recording: Recording;
+    readonly services: Services;
+    readonly flags: ReplayFlags;
+    readonly count: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<Recording> {
+  const playback = new Playback(recording, { paths });
+  // Settings and extensions are those of the workspace; what they work on is the copy.
+  const session = await services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
+  try {
+    return await play(recording, { session, workspace, playback, count, signal });
+  } finally {
+    await session.close();
+  }
+}
+
+/** Queries up to the one that is asked for: its variables come out of those before it. */
+async function play(
+  recording: Recording,
+  { session: { conversations }, workspace, playback, count, signal }: {
+    readonly session: Session;
+    readonly workspace: string;
+    readonly playback: Playback;
+    readonly count: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<Recording> {
+  const branch = await conversations.create({ title: recording.title, channel: "replay", workspace });
+  for (const [at, { text, images, answerSchema, context, iterations }] of recording.queries.slice(0, count).entries()) {
+    if (signal.aborted) break;
+    playback.begin(at);
+    await conversations.ask(branch, text, {
+      signal,
+      emit: () => {},
+      images,
+      // What an older record does not say is enough for all that it holds.
+      maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
+      ...(answerSchema === null ? {} : { responseSchema: answerSchema }),
+      ...(context === null ? {} : { context: { ...context, pieces: context.pieces() } }),
+    });
+  }
+  return await conversations.recording(branch);
+}
+
+function reportsOf(
+  recording: Recording,
+  { played, paths, only }: { readonly played: Recording; readonly paths: PathMap; readonly only: number | null },
+): QueryReport[] {
+  return played.queries.flatMap((replayed, at) => {
+    const recorded: RecordedQuery | undefined = recording.queries[at];
+    if (!recorded || (only !== null && at !== only - 1)) return [];
+    const differences = compareRecordings(recorded, replayed, { paths });
+    return [{ query: at + 1, request: recorded.text, same: differences.length === 0, differences }];
+  });
+}
+
+function facts({ conversationId }: Recording, queries: readonly QueryReport[]): object {
+  return { conversationId, provider: "replay", same: queries.every(({ same }) => same), queries };
+}
+
+function text(reports: readonly QueryReport[]): string {
+  const lines = reports.flatMap(({ query, request, same, differences }) => [
+    `query ${query} ${same ? "same" : `${differences.length} differences`} · ${oneLine(request, 80)}`,
+    ...differences.flatMap(({ place, field, recorded, replayed }) => [
+      `  ${place === "" ? field : `${place}: ${field}`}`,
+      `    - ${oneLine(recorded, 200)}`,
+      `    + ${oneLine(replayed, 200)}`,
+    ]),
+  ]);
+  return lines.map((line) => `${terminalText(line)}\n`).join("");
+}

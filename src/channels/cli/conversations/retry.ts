@@ -1,0 +1,41 @@
+import { oneLine } from "../../../domain/text/clip.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import type { Io, OpenRequest, Services } from "../../channel.ts";
+import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+export interface RetryFlags extends OpenRequest, QueryCommandFlags {
+  /** 1-based; the last one where it is left out. */
+  readonly query?: number | undefined;
+}
+
+/** `vis conversations retry`: runs a query again from the state before it, in a fork where others follow it. Shows it as
+ * `vis run` does. */
+export async function retryCommand(
+  id: string,
+  { services, io, flags }: { readonly services: Services; readonly io: Io; readonly flags: RetryFlags },
+): Promise<number> {
+  const session = await services.open(flags);
+  const { conversations } = session;
+  try {
+    const branch = await conversations.byId(id);
+    const queries = await conversations.queries(branch);
+    const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
+    if (!query) throw new UsageError(`Cannot retry query ${flags.query ?? 1}: the conversation has ${queries.length}`);
+    return await runQueryCommand({
+      io,
+      flags,
+      schema: false,
+      begin: async (options, progress) => {
+        const which = `query ${queries.indexOf(query) + 1} of ${branch.conversationId.slice(0, 13)}`;
+        if (!flags.quiet) {
+          progress.line(`vis · ${session.provider} ${session.model} · again: ${which}`);
+          progress.line(terminalText(oneLine(query.text, 200)));
+        }
+        return await conversations.retry(query.queryId, { ...options, seenFrom: branch });
+      },
+    });
+  } finally {
+    await session.close();
+  }
+}

@@ -1,0 +1,38 @@
+import { UsageError } from "../../../domain/errors.ts";
+import type { Io } from "../../channel.ts";
+
+/** A stdin that was only inherited may never end: then its user should know what is waited for. */
+const PATIENCE_MS = 1_000;
+
+/** The request: the words of the command line, and what stands on stdin below them. */
+export async function readPrompt(
+  words: readonly string[],
+  io: Io,
+  { quiet = false, patienceMs = PATIENCE_MS }: { readonly quiet?: boolean; readonly patienceMs?: number } = {},
+): Promise<string> {
+  const told = words.join(" ").trim();
+  const piped = io.stdinIsTerminal
+    ? ""
+    : (await readPiped(told, { io, patienceMs: quiet ? null : patienceMs })).trimEnd();
+  if (piped.includes("\0")) throw new UsageError("Cannot read stdin as text: it holds binary data");
+  if (told && piped) return `${told}\n\n${piped}`;
+  const prompt = told || piped;
+  if (prompt.trim() === "") {
+    throw new UsageError('Cannot run an empty prompt: say what you want, such as vis run "List the routes"');
+  }
+  return prompt;
+}
+
+async function readPiped(
+  told: string,
+  { io, patienceMs }: { readonly io: Io; readonly patienceMs: number | null },
+): Promise<string> {
+  const without = told === "" ? "" : "; </dev/null behind the command goes without it";
+  const tell = (): void => io.stderr(`vis: waiting for the end of stdin${without}\n`);
+  const timer = patienceMs === null ? 0 : setTimeout(tell, patienceMs);
+  try {
+    return await io.readStdin();
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,31 @@
+import { messageOf } from "../../../domain/kit/message_of.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import { fileFault } from "../../../domain/text/file_fault.ts";
+
+const MAX_BYTES = 4_000_000;
+
+/** The JSON of a schema file; whether it is a schema is judged where the query begins. Throws `UsageError`. */
+export async function readSchema(path: string): Promise<unknown> {
+  const text = await textOf(path);
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ""));
+  } catch (error) {
+    throw new UsageError(
+      `Cannot use schema ${path}: it is no JSON (${oneLine(messageOf(error), 200)})`,
+    );
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    const { size, isFile } = await Deno.stat(path);
+    if (isFile && size > MAX_BYTES) {
+      throw new UsageError(`Cannot use schema ${path}: ${size} bytes, the limit is ${MAX_BYTES}`);
+    }
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Cannot read schema ${path}: ${fileFault(error)}`);
+  }
+}

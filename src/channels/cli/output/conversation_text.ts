@@ -1,0 +1,81 @@
+import type { RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
+import { clip } from "../../../domain/text/clip.ts";
+
+const SHOWN_CHARS = 4_000;
+
+/** A conversation as text for reading: every request with what was thought, run and answered. `first` numbers the first
+ * query, `branches` are lines about them. The caller makes it fit for a terminal. */
+export function conversationText(
+  recording: Recording,
+  { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },
+): string {
+  const { conversationId, title, workspace, queries } = recording;
+  return [
+    `${conversationId} · ${title}`,
+    ...(workspace === "" ? [] : [`workspace ${workspace}`]),
+    ...branches,
+    ...queries.flatMap((query, at) => ["", `# Query ${first + at}`, ...queryLines(query)]),
+    "",
+  ].join("\n");
+}
+
+function queryLines(query: RecordedQuery): string[] {
+  const { text, images, context, iterations, answer, running, notes } = query;
+  return [
+    ...quoted(text, "> "),
+    ...images.flatMap((image) =>
+      quoted(`[image ${image.kind === "url" ? image.url : `${image.mediaType}, ${image.bytes.length} bytes`}]`, "> ")
+    ),
+    ...(context === null ? [] : quoted(`[context from ${context.label}]`, "> ")),
+    ...iterations.flatMap((iteration) => ["", ...iterationLines(iteration)]),
+    "",
+    running ? "still running" : endLine(query),
+    ...notes.map((note) => `note: ${note}`),
+    ...(answer === "" ? [] : quoted(answer, "  ")),
+  ];
+}
+
+function endLine({ status, reason, confidence, usage, costUsd, ms, iterations }: RecordedQuery): string {
+  const cost = costUsd === null || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`];
+  return [
+    status === "done" ? `answer (${confidence})` : `${status}: ${reason}`,
+    `${iterations.length} ${iterations.length === 1 ? "iteration" : "iterations"}`,
+    `${(ms / 1000).toFixed(1)} s`,
+    `${usage.input} in + ${usage.output} out tokens`,
+    ...cost,
+  ].join(" · ");
+}
+
+function iterationLines(iteration: RecordedIteration): string[] {
+  const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
+  return [
+    `## Iteration ${number} · ${outcome || status}`,
+    ...(thinking === "" ? [] : quoted(clip(thinking, SHOWN_CHARS), "~ ")),
+    ...(error === null ? [] : [`! ${clip(error, SHOWN_CHARS)}`]),
+    ...notes.map((note) => `note: ${note}`),
+    ...blocks.flatMap(blockLines),
+    ...calls.flatMap(({ prompt, reply, error }) => [
+      "model call:",
+      ...quoted(clip(prompt, SHOWN_CHARS), "  > "),
+      ...quoted(clip(reply ?? `failed: ${error}`, SHOWN_CHARS), "  < "),
+    ]),
+    ...children.flatMap((child) => ["child query:", ...quoted(queryLines(child).join("\n"), "  | ")]),
+  ];
+}
+
+function blockLines({ code, result }: RecordedIteration["blocks"][number], at: number): string[] {
+  const { ok, outcome, preview, stdout, stderr, error, ms } = result;
+  return [
+    ...quoted(code, `  ${at + 1}│ `),
+    `  ${ok ? "✓" : "✗"} ${outcome} (${ms.toFixed(0)} ms)`,
+    ...(preview === "" ? [] : quoted(clip(preview, SHOWN_CHARS), "  = ")),
+    ...(stdout === "" ? [] : quoted(clip(stdout, SHOWN_CHARS), "  . ")),
+    ...(stderr === "" ? [] : quoted(clip(stderr, SHOWN_CHARS), "  ! ")),
+    ...(error === null ? [] : quoted(`${error.name}: ${error.message}`, "  ! ")),
+  ];
+}
+
+/** Every line with a mark before it, so that no stored text can pass for a line of ours. */
+function quoted(text: string, mark: string): string[] {
+  return text.replace(/\n$/, "").split(/\r\n|[\r\n\u2028\u2029\u0085]/).map((line) => `${mark}${line}`);
+}

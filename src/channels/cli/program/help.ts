@@ -1,0 +1,102 @@
+import { Argument, type Command, Option } from "commander";
+import type { Context } from "./context.ts";
+import { FLAGS } from "../input/flags.ts";
+import type { Shell } from "../completion/script.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import { terminalText } from "../output/terminal_text.ts";
+
+/** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
+export function addHelp(program: Command, { services, io, finish }: Context): void {
+  program.command("doctor")
+    .description(
+      "check this machine: walls of the sandbox (tried, not guessed), settings, database, providers, extensions",
+    )
+    .option(...FLAGS.storedDb)
+    .option(...FLAGS.cwd)
+    .option("--json", "print the checks as JSON", false)
+    .action(async (flags: { db?: string; cwd?: string; json: boolean }) => {
+      const { doctorCommand } = await import("../commands/doctor.ts");
+      finish(await doctorCommand({ services, io, flags }));
+    });
+  program.command("completions")
+    .description("print a script that completes commands, flags and their values in a shell")
+    .addArgument(new Argument("<shell>", "which one").choices(["bash", "zsh", "fish"]))
+    .addHelpText("after", COMPLETIONS)
+    .action(async (shell: Shell) => {
+      const { completionScript } = await import("../completion/script.ts");
+      io.stdout(completionScript(shell));
+    });
+  program.command("__complete", { hidden: true }).argument("[words...]").action(async (words: string[]) => {
+    const { complete } = await import("../completion/complete.ts");
+    const { items, paths } = await complete(words, { program, services });
+    const lines = items.map(({ value, about }) => terminalText(`${value}\t${about}`.replace(/[\r\n]+/g, " ")));
+    io.stdout([`:${paths}`, ...lines, ""].join("\n"));
+  });
+  program.command("version")
+    .description("print the version of vis and of its runtime")
+    .option("--json", "print it as JSON", false)
+    .action((flags: { json: boolean }) => {
+      io.stdout(flags.json ? `${JSON.stringify(services.version, null, 2)}\n` : `${program.version()}\n`);
+    });
+  addHelpItself(program, { services, io, finish });
+}
+
+function addHelpItself(program: Command, { services, io }: Context): void {
+  program.command("help")
+    .description("show the help of a command")
+    .argument("[command...]", "its name, such as conversations list; what else stands there is not looked at")
+    .addOption(new Option("--man", "print the manual page of vis, for man -l -"))
+    .addOption(new Option("--schema", "print the JSON Schema of what the command prints with --output json"))
+    .helpOption(false)
+    .allowUnknownOption()
+    .action(async (words: string[], flags: { man?: boolean; schema?: boolean }) => {
+      const path = named(words.filter((word) => !word.startsWith("-")), program);
+      if (flags.schema) {
+        const { outputSchemas } = await import("../schemas/output_schemas.ts");
+        const name = path.map((command) => command.name()).join(" ");
+        return io.stdout(`${JSON.stringify(schemaOf(name, outputSchemas()), null, 2)}\n`);
+      }
+      if (flags.man) {
+        const { manPage } = await import("../manual/man_page.ts");
+        return io.stdout(manPage(program, services.version.vis));
+      }
+      (path.at(-1) ?? program).outputHelp();
+    });
+}
+
+/** The commands that the words lead to, outermost first. Behind one that has none below it stand its arguments. Throws
+ * CommanderError, which names the nearest one, for a word that is none. */
+function named(words: readonly string[], program: Command): readonly Command[] {
+  const path: Command[] = [];
+  for (const word of words) {
+    const at = path.at(-1) ?? program;
+    if (at.commands.length === 0) break;
+    const next = at.commands.find((one) => one.name() === word);
+    if (!next) return unknown(word, at);
+    path.push(next);
+  }
+  return path;
+}
+
+function unknown(word: string, at: Command): never {
+  const near = nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
+  const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
+  return at.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
+}
+
+/** Of a command with each line of `jsonl`, or of all where none is named. */
+function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
+  const own = all[name] ?? all[`${name} jsonl`];
+  if (name !== "" && own === undefined) throw new UsageError(`Cannot show a schema: vis ${name} prints no JSON`);
+  return own ?? { $defs: all };
+}
+
+const COMPLETIONS = `
+Examples:
+  source <(vis completions bash)    in ~/.bashrc
+  source <(vis completions zsh)     in ~/.zshrc, after compinit
+  vis completions fish > ~/.config/fish/completions/vis.fish
+
+Conversations, models, providers, settings, variables, extensions and their
+commands are completed with what is there.`;

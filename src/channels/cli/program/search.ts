@@ -1,0 +1,41 @@
+import { type Command, Option } from "commander";
+import { positiveInteger } from "../input/arguments.ts";
+import type { Context } from "./context.ts";
+import { FLAGS } from "../input/flags.ts";
+import type { LogsFlags } from "../commands/logs.ts";
+import type { SearchFlags } from "../commands/search.ts";
+import { timeArgument } from "../input/time_argument.ts";
+
+const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"];
+
+/** `vis search` and `vis logs`. */
+export function addSearch(program: Command, { services, io, finish }: Context): void {
+  program.command("search")
+    .description("find requests, code and answers in all conversations; all words must occur, best first")
+    .argument("<text...>", "what to look for")
+    .option("--conversation <id>", "only in this one (the beginning of its id will do)")
+    .addOption(new Option("--kind <kind>", "only one kind of text").choices(["request", "code", "answer"]))
+    .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
+    .option("--until <time>", "before then", timeArgument)
+    .option("--limit <n>", "how many at most", positiveInteger, 20)
+    .option(...FLAGS.storedDb)
+    .option("--json", "print the hits as JSON", false)
+    .action(async (words: string[], flags: SearchFlags) => {
+      const { searchCommand } = await import("../commands/search.ts");
+      finish(await searchCommand(words.join(" "), { services, io, flags }));
+    });
+  program.command("logs")
+    .description("the log that the database keeps, oldest first")
+    .addOption(new Option("--level <level>", "this level and those above it").choices(LEVELS).default("info"))
+    .option("--conversation <id>", "only of this one (the beginning of its id will do)")
+    .option("--query <id>", "only of this query")
+    .option("--since <time>", "from then on: 2026-11-22, 2026-11-22T10:30 or 3d", timeArgument)
+    .option("--limit <n>", "the newest so many", positiveInteger, 100)
+    .option("-f, --follow", "go on with what is added, until Ctrl-C", false)
+    .option(...FLAGS.storedDb)
+    .option("--json", "print a JSON object per line", false)
+    .action(async (flags: LogsFlags) => {
+      const { logsCommand } = await import("../commands/logs.ts");
+      finish(await logsCommand({ services, io, flags }));
+    });
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { LiveLine } from "../../../../src/channels/cli/ask/live_line.ts";
+
+function line(width = 30) {
+  const written: string[] = [];
+  const clock = { ms: 0 };
+  const write = (text: string): void => void written.push(text);
+  return {
+    written,
+    clock,
+    live: new LiveLine({ write, width: () => width, paint: (text) => text, now: () => clock.ms }),
+  };
+}
+
+Deno.test("LiveLine stands once, gives way to another text and leaves nothing behind", () => {
+  const { written, live } = line();
+  live.show("one");
+  live.show("one");
+  live.show("two\x1b[2J");
+  live.clear();
+  live.clear();
+  assert.deepEqual(written, ["one", "\r\x1b[2K", "two\\u001b[2J", "\r\x1b[2K"]);
+});
+
+Deno.test("LiveLine says for how long, once that is worth a word, within the width", () => {
+  const { written, clock, live } = line(20);
+  live.show("waiting for a model");
+  clock.ms = 1_999;
+  live.tick();
+  clock.ms = 12_400;
+  live.tick();
+  live.clear();
+  live.tick();
+  assert.deepEqual([written.length, written[0], written[2]], [3, "waiting for a model", "\r\x1b[2K"]);
+  const shown = (written[1] ?? "").replace("\r\x1b[2K", "");
+  assert.ok(shown.length <= 19 && shown.endsWith("… 12 s"), shown);
+});

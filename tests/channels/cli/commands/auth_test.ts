@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import type { Io, ProviderAdmin } from "../../../../src/channels/channel.ts";
+import { AuthCommand } from "../../../../src/channels/cli/commands/auth.ts";
+import { Cancelled, UsageError } from "../../../../src/domain/errors.ts";
+import type {
+  KeyReport,
+  KeyTrial,
+  LoginChoice,
+  ProviderReport,
+} from "../../../../src/domain/reports/provider_report.ts";
+import { fakeAdmin } from "../_fake_admin.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+const FLAGS = { keyStdin: false, domain: "github.com" };
+const KEY: KeyReport = {
+  provider: "zai",
+  title: "Z.ai",
+  need: "required",
+  from: "auth.json",
+  shown: "••••4711",
+  mend: "",
+};
+
+function rig(admin: Partial<ProviderAdmin>, io: Partial<Io> & { readonly stdin?: string } = {}) {
+  const fake = fakeIo(io);
+  const services = fakeServices({ providerAdmin: () => Promise.resolve(fakeAdmin(admin)) });
+  return { io: fake, auth: new AuthCommand({ services, io: fake }) };
+}
+
+function keeping(trials: readonly KeyTrial[] = [{ state: "works", found: "it offers 2 models" }]) {
+  const saved: string[] = [];
+  const left = [...trials];
+  const admin: Partial<ProviderAdmin> = {
+    tryKey: () => Promise.resolve(left.shift() ?? assert.fail("tried once too often")),
+    providers: () => Promise.resolve({ providers: [], problem: "", notes: [] }),
+    loginKind: () => Promise.resolve("key"),
+    saveKey: (provider, key) => {
+      saved.push(`${provider}=${key}`);
+      return Promise.resolve("/h/auth.json");
+    },
+  };
+  return { saved, admin };
+}
+
+Deno.test("AuthCommand.login() asks for the key on the terminal and prints none of it", async () => {
+  const { saved, admin } = keeping();
+  const questions: string[] = [];
+  const { auth, io } = rig(admin, {
+    askSecret: (question) => {
+      questions.push(question);
+      return Promise.resolve(" sk-4711 ");
+    },
+  });
+  assert.equal(await auth.login("zai", FLAGS), 0);
+  assert.deepEqual([saved, questions], [["zai=sk-4711"], ["Key of zai: "]]);
+  assert.deepEqual([io.out, io.err], [
+    "",
+    'vis: zai takes the key: it offers 2 models\nvis: the key of zai is kept in /h/auth.json\nvis: now: vis run "What is in this folder?"\n',
+  ]);
+});
+
+Deno.test("AuthCommand.login() asks again for a key that is refused, and keeps one that cannot be tried", async () => {
+  const no: KeyTrial = { state: "refused", found: "status 401" };
+  const { saved, admin } = keeping([no, { state: "unknown", found: "no connection" }]);
+  const keys = ["sk-wrong", "sk-right"];
+  const { auth, io } = rig(admin, { askSecret: () => Promise.resolve(keys.shift() ?? "") });
+  assert.equal(await auth.login("zai", FLAGS), 0);
+  assert.deepEqual(saved, ["zai=sk-right"]);
+  assert.match(io.err, /zai refused the key: status 401\nvis: the key could not be tried: no connection\n/);
+  const never = keeping([no, no, no]);
+  const stubborn = rig(never.admin, { askSecret: () => Promise.resolve("sk-wrong") });
+  await assert.rejects(stubborn.auth.login("zai", FLAGS), /zai refused it: status 401/);
+  assert.deepEqual(never.saved, []);
+});
+
+Deno.test("AuthCommand.login() lets a person choose on a terminal, and says how to use what is not the first", async () => {
+  const { saved, admin } = keeping();
+  const choices: readonly LoginChoice[] = [
+    { name: "ollama", title: "Ollama", need: "optional" },
+    { name: "zai", title: "Z.ai", need: "required" },
+  ];
+  const root = { name: "other", root: true };
+  const both = {
+    ...admin,
+    loginChoices: () => Promise.resolve(choices),
+    providers: () => Promise.resolve({ providers: [root as ProviderReport], problem: "", notes: [] }),
+  };
+  const at = (answer: string) => ({
+    stdinIsTerminal: true,
+    stderrIsTerminal: true,
+    askLine: () => Promise.resolve(answer),
+    askSecret: () => Promise.resolve("sk-4711"),
+  });
+  const key = rig(both, at("2"));
+  assert.equal(await key.auth.login(undefined, FLAGS), 0);
+  assert.deepEqual(saved, ["zai=sk-4711"]);
+  assert.match(
+    key.io.err,
+    /vis run --provider zai "[^"]+", or vis config set provider zai, since other comes first now\n$/,
+  );
+  const local = rig(both, at("ollama"));
+  assert.equal(await local.auth.login(undefined, FLAGS), 0);
+  assert.match(local.io.err, /vis: ollama needs no key\nvis: now: vis run --provider ollama /);
+  assert.equal(saved.length, 1);
+});
+
+Deno.test("AuthCommand.login() reads the key from stdin, also in place of a device login", async () => {
+  for (const kind of ["key", "device-login"] as const) {
+    const { saved, admin } = keeping();
+    const { auth } = rig({ ...admin, loginKind: () => Promise.resolve(kind) }, { stdin: "sk-4711\n" });
+    assert.equal(await auth.login("zai", { ...FLAGS, keyStdin: true }), 0);
+    assert.deepEqual(saved, ["zai=sk-4711"]);
+  }
+});
+
+Deno.test("AuthCommand.login() wants the name of a provider", async () => {
+  const { auth } = rig({ loginNames: () => ["anthropic", "zai"] });
+  await assert.rejects(auth.login(undefined, FLAGS), (error) => {
+    assert.ok(error instanceof UsageError);
+    assert.match(error.message, /one of anthropic, zai$/);
+    return true;
+  });
+});
+
+Deno.test("AuthCommand.login() shows the code and the page of a device login", async () => {
+  const { auth, io } = rig({
+    loginKind: () => Promise.resolve("device-login"),
+    providers: () => Promise.resolve({ providers: [], problem: "", notes: [] }),
+    deviceLogin: (_provider, { domain, onCode }) => {
+      onCode({ userCode: "AB\x1b-12", verificationUri: `https://${domain}/login/device` });
+      return Promise.resolve("/h/auth.json");
+    },
+  });
+  assert.equal(await auth.login("github-copilot", { ...FLAGS, domain: "company.ghe.com" }), 0);
+  assert.match(io.err, /^Open https:\/\/company\.ghe\.com\/login\/device and enter the code AB\\u001b-12\nWaiting…\n/);
+  assert.match(io.err, /logged in; .* \/h\/auth\.json\nvis: now: vis run /);
+});
+
+Deno.test("AuthCommand.login() ends a device login at Ctrl-C", async () => {
+  const { auth, io } = rig({
+    loginKind: () => Promise.resolve("device-login"),
+    deviceLogin: (_provider, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Cancelled("Cancelled")))),
+  });
+  const running = auth.login("github-copilot", FLAGS);
+  const rejected = assert.rejects(running, Cancelled);
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  io.interrupt();
+  await rejected;
+});
+
+Deno.test("AuthCommand.status() shows where keys come from, and what to do about missing ones", async () => {
+  const keys: KeyReport[] = [
+    KEY,
+    { ...KEY, provider: "anthropic", from: "", shown: "", mend: "set ANTHROPIC_API_KEY" },
+    { ...KEY, provider: "ollama", need: "optional", from: "", shown: "" },
+  ];
+  const { auth, io } = rig({ keys: () => Promise.resolve(keys) });
+  assert.equal(await auth.status({ output: "text" }), 0);
+  assert.deepEqual(io.out.split("\n").map((line) => line.replace(/ +/g, " ")), [
+    "zai ••••4711 from auth.json",
+    "anthropic missing: set ANTHROPIC_API_KEY",
+    "ollama none needed",
+    "",
+  ]);
+  const json = rig({ keys: () => Promise.resolve(keys) });
+  await json.auth.status({ output: "json" });
+  assert.deepEqual(JSON.parse(json.io.out), keys);
+  const none = rig({ keys: () => Promise.resolve([]) });
+  await none.auth.status({ output: "text" });
+  assert.match(none.io.out, /vis auth login\n$/);
+});
+
+Deno.test("AuthCommand.logout() says what it did, and where a key still is", async () => {
+  const { auth, io } = rig({
+    logout: () => Promise.resolve(true),
+    keys: () => Promise.resolve([{ ...KEY, from: "ZAI_API_KEY" }]),
+  });
+  assert.equal(await auth.logout("zai"), 0);
+  assert.equal(io.err, "vis: removed the key of zai\nvis: ZAI_API_KEY still has one\n");
+  const none = rig({ logout: () => Promise.resolve(false), keys: () => Promise.resolve([]) });
+  await none.auth.logout("zai");
+  assert.equal(none.io.err, "vis: no key was kept for zai\n");
+});

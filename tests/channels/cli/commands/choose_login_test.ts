@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { chooseLogin } from "../../../../src/channels/cli/commands/choose_login.ts";
+import { UsageError } from "../../../../src/domain/errors.ts";
+import type { LoginChoice } from "../../../../src/domain/reports/provider_report.ts";
+import { fakeIo } from "../_fakes.ts";
+
+const CHOICES: readonly LoginChoice[] = [
+  { name: "ollama", title: "Ollama at 127.0.0.1:11434, 3 models", need: "optional" },
+  { name: "zai", title: "Z.ai", need: "required" },
+  { name: "zai-coding", title: "Z.ai \x1bcoding plan", need: "required" },
+  { name: "github-copilot", title: "GitHub Copilot", need: "device-login" },
+];
+
+function answering(...answers: string[]) {
+  return fakeIo({ askLine: () => Promise.resolve(answers.shift() ?? assert.fail("asked once too often")) });
+}
+
+Deno.test("chooseLogin() takes a number, a name and the beginning of one", async () => {
+  for (
+    const [answer, name] of [["1", "ollama"], ["zai", "zai"], ["GitHub", "github-copilot"], ["zai-", "zai-coding"]]
+  ) {
+    assert.equal((await chooseLogin(CHOICES, answering(answer ?? ""))).name, name);
+  }
+});
+
+Deno.test("chooseLogin() shows what there is, and asks again for what is none of it", async () => {
+  const io = answering("0", "", "2");
+  assert.equal((await chooseLogin(CHOICES, io)).name, "zai");
+  assert.equal(
+    io.err,
+    [
+      "Log in to which provider?\n",
+      "  1  ollama          Ollama at 127.0.0.1:11434, 3 models (needs no key)",
+      "  2  zai             Z.ai",
+      "  3  zai-coding      Z.ai \\u001bcoding plan",
+      "  4  github-copilot  GitHub Copilot (on a page)\n",
+      "vis: 0 is none of them\n",
+    ].join("\n"),
+  );
+  await assert.rejects(chooseLogin(CHOICES, answering("9", "git hub", "za")), UsageError);
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import type { ConfigAdmin } from "../../../../src/channels/channel.ts";
+import type { SettingFacts } from "../../../../src/domain/reports/setting_facts.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+const MODEL: SettingFacts = {
+  key: "model",
+  value: "\x1b[2Jm",
+  layer: "user",
+  where: "/h/config.jsonc",
+  doc: "Model used",
+  type: "string",
+  project: true,
+  layers: [{ layer: "default", where: "", value: null }, {
+    layer: "user",
+    where: "/h/config.jsonc",
+    value: "\x1b[2Jm",
+  }],
+};
+
+async function config(args: readonly string[], admin: Partial<ConfigAdmin>) {
+  const never = (): never => assert.fail("This was not to be asked");
+  const whole: ConfigAdmin = {
+    ...{ path: never, list: never, explain: never, schema: never, keys: never, set: never, unset: never },
+    ...{ trustable: never, trust: never, distrust: never },
+    ...admin,
+  };
+  const asked: unknown[] = [];
+  const services = fakeServices({ configAdmin: (request) => Promise.resolve((asked.push(request), whole)) });
+  const io = fakeIo({ args: ["config", ...args] });
+  return { code: await runCli(services, io), out: io.out, err: io.err, asked };
+}
+
+Deno.test("vis config list and explain show values with who set them, fit for a terminal", async () => {
+  const admin = { list: () => Promise.resolve([MODEL]), explain: () => Promise.resolve(MODEL) };
+  const listed = await config(["list", "--cwd", "/w"], admin);
+  assert.deepEqual([listed.code, listed.asked], [0, [{ cwd: "/w" }]]);
+  assert.equal(listed.out, 'model  "\\u001b[2Jm"          /h/config.jsonc\n');
+  const { out } = await config(["explain", "model"], admin);
+  assert.match(out, /^model = "\\u001b\[2Jm"\n {2}Model used\n {2}string; a workspace may set it\n/);
+  assert.match(out, /^→ user {9}"\\u001b\[2Jm" {2}\/h\/config\.jsonc$/m);
+  assert.deepEqual(JSON.parse((await config(["explain", "model", "--json"], admin)).out), MODEL);
+  const none = await config(["list"], { list: () => Promise.resolve([]) });
+  assert.deepEqual([none.code, none.out], [0, ""]);
+  assert.match(none.err, /--all/);
+});
+
+Deno.test("vis config get prints the value alone", async () => {
+  const explain = (value: unknown) => ({ explain: () => Promise.resolve({ ...MODEL, value }) });
+  assert.equal((await config(["get", "model"], explain("m"))).out, "m\n");
+  assert.equal((await config(["get", "model", "--json"], explain("m"))).out, '"m"\n');
+  assert.equal((await config(["get", "shell.deny"], explain(["a"]))).out, '[\n  "a"\n]\n');
+});
+
+Deno.test("vis config set hands on its words, and says who wins over them", async () => {
+  const asked: unknown[] = [];
+  const set: ConfigAdmin["set"] = (key, change) => {
+    asked.push([key, change.words, change.project]);
+    return Promise.resolve({ key, path: "/p", value: 8, changed: true, overruled: "VIS_MODEL" });
+  };
+  const { code, out, err } = await config(["set", "--project", "model", "a", "b"], { set });
+  assert.deepEqual([code, asked], [0, [["model", ["a", "b"], true]]]);
+  assert.equal(out, "model = 8 in /p\n");
+  assert.match(err, /^vis: VIS_MODEL says otherwise and wins/);
+});
+
+Deno.test("vis config trust shows first, and trusts only with --yes", async () => {
+  const facts = { path: "/w/c", sha256: "abc", trusted: false, keys: [{ key: "baseUrl", value: "http://x" }] };
+  const asked: unknown[] = [];
+  const admin = {
+    trustable: () => Promise.resolve(facts),
+    trust: (one: unknown) => Promise.resolve(void asked.push(one)),
+  };
+  const shown = await config(["trust"], admin);
+  assert.equal(shown.code, 1);
+  assert.match(shown.out, /baseUrl = "http:\/\/x"[\s\S]*vis config trust --yes/);
+  assert.deepEqual(asked, []);
+  assert.equal((await config(["trust", "--yes"], admin)).code, 0);
+  assert.deepEqual(asked, [facts]);
+});

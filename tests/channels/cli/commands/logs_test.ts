@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { logsCommand, type LogsFlags } from "../../../../src/channels/cli/commands/logs.ts";
+import { startEngine } from "../../../helpers/engine.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+const FLAGS: LogsFlags = { level: "info", limit: 10, follow: false, json: false };
+
+async function logs(flags: Partial<LogsFlags>, options: { onPause?: (time: number) => Promise<"more" | "stop"> } = {}) {
+  await using engine = await startEngine([]);
+  const { store } = engine;
+  const { conversationId } = engine.branch;
+  await store.log(
+    { level: "debug", event: "quiet", data: {}, at: 1 },
+    { level: "info", event: "one", data: { text: "\u001b[2J" }, conversationId, at: 1000 },
+    { level: "warn", event: "two", data: {}, at: 2000 },
+  );
+  const io = fakeIo();
+  const facts = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const session = { ...facts, conversations: engine.conversations, close: () => Promise.resolve() };
+  let pauses = 0;
+  const pause = async (): Promise<void> => {
+    pauses++;
+    if (await options.onPause?.(pauses) === "stop") return io.interrupt();
+    await store.log({ level: "error", event: `late${pauses}`, data: {}, at: 3000 });
+  };
+  const services = fakeServices({ open: () => Promise.resolve(session) });
+  const code = await logsCommand({ services, io, flags: { ...FLAGS, ...flags }, pause });
+  return { code, out: io.out, conversationId };
+}
+
+Deno.test("logsCommand() has a line for each entry of its level, oldest first", async () => {
+  const { code, out, conversationId } = await logs({});
+  assert.equal(code, 0);
+  assert.equal(
+    out,
+    `1970-01-01 00:00:01.000 info  one  ${conversationId}  {"text":"\\u001b[2J"}\n1970-01-01 00:00:02.000 warn  two  {}\n`,
+  );
+  assert.match((await logs({ level: "warn" })).out, /^\S+ \S+ warn {2}two {2}\{\}\n$/);
+});
+
+Deno.test("logsCommand() prints an object for each entry", async () => {
+  const rows = (await logs({ json: true, limit: 1 })).out.trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(rows.map(({ event, at }) => [event, at]), [["two", 2000]]);
+});
+
+Deno.test("logsCommand() follows until Ctrl-C and misses nothing", async () => {
+  const { code, out } = await logs({ follow: true, level: "warn" }, {
+    onPause: (time) => Promise.resolve(time === 4 ? "stop" : "more"),
+  });
+  assert.equal(code, 0);
+  assert.deepEqual(out.trim().split("\n").map((line) => line.split(/ +/)[3]), ["two", "late1", "late2", "late3"]);
+});

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import type { OpenRequest } from "../../../../src/channels/channel.ts";
+import { ConfigError } from "../../../../src/domain/errors.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+/** What whoever opens is asked for, and what is said where it is not asked. */
+async function run(...flags: string[]): Promise<{ readonly asked: OpenRequest | null; readonly err: string }> {
+  let asked: OpenRequest | null = null;
+  const services = fakeServices({
+    open: (request) => {
+      asked = request;
+      return Promise.reject(new ConfigError("enough"));
+    },
+  });
+  const io = fakeIo({ args: ["run", ...flags, "x"] });
+  await runCli(services, io);
+  return { asked, err: io.err };
+}
+
+Deno.test("vis run reads times and amounts as people write them", async () => {
+  const times: [string, number][] = [["90", 90_000], ["90s", 90_000], ["1.5m", 90_000], ["2h", 7_200_000], ["5ms", 5]];
+  for (const [told, ms] of times) assert.equal((await run("--timeout", told)).asked?.timeoutMs, ms, told);
+  for (const [told, usd] of [["0.5", 0.5], ["$2", 2], [".25", 0.25]] as const) {
+    assert.equal((await run("--max-cost", told)).asked?.maxCostUsd, usd, told);
+  }
+});
+
+Deno.test("vis run refuses times, amounts and levels that are none, before anything is opened", async () => {
+  const cases: [string, string, RegExp][] = [
+    ...["0", "-1s", "5x", "", "1d"].map((told): [string, string, RegExp] => ["--timeout", told, /a time such as 90s/]),
+    ...["0", "-1", "free", "1e400", "0x1"].map((
+      told,
+    ): [string, string, RegExp] => ["--max-cost", told, /amount in US/]),
+    ["--reasoning", "hard", /quick, balanced, deep/],
+  ];
+  for (const [flag, told, says] of cases) {
+    const { asked, err } = await run(`${flag}=${told}`);
+    assert.equal(asked, null, `${flag} ${told}`);
+    assert.match(err, says, `${flag} ${told}`);
+  }
+});
+
+Deno.test("vis run gathers extensions to load and to leave out, each for itself", async () => {
+  const { asked } = await run("--extension", "a", "--no-extension", "web", "--extension", "b", "--no-extension", "fs");
+  assert.deepEqual([asked?.extension, asked?.noExtension], [["a", "b"], ["web", "fs"]]);
+  assert.deepEqual((await run()).asked?.noExtension, []);
+  assert.equal((await run("--reasoning", "deep")).asked?.reasoning, "deep");
+});

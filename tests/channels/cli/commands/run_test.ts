@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { runCommand, type RunFlags } from "../../../../src/channels/cli/commands/run.ts";
+import type { OpenRequest, Session } from "../../../../src/channels/channel.ts";
+import { ConfigError, ProviderError } from "../../../../src/domain/errors.ts";
+import { startEngine } from "../../../helpers/engine.ts";
+import { replyJson, type ScriptedReply } from "../../../helpers/scripted_provider.ts";
+import { type FakeIo, fakeIo, fakeServices } from "../_fakes.ts";
+
+const FLAGS: RunFlags = { output: "text", quiet: false, verbose: false };
+
+interface Opened {
+  readonly io: FakeIo;
+  readonly code: number;
+  readonly closed: number;
+  readonly requests: readonly OpenRequest[];
+}
+
+async function run(
+  replies: readonly ScriptedReply[],
+  options: { readonly flags?: Partial<RunFlags>; readonly io?: FakeIo } = {},
+): Promise<Opened> {
+  await using engine = await startEngine(replies, { workspace: "/work" });
+  const io = options.io ?? fakeIo();
+  const requests: OpenRequest[] = [];
+  let closed = 0;
+  const session: Session = {
+    conversations: engine.conversations,
+    workspace: "/work",
+    provider: "scripted",
+    model: "script",
+    database: ":memory:",
+    swept: 0,
+    close: () => Promise.resolve(void closed++),
+  };
+  const services = fakeServices({
+    open: (request) => {
+      requests.push(request);
+      return Promise.resolve(session);
+    },
+  });
+  const code = await runCommand("what?", { services, io, flags: { ...FLAGS, ...options.flags } });
+  return { io, code, closed, requests };
+}
+
+Deno.test("runCommand() puts the answer alone on stdout and closes what it opened", async () => {
+  const { io, code, closed } = await run([replyJson([], { final: "An answer" })]);
+  assert.deepEqual([code, io.out, closed], [0, "An answer\n", 1]);
+  assert.match(io.err, /^vis · scripted script · conversation [0-9a-f-]{13}\n1 iteration · \d+\.\d s · /);
+});
+
+Deno.test("runCommand() says on stderr why there is no answer", async () => {
+  const error = new ProviderError("Cannot sign in: \x1b[31mcheck VIS_API_KEY", { code: "auth", retryable: false });
+  const { io, code } = await run([error], { flags: { quiet: true } });
+  assert.deepEqual([code, io.out, io.err], [1, "", "vis: Cannot sign in: \\u001b[31mcheck VIS_API_KEY\n"]);
+});
+
+Deno.test("runCommand() says a provider's fault once", async () => {
+  const error = new ProviderError("Cannot sign in to the mock: check VIS_API_KEY", { code: "auth", retryable: false });
+  const { io, code } = await run([error]);
+  const [, fault, summary, ...more] = io.err.trimEnd().split("\n");
+  assert.deepEqual([code, fault, more], [1, "vis: Cannot sign in to the mock: check VIS_API_KEY", []]);
+  assert.match(summary ?? "", /^error: provider · /);
+});
+
+Deno.test("runCommand() says why a reply could not be used before the one that could", async () => {
+  const { io } = await run(["no reply", replyJson([], { final: "An answer" })]);
+  assert.match(io.err, /^vis · .*\n\[1\] no usable reply: .+\n2 iterations · /);
+});
+
+Deno.test("runCommand() cleans an answer for a terminal and keeps it for a pipe", async () => {
+  const reply = replyJson(["await answer('\\x1b[2Jgone')"]);
+  assert.equal((await run([reply])).io.out, "\x1b[2Jgone\n");
+  assert.equal((await run([reply], { io: fakeIo({ stdoutIsTerminal: true }) })).io.out, "\\u001b[2Jgone\n");
+});
+
+Deno.test("runCommand() cancels at Ctrl-C, exits with 130 and closes", async () => {
+  const io = fakeIo();
+  const { code, closed } = await run([() => {
+    queueMicrotask(() => io.interrupt());
+    return { text: "", delayMs: 60_000 };
+  }], { io });
+  assert.deepEqual([code, closed, io.out], [130, 1, ""]);
+  assert.match(io.err, /^vis: Cancelled after 0 iterations; what was done is kept\.$/m);
+});
+
+Deno.test("runCommand() closes when the query throws", async () => {
+  let closed = 0;
+  await using engine = await startEngine([], { openSandbox: () => Promise.reject(new ConfigError("no walls")) });
+  engine.provider.push(replyJson("1"));
+  const session = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const services = fakeServices({
+    open: () =>
+      Promise.resolve({
+        ...session,
+        conversations: engine.conversations,
+        close: () => Promise.resolve(void closed++),
+      }),
+  });
+  await assert.rejects(runCommand("x", { services, io: fakeIo(), flags: FLAGS }), /no walls/);
+  assert.equal(closed, 1);
+});
+
+async function withFile(text: string, run: (path: string) => Promise<void>): Promise<void> {
+  const path = await Deno.makeTempFile();
+  try {
+    await Deno.writeTextFile(path, text);
+    await run(path);
+  } finally {
+    await Deno.remove(path);
+  }
+}
+
+Deno.test("runCommand() with a schema puts the JSON alone on stdout, and as data into the result", () =>
+  withFile('{"type": "object", "required": ["n"]}', async (schema) => {
+    const reply = replyJson("await answer({ n: 1 })");
+    const { io, code } = await run([reply], { flags: { schema } });
+    assert.deepEqual([code, io.out], [0, '{\n  "n": 1\n}\n']);
+    const json = await run([reply], { flags: { schema, output: "json" } });
+    assert.deepEqual(JSON.parse(json.io.out).value, { n: 1 });
+  }));
+
+Deno.test("runCommand() with a schema leaves stdout empty where no answer satisfies it", () =>
+  withFile('{"type": "object"}', async (schema) => {
+    const { io, code } = await run(Array.from({ length: 5 }, () => replyJson([], { final: "text" })), {
+      flags: { schema },
+    });
+    assert.deepEqual([code, io.out], [1, ""]);
+    assert.match(io.err, /^vis: No answer that satisfies the schema after 5 iterations\./m);
+    const spent = await run(Array.from({ length: 5 }, () => replyJson("1")), { flags: { schema } });
+    assert.deepEqual([spent.code, spent.io.out], [1, ""]);
+    assert.match(spent.io.err, /^vis: No answer within the budget of 4 iterations\./m);
+  }));
+
+Deno.test("runCommand() refuses a schema, an image and a model without eyes before anything is stored", async () => {
+  const reply = replyJson([], { final: "x" });
+  await withFile('{"type": "odd"}', async (schema) => {
+    await assert.rejects(run([reply], { flags: { schema } }), /Cannot use the schema: at #: type must be one of/);
+  });
+  await assert.rejects(run([reply], { flags: { image: ["/no/such.png"] } }), /Cannot read image \/no\/such\.png/);
+  const image = ["https://example.org/a.png"];
+  await assert.rejects(run([reply], { flags: { image } }), /Cannot send images: script of scripted takes none/);
+});

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import type { ScreenRequest } from "../../../../src/channels/channel.ts";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { fakeAdmin } from "../_fake_admin.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+async function run(args: readonly string[], { terminal = true, problem = "" } = {}) {
+  const io = fakeIo({ args, stdinIsTerminal: terminal, stdoutIsTerminal: terminal });
+  const asked: ScreenRequest[] = [];
+  const providers = problem === "" ? [{ name: "p" }] : [];
+  const services = fakeServices({
+    providerAdmin: () =>
+      Promise.resolve(fakeAdmin({ providers: () => Promise.resolve({ providers, problem, notes: [] } as never) })),
+    screen: (request) => {
+      asked.push(request);
+      return Promise.resolve(7);
+    },
+  });
+  const code = await runCli(services, io);
+  return { code, asked, out: io.out, err: io.err };
+}
+
+Deno.test("vis on a terminal shows the screen, with its exit code", async () => {
+  assert.deepEqual(await run([]), { code: 7, asked: [{}], out: "", err: "" });
+});
+
+Deno.test("vis hands its flags to the screen", async () => {
+  const { asked } = await run(["-c", "--model", "a/b", "--db", "x.db", "--cwd", "/tmp"]);
+  assert.deepEqual(asked, [{ continue: true, model: "a/b", db: "x.db", cwd: "/tmp" }]);
+  assert.deepEqual((await run(["--conversation", "abc"])).asked, [{ conversation: "abc" }]);
+  assert.deepEqual((await run(["--provider", "demo"])).asked, [{ provider: "demo" }]);
+});
+
+Deno.test("vis without a provider says what to do, without a terminal where the screen is", async () => {
+  const { out, asked } = await run([], { problem: "No provider is configured" });
+  assert.deepEqual([out, asked], ["No provider is configured\n\nvis help shows all commands.\n", []]);
+  const { code, err } = await run(["-c"], { terminal: false });
+  assert.equal(code, 2);
+  assert.match(err, /^vis: Cannot show the screen: stdin and stdout must be a terminal/);
+});
+
+Deno.test("vis refuses flags and places that it does not know", async () => {
+  const unknown = await run(["--verbos"]);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.err, /^vis: unknown option '--verbos'/);
+  assert.equal((await run(["-c", "--conversation", "abc"])).code, 2);
+});

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { type Engine, startEngine } from "../../../helpers/engine.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+async function search(engine: Engine, args: readonly string[]) {
+  const io = fakeIo({ args: ["search", ...args] });
+  const facts = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const session = { ...facts, conversations: engine.conversations, close: () => Promise.resolve() };
+  const code = await runCli(fakeServices({ open: () => Promise.resolve(session) }), io);
+  return { code, out: io.out, err: io.err };
+}
+
+Deno.test("vis search shows where requests, code and answers have the words", async () => {
+  await using engine = await startEngine([
+    replyJson(["const marmalade = 1"]),
+    replyJson([], { final: "The marmalade is\u001b[2J here" }),
+  ]);
+  await engine.ask("Where is the marmalade?");
+  const { conversationId } = engine.branch;
+  const { code, out } = await search(engine, ["MARMALADE"]);
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    new RegExp(`^${conversationId}  [\\d-]{10} [\\d:]{5}  code · iteration 1  test\n  const \\[marmalade\\]`, "m"),
+  );
+  assert.match(out, / {2}request {2}test\n {2}Where is the \[marmalade\]\?\n/);
+  assert.match(out, / {2}answer {2}test\n {2}The \[marmalade\] is\\u001b\[2J here\n/);
+  const json = await search(engine, ["marmalade", "--kind", "request", "--json"]);
+  const [hit, ...more] = JSON.parse(json.out);
+  assert.deepEqual([hit.kind, hit.conversationId, more.length], ["request", conversationId, 0]);
+});
+
+Deno.test("vis search keeps to conversation, time and limit, and exits with 1 where nothing is", async () => {
+  await using engine = await startEngine([replyJson([], { final: "marmalade" })]);
+  await engine.ask("marmalade");
+  const id = engine.branch.conversationId;
+  assert.equal((await search(engine, ["marmalade", "--conversation", id.slice(0, 13)])).code, 0);
+  assert.equal((await search(engine, ["marmalade", "--limit", "1"])).out.split("\n").length, 3);
+  assert.deepEqual(await search(engine, ["marmalade", "--until", "2020-01-01"]), {
+    code: 1,
+    out: "",
+    err: "Nothing was found\n",
+  });
+  assert.equal((await search(engine, ["marmalade", "--since", "1h"])).code, 0);
+  assert.equal((await search(engine, ["marmalade", "jam"])).code, 1);
+  assert.equal((await search(engine, ["--", 'NEAR("', "*"])).code, 1);
+  assert.equal((await search(engine, ["marmalade", "--conversation", "00000000"])).code, 2);
+});
+
+Deno.test("vis search refuses a kind, a time and a limit that are none", async () => {
+  await using engine = await startEngine([]);
+  for (const wrong of [["--kind", "jam"], ["--since", "yesterday"], ["--until", "2026-13-40"], ["--limit", "0"]]) {
+    assert.equal((await search(engine, ["x", ...wrong])).code, 2, wrong.join(" "));
+  }
+});

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import type { RunningServer } from "../../../../src/channels/channel.ts";
+import { serveCommand } from "../../../../src/channels/cli/commands/serve.ts";
+import { ConfigError } from "../../../../src/domain/errors.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+const TOKEN = "secret-token-0123456789";
+
+function fakeServer(closed: string[]): RunningServer {
+  return {
+    url: "http://127.0.0.1:4711/",
+    token: TOKEN,
+    tokenFrom: "/home/x/.vis/server-token",
+    provider: "demo",
+    model: "policies",
+    notes: ["A note\x1b[31m"],
+    close: () => Promise.resolve(void closed.push("closed")),
+  };
+}
+
+Deno.test("serveCommand() puts the URL on the first line, closes at an interrupt and shows no token to a pipe", async () => {
+  const closed: string[] = [];
+  const io = fakeIo();
+  const code = serveCommand({
+    services: fakeServices({ serve: () => Promise.resolve(fakeServer(closed)) }),
+    io,
+    flags: {},
+  });
+  await Promise.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.equal(io.out, "http://127.0.0.1:4711/\n");
+  assert.deepEqual(closed, []);
+  io.interrupt();
+  assert.equal(await code, 0);
+  assert.deepEqual(closed, ["closed"]);
+  assert.ok(!io.err.includes(TOKEN) && !io.err.includes("\x1b"));
+  assert.match(io.err, /demo policies · token from \/home\/x\/\.vis\/server-token/);
+});
+
+Deno.test("serveCommand() gives a terminal the address that opens the page", async () => {
+  const io = fakeIo({ stdoutIsTerminal: true, stderrIsTerminal: true });
+  const code = serveCommand({
+    services: fakeServices({ serve: () => Promise.resolve(fakeServer([])) }),
+    io,
+    flags: {},
+  });
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  io.interrupt();
+  await code;
+  assert.ok(io.err.includes(`open http://127.0.0.1:4711/#token=${TOKEN}\n`));
+  assert.equal(io.out, "http://127.0.0.1:4711/\n");
+});
+
+Deno.test("serveCommand() opens no page for nobody: with a list of tokens a terminal gets the URL alone", async () => {
+  const io = fakeIo({ stdoutIsTerminal: true, stderrIsTerminal: true });
+  const server = { ...fakeServer([]), token: null };
+  const code = serveCommand({ services: fakeServices({ serve: () => Promise.resolve(server) }), io, flags: {} });
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  io.interrupt();
+  assert.equal(await code, 0);
+  assert.doesNotMatch(io.err, /vis · open|null/);
+});
+
+Deno.test("serveCommand() passes on why it cannot listen", async () => {
+  const serve = () => Promise.reject(new ConfigError("Cannot listen on 127.0.0.1:1: taken"));
+  await assert.rejects(serveCommand({ services: fakeServices({ serve }), io: fakeIo(), flags: {} }), /Cannot listen/);
+});

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+const CHANGE = { id: "1", at: 0, change: "edit", conversationId: "0193abcd-11", paths: ["a.txt", "b.txt"] };
+
+async function run(args: readonly string[], { answer, code = 0 }: { answer: unknown; code?: number | null }) {
+  const io = fakeIo({ args });
+  const services = fakeServices();
+  const asked: { args: readonly string[]; cwd: string | undefined }[] = [];
+  const admin = await services.extensionAdmin({});
+  const told = await runCli({
+    ...services,
+    extensionAdmin: ({ cwd }) =>
+      Promise.resolve({
+        ...admin,
+        run: (args, print) => {
+          asked.push({ args, cwd });
+          if (code !== null) print(`${JSON.stringify(answer)}\n`);
+          return Promise.resolve(code);
+        },
+      }),
+  }, io);
+  return { code: told, out: io.out, err: io.err, asked };
+}
+
+Deno.test("vis undo hands its flags on, and shows the diffs and how many changes there were", async () => {
+  const diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+one \u001b[2J\n";
+  const { code, out, err, asked } = await run([
+    "undo",
+    "--steps",
+    "2",
+    "--conversation",
+    "0193abcd",
+    "--force",
+    "--cwd",
+    "/ws",
+  ], {
+    answer: { changes: [CHANGE, CHANGE], files: [{ path: "a.txt", diff }] },
+  });
+  assert.equal(code, 0);
+  assert.deepEqual(asked, [{ args: ["undo", "--steps=2", "--conversation=0193abcd", "--force"], cwd: "/ws" }]);
+  assert.match(out, /^--- a\/a\.txt\n\+\+\+ b\/a\.txt\n@@ -1 \+1 @@\n-two\n\+one /);
+  assert.ok(!out.includes("\u001b"));
+  assert.equal(err, "Took back 2 changes in 1 file; vis undo --redo makes them again\n");
+});
+
+Deno.test("vis undo says why it took nothing back, and how to do it all the same", async () => {
+  const error = "Cannot undo: a.txt changed since, by somebody else";
+  const { code, out, err } = await run(["undo"], { answer: { error }, code: 1 });
+  assert.deepEqual([code, out], [1, ""]);
+  assert.equal(err, `vis: ${error} (--force takes it back all the same)\n`);
+});
+
+Deno.test("vis undo --list shows changes, and which are taken back", async () => {
+  const many = { ...CHANGE, paths: ["1", "2", "3", "4", "5", "6"], undone: true };
+  const { out } = await run(["undo", "--list"], { answer: { changes: [CHANGE, many] } });
+  assert.equal(
+    out,
+    "1970-01-01 00:00:00  0193abcd  edit       a.txt b.txt\n" +
+      "1970-01-01 00:00:00  0193abcd  edit       1 2 3 4 (+2)  taken back\n",
+  );
+  const none = await run(["undo", "--list"], { answer: { changes: [] } });
+  assert.deepEqual([none.out, none.err], ["", "No change of a file is kept for this workspace\n"]);
+});
+
+Deno.test("vis undo --json prints what came of it, errors too", async () => {
+  const answer = { changes: [CHANGE], files: [] };
+  assert.deepEqual(JSON.parse((await run(["undo", "--json"], { answer })).out), answer);
+  const failed = await run(["undo", "--json"], { answer: { error: "Cannot undo: x" }, code: 1 });
+  assert.deepEqual([failed.code, JSON.parse(failed.out)], [1, { error: "Cannot undo: x" }]);
+});
+
+Deno.test("vis undo refuses flags that contradict each other, and says where fs is switched off", async () => {
+  assert.equal((await run(["undo", "--steps", "0"], { answer: {} })).code, 2);
+  assert.equal((await run(["undo", "--scope", "all"], { answer: {} })).code, 2);
+  const both = await run(["undo", "--steps", "1", "--scope", "step"], { answer: {} });
+  assert.deepEqual([both.code, both.asked], [2, []]);
+  const off = await run(["undo"], { answer: {}, code: null });
+  assert.equal(off.code, 2);
+  assert.match(off.err, /the extension that keeps changes of files is switched off/);
+});

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import {
+  deleteConversation,
+  forkConversation,
+  renameConversation,
+} from "../../../../src/channels/cli/conversations/change.ts";
+import { printConversations, showConversation } from "../../../../src/channels/cli/conversations/list_and_show.ts";
+import { retryCommand } from "../../../../src/channels/cli/conversations/retry.ts";
+import { runCommand } from "../../../../src/channels/cli/commands/run.ts";
+import { UsageError } from "../../../../src/domain/errors.ts";
+import { startEngine } from "../../../helpers/engine.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { engineServices } from "../_engine_services.ts";
+
+const QUIET = { output: "text", quiet: true, verbose: false } as const;
+
+Deno.test("forkConversation() and runCommand() with --fork go on from an iteration, shown as a tree", async () => {
+  await using engine = await startEngine([
+    replyJson("let n = 1"),
+    replyJson("n = 2", { final: "two: {{n}}" }),
+    replyJson("n += 10", { final: "forked: {{n}}" }),
+    replyJson("n += 100", { final: "newest: {{n}}" }),
+  ]);
+  await engine.ask("first");
+  const id = engine.branch.conversationId;
+  const { io, services } = engineServices(engine);
+  await forkConversation(id, { services, io, flags: { at: "1.1" } });
+  const branchId = io.out.trim();
+  const [, made] = await engine.conversations.branches(id);
+  assert.deepEqual([made?.branchId, made?.fork?.position], [branchId, 0]);
+  const run = engineServices(engine);
+  assert.equal(await runCommand("go", { ...run, flags: { ...QUIET, fork: `${id.slice(0, 23)}@1` } }), 0);
+  assert.equal(run.io.out, "forked: 11\n");
+  const on = engineServices(engine);
+  await runCommand("on", { ...on, flags: { ...QUIET, continue: true } });
+  assert.equal(on.io.out, "newest: 111\n");
+  const list = engineServices(engine);
+  await printConversations({ ...list, flags: { limit: 5, output: "text" } });
+  const [line = "", root = "", ...branches] = list.io.out.trimEnd().split("\n");
+  assert.match(line, /3 queries {2}test$/);
+  assert.match(root, /^ {2}└ [0-9a-f-]{36} {2}first branch · 1 query · test$/);
+  assert.equal(branches.length, 2);
+  assert.match(branches[1] ?? "", /^ {4}└ .* {2}from iteration 1 of query [0-9a-f-]{36} · 2 queries · newest$/);
+  const show = engineServices(engine);
+  await showConversation(branchId, { ...show, flags: { output: "text" } });
+  assert.match(show.io.out, new RegExp(`├ ${branchId} .* · shown here`));
+  assert.ok(!show.io.out.includes("## Iteration 2"), "what came after the fork is not shown");
+});
+
+Deno.test("runCommand() refuses two places, and a fork that is nowhere, before anything is stored", async () => {
+  await using engine = await startEngine([]);
+  const { io, services } = engineServices(engine);
+  const run = (flags: object) => runCommand("x", { services, io, flags: { ...QUIET, ...flags } });
+  await assert.rejects(run({ fork: "a", conversation: "b" }), /give only one of --conversation and --fork/);
+  await assert.rejects(run({ fork: "ffffffff@2" }), UsageError);
+  await assert.rejects(run({ fork: `${engine.branch.conversationId}@1` }), /it has no query yet/);
+  assert.equal((await engine.conversations.branches(engine.branch.conversationId)).length, 1);
+});
+
+Deno.test("retryCommand() runs the last query again, or another in a fork, and shows it as run does", async () => {
+  await using engine = await startEngine([
+    replyJson("let n = 1", { final: "one" }),
+    replyJson("n += 1", { final: "two" }),
+    replyJson("n += 10", { final: "{{n}}: again" }),
+    replyJson("let n = 5", { final: "{{n}}: in a fork" }),
+  ]);
+  await engine.ask("first");
+  await engine.ask("second");
+  const id = engine.branch.conversationId;
+  const last = engineServices(engine);
+  assert.equal(await retryCommand(id, { ...last, flags: { ...QUIET, quiet: false } }), 0);
+  assert.equal(last.io.out, "11: again\n");
+  assert.match(last.io.err, /again: query 2 of [0-9a-f-]{13}\nsecond\n/);
+  assert.equal((await engine.conversations.branches(id)).length, 1);
+  const first = engineServices(engine);
+  await retryCommand(id, { ...first, flags: { ...QUIET, query: 1, output: "json" } });
+  assert.equal(JSON.parse(first.io.out).answer, "5: in a fork");
+  assert.equal((await engine.conversations.branches(id)).length, 2);
+  await assert.rejects(retryCommand(id, { ...first, flags: { ...QUIET, query: 7 } }), /Cannot retry query 7: /);
+});
+
+Deno.test("renameConversation() and deleteConversation() say what they do; nothing is deleted without --yes", async () => {
+  await using engine = await startEngine([replyJson([], { final: "Yes" })]);
+  await engine.ask("x");
+  const id = engine.branch.conversationId;
+  const { io, services, requests } = engineServices(engine);
+  await renameConversation(id, { services, io, flags: {}, title: "new\x1b[2J title" });
+  assert.equal(io.err, "new\\u001b[2J title\n");
+  const remove = (yes: boolean) => deleteConversation(id, { services, io, flags: { yes } });
+  await assert.rejects(remove(false), /1 queries in 1 branch: it cannot be undone, so --yes must be given/);
+  assert.equal((await engine.conversations.list({ limit: 5 })).length, 1);
+  assert.equal(await remove(true), 0);
+  assert.deepEqual(await engine.conversations.list({ limit: 5 }), []);
+  assert.ok(requests.every(({ browse }) => browse === true));
+});
+
+Deno.test("deleteConversation() refuses one in which a query runs", async () => {
+  await using engine = await startEngine([{ text: "", delayMs: 60_000 }]);
+  const stop = new AbortController();
+  const { promise: started, resolve } = Promise.withResolvers<void>();
+  const running = engine.conversations.ask(engine.branch, "x", {
+    signal: stop.signal,
+    emit: ({ type }) => type === "started" && resolve(),
+  });
+  await started;
+  const { io, services } = engineServices(engine);
+  const id = engine.branch.conversationId;
+  await assert.rejects(deleteConversation(id, { services, io, flags: { yes: true } }), { name: "BusyError" });
+  stop.abort();
+  await running;
+  assert.equal((await engine.conversations.list({ limit: 5 })).length, 1);
+});

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { exportCommand, importCommand } from "../../../../src/channels/cli/conversations/export.ts";
+import { UsageError } from "../../../../src/domain/errors.ts";
+import { startEngine } from "../../../helpers/engine.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { withFolder } from "../../../helpers/with_folder.ts";
+import { engineServices } from "../_engine_services.ts";
+
+Deno.test("exportCommand() writes every format whole into a file of its owner, or to stdout", async () => {
+  await using engine = await startEngine([replyJson("const a = 6 * 7\na", { final: "It is {{a}}", thinking: "hm" })]);
+  await engine.ask("What is it?");
+  const id = engine.branch.conversationId;
+  await withFolder(async (folder) => {
+    for (
+      const [format, part] of [["md", "> It is 42"], ["html", "<!doctype html>"], ["json", '"version": 2']] as const
+    ) {
+      const { io, services } = engineServices(engine);
+      assert.equal(await exportCommand(id, { services, io, flags: { format } }), 0);
+      assert.ok(io.out.includes(part), io.out);
+      const output = join(folder, `out.${format}`);
+      for (let twice = 0; twice < 2; twice++) await exportCommand(id, { services, io, flags: { format, output } });
+      assert.equal(await readFile(output, "utf8"), io.out);
+      if (Deno.build.os !== "windows") assert.equal((await stat(output)).mode & 0o777, 0o600);
+    }
+    assert.deepEqual((await readdir(folder)).sort(), ["out.html", "out.json", "out.md"]);
+  });
+});
+
+Deno.test("exportCommand() says why a file cannot be written, and leaves nothing behind", async () => {
+  await using engine = await startEngine([replyJson([], { final: "Yes" })]);
+  await engine.ask("x");
+  const { io, services } = engineServices(engine);
+  const id = engine.branch.conversationId;
+  await withFolder(async (folder) => {
+    const write = (output: string) => exportCommand(id, { services, io, flags: { format: "md", output } });
+    await assert.rejects(write(join(folder, "none", "x.md")), /Cannot write .*x\.md: there is no such file or folder/);
+    await assert.rejects(write(folder), UsageError);
+    assert.deepEqual(await readdir(folder), []);
+  });
+});
+
+Deno.test("importCommand() stores an exported conversation, prints its id, and names the others", async () => {
+  await using engine = await startEngine([replyJson("const a = [1]", { final: "made" })]);
+  await engine.ask("x");
+  const id = engine.branch.conversationId;
+  await withFolder(async (folder) => {
+    const path = join(folder, "c.json");
+    const { io, services } = engineServices(engine);
+    await exportCommand(id, { services, io, flags: { format: "json", output: path } });
+    assert.equal(await importCommand(path, { services, io, flags: { output: "text", quiet: false } }), 0);
+    const copy = io.out.trim();
+    assert.match(io.err, new RegExp(`^conversation ${id} → ${copy}\nbranch {7}\\S+ → \\S+\n\\d+ ids are new;`));
+    assert.equal((await engine.conversations.byId(copy)).workspace, "/nowhere");
+    const json = engineServices(engine);
+    await importCommand(path, { ...json, flags: { output: "json", quiet: true } });
+    assert.equal(JSON.parse(json.io.out).ids[id], JSON.parse(json.io.out).conversationId);
+    assert.equal((await engine.conversations.list({ limit: 9 })).length, 3);
+  });
+});
+
+Deno.test("importCommand() refuses files that are none of ours, and stores nothing", async () => {
+  await using engine = await startEngine([]);
+  await withFolder(async (folder) => {
+    const path = join(folder, "bad.json");
+    const { io, services } = engineServices(engine);
+    const load = (file: string) => importCommand(file, { services, io, flags: { output: "text", quiet: true } });
+    for (const bytes of [new Uint8Array([0xff, 0xfe, 0]), new TextEncoder().encode("{}"), new Uint8Array()]) {
+      await writeFile(path, bytes);
+      await assert.rejects(load(path), UsageError);
+    }
+    await assert.rejects(load(join(folder, "none.json")), /there is no such file or folder/);
+    await assert.rejects(load(folder), /Cannot import/);
+    assert.equal((await engine.conversations.list({ limit: 9 })).length, 1);
+  });
+});

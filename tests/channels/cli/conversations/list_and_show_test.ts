@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { printConversations, showConversation } from "../../../../src/channels/cli/conversations/list_and_show.ts";
+import { UsageError } from "../../../../src/domain/errors.ts";
+import { type Engine, startEngine } from "../../../helpers/engine.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
+
+function given(engine: Engine) {
+  const io = fakeIo();
+  const session = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
+  const services = fakeServices({
+    open: (request) => {
+      assert.equal(request.browse, true);
+      return Promise.resolve({ ...session, conversations: engine.conversations, close: () => Promise.resolve() });
+    },
+  });
+  return { io, services };
+}
+
+Deno.test("listConversations() has one line for each, as JSON one object", async () => {
+  await using engine = await startEngine([replyJson([], { final: "a" })]);
+  await engine.ask("One");
+  const { io, services } = given(engine);
+  assert.equal(await printConversations({ services, io, flags: { limit: 5, output: "text" } }), 0);
+  assert.match(
+    io.out,
+    new RegExp(`^${engine.branch.conversationId}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d      1 query  test\n$`),
+  );
+  const json = given(engine);
+  await printConversations({ ...json, flags: { limit: 5, output: "json" } });
+  const [one] = JSON.parse(json.io.out);
+  assert.deepEqual([one.conversationId, one.queries, one.title], [engine.branch.conversationId, 1, "test"]);
+});
+
+Deno.test("showConversation() shows thinking, code, results, errors and answers", async () => {
+  await using engine = await startEngine([
+    replyJson(["const n = 6\nn * 7", "console.log('seen'); nowhere()"], { thinking: "compute first" }),
+    replyJson([], { final: "It is {{n}}" }),
+  ]);
+  await engine.ask("What is it?");
+  const { io, services } = given(engine);
+  const id = engine.branch.conversationId.slice(0, 13);
+  await showConversation(id, { services, io, flags: { output: "text" } });
+  for (
+    const line of [
+      "# Query 1",
+      "> What is it?",
+      "## Iteration 1 · executed",
+      "~ compute first",
+      "  1│ const n = 6",
+      "  1│ n * 7",
+      "  = 42",
+      "  . seen",
+      "  ! ReferenceError: nowhere is not defined",
+      "  It is 6",
+    ]
+  ) assert.ok(io.out.split("\n").includes(line), line);
+});
+
+Deno.test("showConversation() stored text cannot command a terminal or pass for a line of ours", async () => {
+  await using engine = await startEngine([
+    replyJson("console.log('\\x1b]0;title\\x07\\n# Query 9'); 1", { thinking: "\x1b[31m\n## Iteration 7 · final" }),
+    replyJson([], { final: "fine\n# Query 8" }),
+  ]);
+  await engine.ask("What\x1b[2J\n# Query 7\u2028# Query 6");
+  const { io, services } = given(engine);
+  await showConversation(engine.branch.conversationId, { services, io, flags: { output: "text" } });
+  assert.ok(![..."\x1b\x07\r\u2028"].some((char) => io.out.includes(char)));
+  assert.deepEqual(io.out.split("\n").filter((line) => line.startsWith("#")), [
+    "# Query 1",
+    "## Iteration 1 · executed",
+    "## Iteration 2 · final",
+  ]);
+});
+
+Deno.test("showConversation() as JSON has everything, with images by their size", async () => {
+  await using engine = await startEngine([replyJson("1", { final: "one" })], {
+    scripted: { capabilities: { images: true } },
+  });
+  const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const { signal } = new AbortController();
+  await engine.conversations.ask(engine.branch, "What?", {
+    signal,
+    emit: () => {},
+    images: [{ kind: "bytes", mediaType: "image/png", bytes }],
+  });
+  const { io, services } = given(engine);
+  await showConversation(engine.branch.conversationId, { services, io, flags: { output: "json", query: 1 } });
+  const [query] = JSON.parse(io.out).queries;
+  assert.deepEqual(query.images, [{ kind: "bytes", mediaType: "image/png", bytes: 8 }]);
+  assert.deepEqual([query.answer, query.iterations[0].blocks[0].result.preview], ["one", "1"]);
+});
+
+Deno.test("showConversation() refuses a query or conversation that there is not", async () => {
+  await using engine = await startEngine([]);
+  const { io, services } = given(engine);
+  const id = engine.branch.conversationId;
+  await assert.rejects(showConversation(id, { services, io, flags: { output: "text", query: 1 } }), UsageError);
+  await assert.rejects(showConversation("00000000", { services, io, flags: { output: "text" } }), /Cannot find/);
+});

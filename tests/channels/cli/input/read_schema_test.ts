@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { readImageArgument } from "../../../../src/channels/cli/input/image_argument.ts";
+import { readSchema } from "../../../../src/channels/cli/input/read_schema.ts";
+import { UsageError } from "../../../../src/domain/errors.ts";
+import { withFolder } from "../../../helpers/with_folder.ts";
+
+async function refused(work: Promise<unknown>, expected: RegExp): Promise<void> {
+  await assert.rejects(work, (error) => error instanceof UsageError && expected.test(error.message));
+}
+
+Deno.test("readSchema() reads JSON, with a byte order mark too, and names what is wrong", () =>
+  withFolder(async (folder) => {
+    const path = join(folder, "schema.json");
+    await Deno.writeTextFile(path, '\ufeff{"type": "object"}');
+    assert.deepEqual(await readSchema(path), { type: "object" });
+    await Deno.writeTextFile(path, "{type: 1}");
+    await refused(readSchema(path), /Cannot use schema .*schema\.json: it is no JSON \(/);
+    await Deno.writeTextFile(path, `"${"x".repeat(4_000_001)}"`);
+    await refused(readSchema(path), /4000003 bytes, the limit is 4000000/);
+    await refused(readSchema(join(folder, "none.json")), /Cannot read schema .*none\.json/);
+    await refused(readSchema(folder), /Cannot read schema/);
+  }));
+
+Deno.test("readImageArgument() reads files by their bytes, and addresses as they are", () =>
+  withFolder(async (folder) => {
+    const path = join(folder, "picture.txt");
+    await Deno.writeTextFile(path, "GIF89a");
+    const image = await readImageArgument(path);
+    assert.deepEqual(image.kind === "bytes" && [image.mediaType, image.bytes.length], ["image/gif", 6]);
+    assert.deepEqual(await readImageArgument("HTTPS://example.org/a"), { kind: "url", url: "HTTPS://example.org/a" });
+    await Deno.writeTextFile(path, "text");
+    await refused(readImageArgument(path), /picture\.txt: it is no PNG, JPEG, GIF or WebP/);
+    await refused(readImageArgument(folder), /it is no file/);
+    await refused(readImageArgument(join(folder, "none.png")), /Cannot read image .*none\.png/);
+    await Deno.truncate(path, 5_000_001);
+    await refused(readImageArgument(path), /5000001 bytes, the limit is 5000000/);
+  }));

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { branchLines } from "../../../../src/channels/cli/output/branch_lines.ts";
+
+const branch = (branchId: string, parentBranchId: string | null, position = 0, title = "t") => ({
+  conversationId: "c",
+  branchId,
+  title,
+  workspace: "/",
+  createdAt: 0,
+  parentBranchId,
+  fork: parentBranchId === null ? null : { queryId: "q", position },
+  queries: 1,
+});
+
+Deno.test("branchLines() draws the tree, and nothing for a single branch", () => {
+  assert.deepEqual(branchLines([branch("a", null)]), []);
+  const tree = [branch("a", null), branch("b", "a", 1), branch("c", "b", -1, "own"), branch("d", "a")];
+  assert.deepEqual(branchLines(tree, { shown: "b" }), [
+    "└ a  first branch · 1 query · t",
+    "  ├ b  from iteration 2 of query q · 1 query · shown here",
+    "  │ └ c  from before query q · 1 query · own",
+    "  └ d  from iteration 1 of query q · 1 query · newest",
+  ]);
+});
+
+Deno.test("branchLines() shows a branch whose parent is not among them", () => {
+  assert.equal(branchLines([branch("a", null), branch("b", "gone")]).length, 2);
+});
