@@ -1,6 +1,6 @@
 import type { RunningServer, ServeRequest, Session, VersionFacts } from "../channels/channel.ts";
 import { startHttp } from "../channels/http/start_http.ts";
-import { usedTokens } from "../channels/http/used_tokens.ts";
+import { usedTokens } from "../channels/http/auth/used_tokens.ts";
 import type { Config } from "../config/schema.ts";
 import type { ExtensionFacts } from "../domain/reports/extension_report.ts";
 import { createLog } from "../logging/log.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ServeRequest } from "../channels/channel.ts";
-import { oneToken } from "../channels/http/one_token.ts";
-import type { TokenSource } from "../channels/http/token_grant.ts";
+import { oneToken } from "../channels/http/auth/one_token.ts";
+import type { TokenSource } from "../channels/http/auth/token_grant.ts";
 import { UsageError } from "../domain/errors.ts";
 import { createLog } from "../logging/log.ts";
 import { serverToken } from "./server_token.ts";

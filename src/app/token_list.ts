@@ -2,7 +2,7 @@ import { messageOf } from "../domain/kit/message_of.ts";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Quota, TokenGrant, TokenSource } from "../channels/http/token_grant.ts";
+import type { Quota, TokenGrant, TokenSource } from "../channels/http/auth/token_grant.ts";
 import { parseJsonc } from "../config/parse_jsonc.ts";
 import { ConfigError } from "../domain/errors.ts";
 import { fileFault } from "../domain/text/file_fault.ts";

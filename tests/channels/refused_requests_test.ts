@@ -9,7 +9,7 @@ import type { Outgoing } from "../../src/channels/tui/outgoing.ts";
 import { DEFAULT_PREFS } from "../../src/channels/tui/panels/prefs.ts";
 import { makeTheme } from "../../src/channels/tui/theme.ts";
 import { Transcript } from "../../src/channels/tui/transcript.ts";
-import { oneToken } from "../../src/channels/http/one_token.ts";
+import { oneToken } from "../../src/channels/http/auth/one_token.ts";
 import { MAX_REQUEST_CHARS } from "../../src/conversation/check_request.ts";
 import { Cancelled, UsageError } from "../../src/domain/errors.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";

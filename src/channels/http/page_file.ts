@@ -1,6 +1,6 @@
 import { PAGE_FILES } from "./page/files.ts";
-import { Problem } from "./problem.ts";
-import { StaticText } from "./static_text.ts";
+import { Problem } from "./response/problem.ts";
+import { StaticText } from "./response/static_text.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",

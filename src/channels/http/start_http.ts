@@ -1,12 +1,12 @@
 import { isLoopback } from "../../domain/kit/is_loopback.ts";
-import { clientLeaving } from "./client_leaving.ts";
+import { clientLeaving } from "./routing/client_leaving.ts";
 import { createApp } from "./create_app.ts";
-import type { HttpParts } from "./http_parts.ts";
-import { EVENT_STREAM_TYPE } from "./event_stream.ts";
+import type { HttpParts } from "./routing/http_parts.ts";
+import { EVENT_STREAM_TYPE } from "./stream/event_stream.ts";
 import { Listener } from "./listener.ts";
-import { Metrics } from "./metrics.ts";
-import { Quotas } from "./quotas.ts";
-import { Runs } from "./runs.ts";
+import { Metrics } from "./metrics/metrics.ts";
+import { Quotas } from "./auth/quotas.ts";
+import { Runs } from "./stream/runs.ts";
 
 /** Clients that do not read what is sent to them are left after this. */
 const LAST_BYTES_MS = 2_000;

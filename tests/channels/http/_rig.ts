@@ -1,8 +1,8 @@
 import { connectionTable } from "../../../src/app/connection_table.ts";
-import type { HttpLimits, HttpParts } from "../../../src/channels/http/http_parts.ts";
-import { oneToken } from "../../../src/channels/http/one_token.ts";
+import type { HttpLimits, HttpParts } from "../../../src/channels/http/routing/http_parts.ts";
+import { oneToken } from "../../../src/channels/http/auth/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
-import type { Quota, TokenSource } from "../../../src/channels/http/token_grant.ts";
+import type { Quota, TokenSource } from "../../../src/channels/http/auth/token_grant.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";

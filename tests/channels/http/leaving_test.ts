@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { final } from "../../helpers/scripted_provider.ts";
-import { openAiClient } from "./_openai_client.ts";
+import { openAiClient } from "./openai/_client.ts";
 import { type Rig, startRig } from "./_rig.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };

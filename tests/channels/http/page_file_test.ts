@@ -5,7 +5,9 @@ const scripts = Object.entries(PAGE_FILES).filter(([name]) => name.endsWith(".js
 
 Deno.test("PAGE_FILES is all of the folder, and small", async () => {
   const folder = new URL("../../../src/channels/http/page/", import.meta.url);
-  const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
+  const names =
+    (await Promise.all([folder, new URL("style/", folder)].map((one) => Array.fromAsync(Deno.readDir(one)))))
+      .flat().filter(({ isFile }) => isFile).map(({ name }) => name);
   assert.deepEqual(Object.keys(PAGE_FILES).toSorted(), names.filter((name) => name !== "files.ts").toSorted());
   const bytes = Object.values(PAGE_FILES).reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
   assert.ok(bytes < 150_000, `${bytes} bytes`);

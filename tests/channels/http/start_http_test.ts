@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { oneToken } from "../../../src/channels/http/one_token.ts";
+import { oneToken } from "../../../src/channels/http/auth/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { held } from "./_raw.ts";

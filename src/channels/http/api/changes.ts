@@ -1,0 +1,40 @@
+import type { Conversation } from "../../../conversation/conversations.ts";
+import { Semaphore } from "../../../domain/kit/semaphore.ts";
+import { conversationDetail } from "./conversation_detail.ts";
+import { entityTag, namesTag } from "../response/entity_tag.ts";
+import { findConversation } from "../request/find_conversation.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
+import { Problem } from "../response/problem.ts";
+import type { RouteCall } from "../routing/route.ts";
+
+/** Changes of conversations one after the other, so that between a look (If-Match) and its change there is no other. */
+export class Changes {
+  readonly #parts: Pick<HttpParts, "conversations">;
+  readonly #lock = new Semaphore();
+
+  constructor(parts: Pick<HttpParts, "conversations">) {
+    this.#parts = parts;
+  }
+
+  /** Throws `Problem`: 404, and 412 where If-Match names another state of the conversation than the one it has. */
+  async change<T>(
+    { params, headers }: Pick<RouteCall, "params" | "headers">,
+    work: (conversation: Conversation) => Promise<T>,
+  ): Promise<T> {
+    return await this.#lock.run(async () => {
+      const conversation = await findConversation(this.#parts.conversations, params["id"]);
+      const wanted = headers.get("if-match");
+      if (wanted !== null) await this.#check(conversation, wanted);
+      return await work(conversation);
+    });
+  }
+
+  async #check(conversation: Conversation, wanted: string): Promise<void> {
+    const tag = entityTag(JSON.stringify(await conversationDetail(conversation, this.#parts)));
+    if (namesTag(wanted, tag, { weak: false })) return;
+    throw new Problem("Cannot change the conversation: it is not as If-Match says", {
+      kind: "changed",
+      headers: { etag: tag },
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import type { Conversation } from "../../../conversation/conversations.ts";
+import { BusyError } from "../../../domain/errors.ts";
+import type { RequestKey } from "../../../domain/query/request_key.ts";
+import { Problem } from "../response/problem.ts";
+
+const KEPT_MS = 24 * 3_600_000;
+const KEPT_KEYS = 10_000;
+
+/** What a request began; null where a running query took the message. The run itself is not held: a key is kept for
+ * a day. */
+export type StartedQuery = { readonly queryId: string } | null;
+
+interface Known {
+  readonly fingerprint: string;
+  readonly sent: StartedQuery;
+}
+
+export interface OnceOptions {
+  /** That the request names. */
+  readonly conversation: Pick<Conversation, "branchId" | "conversationId">;
+  /** What is asked of it. */
+  readonly what: string;
+  readonly body: string;
+  /** What a key began, in whatever process. */
+  readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
+  /** Stores the key, where there is one, together with what it begins. */
+  readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
+  /** Where what the key began before may be continued: what it stands for from then on. */
+  readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
+}
+
+/** Requests with an idempotency key are done once: what one has begun stands in the database. Kept here besides, for a
+ * day of this process, whatever its clock says: what is not stored, and what clients ask for at the same time. */
+export class Idempotency {
+  readonly #kept = new Map<string, Known & { readonly at: number }>();
+  /** What is about to begin. */
+  readonly #pending = new Map<string, Promise<Known>>();
+  readonly #now: () => number;
+
+  /** `now` never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Does the work once for a key (all of it where the key is null). What failed is forgotten, so that it can be tried
+   * again. Throws `Problem` for a key that came with another body, and for one that is none. */
+  async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
+    if (given === null) return await options.work(undefined);
+    if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
+      throw new Problem("Cannot use Idempotency-Key: it must have 1 to 255 visible characters", {
+        kind: "bad-request",
+      });
+    }
+    this.#forget();
+    const { conversation: { branchId, conversationId }, what, body } = options;
+    const key = { branchId, key: `${what} ${given}`, fingerprint: createHash("sha256").update(body).digest("hex") };
+    const name = `${conversationId} ${key.key}`;
+    for (let pending = this.#pending.get(name); pending; pending = this.#pending.get(name)) {
+      const { sent } = sameBody(await pending, key);
+      if (!options.resume) return sent;
+    }
+    const begun = this.#begin(name, key, options);
+    this.#pending.set(name, begun);
+    const { sent } = await begun.finally(() => this.#pending.delete(name));
+    this.#kept.set(name, { fingerprint: key.fingerprint, sent, at: this.#now() });
+    return sent;
+  }
+
+  async #begin(name: string, key: RequestKey, options: OnceOptions): Promise<Known> {
+    const { work, resume } = options;
+    const { fingerprint } = key;
+    const known = await this.#known(name, key, options);
+    try {
+      if (known) return { fingerprint, sent: resume ? await resume(known.sent, key) : known.sent };
+      return { fingerprint, sent: await work(key) };
+    } catch (error) {
+      if (!(error instanceof BusyError)) throw error;
+      // Another process may have been faster with the same request.
+      const now = await this.#known(name, key, options);
+      if (!now || now.sent?.queryId === known?.sent?.queryId) throw error;
+      return now;
+    }
+  }
+
+  async #known(name: string, key: RequestKey, { stored }: OnceOptions): Promise<Known | null> {
+    const found = await stored(key.key);
+    if (found) return sameBody({ fingerprint: found.fingerprint, sent: { queryId: found.queryId } }, key);
+    const kept = this.#kept.get(name);
+    return kept ? sameBody(kept, key) : null;
+  }
+
+  #forget(): void {
+    for (const [name, { at }] of this.#kept) {
+      if (this.#kept.size < KEPT_KEYS && at > this.#now() - KEPT_MS) return;
+      this.#kept.delete(name);
+    }
+  }
+}
+
+function sameBody(known: Known, { fingerprint }: RequestKey): Known {
+  if (known.fingerprint === fingerprint) return known;
+  throw new Problem("Cannot use Idempotency-Key: another body came with it before", { kind: "key-reused" });
+}

@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { readImage } from "../../../domain/images/read_image.ts";
+import { findConversation } from "../request/find_conversation.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
+import { jsonResponse } from "../response/json_response.ts";
+import { type HttpRoute, route } from "../routing/route.ts";
+import * as schema from "./schemas.ts";
+
+/** What the server is, which models there are, and what a request would send. */
+export function infoRoutes(parts: HttpParts): readonly HttpRoute[] {
+  return [about(parts), models(parts), extensions(parts), prompt(parts), promptOf(parts)];
+}
+
+function about({ version, provider, model, workspace }: HttpParts): HttpRoute {
+  return route({
+    method: "get",
+    path: "/api/v1",
+    operation: "about",
+    summary: "Version, model and workspace of the server",
+    tag: "server",
+    answers: {
+      200: {
+        description: "Facts",
+        schema: z.object({ version: z.string(), provider: z.string(), model: z.string(), workspace: z.string() }),
+      },
+    },
+    handle: () => jsonResponse({ version, provider, model, workspace }),
+  });
+}
+
+function models({ admin }: HttpParts): HttpRoute {
+  return route({
+    method: "get",
+    path: "/api/v1/models",
+    operation: "listModels",
+    summary: "Providers that serve queries, and their models",
+    tag: "server",
+    answers: {
+      200: {
+        description: "By provider",
+        schema: z.object({
+          items: z.array(z.object({ provider: z.string(), source: z.string(), models: z.array(z.unknown()) }).loose()),
+        }),
+      },
+    },
+    handle: async () => {
+      return jsonResponse({ items: await admin.models({ provider: null, signal: AbortSignal.timeout(20_000) }) });
+    },
+  });
+}
+
+function extensions({ extensions }: HttpParts): HttpRoute {
+  return route({
+    method: "get",
+    path: "/api/v1/extensions",
+    operation: "listExtensions",
+    summary: "Extensions of the workspace, and why one is not loaded",
+    tag: "server",
+    answers: {
+      200: { description: "All of them", schema: z.object({ items: z.array(schema.ListedExtensionSchema) }) },
+    },
+    // Where their folders are is the operator's business.
+    handle: async () => jsonResponse({ items: (await extensions.list()).map(({ path: _, ...facts }) => facts) }),
+  });
+}
+
+const PROMPT = {
+  summary: "The messages that a request would send; nothing is sent or stored",
+  tag: "server",
+  scope: "read",
+} as const;
+const PROMPT_ANSWERS = { 200: { description: "The messages", schema: schema.MessagesSchema } };
+
+function prompt({ conversations, workspace }: HttpParts): HttpRoute {
+  return route({
+    ...PROMPT,
+    method: "post",
+    path: "/api/v1/prompt",
+    operation: "previewPrompt",
+    body: schema.PromptBody,
+    answers: PROMPT_ANSWERS,
+    handle: async ({ body }) => {
+      return shown(await conversations.preview(body.request, { workspace }, givenOf(body)));
+    },
+  });
+}
+
+function promptOf({ conversations }: HttpParts): HttpRoute {
+  return route({
+    ...PROMPT,
+    method: "post",
+    path: "/api/v1/conversations/{id}/prompt",
+    operation: "previewPromptIn",
+    body: schema.PromptBody,
+    answers: PROMPT_ANSWERS,
+    handle: async ({ params, body }) => {
+      const branch = await findConversation(conversations, params["id"]);
+      return shown(await conversations.preview(body.request, { branch }, givenOf(body)));
+    },
+  });
+}
+
+function givenOf({ images = [], responseSchema }: z.infer<typeof schema.PromptBody>) {
+  return {
+    images: images.map((image, at) => readImage(image, `${at + 1}`)),
+    ...(responseSchema === undefined ? {} : { responseSchema }),
+  };
+}
+
+function shown(messages: readonly { readonly role: string; readonly text: string }[]): Response {
+  return jsonResponse({ messages: messages.map(({ role, text }) => ({ role, text })) });
+}

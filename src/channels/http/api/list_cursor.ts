@@ -1,0 +1,20 @@
+import { Buffer } from "node:buffer";
+import { jsonOrUndefined } from "../../../domain/text/json_or_undefined.ts";
+import { Problem } from "../response/problem.ts";
+
+/** A place in the list of conversations as a text that clients pass on unread. What is added or moves to the front while
+ * they do shifts nothing. */
+export function cursorText(place: number): string {
+  return Buffer.from(JSON.stringify([place])).toString("base64url");
+}
+
+/** Throws `Problem` (400) for what `cursorText` has not made. */
+export function readCursor(cursor: string): number {
+  const value = jsonOrUndefined(Buffer.from(cursor, "base64url").toString());
+  const [place, ...more] = Array.isArray(value) ? value : [];
+  if (typeof place === "number" && Number.isSafeInteger(place) && more.length === 0) return place;
+  throw new Problem("Cannot use the cursor: it must be the next of a page", {
+    kind: "bad-request",
+    errors: [{ path: "cursor", message: "It must be the next of a page" }],
+  });
+}

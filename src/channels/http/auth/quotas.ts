@@ -1,0 +1,92 @@
+import type { QueryResult } from "../../../domain/query/query_result.ts";
+import { Problem } from "../response/problem.ts";
+import type { Quota, TokenGrant } from "./token_grant.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+/** What a token has used today. */
+export interface TokenUse {
+  readonly queries: number;
+  readonly costUsd: number;
+  /** Queries that run now. */
+  readonly running: number;
+}
+
+/** Told the end of a query, or that it was never begun, once. */
+export interface QuotaLease {
+  end(result: QueryResult | null): void;
+  undo(): void;
+}
+
+interface Use {
+  day: number;
+  queries: number;
+  costUsd: number;
+  running: number;
+}
+
+/** Counts what each token uses, and refuses what is above its quota. */
+export class Quotas {
+  readonly #now: () => number;
+  readonly #uses = new Map<string, Use>();
+
+  /** `before`: what was used of this day before this process. */
+  constructor(now: () => number, before: readonly (Pick<TokenGrant, "name"> & Omit<TokenUse, "running">)[] = []) {
+    this.#now = now;
+    for (const { name, queries, costUsd } of before) {
+      const use = this.#today(name);
+      use.queries += queries;
+      use.costUsd += costUsd;
+    }
+  }
+
+  used({ name }: Pick<TokenGrant, "name">): TokenUse {
+    const { queries, costUsd, running } = this.#today(name);
+    return { queries, costUsd, running };
+  }
+
+  /** Counts a query that begins. Throws `Problem` (429) where the token has used up what it may. */
+  begin({ name, quota }: Pick<TokenGrant, "name" | "quota">): QuotaLease {
+    const use = this.#today(name);
+    this.#check(use, quota);
+    const { day } = use;
+    use.queries++;
+    use.running++;
+    let over = false;
+    const once = (work: () => void): void => {
+      if (over) return;
+      over = true;
+      use.running--;
+      work();
+    };
+    return {
+      end: (result) => once(() => void (this.#today(name).costUsd += result?.costUsd ?? 0)),
+      undo: () => once(() => void (use.queries -= use.day === day ? 1 : 0)),
+    };
+  }
+
+  #check(use: Use, { queriesPerDay, costUsdPerDay, concurrent }: Quota): void {
+    if (concurrent !== null && use.running >= concurrent) {
+      throw refused(`Cannot begin a query: ${concurrent} of this token run already`, { seconds: 1 });
+    }
+    const seconds = Math.ceil(((use.day + 1) * DAY_MS - this.#now()) / 1000);
+    if (queriesPerDay !== null && use.queries >= queriesPerDay) {
+      throw refused(`Cannot begin a query: this token has used its ${queriesPerDay} of today`, { seconds });
+    }
+    if (costUsdPerDay !== null && use.costUsd >= costUsdPerDay) {
+      throw refused(`Cannot begin a query: this token has spent its ${costUsdPerDay} US dollars of today`, { seconds });
+    }
+  }
+
+  #today(name: string): Use {
+    const day = Math.floor(this.#now() / DAY_MS);
+    const known = this.#uses.get(name) ?? { day, queries: 0, costUsd: 0, running: 0 };
+    if (known.day !== day) Object.assign(known, { day, queries: 0, costUsd: 0 });
+    this.#uses.set(name, known);
+    return known;
+  }
+}
+
+function refused(detail: string, { seconds }: { readonly seconds: number }): Problem {
+  return new Problem(detail, { kind: "quota", headers: { "retry-after": String(Math.max(1, seconds)) } });
+}

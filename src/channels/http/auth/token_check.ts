@@ -1,0 +1,41 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Problem } from "../response/problem.ts";
+import type { TokenGrant, TokenSource } from "./token_grant.ts";
+
+interface CheckOptions {
+  readonly now: () => number;
+  /** Compares two digests of one length in constant time. */
+  readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
+}
+
+/** Finds the token that an `Authorization` header carries. How long it takes says nothing about any token: digests of
+ * one length are compared in constant time, each of them whatever those before it said. */
+export class TokenCheck {
+  readonly #source: TokenSource;
+  readonly #now: () => number;
+  readonly #equal: (a: Uint8Array, b: Uint8Array) => boolean;
+
+  constructor(source: TokenSource, { now, equal = timingSafeEqual }: CheckOptions) {
+    this.#source = source;
+    this.#now = now;
+    this.#equal = equal;
+  }
+
+  /** Throws `Problem` (401) for a token that is missing, unknown or expired. */
+  async find(authorization: string | null): Promise<TokenGrant> {
+    const [, given = ""] = /^Bearer +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? "") ?? [];
+    const digest = createHash("sha256").update(given).digest();
+    const same = (await this.#source.grants()).filter((grant) => this.#equal(digest, grant.digest));
+    const [found] = given === "" ? [] : same;
+    if (!found) throw unauthorized("Cannot serve without a valid token: send Authorization: Bearer", given !== "");
+    if (found.expiresAt !== null && found.expiresAt <= this.#now()) {
+      throw unauthorized("Cannot serve this token: it has expired", true);
+    }
+    return found;
+  }
+}
+
+function unauthorized(detail: string, isWrong: boolean): Problem {
+  const why = isWrong ? ', error="invalid_token"' : "";
+  return new Problem(detail, { kind: "unauthorized", headers: { "www-authenticate": `Bearer realm="vis"${why}` } });
+}

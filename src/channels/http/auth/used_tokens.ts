@@ -1,0 +1,11 @@
+import type { LabelUse } from "../../../domain/records/conversation_maintenance.ts";
+
+/** What tokens have used, out of the labels that `callerLabel` gave their queries. */
+export function usedTokens(
+  labels: readonly LabelUse[],
+): readonly { readonly name: string; readonly queries: number; readonly costUsd: number }[] {
+  return labels.flatMap(({ label, queries, costUsd }) => {
+    const name = /^(?:http|openai):(.+)$/.exec(label)?.[1];
+    return name === undefined ? [] : [{ name, queries, costUsd }];
+  });
+}

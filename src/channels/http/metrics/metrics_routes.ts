@@ -1,0 +1,24 @@
+import { z } from "zod";
+import type { Metrics } from "./metrics.ts";
+import { type HttpRoute, route } from "../routing/route.ts";
+import type { Runs } from "../stream/runs.ts";
+
+const TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** What the server counted. It takes a token: numbers tell what is going on. */
+export function metricsRoutes(
+  { metrics, runs }: { readonly metrics: Metrics; readonly runs: Runs },
+): readonly HttpRoute[] {
+  return [
+    route({
+      method: "get",
+      path: "/metrics",
+      operation: "metrics",
+      summary: "Counters of the server in the text format of Prometheus",
+      tag: "server",
+      answers: { 200: { description: "Text", schema: z.string(), types: ["text/plain"] } },
+      handle: () =>
+        new Response(metrics.text(runs.size), { headers: { "content-type": TYPE, "cache-control": "no-store" } }),
+    }),
+  ];
+}

@@ -1,0 +1,82 @@
+import { isChild, isEnd } from "../../../domain/query/query_event.ts";
+import { QueryProgress } from "../../../domain/query/query_progress.ts";
+import type { QueryResult } from "../../../domain/query/query_result.ts";
+import type { Usage } from "../../../domain/query/usage.ts";
+import { openAiErrorBody } from "./error.ts";
+import { openAiFailure } from "./failure.ts";
+import type { LiveRun } from "../stream/run.ts";
+
+/** What all parts of one completion have in common. */
+export interface CompletionFacts {
+  readonly queryId: string;
+  readonly model: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A whole completion, of a query that has an answer. */
+export function completion(result: QueryResult, facts: CompletionFacts): object {
+  const message = { role: "assistant", content: result.answer, refusal: null };
+  return {
+    ...head(facts, "chat.completion"),
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(result) }],
+    usage: usageOf(result.usage),
+  };
+}
+
+/** The chunks of a completion as server-sent events: thinking as `reasoning_content`, then the answer. */
+export async function* completionChunks(
+  run: LiveRun,
+  { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
+): AsyncGenerator<string> {
+  const progress = new QueryProgress();
+  const usage = includeUsage ? { usage: null } : {};
+  const chunk = (delta: object, finish: string | null = null): string =>
+    line({
+      ...head(facts, "chat.completion.chunk"),
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      ...usage,
+    });
+  yield chunk({ role: "assistant", content: "", refusal: null });
+  for (let found = await run.next(0); found; found = await run.next(found.number)) {
+    const { event } = found;
+    progress.take(event);
+    if (isChild(event)) continue;
+    if (event.type === "thinking") yield chunk({ reasoning_content: event.delta });
+    if (event.type === "answer_delta") yield chunk({ content: event.delta });
+    if (!isEnd(event)) continue;
+    const { result } = event;
+    const failure = openAiFailure(result);
+    if (failure) yield line(openAiErrorBody(failure));
+    else {
+      if (progress.answer === "") yield chunk({ content: result.answer });
+      yield chunk({}, finishOf(result));
+      const total = { choices: [], usage: usageOf(result.usage) };
+      if (includeUsage) yield line({ ...head(facts, "chat.completion.chunk"), ...total });
+    }
+  }
+  yield "data: [DONE]\n\n";
+}
+
+function line(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+function head({ queryId, model, at }: CompletionFacts, object: string) {
+  return { id: `chatcmpl-${queryId}`, object, created: Math.floor(at / 1000), model, system_fingerprint: null };
+}
+
+/** "length" where a limit ended it with the best answer so far. */
+function finishOf({ reason }: QueryResult): "stop" | "length" {
+  return reason === "answered" ? "stop" : "length";
+}
+
+function usageOf({ input, output, cached, reasoning }: Usage) {
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
+}

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { checkChat } from "./check_chat.ts";
+import { jsonResponse } from "../response/json_response.ts";
+import { ChatCompletionSchema } from "./answers.ts";
+import { openAiAsk } from "./ask.ts";
+import { namedConversation, openAiTarget } from "./conversation.ts";
+import { openAiInput } from "./input.ts";
+import { servedModel, servedModels, ServedModelSchema } from "./models.ts";
+import { completion, completionChunks } from "./chat_reply.ts";
+import { ChatCompletionBody } from "./chat_request.ts";
+import { type HttpRoute, route } from "../routing/route.ts";
+import type { RouteParts } from "../stream/route_parts.ts";
+
+/** The agent as a model for any client that speaks OpenAI's chat completions. */
+export function openAiRoutes(given: RouteParts): readonly HttpRoute[] {
+  return [models(given), model(given), chatCompletions(given)];
+}
+
+function models({ parts }: RouteParts): HttpRoute {
+  return route({
+    method: "get",
+    path: "/v1/models",
+    operation: "openaiListModels",
+    summary: "Models as OpenAI's clients list them",
+    tag: "openai",
+    answers: {
+      200: { description: "A list", schema: z.object({ object: z.literal("list"), data: z.array(ServedModelSchema) }) },
+    },
+    handle: () => jsonResponse({ object: "list", data: servedModels(parts) }),
+  });
+}
+
+function model({ parts }: RouteParts): HttpRoute {
+  return route({
+    method: "get",
+    path: "/v1/models/{model}",
+    operation: "openaiGetModel",
+    summary: "One model as OpenAI's clients ask for it",
+    tag: "openai",
+    answers: { 200: { description: "The model", schema: ServedModelSchema } },
+    handle: ({ params }) => jsonResponse(servedModel(parts, params["model"])),
+  });
+}
+
+function chatCompletions({ parts, runs }: RouteParts): HttpRoute {
+  return route({
+    method: "post",
+    path: "/v1/chat/completions",
+    operation: "openaiChatCompletion",
+    summary: "One query as a chat completion; leaving the call cancels it",
+    tag: "openai",
+    headers: { "X-Vis-Conversation": "The conversation to go on with; a new one where it is left out" },
+    body: ChatCompletionBody,
+    answers: {
+      200: { description: "A completion, or its chunks with stream", schema: ChatCompletionSchema, stream: true },
+    },
+    handle: async (call) => {
+      const { body } = call;
+      servedModel(parts, body.model);
+      const id = namedConversation(call);
+      const wanted = { isNew: id === null, schema: checkChat(body), field: "messages" };
+      const facts = { model: body.model, at: parts.now() };
+      const includeUsage = body.stream_options?.include_usage === true;
+      return await openAiAsk({ parts, runs }, call, {
+        ...openAiInput(body.messages, wanted),
+        target: await openAiTarget(id, parts),
+        events: (run, { queryId }) => completionChunks(run, { facts: { ...facts, queryId }, includeUsage }),
+        whole: (result, { queryId }) => completion(result, { ...facts, queryId }),
+      });
+    },
+  });
+}

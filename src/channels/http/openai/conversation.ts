@@ -1,0 +1,23 @@
+import type { AskTarget } from "../../../conversation/send_options.ts";
+import { findConversation } from "../request/find_conversation.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
+import type { RouteCall } from "../routing/route.ts";
+
+/** Names the conversation, in requests and in responses. */
+export const CONVERSATION_HEADER = "x-vis-conversation";
+
+/** What a client names to go on with, null for nothing. */
+export function namedConversation(
+  { headers, body }: {
+    readonly headers: RouteCall["headers"];
+    readonly body: { readonly metadata?: Readonly<Record<string, unknown>> | null | undefined };
+  },
+): string | null {
+  const told = headers.get(CONVERSATION_HEADER) ?? body.metadata?.["conversation"];
+  return told === undefined || told === null || told === "" ? null : String(told);
+}
+
+/** The one of that name, or a new one. */
+export async function openAiTarget(id: string | null, { conversations, workspace }: HttpParts): Promise<AskTarget> {
+  return id === null ? { channel: "openai", workspace } : await findConversation(conversations, id);
+}

@@ -1,0 +1,44 @@
+import { jsonResponse } from "../response/json_response.ts";
+import type { Problem, ProblemKind } from "../response/problem.ts";
+
+const TYPES: Partial<Record<ProblemKind, string>> = {
+  unauthorized: "authentication_error",
+  forbidden: "permission_error",
+  "insufficient-scope": "permission_error",
+  "rate-limited": "requests",
+  quota: "insufficient_quota",
+  conflict: "conflict_error",
+  unavailable: "server_error",
+  provider: "server_error",
+  defect: "server_error",
+};
+
+/** Where OpenAI has a name of its own. */
+const CODES: Partial<Record<ProblemKind, string>> = {
+  unauthorized: "invalid_api_key",
+  "rate-limited": "rate_limit_exceeded",
+  quota: "insufficient_quota",
+};
+
+/** The object that OpenAI's clients read errors from. */
+export function openAiErrorBody(
+  problem: Pick<Problem, "kind" | "message" | "facts">,
+): { readonly error: Readonly<Record<string, unknown>> } {
+  const { kind, message, facts } = problem;
+  const param = facts.errors?.[0]?.path || null;
+  const code = CODES[kind] ?? kind.replaceAll("-", "_");
+  return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
+}
+
+export function openAiError(problem: Problem): Response {
+  return jsonResponse(openAiErrorBody(problem), {
+    status: problem.status,
+    headers: {
+      ...problem.facts.headers,
+      // What was begun here is not to be begun again by a client of its own accord.
+      ...(problem.status >= 500 || problem.status === 409 || problem.kind === "quota"
+        ? { "x-should-retry": "false" }
+        : {}),
+    },
+  });
+}

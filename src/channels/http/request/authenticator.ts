@@ -1,0 +1,44 @@
+import { clientAddress } from "../auth/client_address.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
+import { Problem } from "../response/problem.ts";
+import { RateLimiter } from "../auth/rate_limit.ts";
+import { TokenCheck } from "../auth/token_check.ts";
+import type { TokenGrant } from "../auth/token_grant.ts";
+
+/** Who may come in, and how often. */
+export class Authenticator {
+  readonly #proxies: readonly string[];
+  readonly #tokens: TokenCheck;
+  readonly #perAddress: RateLimiter;
+  readonly #perToken: RateLimiter;
+  readonly #wrongTokens: RateLimiter;
+
+  constructor({ tokens, proxies, limits, now }: Pick<HttpParts, "tokens" | "proxies" | "limits" | "now">) {
+    this.#proxies = proxies;
+    this.#tokens = new TokenCheck(tokens, { now });
+    this.#perAddress = new RateLimiter(limits.perAddress, now);
+    this.#perToken = new RateLimiter(limits.perToken, now);
+    this.#wrongTokens = new RateLimiter(limits.wrongTokens, now);
+  }
+
+  /** The address that asks, by what known proxies say. */
+  address(headers: Headers, remote: string): string {
+    return clientAddress(headers, { remote, proxies: this.#proxies });
+  }
+
+  /** Throws `Problem` (429) where an address asks too often. */
+  knock(address: string): void {
+    this.#perAddress.take(address, "address");
+  }
+
+  /** Throws `Problem`: 401 without a valid token, 429 for one that asks too often and for too many wrong ones. A valid
+   * token is served whatever others of the address have tried. */
+  async enter(headers: Headers, address: string): Promise<TokenGrant> {
+    const grant = await this.#tokens.find(headers.get("authorization")).catch((error: unknown) => {
+      if (error instanceof Problem && headers.has("authorization")) this.#wrongTokens.take(address, "address");
+      throw error;
+    });
+    this.#perToken.take(grant.name, "token");
+    return grant;
+  }
+}

@@ -1,0 +1,70 @@
+import type { HttpLimits } from "../routing/http_parts.ts";
+import { Problem } from "../response/problem.ts";
+
+export interface GuardOptions {
+  readonly limits: Pick<HttpLimits, "headerBytes" | "urlBytes" | "bodyBytes">;
+  /** Lower-case `name` or `name:port`; without a port any port will do. */
+  readonly hosts: ReadonlySet<string>;
+}
+
+/** Looks at a request before anything else does; throws `Problem` for one that is too large or comes from a page of
+ * another origin. A name that resolves to this machine (DNS rebinding) is refused by its Host header. */
+export function guard(request: Request, { limits, hosts }: GuardOptions): void {
+  checkSizes(request, limits);
+  const coding = request.headers.get("transfer-encoding")?.toLowerCase() ?? "chunked";
+  if (coding !== "chunked") {
+    const detail = `Cannot read a packed body: ${coding.slice(0, 50)}`;
+    throw new Problem(detail, { kind: "unsupported-media-type", headers: { connection: "close" } });
+  }
+  const host = (request.headers.get("host") ?? "").toLowerCase();
+  if (!isKnown(host, hosts)) {
+    throw new Problem(`Cannot serve host: ${host.slice(0, 100) || "none"}`, { kind: "misdirected" });
+  }
+  const origin = request.headers.get("origin");
+  if (origin !== null && !isSameOrigin(origin, host)) {
+    throw new Problem(`Cannot serve a page of another origin: ${origin.slice(0, 100)}`, { kind: "forbidden" });
+  }
+  const site = request.headers.get("sec-fetch-site");
+  const isVisit = request.method === "GET" && request.headers.get("sec-fetch-mode") === "navigate";
+  if ((site === "cross-site" || site === "same-site") && !isVisit) {
+    throw new Problem("Cannot serve a page of another origin", { kind: "forbidden" });
+  }
+}
+
+function checkSizes(request: Request, limits: GuardOptions["limits"]): void {
+  if (request.url.length > limits.urlBytes) {
+    throw new Problem(`Cannot read the address: it is longer than ${limits.urlBytes} bytes`, {
+      kind: "too-large",
+      status: 414,
+    });
+  }
+  let bytes = 0;
+  for (const [name, value] of request.headers) bytes += name.length + value.length;
+  if (bytes > limits.headerBytes) {
+    throw new Problem(`Cannot read the headers: they are longer than ${limits.headerBytes} bytes`, {
+      kind: "too-large",
+      status: 431,
+    });
+  }
+  const length = Number(request.headers.get("content-length") ?? 0);
+  if (length > limits.bodyBytes) throw bodyTooLarge(limits.bodyBytes);
+}
+
+/** The problem of a body over the limit. */
+export function bodyTooLarge(limit: number): Problem {
+  return new Problem(`Cannot read the body: the limit is ${limit} bytes`, {
+    kind: "too-large",
+    headers: { connection: "close" },
+  });
+}
+
+function isKnown(host: string, hosts: ReadonlySet<string>): boolean {
+  return hosts.has(host) || hosts.has(host.replace(/:\d{1,5}$/, ""));
+}
+
+function isSameOrigin(origin: string, host: string): boolean {
+  const url = URL.canParse(origin) ? new URL(origin) : null;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") return false;
+  const standard = url.protocol === "https:" ? ":443" : ":80";
+  return url.host === host || `${url.host}${standard}` === host;
+}

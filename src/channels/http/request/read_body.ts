@@ -1,0 +1,57 @@
+import { joinBytes } from "../../../domain/kit/join_bytes.ts";
+import { bodyTooLarge } from "./guard.ts";
+import type { HttpLimits } from "../routing/http_parts.ts";
+import { Problem } from "../response/problem.ts";
+
+const CLOSE = { connection: "close" } as const;
+
+/** The text of a body of JSON. Throws `Problem` for a body of another kind, packed, too large, too slow or not UTF-8. */
+export async function readRequestBody(
+  request: Request,
+  limits: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
+): Promise<string> {
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity") {
+    throw new Problem(`Cannot read a packed body: ${encoding.slice(0, 50)}`, { kind: "unsupported-media-type" });
+  }
+  const type = request.headers.get("content-type") ?? "";
+  if (request.body !== null && !/^application\/json\s*(;|$)/i.test(type)) {
+    const shown = type.slice(0, 50) || "none";
+    throw new Problem(`Cannot read content type: ${shown}; send application/json`, { kind: "unsupported-media-type" });
+  }
+  const bytes = request.body ? await readAll(request.body, limits) : new Uint8Array();
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Problem("Cannot read the body: it is not UTF-8", { kind: "bad-request" });
+  }
+}
+
+async function readAll(
+  body: ReadableStream<Uint8Array>,
+  { bodyBytes, bodyMs }: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
+): Promise<Uint8Array> {
+  const reader = body.getReader();
+  const late = Promise.withResolvers<"late">();
+  const timer = setTimeout(() => late.resolve("late"), bodyMs);
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (;;) {
+      const step = await Promise.race([reader.read(), late.promise]);
+      if (step === "late") {
+        throw new Problem("Cannot read the body: it took too long to arrive", { kind: "timeout", headers: CLOSE });
+      }
+      if (step.done) return joinBytes(parts);
+      size += step.value.length;
+      if (size > bodyBytes) throw bodyTooLarge(bodyBytes);
+      parts.push(step.value);
+    }
+  } catch (error) {
+    void reader.cancel().catch(() => {});
+    if (error instanceof Problem) throw error;
+    throw new Problem("Cannot read the body: it ended early", { kind: "bad-request" });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,52 @@
+import type { z } from "zod";
+import { checkJson } from "./check_json.ts";
+import type { HttpLimits } from "../routing/http_parts.ts";
+import { Problem } from "../response/problem.ts";
+import { readRequestBody } from "./read_body.ts";
+import type { HttpRoute, RouteCall } from "../routing/route.ts";
+
+/** A request as its route's handler gets it. Throws `Problem` for one that its schemas refuse. */
+export async function readCall(
+  request: Request,
+  { route, limits, ...facts }: Pick<RouteCall, "params" | "requestId" | "caller" | "leaving"> & {
+    readonly route: Pick<HttpRoute, "body" | "query">;
+    readonly limits: HttpLimits;
+  },
+): Promise<RouteCall> {
+  const { searchParams } = new URL(request.url);
+  const query = checked(route.query, { value: Object.fromEntries(searchParams), what: "the query" });
+  const bodyText = route.body ? await readRequestBody(request, limits) : "";
+  const value = route.body ? parsed(bodyText) : undefined;
+  const body = checked(route.body, { value, what: "the body" });
+  return { ...facts, body, bodyText, query, headers: request.headers };
+}
+
+function parsed(text: string): unknown {
+  if (text === "") return {};
+  checkJson(text);
+  return readJson(text);
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem("Cannot read the body: it is no JSON", { kind: "bad-request" });
+  }
+}
+
+function checked(
+  schema: z.ZodType | undefined,
+  { value, what }: { readonly value: unknown; readonly what: string },
+): unknown {
+  if (!schema) return undefined;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const errors = result.error.issues.slice(0, 20).map(({ path, message }) => ({
+    path: path.map(String).join("."),
+    message,
+  }));
+  const [first] = errors;
+  const where = first && first.path !== "" ? `${first.path}: ` : "";
+  throw new Problem(`Cannot use ${what}: ${where}${first?.message ?? "invalid"}`, { kind: "bad-request", errors });
+}

@@ -1,0 +1,19 @@
+import { Problem } from "../response/problem.ts";
+import type { HttpRoute } from "../routing/route.ts";
+import type { TokenGrant, TokenScope } from "../auth/token_grant.ts";
+
+const RANK: Readonly<Record<TokenScope, number>> = { read: 0, write: 1, admin: 2 };
+
+/** What a token must be for to use a route. */
+export function scopeOf({ scope, method }: Pick<HttpRoute, "scope" | "method">): TokenScope {
+  return scope ?? (method === "get" ? "read" : "write");
+}
+
+/** Throws `Problem` (403) for a token that may do less. */
+export function requireScope(scope: TokenScope, { scope: has }: Pick<TokenGrant, "scope">): void {
+  if (RANK[has] >= RANK[scope]) return;
+  throw new Problem(`Cannot do this with a token for ${has}: it takes one for ${scope}`, {
+    kind: "insufficient-scope",
+    headers: { "www-authenticate": `Bearer realm="vis", error="insufficient_scope", scope="${scope}"` },
+  });
+}

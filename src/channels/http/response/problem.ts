@@ -1,0 +1,97 @@
+import { type FaultKind, faultOf } from "../../../domain/query/fault_of.ts";
+
+/** Titles of the kinds of problems; the kind is the last part of the `type` of problem details. */
+const TITLES = {
+  "bad-request": "The request cannot be used",
+  "unauthorized": "A valid bearer token is required",
+  "forbidden": "The request comes from somewhere else",
+  "insufficient-scope": "The token may not do this",
+  "not-found": "There is nothing at this place",
+  "method-not-allowed": "This method is not offered here",
+  "timeout": "The request took too long to arrive",
+  "conflict": "The conversation is busy",
+  "too-large": "The request is too large",
+  "unsupported-media-type": "The body is of a kind that is not read",
+  "key-reused": "The idempotency key belongs to another request",
+  "changed": "It has changed in the meantime",
+  "rate-limited": "Too many requests",
+  "quota": "The quota of the token is used up",
+  "misdirected": "This server is not reached under that name",
+  "provider": "The model cannot be asked",
+  "unavailable": "The server cannot do this now",
+  "defect": "Something went wrong in the server",
+} as const;
+
+const STATUS: Readonly<Record<ProblemKind, number>> = {
+  "bad-request": 400,
+  "unauthorized": 401,
+  "forbidden": 403,
+  "insufficient-scope": 403,
+  "not-found": 404,
+  "method-not-allowed": 405,
+  "timeout": 408,
+  "conflict": 409,
+  "too-large": 413,
+  "unsupported-media-type": 415,
+  "key-reused": 422,
+  "misdirected": 421,
+  "changed": 412,
+  "rate-limited": 429,
+  "quota": 429,
+  "provider": 502,
+  "unavailable": 503,
+  "defect": 500,
+};
+
+export type ProblemKind = keyof typeof TITLES;
+
+/** A request that is answered with problem details (RFC 9457). `message` is for the caller and holds no secret. */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly status: number;
+  readonly kind: ProblemKind;
+  constructor(
+    detail: string,
+    readonly facts: {
+      readonly kind: ProblemKind;
+      /** Where the kind's own does not fit. */
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Where in the body or the query something is wrong. */
+      readonly errors?: readonly { readonly path: string; readonly message: string }[];
+    },
+  ) {
+    super(detail);
+    this.kind = facts.kind;
+    this.status = facts.status ?? STATUS[facts.kind];
+  }
+
+  /** The object of RFC 9457. */
+  details(requestId: string): Readonly<Record<string, unknown>> {
+    return {
+      type: `urn:vis:problem:${this.kind}`,
+      title: TITLES[this.kind],
+      status: this.status,
+      detail: this.message,
+      instance: `urn:vis:request:${requestId}`,
+      ...(this.facts.errors ? { errors: this.facts.errors } : {}),
+    };
+  }
+}
+
+const OF_FAULTS: Readonly<Record<FaultKind, ProblemKind>> = {
+  usage: "bad-request",
+  busy: "conflict",
+  provider: "provider",
+  config: "unavailable",
+  store: "unavailable",
+  cancelled: "unavailable",
+  output: "unavailable",
+};
+
+/** The problem that an error is for the caller; null for a defect. */
+export function problemOf(error: unknown): Problem | null {
+  if (error instanceof Problem) return error;
+  const fault = faultOf(error);
+  return fault && new Problem(fault.message, { kind: OF_FAULTS[fault.kind] });
+}

@@ -1,0 +1,95 @@
+import type { Leaving } from "../routing/client_leaving.ts";
+import type { Emit } from "../../../domain/query/query_event.ts";
+import { type Ask, type Begun, LiveRun } from "./run.ts";
+import { Problem } from "../response/problem.ts";
+import type { Quotas, TokenUse } from "../auth/quotas.ts";
+import type { TokenGrant } from "../auth/token_grant.ts";
+
+/** Runs that have ended and can still be followed from where a client lost them. */
+const KEPT_RUNS = 100;
+
+/** Every query that this process runs, and the last ones that it ran. */
+export class Runs {
+  readonly #byQuery = new Map<string, LiveRun>();
+  readonly #running = new Set<LiveRun>();
+  readonly #quotas: Quotas;
+  readonly #onEvent: Emit;
+  #closing = false;
+
+  /** `onEvent` gets every event of every run, before those who follow it. */
+  constructor(quotas: Quotas, onEvent: Emit = () => {}) {
+    this.#quotas = quotas;
+    this.#onEvent = onEvent;
+  }
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** What a token has used today. */
+  used(caller: Pick<TokenGrant, "name">): TokenUse {
+    return this.#quotas.used(caller);
+  }
+
+  /** Begins a run, on the caller's account, and waits for its first event; `leaving` cancels it. Rejects as
+   * `Conversations.ask` where nothing was begun, with `Problem` (429) where the caller's quota is used up, and (503) at
+   * the end of the server. */
+  async begin(
+    ask: Ask,
+    { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
+  ): Promise<Begun & { readonly run: LiveRun }> {
+    if (this.#closing) throw new Problem("Cannot begin a query: the server is ending", { kind: "unavailable" });
+    const lease = this.#quotas.begin(caller);
+    const run = new LiveRun(ask, this.#onEvent);
+    this.#running.add(run);
+    const stay = leaving?.(() => run.cancel());
+    const gone = (): void => {
+      stay?.();
+      this.#running.delete(run);
+    };
+    const begun = await run.begun.catch((error: unknown) => {
+      gone();
+      lease.undo();
+      throw error;
+    });
+    run.ended.catch(() => null).then((result) => {
+      gone();
+      lease.end(result);
+    });
+    for (const before of this.#byQuery.values()) before.rest();
+    this.#byQuery.set(begun.queryId, run);
+    this.#forget();
+    return { ...begun, run };
+  }
+
+  byQuery(queryId: string): LiveRun | null {
+    return this.#byQuery.get(queryId) ?? null;
+  }
+
+  /** Those of a conversation that have not ended, waiting ones included. */
+  of(conversationId: string): readonly LiveRun[] {
+    return [...this.#running].filter((run) => run.conversationId === conversationId);
+  }
+
+  /** Begins no more, gives those that run this long, then cancels them; resolves when all have ended. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const timer = setTimeout(() => this.#running.forEach((run) => run.cancel()), graceMs);
+    try {
+      while (this.#running.size > 0) await Promise.allSettled([...this.#running].map(({ ended }) => ended));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #forget(): void {
+    for (const [queryId, run] of this.#byQuery) {
+      if (this.#byQuery.size <= KEPT_RUNS) return;
+      if (!run.running) this.#byQuery.delete(queryId);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { Emitter } from "../../../domain/query/emitter.ts";
+import { outcomeOf, type QueryEvent } from "../../../domain/query/query_event.ts";
+import type { QueryResult } from "../../../domain/query/query_result.ts";
+import type { EndedQuery, StoredQuery } from "../../../domain/query/stored_query.ts";
+import type { Conversations } from "../../../conversation/conversations.ts";
+
+type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+
+/** The events that a query's rows tell: whole texts in place of deltas, iterations that were finished, and its end where
+ * it has one. The first one is `started`. */
+export function storedEvents(
+  query: StoredQuery,
+  { iterations, model }: { readonly iterations: readonly StoredIteration[]; readonly model: string },
+): readonly QueryEvent[] {
+  const events: QueryEvent[] = [];
+  const clock = { at: query.createdAt };
+  const emitter = new Emitter((event) => events.push(event), { queryId: query.queryId, now: () => clock.at });
+  emitter.send({ type: "started", conversationId: query.conversationId, request: query.text, model });
+  for (const iteration of iterations.filter(({ status }) => status !== "running")) {
+    clock.at = iteration.createdAt;
+    emitter.iteration = iteration.position + 1;
+    tellIteration(iteration, emitter);
+  }
+  emitter.iteration = null;
+  if (!query.running) {
+    const type = query.status === "done" ? "final" : query.status === "interrupted" ? "cancelled" : "failed";
+    emitter.send({ type, result: resultOf(query) });
+  }
+  return events;
+}
+
+function tellIteration(iteration: StoredIteration, emitter: Emitter): void {
+  if (iteration.thinking !== "") emitter.send({ type: "thinking", delta: iteration.thinking });
+  for (const [block, { code, result }] of iteration.blocks.entries()) {
+    emitter.send({ type: "block_started", block, code });
+    emitter.send({ type: "block_finished", block, result });
+  }
+  const outcome = outcomeOf(iteration.metadata) ?? "failed";
+  const ms = iteration.blocks.reduce((sum, { result }) => sum + result.ms, 0);
+  emitter.send({ type: "iteration_finished", outcome, reason: iteration.error, ms });
+}
+
+/** A stored query as its result was. */
+export function resultOf(query: EndedQuery): QueryResult {
+  const { status, reason, answer, answerType, confidence, queryId, conversationId } = query;
+  const { iterations, usage, costUsd, ms, notes } = query;
+  return {
+    ...{ status, reason, answer, answerType, confidence, queryId, conversationId },
+    ...{ iterations, usage, costUsd, ms, notes },
+  };
+}

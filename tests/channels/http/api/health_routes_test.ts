@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { startRig } from "../_rig.ts";
+
+Deno.test("healthRoutes() is ready where everything is, and names what is not", async () => {
+  const found = { sandbox: "", disk: "" };
+  await using rig = await startRig([], { ready: () => Promise.resolve({ ...found }) });
+  const ready = await fetch(new URL("/readyz", rig.url));
+  assert.deepEqual(await ready.json(), { status: "ok", checks: { database: "ok", sandbox: "ok", disk: "ok" } });
+  found.disk = "3 MiB are free";
+  const response = await fetch(new URL("/readyz", rig.url));
+  const problem = await response.json();
+  assert.deepEqual([response.status, problem.detail], [503, "Cannot take queries: disk"]);
+  assert.deepEqual(problem.errors, [{ path: "disk", message: "3 MiB are free" }]);
+  assert.equal((await fetch(new URL("/healthz", rig.url))).status, 200);
+});
+
+Deno.test("healthRoutes() is not ready without its database", async () => {
+  await using rig = await startRig([]);
+  await rig.engine.store.close();
+  assert.equal((await fetch(new URL("/readyz", rig.url))).status, 503);
+});

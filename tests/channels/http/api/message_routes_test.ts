@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
+import { allEvents, type Rig, SSE, sseEvents, startRig } from "../_rig.ts";
+
+const endless = { text: final("never"), delayMs: 60_000 };
+
+const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
+
+async function nextEvent(events: AsyncGenerator<{ readonly event: string }>, name: string): Promise<void> {
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) throw new Error(`No event ${name}`);
+    if (value.event === name) return;
+  }
+}
+
+async function queries(rig: Rig, id: string) {
+  return (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
+}
+
+Deno.test("messages: a query gives its result, and the conversation goes on", async () => {
+  await using rig = await startRig([replyJson("const kept = 7"), final("{{kept}}"), final("again {{kept}}")]);
+  const id = await rig.conversation();
+  const result = await (await rig.post(messages(id), { request: "first" })).json();
+  assert.deepEqual([result.status, result.answer, result.iterations, result.conversationId], ["done", "7", 2, id]);
+  assert.equal((await (await rig.post(messages(id), { request: "second" })).json()).answer, "again 7");
+  assert.deepEqual((await queries(rig, id)).map((q: { text: string }) => q.text), ["first", "second"]);
+});
+
+Deno.test("messages: the stream carries the events of the query unchanged, numbered, with one end", async () => {
+  await using rig = await startRig([replyJson("1 + 1", { thinking: "Hm" }), final("2")]);
+  const id = await rig.conversation();
+  const response = await rig.post(messages(id), { request: "x" }, SSE);
+  assert.equal(response.headers.get("content-type"), "text/event-stream; charset=utf-8");
+  const events = await allEvents(response);
+  assert.deepEqual(events.map(({ id }) => Number(id)), events.map((_, at) => at + 1));
+  assert.ok(events.every(({ event, data }) => event === data.type));
+  const names = events.map(({ event }) => event);
+  for (const name of ["started", "thinking", "block_started", "block_finished", "answer_delta"]) {
+    assert.ok(names.includes(name), name);
+  }
+  assert.equal(names.filter((name) => ["final", "failed", "cancelled"].includes(name)).length, 1);
+  assert.equal(names.at(-1), "final");
+});
+
+Deno.test("messages: context, images, schema and budget reach the query", async () => {
+  await using rig = await startRig([
+    replyJson([], { final: { answer: '{"n":3}', answerType: "text", confidence: "high" } }),
+  ], {
+    engine: { scripted: { capabilities: { images: true } } },
+  });
+  const id = await rig.conversation();
+  const png = `data:image/png;base64,${btoa("\x89PNG\r\n\x1a\nrest")}`;
+  const body = {
+    request: "count",
+    context: { rows: [1, 2, 3] },
+    responseSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+    images: [png],
+    maxIterations: 9,
+  };
+  const result = await (await rig.post(messages(id), body)).json();
+  assert.deepEqual(result.value, { n: 3 });
+  const asked = rig.engine.provider.requests[0];
+  const text = asked?.texts.join("\n") ?? "";
+  assert.match(text, /variable context holds context of the request/);
+  assert.match(text, /\/9\b|of 9\b|9 iterations/);
+  assert.ok(asked?.messages.some((message) => "images" in message && (message.images?.length ?? 0) === 1));
+});
+
+Deno.test("messages: what send refuses is a problem, and nothing is stored", async () => {
+  await using rig = await startRig([]);
+  const id = await rig.conversation();
+  const refused = async (body: unknown): Promise<readonly [number, string]> => {
+    const response = await rig.post(messages(id), body);
+    const { status, detail } = await response.json();
+    assert.equal(response.status, status);
+    return [status, detail];
+  };
+  assert.deepEqual(await refused({ request: "  " }), [400, "Cannot run an empty request: say what you want"]);
+  assert.match((await refused({})).join(" "), /^400 Cannot use the body: request: /);
+  assert.match((await refused({ request: "x", extra: 1 })).join(" "), /^400 Cannot use the body: .*extra/);
+  assert.match((await refused({ request: "x", images: ["ftp://x"] })).join(" "), /^400 Cannot use image/);
+  assert.match((await refused({ request: "x", responseSchema: { type: "nonsense" } })).join(" "), /^400 Cannot/);
+  assert.match((await refused({ request: "x", maxIterations: 0 })).join(" "), /^400 .*maxIterations/);
+  assert.deepEqual(await queries(rig, id), []);
+  assert.equal((await rig.post(messages("01234567-0000"), { request: "x" })).status, 404);
+});
+
+Deno.test("messages: a busy conversation refuses, is steered, or lets one wait", async () => {
+  await using rig = await startRig([
+    { text: replyJson("1"), delayMs: 50 },
+    (asked) => final(asked.context.includes("and this too") ? "both" : "one"),
+    final("waited"),
+  ]);
+  const id = await rig.conversation();
+  const events = sseEvents(await rig.post(messages(id), { request: "x" }, SSE));
+  await nextEvent(events, "started");
+  assert.equal((await rig.post(messages(id), { request: "y" })).status, 409);
+  const waits = rig.post(messages(id), { request: "y", whenBusy: "wait" });
+  const steered = await rig.post(messages(id), { request: "and this too", whenBusy: "steer" });
+  assert.deepEqual([steered.status, await steered.json()], [202, { steered: true }]);
+  await Array.fromAsync(events);
+  assert.equal((await (await waits).json()).answer, "waited");
+  assert.deepEqual((await queries(rig, id)).map((q: { answer: string }) => q.answer), ["both", "waited"]);
+});
+
+Deno.test("cancel ends the running query as interrupted and keeps the conversation usable", async () => {
+  await using rig = await startRig([endless, final("Here")]);
+  const id = await rig.conversation();
+  const events = sseEvents(await rig.post(messages(id), { request: "x" }, SSE));
+  await nextEvent(events, "started");
+  assert.ok((await (await rig.ask(`/api/v1/conversations/${id}`)).json()).running);
+  const cancelled = await rig.post(`/api/v1/conversations/${id}/cancel`);
+  assert.deepEqual(await cancelled.json(), { cancelled: 1 });
+  await nextEvent(events, "cancelled");
+  assert.equal((await (await rig.post(messages(id), { request: "y" })).json()).answer, "Here");
+  assert.deepEqual(await (await rig.post(`/api/v1/conversations/${id}/cancel`)).json(), { cancelled: 0 });
+  assert.equal((await (await rig.ask(`/api/v1/conversations/${id}`)).json()).running, null);
+});
+
+Deno.test("messages: leaving a stream lets the query go on, or cancels it where that is asked", async () => {
+  await using rig = await startRig([{ text: final("went on"), delayMs: 40 }, endless]);
+  const [one, other] = [await rig.conversation(), await rig.conversation()];
+  const leave = async (id: string, body: object): Promise<void> => {
+    const response = await rig.post(messages(id), { request: "x", ...body }, SSE);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+  };
+  await leave(one, {});
+  await leave(other, { cancelOnDisconnect: true });
+  const ended = async (id: string) => {
+    for (;;) {
+      const [query] = await queries(rig, id);
+      if (!query.running) return query.reason;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  assert.deepEqual([await ended(one), await ended(other)], ["answered", "cancelled"]);
+});
+
+Deno.test("messages: leaving the wait for a result cancels the query where that is asked; staying gives it whole", async () => {
+  await using rig = await startRig([endless, { text: final("whole"), delayMs: 60 }], { limits: { heartbeatMs: 10 } });
+  const [one, other] = [await rig.conversation(), await rig.conversation()];
+  const controller = new AbortController();
+  const left = await rig.ask(messages(one), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ request: "x", cancelOnDisconnect: true }),
+    signal: controller.signal,
+  });
+  assert.match(left.headers.get("content-type") ?? "", /^application\/json/);
+  controller.abort();
+  await assert.rejects(left.text());
+  while ((await queries(rig, one))[0].running) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal((await queries(rig, one))[0].reason, "cancelled");
+  const stayed = await rig.post(messages(other), { request: "x", cancelOnDisconnect: true });
+  assert.equal((await stayed.json()).answer, "whole");
+});
+
+Deno.test("followQuery goes on after Last-Event-ID while the query runs, and is the same for two clients", async () => {
+  await using rig = await startRig([{ text: replyJson("1 + 1"), delayMs: 20 }, final("2")]);
+  const id = await rig.conversation();
+  const first = await rig.post(messages(id), { request: "x" }, SSE);
+  const reader = sseEvents(first);
+  const begun = (await reader.next()).value;
+  const path = `/api/v1/conversations/${id}/queries/${begun?.data.queryId}/events`;
+  const [again, second] = await Promise.all([
+    rig.ask(path, { headers: { ...SSE, "last-event-id": "1" } }).then(allEvents),
+    rig.ask(path, { headers: SSE }).then(allEvents),
+  ]);
+  const rest = await Array.fromAsync(reader);
+  assert.deepEqual(again, rest);
+  assert.deepEqual(second, [begun, ...rest]);
+  const late = await allEvents(await rig.ask(path, { headers: { "last-event-id": rest.at(-2)?.id ?? "" } }));
+  assert.deepEqual(late, rest.slice(-1), "after the end the run is still known");
+});
+
+Deno.test("followQuery rebuilds from rows what another process ran, from where a client lost it", async () => {
+  await using rig = await startRig([replyJson("1 + 1", { thinking: "Adding" }), final("2")]);
+  const result = await rig.engine.ask("count");
+  const path = `/api/v1/conversations/${result.conversationId}/queries/${result.queryId}/events`;
+  const events = await allEvents(await rig.ask(path));
+  assert.deepEqual(events.map(({ id, event }) => `${id} ${event}`), [
+    ...["r1 started", "r2 thinking", "r3 block_started", "r4 block_finished", "r5 iteration_finished"],
+    ...["r6 iteration_finished", "r7 final"],
+  ]);
+  const end = events.at(-1)?.data;
+  assert.deepEqual(end?.type === "final" && end.result, result);
+  const tail = await allEvents(await rig.ask(path, { headers: { "last-event-id": "r5" } }));
+  assert.deepEqual(tail, events.slice(5));
+  const anew = await allEvents(await rig.ask(path, { headers: { "last-event-id": "4711" } }));
+  assert.equal(anew[0]?.event, "started");
+});
+
+Deno.test("messages: an idempotency key runs a request once, also for clients at the same time", async () => {
+  await using rig = await startRig([{ text: final("once"), delayMs: 20 }, final("other")]);
+  const id = await rig.conversation();
+  const key = { "idempotency-key": "abc" };
+  const send = async (body: object) => await (await rig.post(messages(id), body, key)).json();
+  const [one, two] = await Promise.all([send({ request: "x" }), send({ request: "x" })]);
+  const three = await send({ request: "x" });
+  assert.deepEqual([one.answer, two.queryId, three.queryId], ["once", one.queryId, one.queryId]);
+  assert.equal((await send({ request: "y" })).status, 422);
+  assert.equal((await rig.post(messages(id), { request: "x" }, { "idempotency-key": "ä".repeat(300) })).status, 400);
+  const elsewhere = await rig.conversation();
+  assert.equal((await (await rig.post(messages(elsewhere), { request: "x" }, key)).json()).answer, "other");
+  const events = await allEvents(await rig.post(messages(id), { request: "x" }, { ...key, ...SSE }));
+  assert.equal(events[0]?.data.queryId, one.queryId);
+  assert.equal(rig.engine.provider.remaining, 0);
+});
+
+Deno.test("retryQuery runs a query again in its place", async () => {
+  await using rig = await startRig([final("bad"), final("good")]);
+  const id = await rig.conversation();
+  const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
+  const again = await (await rig.post(`/api/v1/conversations/${id}/retry`, { queryId })).json();
+  assert.equal(again.answer, "good");
+  assert.deepEqual((await queries(rig, id)).map((q: { answer: string }) => q.answer), ["good"]);
+  assert.equal((await rig.post(`/api/v1/conversations/${id}/retry`, { queryId: "no" })).status, 404);
+});
+
+Deno.test("eventStream() a client that does not read holds nothing up and gets the end when it reads again", async () => {
+  const code = Array.from({ length: 40 }, (_, at) => `console.log("line ${at} ${"x".repeat(400)}")`).join("\n");
+  await using rig = await startRig([{ text: replyJson([code, code, code]), chunk: 1 }, final("It is here")]);
+  const id = await rig.conversation();
+  const slow = await rig.post(messages(id), { request: "x" }, SSE);
+  for (;;) {
+    const [query] = await queries(rig, id);
+    if (query && !query.running) break;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const events = await allEvents(slow);
+  assert.equal(events.at(-1)?.event, "final", JSON.stringify(events.at(-1)));
+  assert.ok(events.length < 20_000, "what is kept for it is bounded");
+  const numbers = events.map(({ id }) => Number(id));
+  assert.deepEqual(numbers, numbers.toSorted((a, b) => a - b));
+});
+
+Deno.test("messages: two conversations run side by side", async () => {
+  await using rig = await startRig([{ text: final("a"), delayMs: 30 }, { text: final("b"), delayMs: 30 }]);
+  const ids = [await rig.conversation(), await rig.conversation()];
+  const answers = await Promise.all(ids.map(async (id) => {
+    return (await (await rig.post(messages(id), { request: "x" })).json()).answer;
+  }));
+  assert.deepEqual(answers.toSorted(), ["a", "b"]);
+});
+
+Deno.test("messages: a key is answered from rows once its run is forgotten", async () => {
+  const more = Array.from({ length: 101 }, (_, at) => final(`answer ${at}`));
+  await using rig = await startRig([final("the first one"), ...more]);
+  const [id, other] = [await rig.conversation(), await rig.conversation()];
+  const key = { "idempotency-key": "k" };
+  const first = await (await rig.post(messages(id), { request: "x" }, key)).json();
+  for (const _ of more) await (await rig.post(messages(other), { request: "y" })).text();
+  assert.deepEqual(await (await rig.post(messages(id), { request: "x" }, key)).json(), first);
+  const events = await allEvents(await rig.post(messages(id), { request: "x" }, { ...key, ...SSE }));
+  assert.deepEqual([events[0]?.id, events.at(-1)?.event], ["r1", "final"]);
+});

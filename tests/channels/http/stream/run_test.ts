@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { LiveRun } from "../../../../src/channels/http/stream/run.ts";
+import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_event.ts";
+import type { QueryResult } from "../../../../src/domain/query/query_result.ts";
+
+/** A run that sends what it is told to, and ends when it is told to. */
+function running() {
+  let emit: (event: QueryEvent) => void = () => {};
+  const end = Promise.withResolvers<QueryResult>();
+  const run = new LiveRun((options) => {
+    emit = options.emit;
+    return end.promise;
+  });
+  let seq = 0;
+  const send = (body: QueryEventBody): void => emit({ ...body, seq: ++seq, at: 0, queryId: "q", iteration: 1 });
+  return { run, send, end: () => end.resolve({} as QueryResult) };
+}
+
+const piece = (length: number): QueryEventBody => ({ type: "thinking", delta: "x".repeat(length) });
+
+Deno.test("Run keeps its newest events, and not more of their texts than a large reply has", async () => {
+  const { run, send } = running();
+  for (let at = 0; at < 1_200; at++) send(piece(10));
+  assert.deepEqual([run.oldest, run.newest], [201, 1_200]);
+  for (let at = 0; at < 5; at++) send(piece(3_000_000));
+  assert.deepEqual([run.oldest, run.newest], [1_204, 1_205]);
+  send(piece(9_000_000));
+  assert.deepEqual([run.oldest, (await run.next(0))?.number], [1_206, 1_206]);
+});
+
+Deno.test("Run keeps little once it has ended and another begins", async () => {
+  const { run, send, end } = running();
+  for (let at = 0; at < 100; at++) send(piece(50_000));
+  run.rest();
+  assert.equal(run.oldest, 1);
+  end();
+  await run.ended;
+  await Promise.resolve();
+  run.rest();
+  assert.deepEqual([run.oldest, run.newest], [97, 100]);
+});
