@@ -18,7 +18,7 @@ export async function screen(
   const [{ runScreen }, { OwnTerminal }, { PrefsFile }, session] = await Promise.all([
     import("../channels/tui/run_screen.ts"),
     import("../channels/tui/own_terminal.ts"),
-    import("../channels/tui/panels/prefs.ts"),
+    import("../channels/tui/prefs/prefs.ts"),
     openSession(request, parts),
   ]);
   const home = visHome(env);

@@ -4,7 +4,7 @@ import type { Conversation as Branch } from "../../conversation/conversations.ts
 import type { BranchPoint } from "../../domain/records/new_fork.ts";
 import type { Session } from "../channel.ts";
 import type { ChatController } from "./chat.ts";
-import type { Panel, PanelActions } from "./panel.ts";
+import type { Panel, PanelActions } from "./widgets/panel.ts";
 import type { Screen } from "./screen.ts";
 import type { ScreenParts } from "./screen_parts.ts";
 

@@ -6,13 +6,13 @@ import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { QueryResult } from "../../domain/query/query_result.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/query/usage.ts";
 import type { Session } from "../channel.ts";
-import type { TranscriptEntry } from "./entry.ts";
-import { LineEntry } from "./line_entry.ts";
-import type { Outgoing } from "./outgoing.ts";
-import { RequestEntry } from "./request_entry.ts";
-import type { DisplayOptions } from "./shown.ts";
-import type { Transcript } from "./transcript.ts";
-import { RunningTurn } from "./turn.ts";
+import type { TranscriptEntry } from "./entries/entry.ts";
+import { LineEntry } from "./entries/line_entry.ts";
+import type { Outgoing } from "./input/outgoing.ts";
+import { RequestEntry } from "./entries/request_entry.ts";
+import type { DisplayOptions } from "./entries/shown.ts";
+import type { Transcript } from "./entries/transcript.ts";
+import { RunningTurn } from "./entries/turn.ts";
 
 const CHANNEL = "tui";
 /** Iterations that a query keeps on the screen once another one runs. */

@@ -1,11 +1,11 @@
-import type { PaletteCommand } from "./command.ts";
-import type { PanelParts } from "./panel.ts";
+import type { PaletteCommand } from "./input/command.ts";
+import type { PanelParts } from "./widgets/panel.ts";
 import { conversationList } from "./panels/conversation_list.ts";
 import { forkPicker } from "./panels/fork_picker.ts";
 import { inspector } from "./panels/inspector.ts";
 import { modelPicker } from "./panels/model_picker.ts";
 import { palette } from "./panels/palette.ts";
-import type { PrefsKeeper } from "./panels/prefs.ts";
+import type { PrefsKeeper } from "./prefs/prefs.ts";
 import { settingsPanel } from "./panels/settings_panel.ts";
 import { variableBrowser } from "./panels/variable_browser.ts";
 

@@ -2,9 +2,9 @@ import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { visibleText } from "../../domain/text/visible_text.ts";
 import type { Session } from "../channel.ts";
 import type { SessionSpend } from "./chat.ts";
-import { formatDollars } from "./dollars.ts";
-import type { Theme } from "./theme.ts";
-import { tokens } from "./tokens.ts";
+import { formatDollars } from "./text/dollars.ts";
+import type { Theme } from "./text/theme.ts";
+import { tokens } from "./text/tokens.ts";
 
 export interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;

@@ -1,12 +1,12 @@
 import type { Component, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
 import { oneLine } from "../../domain/text/clip.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
-import type { Outgoing } from "./outgoing.ts";
-import type { Panel } from "./panel.ts";
-import { panelBox } from "./panel_box.ts";
+import type { Outgoing } from "./input/outgoing.ts";
+import type { Panel } from "./widgets/panel.ts";
+import { panelBox } from "./widgets/panel_box.ts";
 import { type StatusFacts, statusLine } from "./status_line.ts";
-import type { Theme } from "./theme.ts";
-import type { Transcript } from "./transcript.ts";
+import type { Theme } from "./text/theme.ts";
+import type { Transcript } from "./entries/transcript.ts";
 
 /** Terminals with fewer rows show no footer and no line of status. */
 const LOW = 9;

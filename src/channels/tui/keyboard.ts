@@ -1,10 +1,10 @@
 import { isKeyRelease } from "@earendil-works/pi-tui";
 import type { ChatController } from "./chat.ts";
-import type { PaletteCommand } from "./command.ts";
-import type { InputBox } from "./input_box.ts";
+import type { PaletteCommand } from "./input/command.ts";
+import type { InputBox } from "./input/input_box.ts";
 import { type KeyAction, keyAction } from "./key_action.ts";
-import type { Panel } from "./panel.ts";
-import type { Transcript } from "./transcript.ts";
+import type { Panel } from "./widgets/panel.ts";
+import type { Transcript } from "./entries/transcript.ts";
 
 const TWICE_MS = 2_000;
 const WHEEL_ROWS = 3;

@@ -1,14 +1,14 @@
 import type { Conversation as Branch, Conversations } from "../../conversation/conversations.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import { addUsage } from "../../domain/query/usage.ts";
-import { AnswerEntry } from "./answer_entry.ts";
+import { AnswerEntry } from "./entries/answer_entry.ts";
 import { NOTHING_SPENT, type SessionSpend } from "./chat.ts";
-import { endLine } from "./end_line.ts";
-import type { TranscriptEntry } from "./entry.ts";
-import { LineEntry } from "./line_entry.ts";
-import { OlderEntry } from "./older_entry.ts";
-import { RequestEntry } from "./request_entry.ts";
-import type { DisplayOptions } from "./shown.ts";
+import { endLine } from "./entries/end_line.ts";
+import type { TranscriptEntry } from "./entries/entry.ts";
+import { LineEntry } from "./entries/line_entry.ts";
+import { OlderEntry } from "./entries/older_entry.ts";
+import { RequestEntry } from "./entries/request_entry.ts";
+import type { DisplayOptions } from "./entries/shown.ts";
 
 export interface OpenedBranch {
   readonly entries: readonly TranscriptEntry[];

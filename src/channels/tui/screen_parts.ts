@@ -1,7 +1,7 @@
 import type { Terminal } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../channel.ts";
-import type { PrefsKeeper } from "./panels/prefs.ts";
+import type { PrefsKeeper } from "./prefs/prefs.ts";
 
 /** What the screen is given. */
 export interface ScreenParts {

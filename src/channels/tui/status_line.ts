@@ -1,7 +1,7 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { oneLine } from "../../domain/text/clip.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
-import type { Theme } from "./theme.ts";
+import type { Theme } from "./text/theme.ts";
 
 export interface StatusFacts {
   /** What goes on, "" where nothing does. */

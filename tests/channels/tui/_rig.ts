@@ -1,6 +1,6 @@
 import type { Session } from "../../../src/channels/channel.ts";
 import { runScreen } from "../../../src/channels/tui/run_screen.ts";
-import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/panels/prefs.ts";
+import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/prefs/prefs.ts";
 import type { ScreenParts } from "../../../src/channels/tui/screen_parts.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";

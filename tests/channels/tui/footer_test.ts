@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { footerLine } from "../../../src/channels/tui/footer.ts";
-import { makeTheme } from "../../../src/channels/tui/theme.ts";
+import { makeTheme } from "../../../src/channels/tui/text/theme.ts";
 
 const theme = { ...makeTheme({ color: false, dark: null }), dim: (text: string) => text };
 const usage = { input: 12_345, output: 678, cached: 0, reasoning: 0, calls: 2 };

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
-import { ago } from "./_ago.ts";
-import { amounts } from "./_amounts.ts";
-import { fitted } from "./_fitted.ts";
-import { flat } from "./_flat.ts";
+import { ago } from "../widgets/ago.ts";
+import { amounts } from "../widgets/amounts.ts";
+import { fitted } from "../widgets/fitted.ts";
+import { flat } from "../widgets/flat.ts";
 import type { FoundItem } from "./_found.ts";
-import { paint } from "./_paint.ts";
-import { row } from "./_row.ts";
+import { paint } from "../widgets/paint.ts";
+import { row } from "../widgets/row.ts";
 
 /** A conversation in a line; of a place that was found also what stands there, with the words set off. */
 export function itemLines(

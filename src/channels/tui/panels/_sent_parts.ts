@@ -1,8 +1,8 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
 import type { SentMessage } from "../../../domain/query/sent_message.ts";
-import { amounts } from "./_amounts.ts";
+import { amounts } from "../widgets/amounts.ts";
 import { stepTable } from "./_step_table.ts";
-import type { TextPart } from "./_text_view.ts";
+import type { TextPart } from "../widgets/text_view.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 

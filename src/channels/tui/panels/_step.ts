@@ -1,6 +1,6 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { amounts } from "./_amounts.ts";
-import { flat } from "./_flat.ts";
+import { amounts } from "../widgets/amounts.ts";
+import { flat } from "../widgets/flat.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 

@@ -1,9 +1,9 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { amounts } from "./_amounts.ts";
-import { flat } from "./_flat.ts";
-import { List } from "./_list.ts";
-import type { Movement } from "./_movement.ts";
-import { row } from "./_row.ts";
+import { amounts } from "../widgets/amounts.ts";
+import { flat } from "../widgets/flat.ts";
+import { List } from "../widgets/list.ts";
+import type { Movement } from "../widgets/movement.ts";
+import { row } from "../widgets/row.ts";
 import type { IterationSummary } from "./_step.ts";
 
 export type Query = Awaited<ReturnType<Conversations["queries"]>>[number];

@@ -1,8 +1,8 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { PanelParts } from "../panel.ts";
-import { BasePanel } from "./_base_panel.ts";
-import { LineInput } from "./_line_input.ts";
-import { movement } from "./_movement.ts";
+import type { PanelParts } from "../widgets/panel.ts";
+import { BasePanel } from "../widgets/base_panel.ts";
+import { LineInput } from "../widgets/line_input.ts";
+import { movement } from "../widgets/movement.ts";
 import { readSteps } from "./_read_steps.ts";
 import { type TurnItem, TurnList } from "./_turns.ts";
 

@@ -3,13 +3,13 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import type { Records, ShownVersion } from "../../../conversation/records.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { versionText } from "../../../conversation/version_text.ts";
-import type { PanelParts } from "../panel.ts";
-import { ago } from "./_ago.ts";
-import { fitted } from "./_fitted.ts";
-import { flat } from "./_flat.ts";
-import { paint } from "./_paint.ts";
-import { Reader } from "./_reader.ts";
-import type { TextPart } from "./_text_view.ts";
+import type { PanelParts } from "../widgets/panel.ts";
+import { ago } from "../widgets/ago.ts";
+import { fitted } from "../widgets/fitted.ts";
+import { flat } from "../widgets/flat.ts";
+import { paint } from "../widgets/paint.ts";
+import { Reader } from "../widgets/reader.ts";
+import type { TextPart } from "../widgets/text_view.ts";
 
 type Head = Awaited<ReturnType<Records["variables"]>>[number];
 

@@ -1,13 +1,13 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Panel, PanelParts } from "../panel.ts";
-import { BasePanel } from "./_base_panel.ts";
-import { flat } from "./_flat.ts";
+import type { Panel, PanelParts } from "../widgets/panel.ts";
+import { BasePanel } from "../widgets/base_panel.ts";
+import { flat } from "../widgets/flat.ts";
 import { ConversationSearch, type FoundItem, itemKey } from "./_found.ts";
 import { itemLines } from "./_item_lines.ts";
-import { LineInput } from "./_line_input.ts";
-import { List } from "./_list.ts";
-import { movement } from "./_movement.ts";
-import { paint } from "./_paint.ts";
+import { LineInput } from "../widgets/line_input.ts";
+import { List } from "../widgets/list.ts";
+import { movement } from "../widgets/movement.ts";
+import { paint } from "../widgets/paint.ts";
 
 /** Conversations, newest first, or what all of them say about typed words. Enter opens one. */
 export function conversationList(

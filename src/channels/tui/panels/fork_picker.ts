@@ -1,4 +1,4 @@
-import type { Panel, PanelParts } from "../panel.ts";
+import type { Panel, PanelParts } from "../widgets/panel.ts";
 import { readSteps } from "./_read_steps.ts";
 import type { Query, TurnItem } from "./_turns.ts";
 import { TurnsPanel } from "./_turns_panel.ts";

@@ -1,10 +1,10 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Panel, PanelParts } from "../panel.ts";
-import { Reader } from "./_reader.ts";
+import type { Panel, PanelParts } from "../widgets/panel.ts";
+import { Reader } from "../widgets/reader.ts";
 import { sentParts } from "./_sent_parts.ts";
 import type { Query, TurnItem } from "./_turns.ts";
 import { TurnsPanel } from "./_turns_panel.ts";
-import type { TextPart } from "./_text_view.ts";
+import type { TextPart } from "../widgets/text_view.ts";
 
 /** What a model was sent and what came of it: the stored messages of every iteration, with tokens, cost, times, walls and
  * grants. */

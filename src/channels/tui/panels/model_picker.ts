@@ -4,15 +4,15 @@ import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earend
 import { BOT_LOGIN } from "../../../domain/reports/bot_login.ts";
 import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
 import type { ProviderAdmin } from "../../channel.ts";
-import type { Panel, PanelParts } from "../panel.ts";
-import { BasePanel } from "./_base_panel.ts";
-import { flat } from "./_flat.ts";
-import { LineInput } from "./_line_input.ts";
-import { List } from "./_list.ts";
+import type { Panel, PanelParts } from "../widgets/panel.ts";
+import { BasePanel } from "../widgets/base_panel.ts";
+import { flat } from "../widgets/flat.ts";
+import { LineInput } from "../widgets/line_input.ts";
+import { List } from "../widgets/list.ts";
 import { modelFacts } from "./_model_facts.ts";
-import { movement } from "./_movement.ts";
-import { paint } from "./_paint.ts";
-import { row } from "./_row.ts";
+import { movement } from "../widgets/movement.ts";
+import { paint } from "../widgets/paint.ts";
+import { row } from "../widgets/row.ts";
 
 /** Longer than that no provider is waited for. */
 const DEADLINE_MS = 8_000;

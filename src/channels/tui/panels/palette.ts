@@ -1,12 +1,12 @@
 import { fuzzyFilter, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
-import type { Panel, PanelParts } from "../panel.ts";
-import { BasePanel } from "./_base_panel.ts";
-import { fitted } from "./_fitted.ts";
-import { flat } from "./_flat.ts";
-import { LineInput } from "./_line_input.ts";
-import { List } from "./_list.ts";
-import { movement } from "./_movement.ts";
-import { row } from "./_row.ts";
+import type { Panel, PanelParts } from "../widgets/panel.ts";
+import { BasePanel } from "../widgets/base_panel.ts";
+import { fitted } from "../widgets/fitted.ts";
+import { flat } from "../widgets/flat.ts";
+import { LineInput } from "../widgets/line_input.ts";
+import { List } from "../widgets/list.ts";
+import { movement } from "../widgets/movement.ts";
+import { row } from "../widgets/row.ts";
 
 const MOST_COLUMN = 28;
 

@@ -1,11 +1,11 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Panel, PanelParts } from "../panel.ts";
-import { BasePanel } from "./_base_panel.ts";
-import { List } from "./_list.ts";
-import { movement } from "./_movement.ts";
-import { paint } from "./_paint.ts";
-import type { Prefs, PrefsKeeper } from "./prefs.ts";
-import { row } from "./_row.ts";
+import type { Panel, PanelParts } from "../widgets/panel.ts";
+import { BasePanel } from "../widgets/base_panel.ts";
+import { List } from "../widgets/list.ts";
+import { movement } from "../widgets/movement.ts";
+import { paint } from "../widgets/paint.ts";
+import type { Prefs, PrefsKeeper } from "../prefs/prefs.ts";
+import { row } from "../widgets/row.ts";
 
 /** How the terminal shows things. A change holds at once and is kept. */
 export function settingsPanel(parts: PanelParts, prefs: PrefsKeeper): Panel {

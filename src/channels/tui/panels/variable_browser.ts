@@ -1,14 +1,14 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { Records } from "../../../conversation/records.ts";
-import type { Panel, PanelParts } from "../panel.ts";
-import { BasePanel } from "./_base_panel.ts";
-import { flat } from "./_flat.ts";
-import { LineInput } from "./_line_input.ts";
-import { List } from "./_list.ts";
-import { movement } from "./_movement.ts";
-import { paint } from "./_paint.ts";
-import { row } from "./_row.ts";
+import type { Panel, PanelParts } from "../widgets/panel.ts";
+import { BasePanel } from "../widgets/base_panel.ts";
+import { flat } from "../widgets/flat.ts";
+import { LineInput } from "../widgets/line_input.ts";
+import { List } from "../widgets/list.ts";
+import { movement } from "../widgets/movement.ts";
+import { paint } from "../widgets/paint.ts";
+import { row } from "../widgets/row.ts";
 import { VariablePages } from "./_variable_pages.ts";
 
 type Head = Awaited<ReturnType<Records["variables"]>>[number];

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
-import type { Panel, PanelParts } from "../../../../src/channels/tui/panel.ts";
+import type { Panel, PanelParts } from "../../../../src/channels/tui/widgets/panel.ts";
 import { conversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
 import { forkPicker } from "../../../../src/channels/tui/panels/fork_picker.ts";
 import { inspector } from "../../../../src/channels/tui/panels/inspector.ts";
 import { modelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
 import { palette } from "../../../../src/channels/tui/panels/palette.ts";
-import { DEFAULT_PREFS } from "../../../../src/channels/tui/panels/prefs.ts";
+import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs/prefs.ts";
 import { settingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
 import { variableBrowser } from "../../../../src/channels/tui/panels/variable_browser.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { PanelParts } from "../../../../src/channels/tui/panel.ts";
+import type { PanelParts } from "../../../../src/channels/tui/widgets/panel.ts";
 import { conversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_PREFS, type Prefs } from "../../../../src/channels/tui/panels/prefs.ts";
+import { DEFAULT_PREFS, type Prefs } from "../../../../src/channels/tui/prefs/prefs.ts";
 import { settingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
 import { KEYS, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 

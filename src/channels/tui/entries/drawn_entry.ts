@@ -1,0 +1,33 @@
+import { messageOf } from "../../../domain/kit/message_of.ts";
+import type { TranscriptEntry } from "./entry.ts";
+import { wrapped } from "../text/wrapped.ts";
+
+/** An entry that keeps its lines until something of it changes. One that cannot be drawn says so: a text that a package
+ * stumbles over must not make its conversation one that cannot be opened. */
+export abstract class DrawnEntry implements TranscriptEntry {
+  #width = 0;
+  #lines: readonly string[] | null = null;
+
+  protected abstract draw(width: number): readonly string[];
+
+  lines(width: number): readonly string[] {
+    if (this.#lines === null || this.#width !== width) {
+      this.#lines = this.#drawn(width);
+      this.#width = width;
+    }
+    return this.#lines;
+  }
+
+  invalidate(): void {
+    this.#lines = null;
+  }
+
+  #drawn(width: number): readonly string[] {
+    try {
+      return this.draw(width);
+    } catch (error) {
+      const why = messageOf(error);
+      return [...wrapped(`This part cannot be shown: ${why}`, width), ""];
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import { truncateToWidth } from "@earendil-works/pi-tui";
+import type { BlockResult } from "../../../domain/query/block_result.ts";
+import { oneLine } from "../../../domain/text/clip.ts";
+import { durationText } from "../../../domain/text/duration_text.ts";
+import type { Step, StepBlock, StepChild } from "../../../domain/query/query_progress.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import { brokenLine } from "../text/broken_line.ts";
+import { DrawnEntry } from "./drawn_entry.ts";
+import { moreLines } from "../text/more_lines.ts";
+import type { DisplayOptions } from "./shown.ts";
+import { wrapped } from "../text/wrapped.ts";
+
+/** Lines of each part, and where the whole is wanted. */
+const MOST = { thinking: 8, code: 16, result: 8, diff: 16 } as const;
+const WHOLE = 2_000;
+const CODE_CHARS = 200_000;
+
+/** One iteration: thinking, blocks with their results, how long each took. */
+export class StepEntry extends DrawnEntry {
+  readonly step: Step;
+  readonly #shown: () => DisplayOptions;
+
+  constructor(step: Step, shown: () => DisplayOptions) {
+    super();
+    this.step = step;
+    this.#shown = shown;
+  }
+
+  protected draw(width: number): readonly string[] {
+    const shown = this.#shown();
+    if (!shown.prefs.iterations) return [];
+    const { step } = this;
+    const number = `${step.number} `;
+    const room = width - number.length;
+    const lines = [
+      ...this.#thinking(room, shown),
+      ...step.blocks.flatMap((block) => this.#block(block, { width: room, shown })),
+      ...step.children.map((child) => childLine(child, { width: room, shown })),
+      ...this.#end(room, shown),
+    ];
+    if (lines.length === 0) return [];
+    const margin = " ".repeat(number.length);
+    return [...lines.map((line, index) => `${index === 0 ? shown.theme.dim(number) : margin}${line}`), ""];
+  }
+
+  #thinking(width: number, { theme, prefs, whole }: DisplayOptions): readonly string[] {
+    const text = this.step.thinking.trim();
+    if (text === "" || !prefs.thinking) return [];
+    const lines = wrapped(text, width, { most: whole ? WHOLE : MOST.thinking });
+    return lines.map((line) => theme.dim(theme.italic(line)));
+  }
+
+  #block(
+    { code, result, calling, diffs }: StepBlock,
+    { width, shown }: { readonly width: number; readonly shown: DisplayOptions },
+  ): readonly string[] {
+    const { theme, whole } = shown;
+    const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
+    const changed = diffs.flatMap((diff) => diffLines(diff, { width: width - 2, shown }));
+    if (result === null) {
+      const now = calling === "" ? [] : [theme.dim(truncateToWidth(`└ ${visibleText(calling)} …`, width))];
+      return [...lines, ...changed, ...now];
+    }
+    const mark = result.ok ? theme.ok("✓") : theme.bad("✗");
+    const time = theme.dim(` ${durationText(result.ms)}`);
+    const [first = "", ...rest] = resultLines(result, { width: width - 2, most: whole ? WHOLE : MOST.result, theme });
+    const told = brokenLine(`${mark} ${first}${time}`, width);
+    return [...lines, ...changed, ...told, ...rest.map((line) => `  ${line}`)];
+  }
+
+  #end(width: number, { theme }: DisplayOptions): readonly string[] {
+    const { outcome, reason, blocks } = this.step;
+    if (outcome === "refused" || (outcome === "failed" && blocks.every(({ result }) => result === null))) {
+      const what = outcome === "failed" ? "no usable reply" : "answer refused";
+      return wrapped(`${what}: ${oneLine(reason ?? "", 400)}`, width).map(theme.warn);
+    }
+    const cut = outcome === "executed" && reason !== null ? wrapped(oneLine(reason, 400), width).map(theme.warn) : [];
+    return outcome === "empty" ? [theme.dim("an empty reply"), ...cut] : cut;
+  }
+}
+
+type Place = { readonly width: number; readonly shown: DisplayOptions };
+
+function codeLines(code: string, { width, shown }: Place): readonly string[] {
+  const text = visibleText(code.trimEnd().slice(0, CODE_CHARS)).replaceAll("\t", "    ");
+  const all = shown.theme.code(text);
+  const most = shown.whole ? WHOLE : MOST.code;
+  const kept = all.length > most ? all.slice(0, most - 1) : all;
+  const lines = kept.flatMap((line) => brokenLine(line, Math.max(1, width)));
+  const rest = all.length - kept.length;
+  return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(moreLines(rest, { most }), width))] : lines;
+}
+
+function diffLines(diff: string, { width, shown: { theme, whole } }: Place): readonly string[] {
+  return wrapped(diff.trimEnd(), width, { most: whole ? WHOLE : MOST.diff }).map((line) => {
+    const paint = line.startsWith("+") ? theme.ok : line.startsWith("-") ? theme.bad : theme.dim;
+    return `  ${paint(line)}`;
+  });
+}
+
+function resultLines(
+  result: BlockResult,
+  { width, most, theme }: { readonly width: number; readonly most: number; readonly theme: DisplayOptions["theme"] },
+): readonly string[] {
+  const { error, outcome, stdout, stderr, preview } = result;
+  const printed = [stdout, stderr].map((text) => text.trimEnd()).filter((text) => text !== "").join("\n");
+  const value = error ? `${error.name}: ${error.message}` : preview || (outcome === "value" ? "" : outcome);
+  const main = wrapped(value === "none" ? "" : value, width - 8, { most });
+  const beside = printed === "" ? [] : wrapped(printed, width, { most });
+  const excerpt = error?.excerpt ? wrapped(error.excerpt, width, { most: 4 }) : [];
+  return [...main.map(error ? theme.bad : (line) => line), ...excerpt.map(theme.dim), ...beside.map(theme.dim)];
+}
+
+function childLine({ task, iteration, done }: StepChild, { width, shown: { theme } }: Place): string {
+  const mark = done === null ? "…" : done.ok ? theme.ok("✓") : theme.bad("✗");
+  const text = done === null ? "" : ` ${oneLine(visibleText(done.text), 200)}`;
+  return truncateToWidth(`${theme.dim(`↳ ${oneLine(visibleText(task), 80)} (${iteration})`)} ${mark}${text}`, width);
+}

@@ -1,0 +1,29 @@
+import type { Conversations } from "../../../conversation/conversations.ts";
+import { clip } from "../../../domain/text/clip.ts";
+import { outcomeOf } from "../../../domain/query/query_event.ts";
+import { boundedResult, newStep, type Step } from "../../../domain/query/query_progress.ts";
+
+type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+
+const MOST_CHARS = 20_000;
+
+/** An iteration as its row has it; of large texts only what can be looked at. */
+export function storedStep({ position, thinking, blocks, error, metadata, status }: StoredIteration): Step {
+  const outcome = outcomeOf(metadata) ?? (status === "error" ? "failed" : null);
+  const pending = Array.isArray(metadata["pendingBlocks"]) && blocks.length === 0 ? metadata["pendingBlocks"] : [];
+  return {
+    ...newStep(position + 1),
+    thinking: clip(thinking, MOST_CHARS),
+    blocks: [
+      ...blocks.map(({ code, result }) => ({
+        code: clip(code, MOST_CHARS),
+        calling: "",
+        diffs: [],
+        result: boundedResult(result),
+      })),
+      ...pending.map((code) => ({ code: clip(String(code), MOST_CHARS), calling: "", diffs: [], result: null })),
+    ],
+    outcome,
+    reason: error,
+  };
+}

@@ -1,0 +1,96 @@
+import type { Conversations } from "../../../conversation/conversations.ts";
+import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
+import { QueryProgress, type Step } from "../../../domain/query/query_progress.ts";
+import type { QueryResult } from "../../../domain/query/query_result.ts";
+import { AnswerEntry } from "./answer_entry.ts";
+import { endLine } from "./end_line.ts";
+import { LineEntry } from "./line_entry.ts";
+import { OlderEntry } from "./older_entry.ts";
+import type { DisplayOptions } from "./shown.ts";
+import { StepEntry } from "./step_entry.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** Iterations of a running query that are kept; others are in the database. */
+const MOST_STEPS = 200;
+
+/** One query while it runs: its events become entries of the transcript. */
+export class RunningTurn {
+  readonly #transcript: Transcript;
+  readonly #shown: () => DisplayOptions;
+  readonly #conversations: () => Conversations;
+  #step: StepEntry | null = null;
+  /** Those that stand in the transcript with all that they say, and the entry for the ones before them. */
+  #steps: StepEntry[] = [];
+  #older: OlderEntry | null = null;
+  #answer: AnswerEntry | null = null;
+  readonly progress = new QueryProgress();
+  /** The user has ended it. */
+  cancelling = false;
+
+  constructor(
+    transcript: Transcript,
+    { shown, conversations }: { readonly shown: () => DisplayOptions; readonly conversations: () => Conversations },
+  ) {
+    this.#transcript = transcript;
+    this.#shown = shown;
+    this.#conversations = conversations;
+  }
+
+  /** What goes on now, for the line above the input. */
+  get phase(): string {
+    return this.cancelling ? "cancelling" : this.progress.doing;
+  }
+
+  /** Leaves so many of its iterations; those before them can be read again. */
+  fold(left: number): void {
+    const gone = this.#steps.slice(0, Math.max(0, this.#steps.length - left));
+    const [first, last] = [gone[0], gone.at(-1)];
+    const { queryId } = this.progress;
+    if (!first || !last || queryId === null) return;
+    const from = this.#older?.range.from ?? first.step.number - 1;
+    const older = new OlderEntry(queryId, { from, to: last.step.number }, {
+      conversations: this.#conversations(),
+      shown: this.#shown,
+      replace: (entry, entries) => this.#transcript.replace(entry, entries),
+    });
+    if (this.#older !== null) this.#transcript.replace(this.#older, []);
+    for (const entry of gone) this.#transcript.replace(entry, entry === last ? [older] : []);
+    this.#older = older;
+    this.#steps = this.#steps.slice(gone.length);
+  }
+
+  show(event: QueryEvent): void {
+    const { progress } = this;
+    progress.take(event);
+    const isOwn = !isChild(event);
+    if (isOwn && event.type === "answer_delta") return this.#answerEntry().append(event.delta);
+    if (progress.step !== null) this.#draw(progress.step);
+    if (isOwn && isEnd(event)) this.#end(event.result);
+  }
+
+  #draw(step: Step): void {
+    if (this.#step?.step !== step) {
+      this.#step = new StepEntry(step, this.#shown);
+      this.#transcript.add(this.#step);
+      this.#steps.push(this.#step);
+      if (this.#steps.length > MOST_STEPS && this.#transcript.following) this.fold(MOST_STEPS / 2);
+    }
+    this.#step.invalidate();
+  }
+
+  #answerEntry(): AnswerEntry {
+    if (this.#answer === null) this.#transcript.add(this.#answer = new AnswerEntry(this.#shown));
+    return this.#answer;
+  }
+
+  #end(result: QueryResult): void {
+    const { theme } = this.#shown();
+    if (result.status === "interrupted") {
+      this.#transcript.add(new LineEntry("cancelled", theme.warn));
+    } else {
+      this.#answerEntry().settle(result.answer, { plain: result.answerType === "text" });
+    }
+    for (const note of result.notes) this.#transcript.add(new LineEntry(note, theme.dim));
+    this.#transcript.add(new LineEntry(endLine(result), result.status === "error" ? theme.bad : theme.dim));
+  }
+}

@@ -1,0 +1,278 @@
+import { messageOf } from "../../../domain/kit/message_of.ts";
+import {
+  type AutocompleteProvider,
+  Editor,
+  type EditorTheme,
+  type KeyId,
+  matchesKey,
+  type TUI,
+} from "@earendil-works/pi-tui";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import { type AtWord, atWords } from "./at_words.ts";
+import { ImageChips } from "./image_chips.ts";
+import type { ImageReader } from "./image_reader.ts";
+import type { AttachedImage, Outgoing } from "./outgoing.ts";
+import { pastedPaths } from "./pasted_paths.ts";
+import { Pastes } from "./pastes.ts";
+import { typedText } from "./typed_text.ts";
+
+const START = "\x1b[200~";
+const END = "\x1b[201~";
+/** What the editor puts behind a label of its own. */
+const LABELLED = { lines: 10, chars: 1_000 } as const;
+
+const NARROWEST = 12;
+
+/** Keys that take away what stands before the cursor. */
+const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
+
+/** Takes no images along. */
+const COMMAND = /^\/[a-z]+(?:\s|$)/;
+const BACKSPACE = "\x7f";
+const DELETE = "\x1b[3~";
+const GRAPHEMES = new Intl.Segmenter();
+
+interface Loading {
+  readonly held: () => boolean;
+  readonly text: string;
+  readonly read: (images: readonly AttachedImage[]) => void;
+  readonly refused: (why: string) => void;
+}
+
+interface InputParts {
+  readonly theme: EditorTheme;
+  readonly submit: (outgoing: Outgoing) => void;
+  readonly images: ImageReader;
+  /** How the chip of an image looks. */
+  readonly chip: (text: string) => string;
+  /** Says why something was not attached. */
+  readonly tell: (text: string) => void;
+}
+
+/** Where the user types: several lines, what was typed before, pastes of any size, images. Keys that come while an image
+ * is read wait for it. */
+export class InputBox {
+  readonly #editor: Editor;
+  readonly #tui: TUI;
+  readonly #parts: InputParts;
+  readonly #pastes = new Pastes();
+  #chips = new ImageChips();
+  /** Paths behind an `@` that are no more than text: they were pasted, or refused once. */
+  readonly #left = new Set<string>();
+  #reading: symbol | null = null;
+  #keys: string[] = [];
+
+  constructor(tui: TUI, parts: InputParts) {
+    this.#tui = tui;
+    this.#parts = parts;
+    this.#editor = new Editor(tui, parts.theme, { paddingX: 1, autocompleteMaxVisible: 8 });
+    this.#editor.onSubmit = (text) => this.#submit(text);
+  }
+
+  /** Has the keyboard and draws the cursor. */
+  get component(): Editor {
+    return this.#editor;
+  }
+
+  get empty(): boolean {
+    return this.#editor.getText() === "";
+  }
+
+  get choosing(): boolean {
+    return this.#editor.isShowingAutocomplete();
+  }
+
+  complete(provider: AutocompleteProvider): void {
+    this.#editor.setAutocompleteProvider(provider);
+  }
+
+  /** Oldest first. */
+  remember(texts: readonly string[]): void {
+    for (const text of texts) this.#editor.addToHistory(visibleText(text));
+  }
+
+  /** What stood here is found among what was typed before. */
+  clear(): void {
+    const text = this.#editor.getExpandedText();
+    this.remember([typedText({ text, images: this.#chips.in(text) })]);
+    this.#editor.setText("");
+    this.#reading = null;
+    this.#keys = [];
+    this.#begin();
+  }
+
+  /** A message that was not sent, above what stands here now. */
+  giveBack({ text, variables, images }: Outgoing): void {
+    const now = this.#editor.getExpandedText();
+    this.#pastes.restore(variables);
+    this.#chips.restore(images);
+    const all = now === "" ? text : `${text}\n${now}`;
+    if (visibleText(all) === all) return this.#editor.setText(all);
+    this.#editor.setText("");
+    this.#paste(all); // behind a label, where nothing of it commands the terminal
+  }
+
+  key(data: string): void {
+    if (this.#reading !== null) return void this.#keys.push(data);
+    if (data.startsWith(START) && data.endsWith(END)) return this.#pasted(data.slice(START.length, -END.length));
+    const word = data === " " ? this.#wordBefore() : null;
+    if (word !== null) this.#attachTyped(word);
+    else if (!this.#removesChip(data)) this.#editor.handleInput(data);
+  }
+
+  /** Wider than asked for where that is very narrow: the editor cannot break a wide character. */
+  lines(width: number): readonly string[] {
+    const lines = this.#editor.render(Math.max(width, NARROWEST));
+    const chips = Object.keys(this.#chips.in(this.#editor.getText()));
+    if (chips.length === 0) return lines;
+    return lines.map((line) => chips.reduce((text, chip) => text.replaceAll(chip, () => this.#parts.chip(chip)), line));
+  }
+
+  /** Another message. */
+  #begin(): void {
+    this.#pastes.forget();
+    this.#chips = new ImageChips();
+    this.#left.clear();
+  }
+
+  #submit(text: string): void {
+    const words = COMMAND.test(text) ? [] : atWords(text).filter(({ path }) => !this.#left.has(path));
+    if (words.length === 0) return this.#send(text);
+    this.#wait((held) =>
+      this.#load(words.map(({ path }) => path), {
+        ...{ held, text },
+        read: (images) => this.#send(this.#withChips(text, { words, images })),
+        refused: (why) => {
+          for (const { path } of words) this.#left.add(path);
+          this.giveBack({ ...this.#pastes.outgoing(text), images: {} });
+          this.#parts.tell(`Enter sends it as text. ${why}`); // the end may be cut
+        },
+      })
+    );
+  }
+
+  #send(text: string): void {
+    const outgoing = { ...this.#pastes.outgoing(text), images: this.#chips.in(text) };
+    this.#begin();
+    this.#parts.submit(outgoing);
+  }
+
+  #withChips(
+    text: string,
+    { words, images }: { readonly words: readonly AtWord[]; readonly images: readonly AttachedImage[] },
+  ): string {
+    return images.reduce((done, image, index) => {
+      const { start = 0, end = 0 } = words[index] ?? {};
+      const at = start + done.length - text.length;
+      return done.slice(0, at) + this.#chips.add(image, { text: done }) + done.slice(at + end - start);
+    }, text);
+  }
+
+  /** The image that is named right before the cursor. */
+  #wordBefore(): AtWord | null {
+    const { line, col } = this.#editor.getCursor();
+    const word = atWords((this.#editor.getLines()[line] ?? "").slice(0, col)).at(-1);
+    return word?.end === col && !this.#left.has(word.path) ? word : null;
+  }
+
+  #attachTyped(word: AtWord): void {
+    this.#wait((held) =>
+      this.#load([word.path], {
+        ...{ held, text: this.#editor.getText() },
+        read: (images) => {
+          const { line, col } = this.#editor.getCursor();
+          this.#takeBack((this.#editor.getLines()[line] ?? "").slice(word.start, col));
+          this.#insert(images);
+        },
+        refused: (why) => {
+          this.#editor.handleInput(" ");
+          this.#parts.tell(why);
+        },
+      })
+    );
+  }
+
+  #pasted(text: string): void {
+    const lists = pastedPaths(text);
+    if (lists.length === 0) return this.#pasteText(text);
+    this.#wait(async (held) => {
+      const paths = await this.#parts.images.there(lists);
+      if (held() && paths === null) this.#pasteText(text);
+      if (!held() || paths === null) return;
+      await this.#load(paths, {
+        ...{ held, text: this.#editor.getText() },
+        read: (images) => this.#insert(images),
+        refused: (why) => {
+          this.#pasteText(text);
+          this.#parts.tell(why);
+        },
+      });
+    });
+  }
+
+  #pasteText(text: string): void {
+    for (const { path } of atWords(text)) this.#left.add(path);
+    this.#paste(text);
+  }
+
+  #insert(images: readonly AttachedImage[]): void {
+    for (const image of images) {
+      this.#editor.insertTextAtCursor(`${this.#chips.add(image, { text: this.#editor.getText() })} `);
+    }
+  }
+
+  /** Reads images for the message, of which `text` is what stands there. */
+  async #load(paths: readonly string[], { held, text, read, refused }: Loading): Promise<void> {
+    const others = Object.values(this.#chips.in(text));
+    const outcome = await this.#parts.images.read(paths, { with: others }).catch((error: unknown) => messageOf(error));
+    if (!held()) return;
+    if (typeof outcome === "string") refused(outcome);
+    else read(outcome);
+  }
+
+  /** Keys wait until the work is done. `held`: nobody has emptied the input meanwhile. */
+  #wait(work: (held: () => boolean) => Promise<void>): void {
+    const reading = Symbol("reading");
+    this.#reading = reading;
+    const held = (): boolean => this.#reading === reading;
+    void work(held).catch((error: unknown) => this.#parts.tell(String(error))).finally(() => {
+      if (!held()) return;
+      this.#reading = null;
+      for (const data of this.#keys.splice(0)) this.key(data);
+      this.#tui.requestRender();
+    });
+  }
+
+  /** A chip goes as a whole. */
+  #removesChip(data: string): boolean {
+    const { line, col } = this.#editor.getCursor();
+    const row = this.#editor.getLines()[line] ?? "";
+    if (BACK.some((key) => matchesKey(data, key))) return this.#takeBack(this.#chips.before(row.slice(0, col)));
+    return matchesKey(data, "delete") && this.#takeBack(this.#chips.after(row.slice(col)), DELETE);
+  }
+
+  /** Takes away a text that stands before the cursor, or behind it; false for none. */
+  #takeBack(text: string, key = BACKSPACE): boolean {
+    for (const _ of GRAPHEMES.segment(text)) this.#editor.handleInput(key);
+    return text !== "";
+  }
+
+  /** Nothing of it is lost: what is large becomes a variable, what the editor would change stays as it was behind the
+   * editor's own label. */
+  #paste(pasted: string): void {
+    const text = pasted.replace(/\r\n?/g, "\n");
+    const label = this.#pastes.keep(text);
+    if (label !== null) return this.#editor.insertTextAtCursor(label);
+    const labelled = text.split("\n").length > LABELLED.lines || text.length > LABELLED.chars;
+    this.#editor.handleInput(`${START}${labelled ? text : visibleText(text)}${END}`);
+    if (labelled) keepExact(this.#editor, text);
+  }
+}
+
+/** The editor keeps pastes with blanks in place of tabs; a Makefile would not survive that. */
+function keepExact(editor: Editor, text: string): void {
+  const pastes: unknown = Reflect.get(editor, "pastes");
+  if (!(pastes instanceof Map)) return;
+  const newest: unknown = [...pastes.keys()].at(-1);
+  if (newest !== undefined) pastes.set(newest, text);
+}

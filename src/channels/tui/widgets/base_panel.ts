@@ -1,0 +1,146 @@
+import { messageOf } from "../../../domain/kit/message_of.ts";
+import { decodeKittyPrintable, matchesKey, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import type { Panel, PanelParts } from "./panel.ts";
+import { flat } from "./flat.ts";
+import { paint } from "./paint.ts";
+
+const MOST_ROWS = 30;
+
+/** What all panels have in common: their place on the screen, work in the background, and that nothing of them throws. */
+export abstract class BasePanel implements Panel {
+  abstract readonly title: string;
+  abstract readonly hint: string;
+  readonly rows: number = MOST_ROWS;
+  protected readonly parts: PanelParts;
+  readonly #left = new AbortController();
+  /** The newest work of each kind: an older one has nothing to say any more. */
+  readonly #newest = new Map<string, number>();
+  #running = 0;
+  #height = MOST_ROWS;
+  #drawn = 0;
+  #problem = "";
+
+  constructor(parts: PanelParts) {
+    this.parts = parts;
+  }
+
+  /** Lines for this place; more of them, or longer ones, are cut. */
+  protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
+  /** A key that does not leave it. */
+  protected abstract key(data: string): void;
+
+  /** Whether its lines are there to be clicked, and not to be selected as text. */
+  protected get clickable(): boolean {
+    return true;
+  }
+
+  /** A click on one of its lines, 0-based. */
+  protected click(_line: number): void {}
+
+  /** What Esc does. */
+  protected back(): void {
+    this.close();
+  }
+
+  fit(rows: number): void {
+    this.#height = Math.max(1, Math.floor(rows));
+  }
+
+  left(): void {
+    this.#left.abort();
+  }
+
+  invalidate(): void {}
+
+  render(width: number): string[] {
+    const lines = this.draw({ width, height: this.#height }).slice(0, this.#height);
+    this.#drawn = lines.length;
+    const accent = this.parts.theme?.().accent ?? String;
+    return lines.map((line) => {
+      const fits = visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line;
+      return fits.startsWith("❯ ") ? `${accent("❯")}${fits.slice(1)}` : fits;
+    });
+  }
+
+  press(fromLast: number, clicked: boolean): boolean {
+    const line = this.#drawn - 1 - fromLast;
+    if (line < 0 || !this.clickable) return false;
+    if (clicked) this.#guarded(() => this.click(line));
+    return true;
+  }
+
+  handleInput(data: string): void {
+    this.#guarded(() => {
+      if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) this.back();
+      // Terminals with a newer protocol send letters as sequences.
+      else this.key(decodeKittyPrintable(data) ?? data);
+    });
+  }
+
+  #guarded(work: () => void): void {
+    this.#problem = "";
+    try {
+      work();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** What went wrong last, "" where nothing did. */
+  protected get problem(): string {
+    return this.#problem === "" ? "" : (this.parts.theme?.().bad ?? paint.bold)(`! ${this.#problem}`);
+  }
+
+  /** What went wrong last, or that something is awaited, or this; "" where there is nothing to say. */
+  protected status(otherwise = ""): string {
+    return this.problem || paint.dim(this.#running > 0 ? "loading …" : otherwise);
+  }
+
+  /** The line below a list: only where there is something to say. */
+  protected below(otherwise: string, { empty }: { readonly empty: boolean }): readonly string[] {
+    const line = empty ? this.status(otherwise) : this.problem || paint.dim(otherwise);
+    return line === "" ? [] : [line];
+  }
+
+  protected fail(error: unknown): void {
+    this.#problem = flat(messageOf(error));
+    this.parts.act.redraw();
+  }
+
+  protected close(): void {
+    this.left();
+    this.parts.act.close();
+  }
+
+  /** Leaves the panel for something that the screen does. */
+  protected leaveFor(work: () => void | Promise<void>): void {
+    const { tell } = this.parts.act;
+    this.close();
+    void Promise.resolve().then(work).catch((error: unknown) => tell(flat(messageOf(error))));
+  }
+
+  /** Work that others wait for as little as this panel does: the answer is dropped where the panel was left or newer work
+   * of its kind has begun, an error is told. */
+  protected load<T>(
+    kind: string,
+    { work, then }: { readonly work: (signal: AbortSignal) => Promise<T>; readonly then: (found: T) => void },
+  ): void {
+    const number = (this.#newest.get(kind) ?? 0) + 1;
+    this.#newest.set(kind, number);
+    this.#running++;
+    const { signal } = this.#left;
+    const current = (): boolean => !signal.aborted && this.#newest.get(kind) === number;
+    // What throws at once rejects as well.
+    void new Promise<T>((resolve) => resolve(work(signal)))
+      .finally(() => this.#running--)
+      .then((found) => {
+        if (current()) then(found);
+      })
+      .catch((error: unknown) => {
+        if (current()) this.fail(error);
+      })
+      .then(() => {
+        if (!signal.aborted) this.parts.act.redraw();
+      });
+  }
+}

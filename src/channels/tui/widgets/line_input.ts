@@ -1,0 +1,38 @@
+import { Input } from "@earendil-works/pi-tui";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import { paint } from "./paint.ts";
+
+const MOST = 2_000;
+
+/** One line that is typed, which no paste can make command the terminal. */
+export class LineInput {
+  readonly #input: Input;
+
+  constructor({ prompt, placeholder = "", value = "" }: {
+    readonly prompt: string;
+    readonly placeholder?: string;
+    readonly value?: string;
+  }) {
+    this.#input = new Input({ prompt, placeholder, placeholderStyle: paint.dim });
+    this.#input.focused = true;
+    // What is typed goes behind the value, so it is typed itself.
+    if (value !== "") this.#input.handleInput(`\x1b[200~${value}\x1b[201~`);
+  }
+
+  get value(): string {
+    return this.#input.getValue();
+  }
+
+  /** Whether it changed the text. */
+  handle(data: string): boolean {
+    const before = this.value;
+    this.#input.handleInput(data);
+    const safe = visibleText(this.value.slice(0, MOST).toWellFormed()).replace(/\s/g, " ");
+    if (safe !== this.value) this.#input.setValue(safe);
+    return this.value !== before;
+  }
+
+  render(width: number): string[] {
+    return this.#input.render(width);
+  }
+}

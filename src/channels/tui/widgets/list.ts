@@ -1,0 +1,137 @@
+import type { Movement } from "./movement.ts";
+
+/** How the items of a list look and which of them is which. */
+export interface ListLook<T> {
+  key(item: T): string;
+  /** At most four lines of at most so many columns. */
+  draw(item: T, place: { readonly width: number; readonly selected: boolean }): readonly string[];
+  /** Cannot be selected. */
+  heading?(item: T): boolean;
+}
+
+/** Items in a window of rows with one selected. Draws no more of them than can be seen. */
+export class List<T> {
+  readonly #look: ListLook<T>;
+  #items: readonly T[] = [];
+  #at = 0;
+  /** First item in the window, and how many were drawn last. */
+  #top = 0;
+  #page = 1;
+  /** The items on the rows that were drawn last. */
+  #shown: readonly number[] = [];
+
+  constructor(look: ListLook<T>) {
+    this.#look = look;
+  }
+
+  get items(): readonly T[] {
+    return this.#items;
+  }
+
+  get selected(): T | undefined {
+    const item = this.#items[this.#at];
+    return item === undefined || this.#heading(item) ? undefined : item;
+  }
+
+  /** Place of the selected one, 0-based. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** The selected one stays selected where it is among them. */
+  set(items: readonly T[], { from = "kept" }: { readonly from?: "kept" | "first" | "last" } = {}): void {
+    const before = this.selected;
+    this.#items = items;
+    const key = before === undefined ? null : this.#look.key(before);
+    const kept = from === "kept" && key !== null ? items.findIndex((item) => this.#look.key(item) === key) : -1;
+    this.#at = kept >= 0 ? kept : from === "last" ? items.length - 1 : from === "first" ? 0 : this.#at;
+    this.#settle(from === "last" ? -1 : 1);
+  }
+
+  select(key: string): void {
+    const at = this.#items.findIndex((item) => this.#look.key(item) === key);
+    if (at >= 0) this.#at = at;
+  }
+
+  move(movement: Movement): void {
+    const step = movement === "up" || movement === "pageUp" || movement === "end" ? -1 : 1;
+    switch (movement) {
+      case "home":
+        this.#at = 0;
+        break;
+      case "end":
+        this.#at = this.#items.length - 1;
+        break;
+      default:
+        this.#at += step * (movement === "up" || movement === "down" ? 1 : this.#page);
+    }
+    this.#settle(step);
+  }
+
+  /** Selects what stands on this row; true where it was selected before, so that a second click is an Enter. */
+  press(row: number): boolean {
+    const at = this.#shown[row];
+    const item = at === undefined ? undefined : this.#items[at];
+    if (at === undefined || item === undefined || this.#heading(item)) return false;
+    const again = at === this.#at;
+    this.#at = at;
+    return again;
+  }
+
+  render(width: number, height: number): string[] {
+    this.#shown = [];
+    if (this.#items.length === 0 || height < 1) return [];
+    this.#top = this.#windowTop(width, height);
+    const lines: string[] = [];
+    const shown: number[] = [];
+    let drawn = 0;
+    for (let at = this.#top; at < this.#items.length && lines.length < height; at++, drawn++) {
+      const own = this.#draw(at, width);
+      lines.push(...own);
+      shown.push(...own.map(() => at));
+    }
+    this.#shown = shown;
+    this.#page = Math.max(1, drawn - 1);
+    return lines.slice(0, height);
+  }
+
+  /** As late as the window may begin for the selected one to be seen, as early as it must, else where it was. */
+  #windowTop(width: number, height: number): number {
+    let earliest = this.#at;
+    for (let used = this.#draw(this.#at, width).length; earliest > 0; earliest--) {
+      used += this.#draw(earliest - 1, width).length;
+      if (used > height) break;
+    }
+    const onlyHeadingsBefore = this.#items.slice(earliest, this.#at).every((item) => this.#heading(item));
+    if (onlyHeadingsBefore && earliest === 0) return 0;
+    const top = Math.min(Math.max(this.#top, earliest), this.#at);
+    const before = this.#items[top - 1];
+    const headed = top === this.#at && top > earliest && before !== undefined && this.#heading(before);
+    return headed ? top - 1 : top;
+  }
+
+  #draw(at: number, width: number): readonly string[] {
+    const item = this.#items[at];
+    return item === undefined
+      ? []
+      : this.#look.draw(item, { width, selected: at === this.#at && !this.#heading(item) });
+  }
+
+  /** On one that can be selected: the next in this direction, else the last in the other. */
+  #settle(step: 1 | -1): void {
+    const last = this.#items.length - 1;
+    this.#at = Math.max(0, Math.min(last, this.#at));
+    for (const way of [step, -step]) {
+      for (let at = this.#at; at >= 0 && at <= last; at += way) {
+        const item = this.#items[at];
+        if (item === undefined || this.#heading(item)) continue;
+        this.#at = at;
+        return;
+      }
+    }
+  }
+
+  #heading(item: T): boolean {
+    return this.#look.heading?.(item) ?? false;
+  }
+}

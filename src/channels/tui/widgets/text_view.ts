@@ -1,0 +1,223 @@
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+import type { PanelParts, PanelTheme } from "./panel.ts";
+import type { Movement } from "./movement.ts";
+import { paint } from "./paint.ts";
+
+/** A part of a long text, perhaps under a heading of its own. */
+export interface TextPart {
+  readonly head?: string;
+  readonly text: string;
+  /** "table": lines that begin with a name in eleven columns. */
+  readonly look?: Look;
+}
+
+type Look = "plain" | "dim" | "diff" | "table";
+
+interface Line {
+  readonly text: string;
+  readonly look: Look | "head";
+  readonly part: number;
+}
+
+/** Longer lines are wrapped in pieces: nobody waits until a line of a megabyte is measured. */
+const PIECE = 4_000;
+const KEPT_LINES = 2_000;
+const TABLE_COLUMN = 12;
+const NAMED = /^[\x20-\x7e]{12}/;
+
+/** A long text on a few rows. What it costs to show it depends on the rows, not on the text. */
+export class TextView {
+  readonly #theme: PanelParts["theme"];
+  #lines: readonly Line[] = [];
+  /** The row at the top: a line, and which of its rows. */
+  #top = { line: 0, row: 0 };
+  #height = 1;
+  #width = 0;
+  readonly #rows = new Map<number, readonly string[]>();
+  #needle = "";
+  /** The top was gone to, and stays there although the end leaves rows empty. */
+  #pinned = false;
+
+  constructor(theme?: PanelParts["theme"]) {
+    this.#theme = theme;
+  }
+
+  show(parts: readonly TextPart[]): void {
+    this.#lines = parts.flatMap((one, part): Line[] => [
+      ...(part === 0 || one.head === undefined ? [] : [{ text: "", look: "plain", part: part - 1 } as const]),
+      ...(one.head === undefined ? [] : [{ text: one.head, look: "head", part } as const]),
+      ...linesOf(one.text).map((text) => ({ text, look: one.look ?? "plain", part })),
+    ]);
+    this.#rows.clear();
+    this.#pinned = false;
+    this.#top = { line: 0, row: 0 };
+  }
+
+  /** The part that the top row belongs to. */
+  get part(): number {
+    return this.#lines[this.#top.line]?.part ?? 0;
+  }
+
+  /** Whether all of it was seen when it was drawn last. */
+  get fits(): boolean {
+    const { line, row } = this.#last();
+    return line === 0 && row === 0 && !this.#pinned;
+  }
+
+  /** Its lines that can be seen, counted from 1, and how many there are. */
+  get where(): { readonly line: number; readonly lines: number } {
+    return { line: Math.min(this.#top.line + 1, this.#lines.length), lines: this.#lines.length };
+  }
+
+  move(movement: Movement): void {
+    const page = Math.max(1, this.#height - 2);
+    const down = movement === "down" || movement === "pageDown";
+    if (this.#pinned && down && !isBehind(this.#last(), this.#top)) return;
+    this.#pinned = false;
+    if (movement === "home") this.#top = { line: 0, row: 0 };
+    else if (movement === "end") this.#top = this.#last();
+    else this.#scroll({ up: -1, down: 1, pageUp: -page, pageDown: page }[movement]);
+  }
+
+  /** To the beginning of a part. */
+  go(part: number): void {
+    const line = this.#lines.findIndex((one) => one.part === part);
+    if (line < 0) return;
+    this.#top = { line, row: 0 };
+    this.#pinned = true;
+  }
+
+  /** Shows the next or previous line that has this text, upper and lower case alike; false where none has. */
+  find(needle: string, { by, again }: { readonly by: 1 | -1; readonly again: boolean }): boolean {
+    this.#needle = needle.toLowerCase();
+    const count = this.#lines.length;
+    if (this.#needle === "" || count === 0) return true;
+    for (let step = again ? 1 : 0; step <= count; step++) {
+      const at = (this.#top.line + by * step + count * 2) % count;
+      if (!safe(this.#lines[at]?.text ?? "").toLowerCase().includes(this.#needle)) continue;
+      const row = this.#wrapped(at).findIndex((one) => one.toLowerCase().includes(this.#needle));
+      this.#top = { line: at, row: Math.max(0, row) };
+      this.#pinned = true;
+      return true;
+    }
+    return false;
+  }
+
+  /** How many lines have the text that was looked for. */
+  get matches(): number {
+    if (this.#needle === "") return 0;
+    return this.#lines.filter(({ text }) => safe(text).toLowerCase().includes(this.#needle)).length;
+  }
+
+  render(width: number, height: number): string[] {
+    const last = this.#resized(width, height);
+    const shown: string[] = [];
+    if (!this.#pinned && isBehind(this.#top, last)) this.#top = last;
+    this.#top.row = Math.min(this.#top.row, Math.max(0, this.#wrapped(this.#top.line).length - 1));
+    for (let line = this.#top.line; line < this.#lines.length && shown.length < height; line++) {
+      const rows = this.#wrapped(line).slice(line === this.#top.line ? this.#top.row : 0);
+      const style = styleOf(this.#lines[line], this.#theme?.());
+      shown.push(...rows.map((row) => style(this.#needle === "" ? row : marked(row, this.#needle))));
+    }
+    return shown.slice(0, height);
+  }
+
+  /** The top row that shows the end, for this size. What showed the end goes on showing it. */
+  #resized(width: number, height: number): { line: number; row: number } {
+    const before = this.#last();
+    const atEnd = isBehind(before, { line: 0, row: 0 }) && !isBehind(before, this.#top);
+    if (width !== this.#width) this.#rows.clear();
+    [this.#width, this.#height] = [width, height];
+    const last = this.#last();
+    if (atEnd && !this.#pinned) this.#top = last;
+    return last;
+  }
+
+  #scroll(by: number): void {
+    let { line, row } = this.#top;
+    for (let left = Math.abs(by); left > 0; left--) {
+      if (by > 0) {
+        if (row + 1 < this.#wrapped(line).length) row++;
+        else if (line + 1 < this.#lines.length) [line, row] = [line + 1, 0];
+      } else if (row > 0) row--;
+      else if (line > 0) [line, row] = [line - 1, this.#wrapped(line - 1).length - 1];
+    }
+    const last = this.#last();
+    this.#pinned = by < 0 && isBehind({ line, row }, last);
+    this.#top = by > 0 && isBehind({ line, row }, last) ? last : { line, row };
+  }
+
+  /** The top row that shows the end in the last one. */
+  #last(): { line: number; row: number } {
+    let left = this.#height;
+    for (let line = this.#lines.length - 1; line >= 0; line--) {
+      const rows = this.#wrapped(line).length;
+      if (rows >= left) return { line, row: rows - left };
+      left -= rows;
+    }
+    return { line: 0, row: 0 };
+  }
+
+  #wrapped(at: number): readonly string[] {
+    const known = this.#rows.get(at);
+    if (known) return known;
+    const { text, look } = this.#lines[at] ?? { text: "", look: "plain" };
+    const rows = look === "table" && NAMED.test(text)
+      ? hanging(safe(text), this.#width)
+      : wrapTextWithAnsi(safe(text), Math.max(2, this.#width));
+    if (this.#rows.size >= KEPT_LINES) this.#rows.clear();
+    this.#rows.set(at, rows);
+    return rows;
+  }
+}
+
+function hanging(text: string, width: number): string[] {
+  const rows = wrapTextWithAnsi(text.slice(TABLE_COLUMN), Math.max(2, width - TABLE_COLUMN));
+  return rows.map((row, at) => (at === 0 ? text.slice(0, TABLE_COLUMN) : " ".repeat(TABLE_COLUMN)) + row);
+}
+
+function isBehind(a: { readonly line: number; readonly row: number }, b: typeof a): boolean {
+  return a.line > b.line || a.line === b.line && a.row > b.row;
+}
+
+function safe(text: string): string {
+  return visibleText(text.toWellFormed()).replaceAll("\t", "    ").replaceAll("\n", " ");
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r\n|\n/).flatMap((line) => line.length <= PIECE ? [line] : pieces(line));
+}
+
+function pieces(line: string): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < line.length;) {
+    let end = Math.min(line.length, at + PIECE);
+    if (end < line.length && /[\ud800-\udbff]/.test(line[end - 1] ?? "")) end--;
+    found.push(line.slice(at, end));
+    at = end;
+  }
+  return found;
+}
+
+function styleOf(
+  { look, text }: Pick<Line, "look" | "text"> = { look: "plain", text: "" },
+  theme?: PanelTheme,
+): (row: string) => string {
+  if (look === "head") return paint.bold;
+  if (look === "dim") return paint.dim;
+  if (look === "diff" && text.startsWith("+")) return theme?.ok ?? paint.bold;
+  return look === "diff" && text.startsWith("-") ? theme?.bad ?? paint.dim : String;
+}
+
+function marked(row: string, needle: string): string {
+  const low = row.toLowerCase();
+  // Letters that grow in lower case would shift the places.
+  if (low.length !== row.length) return row;
+  let [text, from] = ["", 0];
+  for (let at = low.indexOf(needle); at >= 0; at = low.indexOf(needle, from)) {
+    text += row.slice(from, at) + paint.inverse(row.slice(at, at + needle.length));
+    from = at + needle.length;
+  }
+  return text + row.slice(from);
+}

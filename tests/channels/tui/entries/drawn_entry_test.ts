@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { DrawnEntry } from "../../../../src/channels/tui/entries/drawn_entry.ts";
+
+class Counted extends DrawnEntry {
+  drawn = 0;
+  fault: Error | null = null;
+
+  protected draw(width: number): readonly string[] {
+    this.drawn++;
+    if (this.fault !== null) throw this.fault;
+    return [`${this.drawn} at ${width}`];
+  }
+}
+
+Deno.test("lines() draws once for a width, and again after invalidate()", () => {
+  const entry = new Counted();
+  assert.equal(entry.lines(40), entry.lines(40));
+  assert.deepEqual(entry.lines(30), ["2 at 30"]);
+  entry.invalidate();
+  assert.deepEqual(entry.lines(30), ["3 at 30"]);
+});
+
+Deno.test("lines() says what cannot be drawn, and commands no terminal with it", () => {
+  const entry = new Counted();
+  entry.fault = new RangeError("too deep \x1b[2J");
+  assert.deepEqual(entry.lines(80), ["This part cannot be shown: too deep \\u001b[2J", ""]);
+});

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs/prefs.ts";
+import { OlderEntry } from "../../../../src/channels/tui/entries/older_entry.ts";
+import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
+import { Transcript } from "../../../../src/channels/tui/entries/transcript.ts";
+import { RunningTurn } from "../../../../src/channels/tui/entries/turn.ts";
+import { stripTerminalSequences } from "@earendil-works/pi-tui";
+import { blockResult } from "../../../../src/domain/query/block_result.ts";
+import { Emitter } from "../../../../src/domain/query/emitter.ts";
+import { startEngine } from "../../../helpers/engine.ts";
+
+const shown = () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false });
+
+async function withTurn(
+  work: (parts: { turn: RunningTurn; transcript: Transcript; emitter: Emitter }) => void,
+): Promise<void> {
+  await using engine = await startEngine([]);
+  const transcript = new Transcript();
+  const turn = new RunningTurn(transcript, { shown, conversations: () => engine.conversations });
+  work({ turn, transcript, emitter: new Emitter((event) => turn.show(event), { queryId: "q", now: () => 0 }) });
+}
+
+const text = (transcript: Transcript, rows = 40): string =>
+  stripTerminalSequences(transcript.view(80, rows).join("\n"));
+
+Deno.test("a long query keeps its newest iterations; those before can be read again", async () => {
+  await withTurn(({ transcript, emitter }) => {
+    for (let n = 1; n <= 1_000; n++) {
+      emitter.iteration = n;
+      emitter.send({ type: "thinking", delta: `Part ${n}` });
+      emitter.send({ type: "iteration_finished", outcome: "empty", reason: null, ms: 1 });
+    }
+    assert.ok(transcript.entries.length <= 202, `${transcript.entries.length} entries`);
+    const [older] = transcript.entries;
+    assert.ok(older instanceof OlderEntry);
+    assert.equal(older.range.from, 0);
+    assert.equal(older.range.to + transcript.entries.length - 1, 1_000);
+    assert.match(text(transcript), /Part 1000/);
+  });
+});
+
+Deno.test("while somebody reads further up, nothing is taken away", async () => {
+  await withTurn(({ transcript, emitter }) => {
+    for (let n = 1; n <= 300; n++) {
+      emitter.iteration = n;
+      emitter.send({ type: "thinking", delta: `Part ${n}` });
+      transcript.view(80, 5);
+      if (n === 20) transcript.scroll(-30);
+    }
+    assert.equal(transcript.entries.length, 300);
+  });
+});
+
+Deno.test("blocks, calls, changes of files and outcomes stand where they belong", async () => {
+  await withTurn(({ turn, transcript, emitter }) => {
+    emitter.send({ type: "started", conversationId: "c", request: "r", model: "m" });
+    assert.equal(turn.phase, "waiting for m");
+    emitter.iteration = 1;
+    emitter.send({ type: "code", block: 0, delta: "await fs.ed" });
+    assert.match(text(transcript), /│ await fs\.ed/);
+    emitter.send({ type: "block_started", block: 0, code: "await fs.edit()" });
+    emitter.send({ type: "host_call", block: 0, name: "fs.edit", phase: "start" });
+    assert.equal(turn.phase, "fs.edit");
+    assert.match(text(transcript), /└ fs\.edit …/);
+    emitter.send({ type: "host_call", block: 0, name: "fs.edit", phase: "end", diffs: ["--- a\n+++ b\n-old\n+new"] });
+    const result = blockResult({ ok: true, outcome: "value", preview: "12", stdout: "printed", ms: 1_234 });
+    emitter.send({ type: "block_finished", block: 0, result });
+    assert.match(text(transcript), /-old\n +\+new\n *✓ 12 1\.2 s\n +printed/);
+    emitter.send({ type: "iteration_finished", outcome: "refused", reason: "it names no file", ms: 1 });
+    assert.match(text(transcript), /answer refused: it names no file/);
+  });
+});
+
+Deno.test("queries inside a query stand in the iteration that asked them", async () => {
+  await withTurn(({ turn, transcript, emitter }) => {
+    emitter.iteration = 1;
+    emitter.send({ type: "block_started", block: 0, code: "await vis.query('x')" });
+    const child = new Emitter((event) => turn.show({ ...event, parentQueryId: "q" }), { queryId: "k", now: () => 0 });
+    child.send({ type: "started", conversationId: "c", request: "count the words", model: "m" });
+    child.iteration = 2;
+    child.send({ type: "thinking", delta: "not shown" });
+    assert.match(text(transcript), /↳ count the words \(2\) …/);
+    assert.ok(!text(transcript).includes("not shown"));
+  });
+});
+
+Deno.test("a call that is tried again, and a reply that broke off after its code was shown, are told", async () => {
+  await withTurn(({ turn, transcript, emitter }) => {
+    emitter.iteration = 1;
+    emitter.send({ type: "retrying", reason: "Cannot reach\u001b[31m it", waitMs: 8_200, attempt: 3 });
+    assert.match(turn.phase, /^retrying in 8 s \(try 3\): Cannot reach/);
+    // deno-lint-ignore no-control-regex
+    assert.doesNotMatch(turn.phase, /\u001b/);
+    emitter.send({ type: "code", block: 0, delta: "const a" });
+    assert.equal(turn.phase, "writing block 1");
+    const reason = "the connection ended in the middle";
+    emitter.send({ type: "iteration_finished", outcome: "failed", reason, ms: 1 });
+    assert.match(text(transcript), /│ const a\n +no usable reply: the connection ended in the middle/);
+    emitter.iteration = 2;
+    emitter.send({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "none", ms: 1 }) });
+    emitter.send({ type: "iteration_finished", outcome: "executed", reason: "The length limit cut it", ms: 1 });
+    assert.match(text(transcript), /The length limit cut it/);
+  });
+});
