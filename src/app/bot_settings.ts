@@ -1,6 +1,6 @@
 import type { OpenRequest } from "../channels/channel.ts";
 import type { OpenTelegramOptions } from "../channels/telegram/open_telegram.ts";
-import { REAL_BOT_CLOCK } from "../channels/telegram/bot_clock.ts";
+import { REAL_BOT_CLOCK } from "../channels/telegram/api/bot_clock.ts";
 import { createLog } from "../logging/log.ts";
 import type { SessionParts } from "./open_session.ts";
 import { AppProviderAdmin } from "./provider_admin.ts";

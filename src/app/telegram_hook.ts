@@ -1,6 +1,6 @@
 import type { OpenRequest, Session } from "../channels/channel.ts";
 import { type OpenedBot, openTelegram } from "../channels/telegram/open_telegram.ts";
-import { REAL_BOT_CLOCK } from "../channels/telegram/bot_clock.ts";
+import { REAL_BOT_CLOCK } from "../channels/telegram/api/bot_clock.ts";
 import { Cancelled, ConfigError } from "../domain/errors.ts";
 import { createLog } from "../logging/log.ts";
 import { botSettings } from "./bot_settings.ts";

@@ -1,20 +1,20 @@
 import { ConfigError } from "../../domain/errors.ts";
 import type { Log } from "../../logging/log.ts";
 import type { RunningBot, Session } from "../channel.ts";
-import { UserAccess } from "./access.ts";
-import { backoff } from "./backoff.ts";
-import { BotApi } from "./bot_api.ts";
-import type { BotParts } from "./bot_parts.ts";
-import type { BotClock } from "./bot_clock.ts";
-import { Inbox } from "./inbox.ts";
-import { Messenger } from "./messenger.ts";
-import { Outbox } from "./outbox.ts";
-import { receiveUpdate } from "./receive_update.ts";
-import { ModelSessions } from "./sessions.ts";
+import { UserAccess } from "./inbound/access.ts";
+import { backoff } from "./api/backoff.ts";
+import { BotApi } from "./api/bot_api.ts";
+import type { BotParts } from "./chat/bot_parts.ts";
+import type { BotClock } from "./api/bot_clock.ts";
+import { Inbox } from "./inbound/inbox.ts";
+import { Messenger } from "./outbound/messenger.ts";
+import { Outbox } from "./outbound/outbox.ts";
+import { receiveUpdate } from "./api/receive_update.ts";
+import { ModelSessions } from "./chat/sessions.ts";
 import { TelegramBot } from "./telegram_bot.ts";
-import { TelegramError } from "./telegram_error.ts";
-import { webhookSecret } from "./webhook_secret.ts";
-import type { Me } from "./wire.ts";
+import { TelegramError } from "./api/telegram_error.ts";
+import { webhookSecret } from "./api/webhook_secret.ts";
+import type { Me } from "./api/wire.ts";
 
 /** Whoever asked has put the phone away by then. */
 const LATE_MS = 10_000;

@@ -1,16 +1,16 @@
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
-import type { BotParts } from "./bot_parts.ts";
-import { ChatWorker } from "./chat_worker.ts";
-import { COMMAND_LIST } from "./command_list.ts";
-import type { PendingMessage } from "./entry.ts";
-import { chatKey, type Incoming } from "./incoming.ts";
-import { pollUpdates } from "./poll_updates.ts";
-import { type ReadUpdate, readUpdate, type Sender } from "./read_update.ts";
-import { refusalText } from "./refusal_text.ts";
-import { TelegramError } from "./telegram_error.ts";
-import { setWebhook, type Webhook } from "./set_webhook.ts";
-import type { Me, Update } from "./wire.ts";
+import type { BotParts } from "./chat/bot_parts.ts";
+import { ChatWorker } from "./chat/worker.ts";
+import { COMMAND_LIST } from "./chat/command_list.ts";
+import type { PendingMessage } from "./inbound/entry.ts";
+import { chatKey, type Incoming } from "./inbound/incoming.ts";
+import { pollUpdates } from "./api/poll_updates.ts";
+import { type ReadUpdate, readUpdate, type Sender } from "./inbound/read_update.ts";
+import { refusalText } from "./inbound/refusal_text.ts";
+import { TelegramError } from "./api/telegram_error.ts";
+import { setWebhook, type Webhook } from "./api/set_webhook.ts";
+import type { Me, Update } from "./api/wire.ts";
 
 /** The end of the messages that a stop still writes. */
 const LAST_WORDS_MS = 5_000;

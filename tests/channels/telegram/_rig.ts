@@ -1,6 +1,6 @@
 import { openTelegram, type OpenTelegramOptions } from "../../../src/channels/telegram/open_telegram.ts";
-import { REAL_BOT_CLOCK } from "../../../src/channels/telegram/bot_clock.ts";
-import type { BotClock } from "../../../src/channels/telegram/bot_clock.ts";
+import { REAL_BOT_CLOCK } from "../../../src/channels/telegram/api/bot_clock.ts";
+import type { BotClock } from "../../../src/channels/telegram/api/bot_clock.ts";
 import type { RunningBot, Session } from "../../../src/channels/channel.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";

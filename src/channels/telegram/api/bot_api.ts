@@ -1,0 +1,109 @@
+import { Api, GrammyError, HttpError } from "grammy/web";
+import { Cancelled } from "../../../domain/errors.ts";
+import { readBounded } from "../../../domain/kit/read_bounded.ts";
+import { TelegramError } from "./telegram_error.ts";
+import type { BotMethods } from "./wire.ts";
+
+const CALL_MS = 30_000;
+const DOWNLOAD_MS = 120_000;
+
+export interface BotApiOptions {
+  readonly token: string;
+  /** Of the Bot API server, without "/" at the end. */
+  readonly root: string;
+}
+
+export interface BotCallOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+type WireSignal = Parameters<BotMethods["getMe"]>[0];
+
+/** The Bot API of one bot. The token is a part of every address, so that no error of the network is passed on as it is:
+ * everything rejects with `TelegramError`, or with `Cancelled` where the caller's signal was aborted. */
+export class BotApi {
+  readonly #wire: BotMethods;
+  readonly #token: string;
+  readonly #root: string;
+
+  constructor({ token, root }: BotApiOptions) {
+    this.#token = token;
+    this.#root = root;
+    // Its own limit of time is above every one of ours.
+    this.#wire = new Api(token, { apiRoot: root, timeoutSeconds: 500, sensitiveLogs: false }).raw;
+  }
+
+  /** The number of the bot: the part of the token that is no secret. */
+  get botId(): string {
+    return this.#token.split(":")[0] ?? "";
+  }
+
+  /** One call, once. */
+  async call<T>(
+    run: (wire: BotMethods, signal: WireSignal) => Promise<T>,
+    { signal, timeoutMs = CALL_MS }: BotCallOptions,
+  ): Promise<T> {
+    const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      // The library's types name the signal of a package; its build for the web uses the platform's own.
+      return await run(this.#wire, both as unknown as WireSignal);
+    } catch (error) {
+      throw this.#told(error, signal);
+    }
+  }
+
+  /** The bytes of a file that `getFile` named. */
+  async download(
+    path: string,
+    { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    if (path.startsWith("/") || path.split("/").includes("..")) {
+      throw new TelegramError("Cannot download a file: its path is none below the bot's folder", { code: "refused" });
+    }
+    const both = AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
+    const address = `${this.#root}/file/bot${this.#token}/${path.split("/").map(encodeURIComponent).join("/")}`;
+    try {
+      const response = await fetch(address, { signal: both, redirect: "error" });
+      if (!response.ok) {
+        await response.body?.cancel();
+        throw new TelegramError(`Cannot download a file: Telegram answered ${response.status}`, {
+          code: response.status >= 500 ? "network" : "refused",
+        });
+      }
+      const tooLarge = () => new TelegramError("Cannot download a file: it is too large", { code: "refused" });
+      return await readBounded(response.body ?? new Blob().stream(), { maxBytes, tooLarge });
+    } catch (error) {
+      throw this.#told(error, signal);
+    }
+  }
+
+  #told(error: unknown, signal: AbortSignal): Error {
+    if (signal.aborted) return new Cancelled("Cancelled");
+    if (error instanceof TelegramError) return error;
+    if (error instanceof GrammyError) return this.#refusal(error);
+    const cause = error instanceof HttpError ? error.error : error;
+    const timedOut = cause instanceof Error && (cause.name === "TimeoutError" || cause.name === "AbortError");
+    const why = timedOut
+      ? "no answer in time"
+      : cause instanceof SyntaxError
+      ? "an answer that is no JSON"
+      : "no answer";
+    return new TelegramError(`Cannot reach Telegram: ${why}`, { code: "network" });
+  }
+
+  #refusal({ error_code: code, description, method, parameters }: GrammyError): TelegramError {
+    const said = String(description).replaceAll(this.#token, "<token>");
+    const message = `Telegram refused ${method}: ${code} ${said}`;
+    // A text that is no token at all is answered as an address that does not exist.
+    if (code === 401 || code === 404 && method === "getMe") return new TelegramError(message, { code: "token" });
+    if (code === 409) return new TelegramError(message, { code: "conflict", description: said });
+    if (code === 429) {
+      return new TelegramError(message, { code: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
+    }
+    // An answer without a code is not Telegram's, but of something between.
+    if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { code: "network" });
+    const migratedTo = parameters?.migrate_to_chat_id ?? null;
+    return new TelegramError(message, { code: "refused", description: said, migratedTo });
+  }
+}

@@ -1,0 +1,39 @@
+import { aborted } from "../../../domain/kit/abortable.ts";
+import { backoff } from "./backoff.ts";
+import type { BotApi } from "./bot_api.ts";
+import type { BotClock } from "./bot_clock.ts";
+import { TelegramError } from "./telegram_error.ts";
+
+export interface Webhook {
+  /** As Telegram reaches it. */
+  readonly url: string;
+  /** What Telegram must send along. */
+  readonly secret: string;
+}
+
+/** Tells Telegram where to send updates, as often as it takes, and waits for the signal. Rejects with `TelegramError`
+ * where it refuses the address. The webhook stays when the bot ends: Telegram keeps updates meanwhile. */
+export async function setWebhook(
+  { url, secret }: Webhook,
+  { api, clock, signal, note }: {
+    readonly api: BotApi;
+    readonly clock: BotClock;
+    readonly signal: AbortSignal;
+    readonly note: (text: string) => void;
+  },
+): Promise<void> {
+  for (let failures = 1; !signal.aborted; failures++) {
+    try {
+      // One at a time, so that messages come in their order.
+      const payload = { url, secret_token: secret, max_connections: 1 };
+      const asked = { ...payload, allowed_updates: ["message", "edited_message"] as const };
+      await api.call((wire, own) => wire.setWebhook(asked, own), { signal });
+      return await aborted(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof TelegramError) || error.code !== "network" && error.code !== "flood") throw error;
+      if (failures === 1) note(`${error.message}; trying again`);
+      await clock.sleep(Math.max(error.retryAfterMs, backoff(failures, clock.random)), signal).catch(() => {});
+    }
+  }
+}

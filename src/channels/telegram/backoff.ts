@@ -1,8 +1,0 @@
-import { backoffMs } from "../../domain/kit/backoff_ms.ts";
-
-const WAITS = { firstMs: 1_000, mostMs: 60_000 };
-
-/** How long to wait for Telegram after so many failures in a row. */
-export function backoff(failures: number, random: () => number): number {
-  return Math.round(backoffMs(failures, { ...WAITS, random }));
-}

@@ -1,0 +1,28 @@
+import type { Log } from "../../../logging/log.ts";
+import type { UserAccess } from "../inbound/access.ts";
+import type { BotApi } from "../api/bot_api.ts";
+import type { BotClock } from "../api/bot_clock.ts";
+import type { Inbox } from "../inbound/inbox.ts";
+import type { Messenger } from "../outbound/messenger.ts";
+import type { Outbox } from "../outbound/outbox.ts";
+import type { ModelSessions } from "./sessions.ts";
+
+/** What chats of one bot share. */
+export interface BotParts {
+  readonly api: BotApi;
+  readonly inbox: Inbox;
+  readonly outbox: Outbox;
+  readonly messenger: Messenger;
+  readonly sessions: ModelSessions;
+  readonly access: UserAccess;
+  readonly clock: BotClock;
+  readonly log: Log;
+  /** Aborted when queries that still run must end: their messages stay in the inbox. */
+  readonly closing: AbortSignal;
+  /** What a user may ask for in a day (UTC); null for no limit. */
+  readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
+  /** An answer that took longer is a new message, of which Telegram notifies; nobody hears of one that was edited. */
+  readonly lateMs: number;
+  /** Names of models that chats may choose from; null where they may not. */
+  readonly models: (() => Promise<readonly string[]>) | null;
+}

@@ -1,0 +1,110 @@
+import { UsageError } from "../../../domain/errors.ts";
+import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { chooseModel } from "./choose_model.ts";
+import { chatConversation, newChatConversation } from "./conversation.ts";
+import { COMMAND_LIST } from "./command_list.ts";
+import { chatKey, type Incoming } from "../inbound/incoming.ts";
+import { RichText } from "../text/rich_text.ts";
+
+interface Given {
+  readonly message: Incoming;
+  readonly parts: BotParts;
+  /** Ends the running query; false where none runs. */
+  readonly cancel: () => boolean;
+}
+
+type Told = RichText | string;
+
+const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>> = {
+  start,
+  help: () => helpText(),
+  new: begin,
+  fork,
+  cancel,
+  stop: cancel,
+  model: ({ message: { chat, text }, parts }) => chooseModel(text, { chat, parts }),
+  usage,
+};
+
+/** Does what a command says; null where it is none of the bot's and nothing is to be said. Doing it again after a kill
+ * comes to the same. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
+export async function chatCommand(
+  message: Incoming,
+  rest: Omit<Given, "message">,
+): Promise<RichText | null> {
+  const { command, chat } = message;
+  if (command === null) return null;
+  const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+  if (run) {
+    const told = await run({ message, ...rest });
+    return typeof told === "string" ? new RichText().add(told) : told;
+  }
+  if (chat.group) return null; // it may be another bot's
+  const near = nearestName(command, Object.keys(COMMANDS));
+  const meant = near === null ? "/help shows what there is" : `is /${near} meant? /help shows what there is`;
+  return new RichText().add(`There is no /${command}: ${meant}`);
+}
+
+async function start({ parts }: Given): Promise<string> {
+  const { workspace, provider, model } = await parts.sessions.main();
+  const folder = workspace.split(/[\\/]/).filter((name) => name !== "").at(-1) ?? workspace;
+  return `Hello, I am Vis: I answer by writing small programs and running them in a sandbox. I work in the folder ` +
+    `${folder}, with ${model} of ${provider}.\n\n${helpText()}`;
+}
+
+function helpText(): string {
+  const lines = [
+    "Write what you want. A photo goes with it, and a document becomes a variable that is worked on.",
+    "What you write while I am busy changes what I am doing. Answer a message to ask about it.",
+    "In a group, name me or answer one of my messages.",
+    "",
+    ...COMMAND_LIST.map(({ command, description }) => `/${command} – ${description}`),
+  ];
+  return lines.join("\n");
+}
+
+function cancel({ cancel }: Given): string {
+  return cancel() ? "⏹ Ending it" : "Nothing is running";
+}
+
+async function begin({ message: { chat, updateId }, parts }: Given): Promise<string> {
+  await newChatConversation(chat, { parts, updateId });
+  return "A new conversation. The one before is kept: vis conversations list";
+}
+
+async function fork({ message: { chat, text }, parts }: Given): Promise<string> {
+  const back = text === "" ? 0 : Number(text);
+  if (!/^\d{0,4}$/.test(text)) throw new UsageError(`Cannot fork at ${text}: say how many questions to take back`);
+  const { conversations } = await parts.sessions.main();
+  const queries = await conversations.queries(await chatConversation(chat, parts));
+  const last = queries.at(-1 - back), first = queries[0];
+  if (first === undefined || back > queries.length) {
+    throw new UsageError(`Cannot take back ${back} questions: the conversation has ${queries.length}`);
+  }
+  const at = last ? { queryId: last.queryId, position: null } : { queryId: first.queryId, position: -1 };
+  const branch = await conversations.fork(at);
+  const key = chatKey(chat);
+  await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), branchId: branch.branchId });
+  return back === 0
+    ? "A copy of the conversation: what comes now leaves the other one as it is"
+    : `A copy of the conversation without the last ${back === 1 ? "question" : `${back} questions`}`;
+}
+
+async function usage({ message: { chat }, parts }: Given): Promise<string> {
+  const { conversations } = await parts.sessions.main();
+  const branch = await chatConversation(chat, parts);
+  const queries = await conversations.queries(branch);
+  const sum = (of: (query: typeof queries[number]) => number) => queries.reduce((all, query) => all + of(query), 0);
+  const cost = queries.some(({ costUsd }) => costUsd !== null) ? [`$${sum((q) => q.costUsd ?? 0).toFixed(4)}`] : [];
+  return [
+    `${counted(queries.length, "question")}, ${counted(sum((q) => q.iterations), "iteration")}, ` +
+    `${(sum((q) => q.ms) / 1000).toFixed(1)} s`,
+    [`${sum((q) => q.usage.input)} → ${sum((q) => q.usage.output)} tokens`, ...cost].join(" · "),
+    `Conversation ${branch.conversationId}`,
+  ].join("\n");
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,121 @@
+import type { Conversation } from "../../../conversation/conversations.ts";
+import type { Log } from "../../../logging/log.ts";
+import type { Session } from "../../channel.ts";
+
+/** Besides the one of the configured model: each has a connection to the database and children of its own. */
+const KEPT = 4;
+
+interface Slot {
+  readonly opened: Promise<Session>;
+  /** Those who work with it now: it is not closed under them. */
+  users: number;
+}
+
+export interface SessionsOptions {
+  /** A session with a model in place of the configured one. */
+  readonly open: (model: string | null) => Promise<Session>;
+  readonly log: Log;
+}
+
+/** The sessions of the models that chats have chosen, of which a few stay open: beyond that the one that was used longest
+ * ago is closed, never one that is in use. A conversation lives in one of them at a time. */
+export class ModelSessions {
+  readonly #options: SessionsOptions;
+  /** The one that was used longest ago first. */
+  readonly #slots = new Map<string | null, Slot>();
+  readonly #closing = new Map<string | null, Promise<void>>();
+  /** Model that a branch was last used with, as long as its session is open. */
+  readonly #lastOf = new Map<string, string | null>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /** That of the configured model, which is open until `close`. */
+  async main(): Promise<Session> {
+    return await this.use(null, (session) => Promise.resolve(session));
+  }
+
+  /** Works with the session of a model, which stays open meanwhile. Rejects with `ConfigError` for a model that cannot be
+   * used, and as `work` does. */
+  async use<T>(model: string | null, work: (session: Session) => Promise<T>): Promise<T> {
+    while (this.#closing.has(model)) await this.#closing.get(model);
+    const slot = this.#slots.get(model) ?? this.#begin(model);
+    return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
+  }
+
+  /** As `use`, for a query of a branch: nothing of it is alive in another session then. */
+  async run<T>(
+    { branchId }: Conversation,
+    { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },
+  ): Promise<T> {
+    return await this.use(model, async (session) => {
+      const last = this.#lastOf.get(branchId);
+      if (last !== undefined && last !== model) await this.#leave(branchId, last);
+      this.#lastOf.set(branchId, model);
+      return await work(session);
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const [model, slot] of this.#slots) this.#end(model, slot);
+    await Promise.all(this.#closing.values());
+  }
+
+  async #leave(branchId: string, model: string | null): Promise<void> {
+    await this.#closing.get(model);
+    const slot = this.#slots.get(model);
+    const close = async (opened: Promise<Session>): Promise<void> => {
+      await (await opened.catch(() => null))?.conversations.close(branchId);
+    };
+    if (slot) await this.#held(model, { slot, work: close });
+  }
+
+  #begin(model: string | null): Slot {
+    const slot = { opened: this.#options.open(model), users: 0 };
+    this.#slots.set(model, slot);
+    slot.opened.then(() => this.#makeRoom(), () => {
+      if (this.#slots.get(model) === slot) this.#slots.delete(model);
+    });
+    return slot;
+  }
+
+  async #held<T>(
+    model: string | null,
+    { slot, work }: { readonly slot: Slot; readonly work: (opened: Promise<Session>) => Promise<T> },
+  ): Promise<T> {
+    slot.users++;
+    try {
+      return await work(slot.opened);
+    } finally {
+      slot.users--;
+      if (this.#slots.get(model) === slot) {
+        this.#slots.delete(model);
+        this.#slots.set(model, slot);
+      }
+      this.#makeRoom();
+    }
+  }
+
+  #makeRoom(): void {
+    for (const [model, slot] of this.#slots) {
+      if (this.#slots.size - (this.#slots.has(null) ? 1 : 0) <= KEPT) return;
+      if (model !== null && slot.users === 0) this.#end(model, slot);
+    }
+  }
+
+  /** Whoever wants the model meanwhile waits until it is closed, and opens it anew. */
+  #end(model: string | null, { opened }: Slot): void {
+    this.#slots.delete(model);
+    const closed = async (): Promise<void> => {
+      try {
+        await (await opened.catch(() => null))?.close();
+      } catch (error) {
+        this.#options.log.error("telegram_session_not_closed", { model, error: String(error) });
+      }
+      for (const [branchId, last] of this.#lastOf) if (last === model) this.#lastOf.delete(branchId);
+      this.#closing.delete(model);
+    };
+    this.#closing.set(model, closed());
+  }
+}

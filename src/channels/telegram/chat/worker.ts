@@ -1,0 +1,223 @@
+import { Cancelled, StoreError } from "../../../domain/errors.ts";
+import { faultOf } from "../../../domain/query/fault_of.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { chatConversation } from "./conversation.ts";
+import { ChatQuery, type ChatQueryEnd } from "./query.ts";
+import { chatCommand } from "./command.ts";
+import type { PendingMessage } from "../inbound/entry.ts";
+import { chatKey, type Incoming, type IncomingFile } from "../inbound/incoming.ts";
+import { overQuota } from "./over_quota.ts";
+import { RichText } from "../text/rich_text.ts";
+import { splitRichText } from "../text/split_rich_text.ts";
+import { TelegramError } from "../api/telegram_error.ts";
+
+/** Photos of an album come one by one. */
+const ALBUM_MS = 700;
+const MAX_WAITING = 50;
+const EDITED = "I have answered this already and do not read it again: send it as a new message";
+
+/** The messages of one chat, in their order: commands at once, a text while a query runs into that query, everything
+ * else one after the other. */
+export class ChatWorker {
+  readonly #parts: BotParts;
+  readonly #onFailed: (error: unknown) => void;
+  #intake: Promise<void> = Promise.resolve();
+  #waiting: PendingMessage[] = [];
+  #current: ChatQuery | null = null;
+  #loop: Promise<void> | null = null;
+  #steers: Promise<void>[] = [];
+  /** Messages that became a part of the running query. */
+  #steered: PendingMessage[] = [];
+  #closing = false;
+
+  /** `onFailed` hears what ends the whole bot. */
+  constructor(parts: BotParts, { onFailed }: { readonly onFailed: (error: unknown) => void }) {
+    this.#parts = parts;
+    this.#onFailed = onFailed;
+  }
+
+  /** Takes a message that is in the inbox. */
+  accept(entry: PendingMessage): void {
+    this.#intake = this.#intake.then(() => this.#take(entry)).catch(async (error: unknown) => {
+      await this.#fault(entry, error);
+    });
+  }
+
+  /** Adds to a message that waits; null where none of that number does. */
+  async extend(updateId: number, files: readonly IncomingFile[]): Promise<PendingMessage | null> {
+    await this.#intake;
+    const at = this.#waiting.findIndex(({ message }) => message.updateId === updateId);
+    const found = this.#waiting[at];
+    if (found === undefined) return null;
+    const { message } = found;
+    const longer = { ...found, message: { ...message, files: [...message.files, ...files] } };
+    this.#waiting[at] = longer;
+    return longer;
+  }
+
+  /** Begins nothing more; resolves when nothing runs. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#intake;
+    await this.#loop;
+  }
+
+  /** False where nothing runs. */
+  cancel(): boolean {
+    this.#current?.cancel();
+    return this.#current !== null;
+  }
+
+  async #take(entry: PendingMessage): Promise<void> {
+    if (this.#closing) return;
+    const { message } = entry;
+    if (message.edited) return await this.#edited(entry);
+    if (message.command !== null) return await this.#command(entry);
+    if (await this.#wasSteered(entry)) return await this.#parts.inbox.remove(entry);
+    const refused = await overQuota(message.from.id, this.#parts) ??
+      (this.#waiting.length >= MAX_WAITING ? "Too many messages wait for their answer: send it again later" : null);
+    if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
+    const placed = await this.#placed(entry);
+    const current = this.#current;
+    if (current && message.files.length === 0 && entry.attempts === undefined) return this.#steer(placed, current);
+    if (current && entry.attempts === undefined) this.#react(message, "👌");
+    this.#enqueue(placed);
+  }
+
+  /** What waits says the new words; a query that runs is told of them; what was answered stays so. */
+  async #edited(entry: PendingMessage): Promise<void> {
+    const { message } = entry;
+    const { inbox, access } = this.#parts;
+    const same = (one: Incoming): boolean => one.messageId === message.messageId && message.command === null;
+    const at = this.#waiting.findIndex((one) => same(one.message));
+    const waiting = this.#waiting[at];
+    if (waiting !== undefined) {
+      const changed = this.#waiting[at] = { ...waiting, message: { ...waiting.message, text: message.text } };
+      await inbox.put(changed);
+      return await inbox.remove(entry);
+    }
+    const current = this.#current;
+    const part = current && [current.message, ...this.#steered.map((one) => one.message)].find(same);
+    if (part?.text === message.text) return await inbox.remove(entry);
+    if (current && part) {
+      const text = `I have changed what I wrote before; it says now:\n${message.text}`;
+      return this.#steer(await this.#placed({ ...entry, message: { ...message, text, edited: false } }), current);
+    }
+    if (access.mayTell(`edited ${chatKey(message.chat)} ${message.from.id}`, "known")) {
+      return await this.#tell(entry, new RichText().add(EDITED));
+    }
+    await inbox.remove(entry);
+  }
+
+  #react({ chat, messageId }: Incoming, emoji: "👀" | "👌"): void {
+    const { messenger, closing } = this.#parts;
+    void messenger.react(chat, { messageId, emoji, signal: closing });
+  }
+
+  /** With the conversation and the model that the chat has now: a command that comes before its turn changes neither. */
+  async #placed(entry: PendingMessage): Promise<PendingMessage> {
+    if (entry.branchId !== undefined) return entry;
+    const { branchId } = await chatConversation(entry.message.chat, this.#parts);
+    const { model } = await this.#parts.inbox.chat(chatKey(entry.message.chat));
+    const placed = { ...entry, branchId, model };
+    await this.#parts.inbox.put(placed);
+    return placed;
+  }
+
+  #enqueue(entry: PendingMessage): void {
+    this.#waiting.push(entry);
+    this.#waiting.sort((a, b) => a.message.updateId - b.message.updateId);
+    this.#loop ??= this.#work().catch(this.#onFailed).finally(() => {
+      this.#loop = null;
+    });
+  }
+
+  async #work(): Promise<void> {
+    const { clock, closing, inbox } = this.#parts;
+    while (!this.#closing && this.#waiting.length > 0) {
+      if (this.#waiting[0]?.message.album) await clock.sleep(ALBUM_MS, closing).catch(() => {});
+      const entry = this.#waiting.shift();
+      if (entry === undefined || this.#closing) return;
+      const query = this.#current = new ChatQuery(entry, this.#parts);
+      const end = await query.run().catch((error: unknown) => this.#fault(entry, error)).finally(() => {
+        this.#current = null;
+      });
+      await Promise.all(this.#steers.splice(0));
+      if (end === "kept") return;
+      // What became a part of it goes first: while the message itself is there, nothing of them is done again.
+      for (const part of this.#steered.splice(0)) await inbox.remove(part);
+      await inbox.remove(entry);
+    }
+  }
+
+  /** Gives the running query a message; where it ends before it could show it, the message waits for its turn. */
+  #steer(entry: PendingMessage, query: ChatQuery): void {
+    const { message } = entry;
+    const { inbox } = this.#parts;
+    const text = message.chat.group ? `${message.from.name}: ${message.text}` : message.text;
+    this.#steers.push(
+      (async () => {
+        this.#react(message, "👀");
+        if (!await query.steer(text)) return void this.#enqueue(entry);
+        const part = { ...entry, steered: query.queryId ?? "" };
+        await inbox.put(part);
+        this.#steered.push(part);
+      })().catch((error: unknown) => void this.#fault(entry, error)),
+    );
+  }
+
+  /** What the whole bot cannot go on with ends it. A defect ends its message alone, which would bring it back at each
+   * start. */
+  async #fault(entry: PendingMessage, error: unknown): Promise<ChatQueryEnd> {
+    if (error instanceof Cancelled) return "kept";
+    if (error instanceof StoreError || error instanceof TelegramError && error.code === "token") {
+      this.#onFailed(error);
+      return "kept";
+    }
+    const stack = error instanceof Error ? error.stack ?? error.message : String(error);
+    this.#parts.log.error("telegram_defect", { updateId: entry.message.updateId, stack });
+    await this.#parts.inbox.remove(entry).catch(this.#onFailed);
+    return "answered";
+  }
+
+  /** Whether an earlier process made it a part of a query that came to its end. */
+  async #wasSteered({ steered }: PendingMessage): Promise<boolean> {
+    if (steered === undefined) return false;
+    const { conversations } = await this.#parts.sessions.main();
+    const query = await conversations.records.query(steered);
+    return query !== null && !query.running && query.status !== "interrupted";
+  }
+
+  async #command(entry: PendingMessage): Promise<void> {
+    if (entry.replied) return await this.#parts.inbox.remove(entry);
+    let told: RichText | null;
+    try {
+      told = await chatCommand(entry.message, { parts: this.#parts, cancel: () => this.cancel() });
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === null || fault.kind === "cancelled") throw error;
+      told = new RichText().add(`⚠️ ${fault.message}`);
+    }
+    if (told === null) await this.#parts.inbox.remove(entry);
+    else await this.#tell(entry, told);
+  }
+
+  /** A short reply: said once, or where the program ends at this very moment perhaps not at all. */
+  async #tell(entry: PendingMessage, text: RichText): Promise<void> {
+    const { inbox, messenger, log } = this.#parts;
+    const { chat, messageId } = entry.message;
+    await inbox.put({ ...entry, replied: true });
+    const replyTo = chat.group ? messageId : null;
+    try {
+      for (const part of splitRichText(text, 4096)) await messenger.send(chat, part.message(), { replyTo });
+    } catch (error) {
+      if (error instanceof Cancelled) {
+        await inbox.put({ ...entry, replied: false });
+        return;
+      }
+      if (!(error instanceof TelegramError) || error.code !== "refused") throw error;
+      log.warn("telegram_reply_refused", { error: error.message });
+    }
+    await inbox.remove(entry);
+  }
+}

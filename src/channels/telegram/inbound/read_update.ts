@@ -1,0 +1,105 @@
+import { clip } from "../../../domain/text/clip.ts";
+import { addressedText } from "./addressed_text.ts";
+import type { ChatPlace, Incoming, IncomingFile } from "./incoming.ts";
+import { quotedText } from "./quoted_text.ts";
+import type { Me, Message, Update } from "../api/wire.ts";
+
+/** What an update is to the bot. `place`, `messageId` and `userId`: whom an answer goes to. */
+export type ReadUpdate =
+  | { readonly kind: "message"; readonly message: Incoming }
+  | ({ readonly kind: "unfit"; readonly told: string } & Sender)
+  | { readonly kind: "moved"; readonly from: number; readonly to: number }
+  | { readonly kind: "nothing" };
+
+export interface Sender {
+  readonly place: ChatPlace;
+  readonly messageId: number;
+  readonly userId: number;
+}
+
+/** The largest size of a photo that a model takes is smaller. */
+const PHOTO_BYTES = 5_000_000;
+const NOTHING: ReadUpdate = { kind: "nothing" };
+
+/** What the bot cannot read, by the field of a message that holds it. */
+const UNFIT: Readonly<Record<string, string>> = {
+  voice: "voice messages",
+  audio: "audio",
+  video: "videos",
+  video_note: "video messages",
+  animation: "animations",
+  sticker: "stickers",
+  location: "locations",
+  venue: "places",
+  contact: "contacts",
+  poll: "polls",
+  dice: "dice",
+  story: "stories",
+  paid_media: "paid media",
+  game: "games",
+  checklist: "checklists",
+};
+
+/** Reads one update; nothing of it is trusted to be there. In groups only what is addressed to the bot counts. */
+export function readUpdate(update: Update, me: Me): ReadUpdate {
+  const message = update.message ?? update.edited_message;
+  if (!message?.from || message.from.is_bot || !message.chat) return NOTHING;
+  if (message.migrate_to_chat_id) return { kind: "moved", from: message.chat.id, to: message.migrate_to_chat_id };
+  const place = placeOf(message);
+  const sender = { place, messageId: message.message_id, userId: message.from.id };
+  const told = addressedText(message, me);
+  if (told === null) return NOTHING;
+  const edited = !update.message;
+  const unfit = Object.keys(UNFIT).find((field) => Reflect.get(message, field) !== undefined);
+  if (edited && (unfit !== undefined || !isText(message))) return NOTHING;
+  // An animation comes with a document that holds the same.
+  if (unfit !== undefined) {
+    const what = `I cannot read ${UNFIT[unfit] ?? unfit}: send text, photos or documents`;
+    return { kind: "unfit", told: what, ...sender };
+  }
+  const files = edited ? [] : filesOf(message, me);
+  const text = told.command === null ? quotedText(told.text, { message, me }) : told.text;
+  if (text === "" && told.command === null && files.length === 0) {
+    return isText(message) ? { kind: "unfit", told: "Yes? Say what you want in the same message", ...sender } : NOTHING;
+  }
+  return {
+    kind: "message",
+    message: {
+      updateId: update.update_id,
+      chat: place,
+      messageId: message.message_id,
+      from: { id: message.from.id, name: clip(message.from.first_name ?? "", 60) },
+      ...{ text, command: told.command, files },
+      album: edited ? null : message.media_group_id ?? null,
+      ...(edited ? { edited } : {}),
+    },
+  };
+}
+
+function placeOf({ chat, message_thread_id: thread, is_topic_message: isTopic }: Message): ChatPlace {
+  return { id: chat.id, thread: isTopic && thread ? thread : null, group: chat.type !== "private" };
+}
+
+function isText({ text, caption }: Message): boolean {
+  return text !== undefined || caption !== undefined;
+}
+
+/** Those of the message; where it has none, those of somebody's message that it answers. */
+function filesOf(message: Message, me: Me): readonly IncomingFile[] {
+  const own = filesIn(message);
+  const replied = message.reply_to_message;
+  return own.length > 0 || !replied || replied.from?.id === me.id ? own : filesIn(replied);
+}
+
+function filesIn({ photo, document }: Pick<Message, "photo" | "document">): readonly IncomingFile[] {
+  const files: IncomingFile[] = [];
+  const fitting = photo?.filter(({ file_size: bytes }) => (bytes ?? 0) <= PHOTO_BYTES) ?? [];
+  const size = fitting.at(-1) ?? photo?.[0];
+  if (size) files.push({ kind: "image", fileId: size.file_id, name: "photo.jpg", bytes: size.file_size ?? null });
+  if (document) {
+    const { file_id: fileId, file_name: name = "document", mime_type: mime = "", file_size: bytes = null } = document;
+    const kind = /^image\/(?:png|jpeg|gif|webp)$/.test(mime) ? "image" : "document";
+    files.push({ kind, fileId, name: clip(name, 100), bytes });
+  }
+  return files;
+}

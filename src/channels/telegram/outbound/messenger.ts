@@ -1,0 +1,132 @@
+import type { BotApi } from "../api/bot_api.ts";
+import type { ChatPlace } from "../inbound/incoming.ts";
+import type { Outbox } from "./outbox.ts";
+import type { RichMessage } from "../text/rich_text.ts";
+import { TelegramError } from "../api/telegram_error.ts";
+import type { BotMethods } from "../api/wire.ts";
+
+type ReactionEmoji = "👀" | "👌";
+type SentText = Parameters<BotMethods["sendMessage"]>[0];
+
+const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
+
+/** Writes into chats. Whatever Telegram refuses for its styles is sent again as plain text. */
+export class Messenger {
+  readonly #api: BotApi;
+  readonly #outbox: Outbox;
+
+  constructor({ api, outbox }: { readonly api: BotApi; readonly outbox: Outbox }) {
+    this.#api = api;
+    this.#outbox = outbox;
+  }
+
+  /** The id of the new message; `silent`: no device sounds. Rejects with `TelegramError` where the chat takes none. */
+  async send(
+    place: ChatPlace,
+    message: RichMessage,
+    { replyTo = null, silent = false }: { readonly replyTo?: number | null; readonly silent?: boolean } = {},
+  ): Promise<number> {
+    const payload = {
+      chat_id: place.id,
+      ...(place.thread === null ? {} : { message_thread_id: place.thread }),
+      ...(replyTo === null ? {} : { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } }),
+      ...(silent ? { disable_notification: true } : {}),
+      ...NO_PREVIEW,
+    };
+    const once = (content: Pick<SentText, "text" | "entities">) =>
+      this.#outbox.must(
+        place.id,
+        (signal) =>
+          this.#api.call((wire, wireSignal) => wire.sendMessage({ ...payload, ...content }, wireSignal), { signal }),
+      );
+    return (await this.#plainly(message, once)).message_id;
+  }
+
+  /** False where the message is gone. */
+  async edit(place: ChatPlace, { messageId, message }: {
+    readonly messageId: number;
+    readonly message: RichMessage;
+  }): Promise<boolean> {
+    try {
+      await this.#plainly(
+        message,
+        (content) => this.#outbox.must(place.id, (signal) => this.#edited(place, { messageId, content, signal })),
+      );
+      return true;
+    } catch (error) {
+      if (isRefused(error) && error.detail === "gone") return false;
+      throw error;
+    }
+  }
+
+  /** False where Telegram does not let it be removed, as from two days on. */
+  async remove({ id }: ChatPlace, messageId: number): Promise<boolean> {
+    const payload = { chat_id: id, message_id: messageId };
+    try {
+      await this.#outbox.must(
+        id,
+        (signal) => this.#api.call((wire, own) => wire.deleteMessage(payload, own), { signal }),
+      );
+      return true;
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      return error.detail === "gone";
+    }
+  }
+
+  /** Shows how far a query is, where Telegram's limits allow it now. */
+  async progress(
+    place: ChatPlace,
+    { messageId, text }: { readonly messageId: number; readonly text: string },
+  ): Promise<void> {
+    await this.#outbox.try(place.id, (signal) => this.#edited(place, { messageId, content: { text }, signal }));
+  }
+
+  async typing({ id, thread }: ChatPlace, signal: AbortSignal): Promise<void> {
+    const payload = {
+      chat_id: id,
+      action: "typing" as const,
+      ...(thread === null ? {} : { message_thread_id: thread }),
+    };
+    await this.#api.call((wire, own) => wire.sendChatAction(payload, own), { signal }).catch(() => {});
+  }
+
+  /** A sign at a message that it was seen. */
+  async react({ id }: ChatPlace, { messageId, emoji, signal }: {
+    readonly messageId: number;
+    readonly emoji: ReactionEmoji;
+    readonly signal: AbortSignal;
+  }): Promise<void> {
+    const payload = { chat_id: id, message_id: messageId, reaction: [{ type: "emoji" as const, emoji }] };
+    await this.#api.call((wire, own) => wire.setMessageReaction(payload, own), { signal }).catch(() => {});
+  }
+
+  async #edited(place: ChatPlace, { messageId, content, signal }: {
+    readonly messageId: number;
+    readonly content: Pick<SentText, "text" | "entities">;
+    readonly signal: AbortSignal;
+  }): Promise<void> {
+    const payload = { chat_id: place.id, message_id: messageId, ...content, ...NO_PREVIEW };
+    try {
+      await this.#api.call((wire, own) => wire.editMessageText(payload, own), { signal });
+    } catch (error) {
+      if (!isRefused(error) || error.detail !== "unchanged") throw error;
+    }
+  }
+
+  async #plainly<T>(
+    { text, entities }: RichMessage,
+    once: (content: Pick<SentText, "text" | "entities">) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await once(entities.length === 0 ? { text } : { text, entities: [...entities] });
+    } catch (error) {
+      if (entities.length === 0 || !isRefused(error)) throw error;
+      return await once({ text });
+    }
+  }
+}
+
+function isRefused(error: unknown): error is TelegramError {
+  return error instanceof TelegramError && error.code === "refused";
+}

@@ -1,0 +1,32 @@
+import { oneLine } from "../../../domain/text/clip.ts";
+import type { QueryProgress } from "../../../domain/query/query_progress.ts";
+import { visibleText } from "../../../domain/text/visible_text.ts";
+
+const SHOWN_CHARS = 3_000;
+
+/** What a chat sees of a query while it runs, so many milliseconds after its message. */
+export function progressView(progress: QueryProgress, ms: number): string {
+  const { step, answer } = progress;
+  const head = `⏳ iteration ${step?.number ?? 1} · ${Math.round(ms / 1000)} s`;
+  if (answer !== "") return `${head}\n\n${tail(visibleText(answer))}`;
+  const doing = doingOf(progress);
+  const lines = [oneLine(visibleText(step?.thinking.slice(0, SHOWN_CHARS) ?? ""), 300), doing && `▸ ${doing}`];
+  return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
+}
+
+function doingOf({ phase, doing, step, block }: QueryProgress): string {
+  if (phase === "retrying") return doing;
+  if (!["running", "calling", "child"].includes(phase)) return "";
+  const { code = "", calling = "" } = step?.blocks[block] ?? {};
+  return calling === "" ? firstLine(code) : `${calling}()`;
+}
+
+function firstLine(code: string): string {
+  return oneLine(visibleText(code.split("\n").find((line) => line.trim() !== "") ?? ""), 120);
+}
+
+/** The end of what is being written. */
+function tail(text: string): string {
+  if (text.length <= SHOWN_CHARS) return text.toWellFormed();
+  return `…${text.slice(-SHOWN_CHARS).replace(/^[\udc00-\udfff]/, "")}`.toWellFormed();
+}
