@@ -1,7 +1,7 @@
 /** Writes what the schema of settings says: docs/generated/configuration.md, and the JSON Schema that editors read. */
 import { readFile, writeFile } from "node:fs/promises";
 import * as shipped from "../extensions/index.ts";
-import { settingsSectionsOf } from "../src/app/settings_sections_of.ts";
+import { settingsSectionsOf } from "../src/app/settings/settings_sections_of.ts";
 import { configJsonSchema, type ConfigSetting, settingList } from "../src/config/setting_list.ts";
 import type { SettingsSection } from "../src/domain/records/settings_section.ts";
 

@@ -1,7 +1,7 @@
 import project from "../deno.json" with { type: "json" };
-import { DenoIo } from "./app/deno_io.ts";
-import type { SessionParts } from "./app/open_session.ts";
-import { respawn } from "./app/respawn.ts";
+import { DenoIo } from "./app/terminal/deno_io.ts";
+import type { SessionParts } from "./app/session/open_session.ts";
+import { respawn } from "./app/terminal/respawn.ts";
 import type { Services, VersionFacts } from "./channels/channel.ts";
 import { messageOf } from "./domain/kit/message_of.ts";
 
@@ -20,34 +20,34 @@ function services(extensions: Extensions, io: DenoIo): Services {
   return {
     version: versionFacts(),
     open: async (request) => {
-      const { openTraced } = await import("./app/open_traced.ts");
+      const { openTraced } = await import("./app/session/open_traced.ts");
       return await openTraced(request, { env: environment(), version: versionFacts().vis, ...extensions });
     },
     replayPlace: async (request) => {
       const [{ replayPlace }, { visHome }] = await Promise.all([
         import("./app/replay/replay_place.ts"),
-        import("./app/settings.ts"),
+        import("./app/settings/settings.ts"),
       ]);
       return await replayPlace(request, { home: visHome(environment()) });
     },
     serve: async (request) => {
-      const { serve } = await import("./app/serve.ts");
+      const { serve } = await import("./app/services/serve.ts");
       return await serve(request, { env: environment(), version: versionFacts(), ...extensions });
     },
     speak: async (request) => {
-      const { speak } = await import("./app/speak.ts");
+      const { speak } = await import("./app/services/speak.ts");
       return await speak(request, { env: environment(), version: versionFacts(), ...extensions });
     },
     screen: async (request) => {
-      const { screen } = await import("./app/screen.ts");
+      const { screen } = await import("./app/terminal/screen.ts");
       return await screen(request, { env: environment(), io, ...extensions });
     },
     telegram: async (request) => {
-      const { telegram } = await import("./app/telegram.ts");
+      const { telegram } = await import("./app/services/telegram.ts");
       return await telegram(request, { env: environment(), ...extensions });
     },
     doctor: async (request) => {
-      const { doctor } = await import("./app/doctor.ts");
+      const { doctor } = await import("./app/doctor/doctor.ts");
       return await doctor(request, { env: environment(), ...extensions });
     },
     ...careServices(extensions),
@@ -65,30 +65,30 @@ function careServices(extensions: Extensions): Care {
   return {
     providerAdmin: async (request) => {
       const [{ AppProviderAdmin }, { readSettings }] = await Promise.all([
-        import("./app/provider_admin.ts"),
-        import("./app/settings.ts"),
+        import("./app/providers/provider_admin.ts"),
+        import("./app/settings/settings.ts"),
       ]);
       return new AppProviderAdmin(await readSettings(request, environment(), extensions));
     },
     databaseCare: async (request) => {
       const [{ SqliteMaintenance }, { readSettings }, { PROCESS_LIMITS }] = await Promise.all([
         import("./persistence/maintenance/sqlite_maintenance.ts"),
-        import("./app/settings.ts"),
-        import("./app/process_limits.ts"),
+        import("./app/settings/settings.ts"),
+        import("./app/session/process_limits.ts"),
       ]);
       PROCESS_LIMITS.hold();
       return new SqliteMaintenance({ path: (await readSettings(request, environment(), extensions)).database });
     },
     extensionAdmin: async (request) => {
       const [{ AppExtensionAdmin }, { readSettings }] = await Promise.all([
-        import("./app/extension_admin.ts"),
-        import("./app/settings.ts"),
+        import("./app/extensions/extension_admin.ts"),
+        import("./app/settings/settings.ts"),
       ]);
       const env = environment();
       return new AppExtensionAdmin(await readSettings(request, env, extensions), { ...extensions, env });
     },
     configAdmin: async (request) => {
-      const { AppConfigAdmin } = await import("./app/config_admin.ts");
+      const { AppConfigAdmin } = await import("./app/settings/config_admin.ts");
       return await AppConfigAdmin.open(request, { env: environment(), ...extensions });
     },
   };

@@ -1,6 +1,6 @@
 /** Run by bench/extensions.ts in a new process: what the shipped extensions add to a launch and to opening a
  * conversation, in milliseconds. The argument is the workspace. */
-import { extensionSource } from "../../src/app/extension_source.ts";
+import { extensionSource } from "../../src/app/extensions/extension_source.ts";
 import { DEFAULT_CONFIG } from "../../src/config/defaults.ts";
 
 const [workspace = ""] = Deno.args;

@@ -1,7 +1,7 @@
 import * as index from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/settings_sections_of.ts";
+import { settingsSectionsOf } from "../../src/app/settings/settings_sections_of.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import type { Settings } from "../../src/app/settings.ts";
+import type { Settings } from "../../src/app/settings/settings.ts";
 
 /** Of a program that ships none. */
 export const NO_EXTENSIONS = { shipped: {}, described: {} };

@@ -1,6 +1,6 @@
 /** A program that sends itself the signals it is given once nothing of it wants to hear of them any more. After one it
  * says that it could close what ran; with several it waits to be ended. */
-import { DenoIo } from "../../src/app/deno_io.ts";
+import { DenoIo } from "../../src/app/terminal/deno_io.ts";
 
 const io = new DenoIo([], { noColor: true });
 const unlisten = io.onInterrupt(() => {});

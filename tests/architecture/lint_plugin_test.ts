@@ -44,7 +44,7 @@ Deno.test("sql-only-in-persistence sees statements, not prose", () => {
 Deno.test("env-only-in-app sees both ways to the environment", () => {
   const reads = ['Deno.env.get("A");', 'process.env["A"];', "const { A } = process.env;", 'Deno["env"].toObject();'];
   assertSeen("env-only-in-app", reads);
-  assertSeen("env-only-in-app", reads, "src/app/settings.ts");
+  assertSeen("env-only-in-app", reads, "src/app/settings/settings.ts");
   assertSeen("env-only-in-app", reads, "main.ts");
   assertClean("env-only-in-app", reads, "src/app.ts");
   assertClean("env-only-in-app", reads, "scripts/compile.ts");

@@ -47,7 +47,7 @@ Deno.test("a run loads no schema library, no differ and no other package before 
     "src/app.ts",
     "src/channels/cli/cli.ts",
     "src/channels/cli/commands/run.ts",
-    "src/app/open_session.ts",
+    "src/app/session/open_session.ts",
   ]);
   const others = [...packages].filter(([name]) => !ALLOWED.includes(name));
   assert.deepEqual(others.map(([name, from]) => `${name} in ${from}`), []);

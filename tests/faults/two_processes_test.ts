@@ -1,7 +1,7 @@
 /** Several processes on one database at the same time. */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import { isAlive, thisProcess } from "../../src/app/process_owner.ts";
+import { isAlive, thisProcess } from "../../src/app/session/process_owner.ts";
 import { BusyError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { newQuery } from "../conformance/store_fixtures.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { collectContent } from "../../src/persistence/maintenance/collect_content.ts";
-import { isAlive } from "../../src/app/process_owner.ts";
+import { isAlive } from "../../src/app/session/process_owner.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store, StoredIteration } from "../../src/persistence/store/store.ts";
 import { CALL } from "./kill_script.ts";

@@ -13,7 +13,7 @@ import { type ModelRoute, Router, type RouterOptions } from "../../src/providers
 import type { QuerySettings } from "../../src/query/query_parts.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
-import { thisProcess } from "../../src/app/process_owner.ts";
+import { thisProcess } from "../../src/app/session/process_owner.ts";
 import {
   type ScriptedOptions,
   type ScriptedProvider,

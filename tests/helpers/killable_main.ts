@@ -4,7 +4,7 @@
 import { StatementSync } from "node:sqlite";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
-import { isAlive } from "../../src/app/process_owner.ts";
+import { isAlive } from "../../src/app/session/process_owner.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../../src/providers/provider.ts";

@@ -1,7 +1,7 @@
 /** Sends turns to one conversation of a database that other processes use too:
  * `deno run -A turns_main.ts DATABASE WORKSPACE COUNT`. Waits for a line on stdin, then a line per turn with its
  * status and answer. */
-import { isAlive } from "../../src/app/process_owner.ts";
+import { isAlive } from "../../src/app/session/process_owner.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { startEngine } from "./engine.ts";
 import { replyJson } from "./scripted_provider.ts";

@@ -1,5 +1,5 @@
 import { percentDecoded } from "../../domain/text/percent_decoded.ts";
-import type { EnvironmentVariables } from "../settings.ts";
+import type { EnvironmentVariables } from "../settings/settings.ts";
 
 /** What the standard variables (`OTEL_*`) ask for. */
 export interface OtelSettings {

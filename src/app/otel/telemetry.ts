@@ -1,5 +1,5 @@
 import { createLog } from "../../logging/log.ts";
-import type { EnvironmentVariables } from "../settings.ts";
+import type { EnvironmentVariables } from "../settings/settings.ts";
 import { otelSettings } from "./otel_settings.ts";
 import { SpanExporter } from "./span_exporter.ts";
 import { parentOf, Tracer } from "./tracer.ts";

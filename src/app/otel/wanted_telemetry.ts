@@ -1,4 +1,4 @@
-import type { EnvironmentVariables } from "../settings.ts";
+import type { EnvironmentVariables } from "../settings/settings.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** Null where the environment asks for no traces; what sends them is loaded where they are wanted alone. */

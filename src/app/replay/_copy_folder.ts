@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ProcessOwner } from "../../persistence/store/store.ts";
-import { isAlive, thisProcess } from "../process_owner.ts";
+import { isAlive, thisProcess } from "../session/process_owner.ts";
 import { removeTree } from "./_remove_tree.ts";
 
 const PREFIX = "vis-replay-", OWNER = "owner.json";

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { isBelow } from "../is_below.ts";
+import { isBelow } from "../extensions/is_below.ts";
 import { isUnreadable } from "./_is_unreadable.ts";
 import type { TreeEntry } from "./_list_tree.ts";
 

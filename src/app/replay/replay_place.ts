@@ -5,7 +5,7 @@ import type { ReplayPlace, ReplayRequest } from "../../domain/records/replay_pla
 import { Cancelled, UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
 import { PathMap } from "../../domain/records/path_map.ts";
-import { realFolder } from "../settings.ts";
+import { realFolder } from "../settings/settings.ts";
 import { Budget, type CopyLimits } from "./_budget.ts";
 import { makeCopyFolder } from "./_copy_folder.ts";
 import { copyTree } from "./_copy_tree.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import { thisProcess } from "../../../src/app/process_owner.ts";
+import { thisProcess } from "../../../src/app/session/process_owner.ts";
 import { replayPlace, type ReplayPlaceParts } from "../../../src/app/replay/replay_place.ts";
 import type { ReplayPlace, ReplayRequest } from "../../../src/domain/records/replay_place.ts";
 import { Cancelled, UsageError } from "../../../src/domain/errors.ts";

@@ -1,4 +1,4 @@
-import { connectionTable } from "../../../src/app/connection_table.ts";
+import { connectionTable } from "../../../src/app/services/connection_table.ts";
 import type { HttpLimits, HttpParts } from "../../../src/channels/http/routing/http_parts.ts";
 import { oneToken } from "../../../src/channels/http/auth/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";

@@ -1,0 +1,77 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import type { CheckResult } from "../../channels/channel.ts";
+import { discoverFolders } from "../../extension/loading/discover.ts";
+import type { DoctorContext } from "../../extension/spec.ts";
+import { ProcessWall } from "../../processes/process_wall.ts";
+import { buildRegistry } from "../extensions/extension_source.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
+import { programSettings } from "../settings/program_settings.ts";
+import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
+
+const TIMEOUT_MS = 10_000;
+
+interface Options {
+  readonly parts: ShippedParts & { readonly env: EnvironmentVariables };
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Whether programs run behind their wall, and what extensions say of themselves. `signal` ends what runs; nothing of it
+ * is left. */
+export async function diagnoseCommands(
+  settings: Settings,
+  { parts, signal }: Options,
+): Promise<readonly CheckResult[]> {
+  const workspace = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
+  const { env } = parts;
+  const wall = new ProcessWall({
+    private: { home: env["HOME"] || null, visHome: settings.home },
+    read: programSettings(settings, parts).read,
+    network: false,
+    env,
+    shared: true, // a server that looks at itself runs programs meanwhile
+  });
+  const spawn: NonNullable<DoctorContext["spawn"]> = (argv, options) =>
+    wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...(signal ? { signal } : {}) });
+  try {
+    const fault = await faultOf(spawn);
+    const own = fault === null
+      ? { state: "ok", found: "run behind their wall", mend: "" } as const
+      : { state: "warn", found: fault, mend: "No extension runs a program before this is fixed" } as const;
+    return [
+      { name: "commands", ...own },
+      ...await askExtensions(settings, { parts, spawn: fault === null ? spawn : null }),
+    ];
+  } finally {
+    await Deno.remove(workspace, { recursive: true });
+  }
+}
+
+/** Why no command runs, null where one does. */
+async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<string | null> {
+  try {
+    const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"]);
+    return code === 0 ? null : `Cannot run commands: /bin/sh ended with ${signal ?? code}`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+async function askExtensions(
+  settings: Settings,
+  { parts, spawn }: { readonly parts: ShippedParts; readonly spawn: DoctorContext["spawn"] },
+): Promise<readonly CheckResult[]> {
+  const { loaded, registry } = await buildRegistry(settings, parts, {
+    folders: settings.home === null ? [] : await discoverFolders(settings),
+    off: true,
+  });
+  const asked = loaded.map(async ({ namespace, doctor }): Promise<readonly CheckResult[]> => {
+    try {
+      const checks = await doctor?.({ config: registry.configOf(namespace), spawn }) ?? [];
+      return checks.map(({ fix, ...check }) => ({ ...check, mend: fix }));
+    } catch (error) {
+      const mend = "This is a fault of the extension; extensions.deny leaves it out";
+      return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), mend }];
+    }
+  });
+  return (await Promise.all(asked)).flat();
+}

@@ -1,0 +1,43 @@
+import { dirname } from "node:path";
+import type { CheckResult } from "../../channels/channel.ts";
+import { StoreError, type StoreErrorCode } from "../../domain/errors.ts";
+import { openStore } from "../../persistence/open_store.ts";
+import { folderFault } from "../settings/folder_fault.ts";
+import type { Settings } from "../settings/settings.ts";
+
+const MENDS: Readonly<Record<StoreErrorCode, string>> = {
+  busy: "Another process holds it: try again when that is done",
+  full: "Make room on the disk; vis db prune and vis db vacuum give some back",
+  readonly: "Make the file and its folder writable, or name another one: --db, VIS_DB",
+  moved: "Leave the file and its log where they are while it is in use, and try again",
+  corrupt: "Keep a copy of the file, then vis db restore PATH brings a backup back; or name another one: --db, VIS_DB",
+  newer: "Use the newer Vis, or name another database: --db, VIS_DB",
+  unavailable: "Name another database: --db, VIS_DB",
+};
+
+/** Whether the database can be opened and what it holds fits together. One that is not there yet is none to mend. */
+export async function diagnoseDatabase({ database }: Pick<Settings, "database">): Promise<CheckResult> {
+  const name = "database";
+  if (database !== ":memory:" && !await exists(database)) {
+    const why = folderFault(dirname(database));
+    if (why !== "") return { name, state: "fail", found: `${database} cannot be made: ${why}`, mend: MENDS.readonly };
+    return { name, state: "ok", found: `${database} (made by the first query)`, mend: "" };
+  }
+  try {
+    const store = await openStore({ path: database });
+    try {
+      const problems = await store.check();
+      if (problems.length === 0) return { name, state: "ok", found: database, mend: "" };
+      return { name, state: "fail", found: problems.slice(0, 3).join("; "), mend: MENDS.corrupt };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { name, state: "fail", found: error.message, mend: MENDS[error.code] };
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, (error) => !(error instanceof Deno.errors.NotFound));
+}

@@ -1,0 +1,56 @@
+import { abortable } from "../../domain/kit/abortable.ts";
+import type { CheckResult, OpenRequest } from "../../channels/channel.ts";
+import { DEFAULT_CONFIG } from "../../config/defaults.ts";
+import { Cancelled, ConfigError } from "../../domain/errors.ts";
+import { diagnoseCommands } from "./commands.ts";
+import { diagnoseDatabase } from "./database.ts";
+import { diagnoseExtensions } from "./extensions.ts";
+import { diagnoseProviders } from "./providers.ts";
+import { diagnoseSandbox } from "./sandbox.ts";
+import { diagnoseSettings, settingsFault } from "./settings.ts";
+import { diagnoseTelegram } from "./telegram.ts";
+import type { SessionParts } from "../session/open_session.ts";
+import { readSettings, type Settings } from "../settings/settings.ts";
+
+/** Tries what Vis needs on this machine, and says what mends each fault. Never throws for one that it can name; where
+ * the settings cannot be used, it tries what needs none. Rejects with `UsageError` for a workspace that is none, and at
+ * the signal with `Cancelled`, once every child has ended and every folder is gone. */
+export async function doctor(
+  { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
+  parts: SessionParts,
+): Promise<readonly CheckResult[]> {
+  const runtime = checkRuntime();
+  let settings: Settings;
+  try {
+    settings = await readSettings(request, parts.env, parts);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const walls = await diagnoseSandbox({ config: DEFAULT_CONFIG }, { signal });
+    if (signal?.aborted) throw new Cancelled("Cancelled");
+    return [runtime, settingsFault(error), ...walls];
+  }
+  const found = await Promise.all([
+    diagnoseSettings(settings),
+    diagnoseSandbox(settings, { signal }),
+    diagnoseCommands(settings, { parts, signal }),
+    diagnoseDatabase(settings),
+    abortable(diagnoseProviders(settings), signal).catch((error: unknown) => {
+      if (signal?.aborted) return []; // nobody waits for a service that is asked in vain
+      throw error;
+    }),
+    diagnoseExtensions(settings, parts),
+    diagnoseTelegram(settings),
+  ]);
+  if (signal?.aborted) throw new Cancelled("Cancelled");
+  return [runtime, ...found.flat()];
+}
+
+function checkRuntime(): CheckResult {
+  const { deno, v8 } = Deno.version;
+  const found = `deno ${deno}, v8 ${v8}${Deno.build.standalone ? ", compiled" : ""}`;
+  const [major = 0, minor = 0, patch = 0] = deno.split(/[.+-]/).map(Number);
+  const old = major < 2 || major === 2 && (minor < 8 || minor === 8 && patch < 1);
+  if (!old) return { name: "runtime", state: "ok", found, mend: "" };
+  const mend = "Runtimes below 2.8.1 have published permission bypasses: the other walls still hold, use a newer build";
+  return { name: "runtime", state: "warn", found, mend };
+}

@@ -1,0 +1,34 @@
+import type { CheckResult } from "../../channels/channel.ts";
+import { ConfigError, UsageError } from "../../domain/errors.ts";
+import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
+import type { SessionParts } from "../session/open_session.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** Whether every extension that is found loads. Those of a project that nobody trusted yet are no fault. */
+export async function diagnoseExtensions(settings: Settings, parts: SessionParts): Promise<readonly CheckResult[]> {
+  const name = "extensions";
+  try {
+    const all = await new AppExtensionAdmin(settings, parts).list();
+    const loaded = all.filter(({ state }) => state === "loaded");
+    const denied = (one: string): boolean => settings.config.extensions.deny.includes(one);
+    const faults = all.filter((one) =>
+      one.state !== "loaded" && !denied(one.name) && (one.path !== "" || one.state === "misconfigured")
+    );
+    return [
+      { name, state: "ok", found: `${loaded.length} load: ${loaded.map((one) => one.alias).join(", ")}`, mend: "" },
+      ...faults.map((one): CheckResult => ({
+        name: `extension: ${one.name}`,
+        state: "warn",
+        found: one.reason,
+        mend: one.state === "untrusted"
+          ? "Read it, then: vis extensions trust"
+          : one.state === "misconfigured"
+          ? "vis config explain extensions.config shows what is set"
+          : `vis extensions check ${one.path}; or leave it out: vis config set extensions.deny ${one.name}`,
+      })),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConfigError) && !(error instanceof UsageError)) throw error;
+    return [{ name, state: "fail", found: error.message, mend: "vis extensions list shows each of them" }];
+  }
+}

@@ -1,0 +1,63 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import type { CheckResult } from "../../channels/channel.ts";
+import { ConfigError } from "../../domain/errors.ts";
+import { buildRouter } from "../providers/build_router.ts";
+import { AppProviderAdmin } from "../providers/provider_admin.ts";
+import type { Settings } from "../settings/settings.ts";
+
+const REACH_MS = 5_000;
+const NO_PROVIDER =
+  "vis auth login, or VIS_BASE_URL and VIS_MODEL for any OpenAI-compatible server; vis demo needs none";
+
+/** Whether a query could be served: the provider that serves now is asked for its models, and so are the others that
+ * are configured or have a key. */
+export async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
+  // A file of keys that cannot be used stands in the way of all of them, and is said once.
+  const others = othersOf(settings).catch((error: unknown) => {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  });
+  return [await rootOf(settings), ...await others];
+}
+
+async function rootOf(settings: Settings): Promise<CheckResult> {
+  const name = "provider";
+  try {
+    const { provider, model } = (await buildRouter(settings)).current();
+    const found = `${provider.name} ${model}`;
+    try {
+      const models = await provider.models({ signal: AbortSignal.timeout(REACH_MS) });
+      if (models.length === 0 || models.includes(model)) return { name, state: "ok", found, mend: "" };
+      const known = models.slice(0, 5).join(", ");
+      return { name, state: "warn", found: `${found}: the server does not list this model`, mend: `It has ${known}` };
+    } catch (error) {
+      const why = messageOf(error);
+      return { name, state: "fail", found: `${found}: ${why}`, mend: mendOf(provider.name, settings) };
+    }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // Without any provider Vis still shows and replays what is stored; a wrong one is a fault.
+    if (error.code === "no_provider") return { name, state: "warn", found: error.problem, mend: NO_PROVIDER };
+    const mend = error.advice || "vis providers shows what was found";
+    return { name, state: "fail", found: error.problem, mend };
+  }
+}
+
+function mendOf(name: string, { config }: Settings): string {
+  const ownKey = config.baseUrl === null ? `vis auth login ${name}` : "VIS_API_KEY";
+  const address = config.baseUrl === null ? `the baseUrl of ${name} in config.jsonc` : "VIS_BASE_URL";
+  return `Start the server, or look at ${address} and its key (${ownKey}); vis providers --check asks again`;
+}
+
+/** Those that serve when the first one fails, or could be named. */
+async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
+  const admin = new AppProviderAdmin(settings);
+  const { providers } = await admin.providers({ check: true, signal: AbortSignal.timeout(2 * REACH_MS) });
+  return providers.filter(({ root }) => !root).map(({ name, key, reach }): CheckResult => {
+    const at = `provider: ${name}`;
+    if (key.mend !== "") return { name: at, state: "warn", found: "it has no key", mend: key.mend };
+    if (reach?.ok) return { name: at, state: "ok", found: reach.found, mend: "" };
+    const mend = `Queries do without it; look at its address and key: vis auth login ${name}`;
+    return { name: at, state: "warn", found: reach?.found ?? "it was not asked", mend };
+  });
+}

@@ -1,0 +1,48 @@
+import type { CheckResult } from "../../channels/channel.ts";
+import { oneLine } from "../../domain/text/clip.ts";
+import { ConfigError } from "../../domain/errors.ts";
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
+import type { Settings } from "../settings/settings.ts";
+import { tryWalls } from "../session/try_walls.ts";
+import { wallChecks } from "./wall_checks.ts";
+
+/** Tries what blocks will run in: a sandbox as it is configured, then each wall by itself, behind the same launcher.
+ * `signal` ends the children; what is found then means nothing. */
+export async function diagnoseSandbox(
+  { config }: Pick<Settings, "config">,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<readonly CheckResult[]> {
+  const name = "sandbox";
+  const { launcher, memoryMiB, require } = config.sandbox;
+  let probes: readonly WallProbe[];
+  try {
+    probes = await probeWalls({ launcher, signal });
+  } catch (error) {
+    const mend = launcher.length > 0
+      ? "Mend sandbox.launcher (vis config explain sandbox.launcher): no block can run before that"
+      : "No block can run before this is mended";
+    return [{ name, state: "fail", found: `${carrier(launcher)}${messageOf(error)}`, mend }];
+  }
+  const walls = wallChecks(probes, { require, os: Deno.build.os });
+  try {
+    await tryWalls({ config }, { signal });
+    const found = `starts, ${memoryMiB} MiB for each conversation${
+      launcher.length > 0 ? `, behind ${shown(launcher)}` : ""
+    }`;
+    return [{ name, state: "ok", found, mend: "" }, ...walls];
+  } catch (error) {
+    const mend = error instanceof ConfigError
+      ? "Mend that wall, or take it out of sandbox.require"
+      : "No block can run before this is mended: vis config list shows what sandbox.* is set to";
+    return [{ name, state: "fail", found: messageOf(error), mend }, ...walls];
+  }
+}
+
+function carrier(launcher: readonly string[]): string {
+  return launcher.length > 0 ? `${shown(launcher)}: ` : "";
+}
+
+function shown(launcher: readonly string[]): string {
+  return oneLine(launcher.join(" "), 60);
+}

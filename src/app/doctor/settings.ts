@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import type { CheckResult } from "../../channels/channel.ts";
+import { type ConfigError, SettingError } from "../../domain/errors.ts";
+import { fileCode, fileFault } from "../../domain/text/file_fault.ts";
+import { folderFault } from "../settings/folder_fault.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** Why the settings cannot be used, and how to fix it. */
+export function settingsFault(error: ConfigError): CheckResult {
+  return { name: "configuration", state: "fail", found: error.message, mend: settingsFix(error) };
+}
+
+function settingsFix(error: ConfigError): string {
+  if (error instanceof SettingError) {
+    const project = error.project ? " --project" : "";
+    return `vis config unset${project} ${error.key} takes it out; vis config schema says what may stand there`;
+  }
+  if (error.code === "access") {
+    return "Make it a file that Vis may read; or set VIS_HOME to another folder where the file is not the project's";
+  }
+  if (error.code === "syntax") return "Fix the text of the file: it is JSON with comments";
+  return "vis help run lists the variables of the environment";
+}
+
+/** Where the settings come from, and whether others can read what only the user should. */
+export async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
+  const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
+  const found = files.length === 0 ? "no file, everything has its default" : files.join(", ");
+  const checks: CheckResult[] = [{ name: "configuration", state: "ok", found, mend: "" }];
+  if (home === null) {
+    const mend = "Set VIS_HOME to a folder that Vis may write";
+    return [...checks, { name: "home", state: "warn", found: "none", mend }];
+  }
+  checks.push(await diagnoseHome(home));
+  for (const name of ["auth.json", "server-token"]) {
+    const open = await openToOthers(join(home, name));
+    if (open !== "") {
+      checks.push({
+        name,
+        state: name === "auth.json" ? "fail" : "warn",
+        found: open,
+        mend: `chmod 600 ${join(home, name)}`,
+      });
+    }
+  }
+  return checks;
+}
+
+async function diagnoseHome(home: string): Promise<CheckResult> {
+  const name = "home";
+  const info = await Deno.stat(home).catch(() => null);
+  if (info === null) {
+    const why = folderFault(home);
+    if (why === "") return { name, state: "ok", found: `${home} (made when it is needed)`, mend: "" };
+    return { name, state: "fail", found: `${home} cannot be made: ${why}`, mend: "Set VIS_HOME to another one" };
+  }
+  if (!info.isDirectory) {
+    return { name, state: "fail", found: `${home} is not a folder`, mend: "Set VIS_HOME to another one" };
+  }
+  const probe = join(home, `.doctor-${crypto.randomUUID()}`);
+  try {
+    // Not empty: a full disk takes names.
+    await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
+    return { name, state: "ok", found: home, mend: "" };
+  } catch (error) {
+    const mend = HOME_FIXES[fileCode(error)] ?? "Fix its owner and permissions, or set VIS_HOME to another";
+    return { name, state: "fail", found: `${home} cannot be written: ${fileFault(error)}`, mend };
+  } finally {
+    await Deno.remove(probe).catch(() => {});
+  }
+}
+
+const HOME_FIXES: Readonly<Record<string, string>> = {
+  ENOSPC: "Make room on it",
+  EROFS: "Mount it for writing, or set VIS_HOME to another",
+};
+
+/** What is wrong, "" where nothing is. */
+async function openToOthers(path: string): Promise<string> {
+  const mode = await Deno.stat(path).then((info) => info.mode, () => null);
+  if (Deno.build.os === "windows" || mode === null || (mode & 0o077) === 0) return "";
+  return `${path} can be read by others (${(mode & 0o777).toString(8)})`;
+}

@@ -1,0 +1,24 @@
+import type { CheckResult } from "../../channels/channel.ts";
+import { ConfigError } from "../../domain/errors.ts";
+import type { Settings } from "../settings/settings.ts";
+import { telegramToken } from "../services/telegram_token.ts";
+
+/** Whether the bot of Telegram could be started and used; nothing is sent. */
+export async function diagnoseTelegram(settings: Settings): Promise<readonly CheckResult[]> {
+  const name = "telegram";
+  const { allow } = settings.config.telegram;
+  try {
+    const token = await telegramToken({}, settings);
+    if (token === null) {
+      if (allow.length === 0) return [{ name, state: "ok", found: "not set up (vis auth login telegram)", mend: "" }];
+      const mend = "vis auth login telegram keeps the token that @BotFather gives";
+      return [{ name, state: "warn", found: "no token, though telegram.allow names somebody", mend }];
+    }
+    const found = `token from ${token.from}, ${allow.length === 0 ? "nobody" : allow.length} allowed`;
+    if (allow.length > 0) return [{ name, state: "ok", found, mend: "" }];
+    return [{ name, state: "warn", found, mend: "vis telegram allow ID; the bot tells its id to whom it refuses" }];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [{ name, state: "fail", found: error.message, mend: "vis auth login telegram, or VIS_TELEGRAM_TOKEN" }];
+  }
+}

@@ -1,0 +1,18 @@
+import type { CheckResult } from "../../channels/channel.ts";
+import type { WallName } from "../../sandbox/missing_walls.ts";
+import type { WallProbe } from "../../sandbox/host/probe_walls.ts";
+
+/** What was found of the walls, and what it means: one that this system has none of is no fault, unless the settings
+ * ask for it. */
+export function wallChecks(
+  probes: readonly WallProbe[],
+  { require, os }: { readonly require: readonly WallName[]; readonly os: typeof Deno.build.os },
+): readonly CheckResult[] {
+  const optional: readonly WallName[] = os === "linux" ? ["kernel"] : ["kernel", "process"];
+  return probes.map(({ wall, holds, found }) => {
+    const required = require.includes(wall);
+    const mend = holds ? "" : `${found.mend}${required ? "; sandbox.require names it, so no block runs" : ""}`;
+    const state = holds ? "ok" : optional.includes(wall) && !required ? "warn" : "fail";
+    return { name: `wall: ${wall}`, state, found: found.text, mend };
+  });
+}

@@ -1,0 +1,30 @@
+import type { CliCommand } from "../../extension/spec.ts";
+
+/** What a command of an extension takes. */
+export interface CommandShape {
+  /** Keys that words stand for, in their order. */
+  readonly required: readonly string[];
+  /** The others: given as `--key value`, or alone where they are boolean. */
+  readonly optional: readonly { readonly key: string; readonly kind: string }[];
+}
+
+export function commandShape({ args }: CliCommand): CommandShape {
+  const entries = Object.entries(args?.shape ?? {});
+  const isOptional = (type: (typeof entries)[number][1]): boolean => type.safeParse(undefined).success;
+  return {
+    required: entries.filter(([, type]) => !isOptional(type)).map(([key]) => key),
+    optional: entries.filter(([, type]) => isOptional(type)).map(([key, type]) => ({ key, kind: schemaKind(type) })),
+  };
+}
+
+/** Of a schema without its defaults and the like: "string", "number", "boolean", … */
+export function schemaKind(type: unknown): string {
+  let inner = type;
+  for (let depth = 0; depth < 10; depth++) {
+    const def: unknown = Reflect.get(Object(inner), "def");
+    const next: unknown = Reflect.get(Object(def), "innerType");
+    if (next === undefined) return String(Reflect.get(Object(def), "type"));
+    inner = next;
+  }
+  return "";
+}

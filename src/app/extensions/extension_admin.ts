@@ -1,0 +1,240 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { basename, dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import type { ExtensionAdmin } from "../../channels/channel.ts";
+import type {
+  ExtensionCheck,
+  ExtensionCommandFacts,
+  ExtensionFacts,
+  TrustFacts,
+} from "../../domain/reports/extension_report.ts";
+import { settingList } from "../../config/setting_list.ts";
+import { ConfigError, UsageError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
+import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
+import {
+  type ExtensionFolder,
+  extensionOfFiles,
+  readExtensionFolder,
+} from "../../extension/loading/extension_folder.ts";
+import { isWanted } from "../../extension/loading/is_wanted.ts";
+import type { Skipped } from "../../extension/loading/loader.ts";
+import { readTar } from "../../extension/loading/read_tar.ts";
+import type { Extension } from "../../extension/spec.ts";
+import { checkExtensions } from "./check_extensions.ts";
+import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
+import { extensionCommands } from "./extension_commands.ts";
+import { fetchPackage } from "./fetch_package.ts";
+import { isBelow } from "./is_below.ts";
+import { newExtension } from "./new_extension.ts";
+import { runExtensionCommand } from "./run_extension_command.ts";
+import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
+import { settingsSectionsOf } from "../settings/settings_sections_of.ts";
+
+/** Extensions of one workspace, for the commands that manage them. */
+export class AppExtensionAdmin implements ExtensionAdmin {
+  readonly #settings: Settings;
+  readonly #parts: ShippedParts & { readonly env: EnvironmentVariables };
+
+  constructor(settings: Settings, parts: ShippedParts & { readonly env: EnvironmentVariables }) {
+    this.#settings = settings;
+    this.#parts = parts;
+  }
+
+  async list(): Promise<readonly ExtensionFacts[]> {
+    const { loaded, skipped, folders } = await this.#load({ off: true });
+    return [
+      ...loaded.map((one) => this.#whetherOff(one, factsOf(one, folders.get(one.namespace)))),
+      ...skipped.map(skippedFacts),
+    ];
+  }
+
+  async show(name: string): Promise<ExtensionFacts & { readonly text: string }> {
+    const { loaded, skipped, folders, registry } = await this.#load({ off: true });
+    const found = loaded.find((one) => one.namespace === name || one.alias.alias === name);
+    if (!found) {
+      const left = skipped.find((one) => one.name === name);
+      if (left) return { ...skippedFacts(left), text: "" };
+      throw new UsageError(`Cannot show ${name}: there are ${loaded.map(({ namespace }) => namespace).join(", ")}`);
+    }
+    const { alias } = found.alias;
+    const { workspace } = this.#settings;
+    const active = await registry.activate({ envId: "", conversationId: "", depth: 0, workspace });
+    const docs = (found.symbols ?? []).map((symbol) => active.doc(`${alias}.${symbol.name}`) ?? "");
+    const text = active.doc(alias) ?? "It is not active in this workspace";
+    const modules = Object.keys(found.modules ?? {});
+    const names = modules.length > 0 ? [`In the sandbox by bare names: ${modules.join(", ")}`] : [];
+    const all = [text, ...names, ...docs, ...settingLines(found)];
+    return { ...factsOf(found, folders.get(found.namespace)), text: all.join("\n\n") };
+  }
+
+  async check(path: string | null): Promise<readonly ExtensionCheck[]> {
+    if (path === null) {
+      const { loaded, skipped } = await this.#load({ off: true });
+      return [
+        ...loaded.map(({ namespace, version }) => ({ what: namespace, ok: true, found: version })),
+        ...skipped.map(({ name, reason }) => ({ what: name, ok: false, found: reason })),
+      ];
+    }
+    const folder: FoundFolder = { place: this.#placeOf(resolve(path)), path: resolve(path) };
+    return await checkExtensions(folder, { settings: this.#settings, parts: this.#parts });
+  }
+
+  async create(name: string): Promise<string> {
+    return await newExtension(resolve(this.#settings.workspace, name));
+  }
+
+  async add(from: string, { replace }: { readonly replace: boolean }): Promise<string> {
+    const folder = await asUsage(() => this.#read(from));
+    const [first] = folder.entries;
+    const target = join(this.#own(), first?.namespace ?? basename(from));
+    if (await exists(target)) {
+      if (!replace) throw new UsageError(`Cannot add ${from}: ${target} is there already; --force replaces it`);
+    }
+    const fresh = join(this.#own(), `.${crypto.randomUUID()}`);
+    for (const [path, bytes] of folder.files) {
+      await Deno.mkdir(dirname(join(fresh, path)), { recursive: true });
+      await Deno.writeFile(join(fresh, path), bytes);
+    }
+    if (replace) await Deno.remove(target, { recursive: true }).catch(() => {});
+    await Deno.rename(fresh, target);
+    return target;
+  }
+
+  async remove(name: string): Promise<string> {
+    for (const { place, path } of await discoverFolders(this.#settings)) {
+      if (place !== "home") continue;
+      const named = await readExtensionFolder(path).then(({ entries }) => entries, () => []);
+      if (basename(path) !== name && !named.some(({ namespace }) => namespace === name)) continue;
+      await Deno.remove(path, { recursive: true });
+      return path;
+    }
+    throw new UsageError(`Cannot remove ${name}: there is none in ${this.#own()}`);
+  }
+
+  async trustable(path: string | null): Promise<readonly TrustFacts[]> {
+    const found = path === null
+      ? (await discoverFolders(this.#settings)).filter(({ place }) => place === "project").map((one) => one.path)
+      : [await Deno.realPath(path).catch(() => resolve(path))];
+    const { trust } = await folderOptionsOf(this.#settings);
+    return await Promise.all(found.map((one) =>
+      asUsage(async () => {
+        const folder = await readExtensionFolder(one);
+        return trustFacts(folder, await trust.has(one, folder.hash));
+      })
+    ));
+  }
+
+  async trust({ path, hash, extensions }: TrustFacts): Promise<void> {
+    const folder = await asUsage(() => readExtensionFolder(path));
+    if (folder.hash !== hash) throw new UsageError(`Cannot trust ${path}: it was changed while it was shown`);
+    const { trust } = await folderOptionsOf(this.#settings);
+    const namespaces = extensions.map(({ namespace }) => namespace);
+    await trust.add({ path, hash, namespaces, at: new Date().toISOString() });
+  }
+
+  async distrust(path: string): Promise<boolean> {
+    const { trust } = await folderOptionsOf(this.#settings);
+    return await trust.remove(await Deno.realPath(path).catch(() => resolve(path)));
+  }
+
+  async commands(): Promise<readonly ExtensionCommandFacts[]> {
+    return await extensionCommands(this.#settings, this.#parts);
+  }
+
+  async run(args: readonly string[], print: (text: string) => void): Promise<number | null> {
+    const { loaded, registry } = await this.#load();
+    return await runExtensionCommand(args, { loaded, registry, settings: this.#settings, print });
+  }
+
+  #whetherOff(extension: Extension, facts: ExtensionFacts): ExtensionFacts {
+    const { namespace, alias: { alias } } = extension;
+    if (isWanted(alias, extension, this.#settings.config.extensions)) return facts;
+    const [key = ""] = settingsSectionsOf(this.#parts).spellings(`extensions.config.${namespace}.enabled`);
+    return { ...facts, state: "off", reason: `it is off: vis config set ${key} true` };
+  }
+
+  async #load({ off = false } = {}) {
+    const settings = this.#settings;
+    return await buildRegistry(settings, this.#parts, { folders: await discoverFolders(settings), off });
+  }
+
+  async #read(from: string): Promise<ExtensionFolder> {
+    if (from.startsWith("npm:")) return extensionOfFiles(from, await fetchPackage(from, this.#parts.env));
+    const path = resolve(from);
+    const found = await Deno.stat(path).catch((error: unknown) => {
+      throw new UsageError(`Cannot read extension ${path}: ${fileFault(error)}; npm:NAME@VERSION names a package`);
+    });
+    if (found.isDirectory) return await readExtensionFolder(path);
+    return extensionOfFiles(path, await readTar(await Deno.readFile(path)));
+  }
+
+  #own(): string {
+    const { home } = this.#settings;
+    if (home === null) throw new ConfigError("Cannot add extensions: set VIS_HOME to a folder that Vis may write");
+    return join(home, "extensions");
+  }
+
+  #placeOf(path: string): FoundFolder["place"] {
+    return isBelow(path, join(this.#settings.workspace, ".vis")) ? "project" : "path";
+  }
+}
+
+function factsOf(extension: Extension, folder: FoundFolder | undefined): ExtensionFacts {
+  const { namespace, version, alias, doc, cli = [] } = extension;
+  return {
+    name: namespace,
+    place: folder?.place ?? "shipped",
+    state: "loaded",
+    version,
+    alias: alias.alias,
+    doc,
+    path: folder?.path ?? "",
+    reason: "",
+    commands: cli.map(({ name }) => name),
+  };
+}
+
+/** What it can be set to. */
+function settingLines({ namespace, config }: Extension): readonly string[] {
+  if (!config) return [];
+  const all = settingList(z.toJSONSchema(config, { io: "input", unrepresentable: "any" }));
+  const lines = all.map(({ key, type, default: given, doc }) => {
+    const value = given === undefined ? "" : ` = ${JSON.stringify(given)}`;
+    return `  ${key}: ${type}${value}${doc === "" ? "" : `  // ${doc}`}`;
+  });
+  return lines.length === 0 ? [] : [`Settings, in extensions.config.${namespace}:\n${lines.join("\n")}`];
+}
+
+function skippedFacts({ name, state, reason, folder }: Skipped): ExtensionFacts {
+  const place = folder?.place ?? "shipped";
+  return { name, place, state, version: "", alias: "", doc: "", path: folder?.path ?? "", reason, commands: [] };
+}
+
+function trustFacts({ path, hash, files, entries }: ExtensionFolder, trusted: boolean): TrustFacts {
+  return {
+    path,
+    hash,
+    trusted,
+    files: [...files].map(([file, bytes]) => ({ path: file, bytes: bytes.length })),
+    extensions: entries.map(({ namespace, version, requires, allow }) => ({
+      namespace,
+      version,
+      requires,
+      allow: Object.entries(allow).flatMap(([kind, grants]) => grants.map((grant) => `${kind} ${grant}`)),
+    })),
+  };
+}
+
+async function asUsage<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ConfigError ? error : new UsageError(messageOf(error));
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
+}

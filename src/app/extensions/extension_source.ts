@@ -1,0 +1,203 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { join, resolve } from "node:path";
+import { ConfigError, SettingError } from "../../domain/errors.ts";
+import type { ExtensionDescription } from "../../extension/registry/description.ts";
+import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
+import { isWanted } from "../../extension/loading/is_wanted.ts";
+import { type ExtensionSource, LazyRegistry } from "../../extension/registry/lazy_registry.ts";
+import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../../extension/loading/loader.ts";
+import type { SettingSources } from "../../extension/registry/read_config.ts";
+import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
+import type { Extension } from "../../extension/spec.ts";
+import { createLog } from "../../logging/log.ts";
+import { isBelow } from "./is_below.ts";
+import { settingSecrets } from "./setting_secrets.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
+
+/** The first request of a query is sent about then; what is loaded later costs it nothing. */
+const AFTER_START_MS = 40;
+
+type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Settings, "locked" | "variable">> & {
+  /** What extensions see as Vis's own folder, where that is another one. */
+  readonly extensionHome?: string | null | undefined;
+  readonly offered?: SettingSources["offered"];
+};
+
+interface SourceOptions {
+  readonly paths?: readonly string[];
+  /** Calls it once the first request is on its way. */
+  readonly soon?: (work: () => void) => void;
+}
+
+/** Where every extension is described, nothing of them is loaded before the first request is on its way. Throws
+ * `ConfigError` for a folder of `paths` that cannot be loaded; others are left out, and `notes` says why. */
+export async function extensionSource(
+  settings: Wanted,
+  parts: ShippedParts,
+  { paths = [], soon = (work) => void setTimeout(work, AFTER_START_MS) }: SourceOptions = {},
+): Promise<{ readonly source: ExtensionSource; readonly notes: readonly string[] }> {
+  const found = await discoverFolders({ ...settings, paths });
+  const folders = settings.locked ? found.filter(({ place }) => place !== "project") : found;
+  const described = describedOf(settings, parts);
+  if (folders.length > 0 || described === null) {
+    const { registry, skipped } = await buildRegistry(settings, parts, { folders });
+    const named = skipped.find(({ folder }) => folder?.place === "path");
+    if (named) {
+      const advice = "vis extensions check looks at one, vis extensions new writes one";
+      throw new ConfigError(named.reason, { advice });
+    }
+    return { source: registry, notes: skipped.filter(({ folder }) => folder).map(({ reason }) => reason) };
+  }
+  const { real, notes } = await loadConfigured(described, { settings, parts });
+  const source = new LazyRegistry({
+    described: described.filter(([, { namespace }]) => real[namespace] !== null).map(([name, one]) => {
+      const modules = parts.realm?.[name];
+      return modules ? { ...one, modules } : one;
+    }),
+    live: Object.fromEntries(described.flatMap(([name, { namespace }]) => {
+      const live = parts.live?.[name];
+      return live ? [[namespace, live]] : [];
+    })),
+    real: Object.fromEntries(Object.entries(real).flatMap(([name, one]) => one ? [[name, one]] : [])),
+    load: async () => (await buildRegistry(settings, parts, { folders })).registry,
+    soon,
+    log: createLog("extension"),
+    home: homeOf(settings),
+  });
+  return { source, notes };
+}
+
+/** Those that have settings, loaded: what they give a query may depend on them. Null for one that cannot use them. */
+async function loadConfigured(
+  described: readonly (readonly [string, ExtensionDescription])[],
+  { settings, parts }: { readonly settings: Wanted; readonly parts: ShippedParts },
+): Promise<{ readonly real: Readonly<Record<string, ExtensionRegistry | null>>; readonly notes: readonly string[] }> {
+  const configured = described.filter(([, one]) => isConfigured(one, settings));
+  const found = await Promise.all(configured.map(async ([name, { namespace }]) => {
+    const only = Object.fromEntries(Object.entries(parts.shipped).filter(([one]) => one === name));
+    const { registry, loaded, skipped } = await buildRegistry(settings, { ...parts, shipped: only }, { folders: [] });
+    return { namespace, real: loaded.length > 0 ? registry : null, notes: skipped.map(({ reason }) => reason) };
+  }));
+  return {
+    real: Object.fromEntries(found.map(({ namespace, real }) => [namespace, real])),
+    notes: found.flatMap(({ notes }) => notes),
+  };
+}
+
+/** Null where a description does not say all: of one that is loaded in part, it would tell what is left out. */
+function describedOf(settings: Wanted, { shipped, described }: ShippedParts) {
+  const { config: { extensions }, locked } = settings;
+  if (locked) return null;
+  const found = [];
+  for (const name of Object.keys(shipped)) {
+    const one = described[name];
+    if (!one) return null;
+    if (isWanted(name, one, extensions)) found.push([name, one] as const);
+  }
+  const plain = found.filter(([, one]) => !isConfigured(one, settings)).map(([, { namespace }]) => namespace);
+  const isWhole = found.every(([, { namespace, requires = [] }]) =>
+    requires.length === 0 || [namespace, ...requires].every((name) => plain.includes(name))
+  );
+  return isWhole ? found : null;
+}
+
+/** Whether what it gives a query may depend on what its settings are. */
+function isConfigured({ namespace, optIn, settings }: ExtensionDescription, { config, offered = {} }: Wanted): boolean {
+  const section = config.extensions.config[namespace];
+  if (settings === undefined || Array.isArray(section)) return section !== undefined;
+  if (Object.keys(settings.offered).some((kind) => offered[kind])) return true;
+  const others = [...optIn ? ["enabled"] : [], ...Object.values(settings.programs)];
+  return Object.entries(Object(section ?? {})).some(([key, value]) =>
+    !others.includes(key) && JSON.stringify(value) !== JSON.stringify(settings.defaults[key])
+  );
+}
+
+function homeOf({ home, extensionHome = home }: Wanted): string | null {
+  return extensionHome;
+}
+
+/** Loads all that is wanted, with `off` also what is not switched on, and says what was left out. */
+export async function buildRegistry(
+  settings: Wanted,
+  { shipped, described, realm = {} }: Pick<ShippedParts, "shipped" | "described" | "realm">,
+  { folders, off = false }: { readonly folders: readonly FoundFolder[]; readonly off?: boolean },
+): Promise<LoadReport & { readonly registry: ExtensionRegistry }> {
+  const [{ ExtensionRegistry }, { loadShipped }, folderOptions] = await Promise.all([
+    import("../../extension/registry/registry.ts"),
+    import("../../extension/loading/loader.ts"),
+    folders.length > 0 ? folderOptionsOf(settings) : null,
+  ]);
+  const log = createLog("extension");
+  const { locked, offered } = settings;
+  const wants = { ...settings.config.extensions, locked, off };
+  const options: LoadOptions = { log, ...wants, ...(folderOptions ? { folderOptions } : {}) };
+  // Code of what its description leaves out is not loaded.
+  const wanted = Object.keys(shipped).filter((name) => {
+    const one = described[name];
+    return !one || isWanted(name, one, wants) && (locked?.writable !== false || one.readOnly);
+  });
+  const report = await loadShipped(shipped, { ...options, wanted, folders, realm });
+  const registry = new ExtensionRegistry({
+    log,
+    home: homeOf(settings),
+    config: wants.config,
+    offered,
+    withSecrets: await settingSecrets([wants.config, offered], settings),
+    load: (ref) => loadOne(ref, { settings, shipped, options, loaded: report.loaded }),
+  });
+  const skipped = [...report.skipped];
+  const loaded = report.loaded.filter((extension) => {
+    try {
+      registry.register(extension);
+      return true;
+    } catch (error) {
+      const reason = messageOf(error);
+      log.error("extension.skipped", { ext: extension.namespace, error: reason });
+      const state = error instanceof SettingError ? "misconfigured" : "skipped";
+      skipped.push({ name: extension.namespace, state, reason });
+      return false;
+    }
+  });
+  return { registry, loaded, skipped, folders: report.folders };
+}
+
+/** What `env.load` names: a namespace that is loaded, or a folder that is the user's own or trusted. */
+async function loadOne(
+  ref: string,
+  { settings, options, loaded }: {
+    readonly settings: Wanted;
+    readonly shipped: ShippedIndex;
+    readonly options: LoadOptions;
+    readonly loaded: readonly Extension[];
+  },
+): Promise<Extension> {
+  const there = loaded.find(({ namespace }) => namespace === ref);
+  if (there) return there;
+  if (!ref.includes("/")) throw new Error(`Cannot load ${ref}: no such extension; a folder has a slash in its path`);
+  const path = await Deno.realPath(resolve(settings.workspace, ref));
+  const own = settings.home !== null && isBelow(path, join(settings.home, "extensions"));
+  const { loadShipped } = await import("../../extension/loading/loader.ts");
+  const folderOptions = options.folderOptions ?? await folderOptionsOf(settings);
+  const folders: FoundFolder[] = [{ place: own ? "home" : "project", path }];
+  const found = await loadShipped({}, { ...options, folders, folderOptions });
+  const [extension] = found.loaded;
+  if (extension && found.loaded.length === 1) return extension;
+  throw new Error(found.skipped[0]?.reason ?? `Cannot load ${ref}: its folder has ${found.loaded.length} extensions`);
+}
+
+/** Where copies of folders and the list of trusted ones are. */
+export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<LoadFolderOptions> {
+  if (home === null) throw new ConfigError("Cannot load extensions: set VIS_HOME to a folder that Vis may write");
+  const [{ moduleReader }, { realmModuleReader }, { TrustList }] = await Promise.all([
+    import("../../sandbox/modules/read_module.ts"),
+    import("../../sandbox/modules/realm_module.ts"),
+    import("../../extension/loading/trust_list.ts"),
+  ]);
+  return {
+    cache: join(home, "cache", "extensions"),
+    readModule: moduleReader(),
+    readRealmModule: realmModuleReader(),
+    trust: new TrustList(join(home, "trusted_extensions.json")),
+  };
+}

@@ -1,0 +1,50 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { basename, join } from "node:path";
+import { UsageError } from "../../domain/errors.ts";
+
+/** Writes an extension that works, with its checks; resolves with the folder. */
+export async function newExtension(folder: string): Promise<string> {
+  const name = basename(folder);
+  if (!/^[a-z][a-z0-9]{0,40}$/.test(name)) {
+    throw new UsageError(`Cannot make extension ${name}: a name is up to 41 small letters and digits`);
+  }
+  try {
+    await Deno.mkdir(folder);
+  } catch (error) {
+    throw new UsageError(`Cannot make extension ${name}: ${messageOf(error)}`);
+  }
+  for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
+  return folder;
+}
+
+function filesOf(name: string): Readonly<Record<string, string>> {
+  const namespace = `my.${name}`;
+  const manifest = { extensions: [{ namespace, version: "0.1.0", entry: "mod.ts", requires: [], allow: {} }] };
+  const checks = [{ call: `${name}.hello`, args: ["Ada"], result: "Hello, Ada" }, {
+    call: `${name}.hello`,
+    args: [""],
+    error: "Cannot call",
+  }];
+  return {
+    "vis.json": `${JSON.stringify(manifest, null, 2)}\n`,
+    "checks.json": `${JSON.stringify(checks, null, 2)}\n`,
+    "mod.ts": `import { defineExtension, fn, z } from "@vis/extension";
+
+export default defineExtension({
+  namespace: "${namespace}",
+  alias: { ns: "vis.ext.${name}", alias: "${name}" },
+  doc: "Greets people.",
+  version: "0.1.0",
+  prompt: "Greetings.",
+  symbols: [
+    fn("hello", (_env, who: string) => \`Hello, \${who}\`, {
+      doc: "A greeting.",
+      args: z.tuple([z.string().min(1).describe("who")]),
+      returns: "string",
+      examples: ['await ${name}.hello("Ada")'],
+    }),
+  ],
+});
+`,
+  };
+}

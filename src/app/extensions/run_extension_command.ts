@@ -1,0 +1,77 @@
+import { UsageError } from "../../domain/errors.ts";
+import { nearestName } from "../../domain/kit/nearest_name.ts";
+import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
+import type { CliCommand, Extension } from "../../extension/spec.ts";
+import { commandShape, schemaKind } from "./command_shape.ts";
+import type { Settings } from "../settings/settings.ts";
+
+interface Options {
+  readonly loaded: readonly Extension[];
+  readonly registry: ExtensionRegistry;
+  readonly settings: Settings;
+  readonly print: (text: string) => void;
+}
+
+/** Runs `args` as a command of the first extension that has one of this name; null where none has. */
+export async function runExtensionCommand(
+  [name, ...words]: readonly string[],
+  options: Options,
+): Promise<number | null> {
+  for (const extension of options.loaded) {
+    const command = extension.cli?.find((one) => one.name === name);
+    if (!command) continue;
+    if (words.includes("--help") || words.includes("-h")) {
+      options.print(`${usageOf(command)}\n\n${command.doc}\n`);
+      return 0;
+    }
+    const { workspace, home } = options.settings;
+    const config = options.registry.configOf(extension.namespace);
+    const code = await command.run(readArguments(command, words), { print: options.print, workspace, home, config });
+    return typeof code === "number" ? code : 0;
+  }
+  return null;
+}
+
+/** Words stand for the required keys in their order, `--key value` for the others; a boolean is a flag alone. */
+function readArguments(command: CliCommand, words: readonly string[]): unknown {
+  const shape = command.args?.shape ?? {};
+  const { required } = commandShape(command);
+  const given: Record<string, unknown> = {};
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? "";
+    const [, key = "", inline] = /^--([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(word) ?? [];
+    if (key === "") {
+      const next = required.find((one) => !Object.hasOwn(given, one));
+      if (next === undefined) throw misused(command, `${word} is one argument too many`);
+      given[next] = typed(shape[next], word);
+    } else if (!Object.hasOwn(shape, key)) throw misused(command, noFlag(key, Object.keys(shape)));
+    else if (schemaKind(shape[key]) === "boolean" && inline === undefined) given[key] = true;
+    else given[key] = typed(shape[key], inline ?? words[++at] ?? "");
+  }
+  if (!command.args) return given;
+  const checked = command.args.safeParse(given);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  throw misused(command, `${issue?.path.join(".")}: ${issue?.message}`);
+}
+
+function noFlag(key: string, names: readonly string[]): string {
+  const near = nearestName(key, names);
+  return `there is no --${key}${near === null ? "" : `, is --${near} meant`}`;
+}
+
+function typed(type: unknown, word: string): unknown {
+  const kind = schemaKind(type);
+  if (kind === "number" && word.trim() !== "") return Number(word);
+  return kind === "boolean" ? word === "true" : word;
+}
+
+function misused(command: CliCommand, why: string): UsageError {
+  return new UsageError(`Cannot run ${command.name}: ${why}; usage: ${usageOf(command)}`);
+}
+
+function usageOf(command: CliCommand): string {
+  const { required, optional } = commandShape(command);
+  const flags = optional.map(({ key, kind }) => `[--${key}${kind === "boolean" ? "" : ` <${kind}>`}]`);
+  return ["vis", command.name, ...required.map((key) => `<${key}>`), ...flags].join(" ");
+}

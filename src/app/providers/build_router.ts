@@ -1,0 +1,98 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { join } from "node:path";
+import { ConfigError } from "../../domain/errors.ts";
+import { createLog } from "../../logging/log.ts";
+import { Credentials } from "../../providers/credentials.ts";
+import type { LocalAddress } from "../../providers/models/discover.ts";
+import { type ModelRoute, Router } from "../../providers/router/router.ts";
+import { chooseProviders, type ChosenProviders } from "./choose_providers.ts";
+import { makeProvider } from "./make_provider.ts";
+import type { ResolvedProvider } from "./resolve_provider.ts";
+import type { Settings } from "../settings/settings.ts";
+
+const LIST_MS = 3_000;
+
+/** Puts something around every provider: the same to whoever asks it. */
+type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
+
+/** The router over the configured providers; throws `ConfigError` that says what to set. */
+export async function buildRouter(
+  settings: Settings,
+  options: { readonly addresses?: readonly LocalAddress[]; readonly wrap?: Wrap | undefined } = {},
+): Promise<Router> {
+  const { wrap = (provider) => provider } = options;
+  const { config } = settings;
+  if (config.provider === "demo") {
+    const { demoProvider } = await import("../../providers/demo/demo.ts");
+    const provider = wrap(demoProvider());
+    return new Router({ routes: [{ provider, model: config.model ?? provider.defaultModel }] });
+  }
+  const credentials = credentialsOf(settings);
+  const choice = await chooseProviders({ settings, credentials, addresses: options.addresses });
+  return await routerOf(choice, { wrap, patienceMs: config.retry.patienceMs });
+}
+
+/** The keys that `vis auth login` keeps. */
+export function credentialsOf({ home }: Pick<Settings, "home">): Credentials {
+  return new Credentials(home === null ? null : join(home, "auth.json"));
+}
+
+async function routerOf(
+  { providers, model, notes }: ChosenProviders,
+  { wrap, patienceMs }: { readonly wrap: Wrap; readonly patienceMs: number },
+): Promise<Router> {
+  const routes: ModelRoute[] = [];
+  const said: string[] = [...notes];
+  const limits: Record<string, NonNullable<ResolvedProvider["rateLimit"]>> = {};
+  for (const [at, resolved] of providers.entries()) {
+    const asked = at === 0 ? model : null;
+    if (asked === null && resolved.defaultModel === null && at > 0) {
+      said.push(`${resolved.name} is left out: it has no model in config.jsonc`);
+      continue;
+    }
+    const root = asked ?? resolved.defaultModel ?? await firstServed(resolved);
+    const { provider, knows } = await makeProvider(resolved, root);
+    if (at === 0 && !knows(root) && !resolved.plain && !resolved.local) said.push(unknownModel(root, resolved));
+    const names = [...new Set([root, ...resolved.models.map(({ name }) => name)])];
+    const wrapped = wrap(provider);
+    for (const name of names) routes.push(routeOf(name, { provider: wrapped, resolved }));
+    if (resolved.rateLimit) limits[resolved.name] = resolved.rateLimit;
+  }
+  return new Router({ routes, limits, notes: said, patienceMs, log: createLog("provider") });
+}
+
+function routeOf(
+  model: string,
+  { provider, resolved }: { readonly provider: ModelRoute["provider"]; readonly resolved: ResolvedProvider },
+): ModelRoute {
+  const own = resolved.models.find(({ name }) => name === model);
+  return { provider, model, speed: own?.speed, intelligence: own?.intelligence };
+}
+
+/** A server of this machine serves what it has; anyone else's model must be named. */
+async function firstServed(resolved: ResolvedProvider): Promise<string> {
+  if (!resolved.local) throw new ConfigError(noModel(resolved));
+  const { provider } = await makeProvider(resolved, "");
+  let models: readonly string[];
+  try {
+    models = await provider.models({ signal: AbortSignal.timeout(LIST_MS) });
+  } catch (error) {
+    const why = messageOf(error);
+    throw new ConfigError(`Cannot ask ${resolved.title} for its models: ${why}`);
+  }
+  const chat = models.find((name) => !/embed|rerank/i.test(name));
+  if (chat === undefined) throw new ConfigError(`Cannot use ${resolved.title} at ${resolved.baseUrl}: it has no model`);
+  return chat;
+}
+
+function noModel({ name, plain }: ResolvedProvider): string {
+  const where = plain ? "" : ` for ${name}`;
+  return `No model is set${where}: set VIS_MODEL or give --model NAME${
+    plain ? "" : ` (vis models --provider ${name})`
+  }`;
+}
+
+function unknownModel(model: string, { name }: ResolvedProvider): string {
+  return `nothing is known of ${model}: no price, no images and no reasoning are assumed (providers of config.jsonc can ` +
+    `say more; vis models --provider ${name})`;
+}

@@ -1,0 +1,216 @@
+import { ConfigError } from "../../domain/errors.ts";
+import { discoverLocal, type LocalAddress, type LocalServer, usualAddresses } from "../../providers/models/discover.ts";
+import { loadModelData } from "../../providers/models/model_data.ts";
+import { PRESETS } from "../../providers/models/presets.ts";
+import {
+  isProvider,
+  keyAdvice,
+  type ResolvedProvider,
+  type ResolveParts,
+  resolveProvider,
+} from "./resolve_provider.ts";
+
+/** Which providers serve, the root first, and what to say about it. */
+export interface ChosenProviders {
+  readonly providers: readonly [ResolvedProvider, ...ResolvedProvider[]];
+  /** Of the root; null where none was asked for. */
+  readonly model: string | null;
+  readonly notes: readonly string[];
+}
+
+export interface ChooseParts extends ResolveParts {
+  readonly settings: ResolveParts["settings"] & { readonly apiKey: string | null };
+  /** Where model servers of this machine are looked for; their usual ports where it is left out. */
+  readonly addresses?: readonly LocalAddress[] | undefined;
+  /** How long they have to answer. */
+  readonly probeMs?: number | undefined;
+}
+
+/** In this order: the provider that is named; a base URL or a key of VIS_*; "provider/model"; the configured ones; the
+ * first preset with a key; a server on this machine. Throws `ConfigError` that says what to set. */
+export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
+  const { config, apiKey } = parts.settings;
+  const { provider, baseUrl, model, providers } = config;
+  const plain = provider === null ? baseUrl !== null : provider === "openai" && (baseUrl !== null || apiKey !== null);
+  if (plain && !providers.some(({ name }) => name === provider)) return only(plainProvider(parts), model);
+  if (provider !== null) {
+    const named = await withKey(await resolveProvider(provider, { ...parts, sole: true }));
+    return only(named, ownName(model, named));
+  }
+  const prefix = model?.split("/", 1)[0] ?? "";
+  const listed = providers.some(({ models }) => models.some(({ name }) => name === model));
+  const prefixed = model !== null && !listed && prefix !== model && isProvider(prefix, config);
+  const configured = providers.map(({ name }) => name);
+  if (prefixed) return await byPrefix(prefix, { parts, model });
+  if (configured.length > 0) return await ordered(await rootFirst(configured, parts), { parts, model });
+  if (apiKey !== null) return only(plainProvider(parts), model);
+  return await byKey(parts) ?? await local(parts);
+}
+
+function only(provider: ResolvedProvider, model: string | null): ChosenProviders {
+  return { providers: [provider], model, notes: [] };
+}
+
+/** What VIS_BASE_URL and VIS_API_KEY describe: any server that speaks OpenAI's chat completions. */
+function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts): ResolvedProvider {
+  return {
+    name: "openai",
+    title: config.baseUrl === null ? "OpenAI" : "OpenAI-compatible server",
+    preset: config.baseUrl === null ? "openai" : null,
+    protocol: "openai-chat",
+    baseUrl: config.baseUrl ?? PRESETS["openai"]?.baseUrl ?? "",
+    headers: {},
+    need: "optional",
+    keyNames: ["VIS_API_KEY", "OPENAI_API_KEY"],
+    key: {
+      value: apiKey,
+      from: apiKey === null ? "" : variable("VIS_API_KEY") === null ? "OPENAI_API_KEY" : "VIS_API_KEY",
+      domain: null,
+    },
+    models: [],
+    defaultModel: null,
+    slashes: true,
+    data: config.baseUrl === null ? "openai" : null,
+    rateLimit: null,
+    local: false,
+    plain: true,
+  };
+}
+
+/** A root without its key is an error; one of the others is left out, and that is said. */
+async function ordered(
+  names: readonly string[],
+  { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
+): Promise<ChosenProviders> {
+  const [first = "", ...rest] = new Set(names);
+  const root = await withKey(await resolveProvider(first, { ...parts, sole: rest.length === 0 }));
+  const others: ResolvedProvider[] = [];
+  const notes: string[] = [];
+  for (const name of rest) {
+    const other = await resolveProvider(name, { ...parts, sole: false });
+    if (lacksKey(other)) notes.push(`${name} is left out: it has no key (${keyAdvice(other)})`);
+    else others.push(other);
+  }
+  return { providers: [root, ...others], model, notes };
+}
+
+/** "provider/model". Services that resell models name them in the same way, and so do servers of this machine: where the
+ * provider has no key, one of these that has the model by its whole name serves. */
+async function byPrefix(
+  prefix: string,
+  { parts, model }: { readonly parts: ChooseParts; readonly model: string },
+): Promise<ChosenProviders> {
+  const configured = parts.settings.config.providers.map(({ name }) => name);
+  const named = await resolveProvider(prefix, { ...parts, sole: configured.length === 0 });
+  const whole = lacksKey(named) && !configured.includes(prefix) ? await byWholeName(model, parts) : null;
+  return whole ?? await ordered([prefix, ...configured], { parts, model: model.slice(prefix.length + 1) });
+}
+
+async function byWholeName(model: string, parts: ChooseParts): Promise<ChosenProviders | null> {
+  const { config } = parts.settings;
+  const configured = config.providers.map(({ name }) => name);
+  const owner = await ownerOf(model, config.providers.map(({ name, preset }) => ({ name, preset: preset ?? name })));
+  if (owner !== null) return await ordered([owner, ...configured], { parts, model });
+  if (configured.length > 0) return null;
+  const reseller = (await keyedNames(parts)).find((name) => PRESETS[name]?.slashes);
+  if (reseller !== undefined) return only(await resolveProvider(reseller, { ...parts, sole: true }), model);
+  const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses(), parts) : [];
+  const server = servers.find(({ models }) => models.includes(model));
+  return server === undefined ? null : await onServer(server, { parts, model });
+}
+
+/** The provider that has the model comes first. */
+async function rootFirst(names: readonly string[], { settings: { config } }: ChooseParts): Promise<readonly string[]> {
+  const { model, providers } = config;
+  if (model === null) return names;
+  const listed = providers.find(({ models }) => models.some(({ name }) => name === model))?.name;
+  const presets = providers.map(({ name, preset }) => ({ name, preset: preset ?? name }));
+  const owner = listed ?? await ownerOf(model, presets);
+  return owner === null ? names : [owner, ...names];
+}
+
+/** The first one whose data knows the model. */
+async function ownerOf(
+  model: string,
+  providers: readonly { readonly name: string; readonly preset: string }[],
+): Promise<string | null> {
+  for (const { name, preset } of providers) {
+    const data = Object.hasOwn(PRESETS, preset) ? PRESETS[preset]?.data ?? null : null;
+    if (data !== null && (await loadModelData(data)).find(model) !== null) return name;
+  }
+  return null;
+}
+
+/** Presets whose key is in the environment, then providers whose key is in auth.json. */
+async function keyedNames({ settings: { config, variable }, credentials }: ChooseParts): Promise<readonly string[]> {
+  const inEnvironment = Object.entries(PRESETS)
+    .filter(([, { byKey, keyNames }]) => byKey && keyNames.some((name) => variable(name) !== null))
+    .map(([name]) => name);
+  const kept = Object.keys(await credentials.all()).filter((name) => isProvider(name, config));
+  return [...new Set([...inEnvironment, ...kept])];
+}
+
+async function byKey(parts: ChooseParts): Promise<ChosenProviders | null> {
+  const names = await keyedNames(parts);
+  const [first] = names;
+  if (first === undefined) return null;
+  const { model } = parts.settings.config;
+  const owner = model !== null && names.length > 1
+    ? await ownerOf(model, names.map((name) => ({ name, preset: name })))
+    : null;
+  return only(await resolveProvider(owner ?? first, { ...parts, sole: true }), model);
+}
+
+/** The first server of this machine that has a model, or the model that was asked for. */
+async function local(parts: ChooseParts): Promise<ChosenProviders> {
+  const { config } = parts.settings;
+  const servers = config.localServers ? await discoverLocal(parts.addresses ?? usualAddresses(), parts) : [];
+  const { model } = config;
+  const serving = servers.filter(({ models }) => models.length > 0);
+  const server = (model === null ? undefined : serving.find(({ models }) => models.includes(model))) ?? serving[0];
+  if (server === undefined) throw noProvider(servers);
+  if (model !== null && !server.models.includes(model)) {
+    const there = server.models.slice(0, 5).join(", ");
+    throw new ConfigError(
+      `Cannot use model ${model}: no provider is configured, and ${server.title} here has ${there}`,
+    );
+  }
+  return await onServer(server, { parts, model });
+}
+
+async function onServer(
+  server: LocalServer,
+  { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
+): Promise<ChosenProviders> {
+  const resolved = await resolveProvider(server.preset, { ...parts, sole: false });
+  const more = server.models.length - 1;
+  const choice = more > 0 && model === null ? `; ${more} more with --model (vis models)` : "";
+  const note = `no provider is configured: found ${server.title} at ${server.baseUrl}${choice}`;
+  return { ...only({ ...resolved, baseUrl: server.baseUrl }, model ?? server.models[0] ?? null), notes: [note] };
+}
+
+function noProvider(servers: readonly LocalServer[]): ConfigError {
+  const found = servers.map(({ title, baseUrl }) => `${title} at ${baseUrl} has no model`).join(", ");
+  return new ConfigError(`No provider is configured${found ? ` (${found}: load one)` : ""}`, {
+    code: "no_provider",
+    advice: WITHOUT_PROVIDER,
+  });
+}
+
+const WITHOUT_PROVIDER = `log in: vis auth login; or set a key such as ANTHROPIC_API_KEY
+Any OpenAI-compatible server: set VIS_BASE_URL, VIS_MODEL and, if it needs one, VIS_API_KEY; or start Ollama or LM Studio
+See it work without one: vis demo`;
+
+function lacksKey({ need, key }: ResolvedProvider): boolean {
+  return need !== "optional" && key.value === null;
+}
+
+function withKey(provider: ResolvedProvider): ResolvedProvider {
+  if (!lacksKey(provider)) return provider;
+  throw new ConfigError(`Cannot use provider ${provider.name}: it has no key`, { advice: keyAdvice(provider) });
+}
+
+/** The model's own name, where it was given with the provider's. */
+function ownName(model: string | null, { name, slashes }: ResolvedProvider): string | null {
+  return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
+}

@@ -1,0 +1,28 @@
+import { BOT_LOGIN } from "../../domain/reports/bot_login.ts";
+import type { LoginChoice } from "../../domain/reports/provider_report.ts";
+import { discoverLocal, type LocalAddress, usualAddresses } from "../../providers/models/discover.ts";
+import { PRESETS } from "../../providers/models/presets.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** A person waits, no query: a server that was idle may take longer than a start could wait for it. */
+const PROBE_MS = 400;
+
+/** What one can log in to, servers of this machine first: these want no key. */
+export async function loginChoices(
+  names: readonly string[],
+  { config: { localServers, providers } }: Pick<Settings, "config">,
+  { addresses = usualAddresses() }: { readonly addresses?: readonly LocalAddress[] | undefined } = {},
+): Promise<readonly LoginChoice[]> {
+  const servers = localServers ? await discoverLocal(addresses, { probeMs: PROBE_MS }) : [];
+  const found = servers.map(({ preset, title, baseUrl, models }): LoginChoice => {
+    const count = `${models.length} model${models.length === 1 ? "" : "s"}`;
+    return { name: preset, title: `${title} at ${new URL(baseUrl).host}, ${count}`, need: "optional" };
+  });
+  const others = names.filter((name) => !found.some((one) => one.name === name)).map((name): LoginChoice => {
+    if (name === BOT_LOGIN) return { name, title: "the token of a bot, for vis telegram", need: "required" };
+    const entry = providers.find((one) => one.name === name);
+    const preset = PRESETS[entry?.preset ?? name];
+    return { name, title: preset?.title ?? "of your configuration", need: preset?.key ?? "required" };
+  });
+  return [...found, ...others];
+}

@@ -1,0 +1,96 @@
+import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
+import { type Capabilities, type Price, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
+import type { ResolvedProvider } from "./resolve_provider.ts";
+
+export interface MadeProvider {
+  readonly provider: Provider;
+  /** True where the data package or the configuration describes the model. */
+  knows(model: string): boolean;
+}
+
+type OwnModel = ResolvedProvider["models"][number];
+
+const FREE = { input: 0, output: 0, cached: 0 };
+
+/** A provider that can be asked; no request is made. Throws `ConfigError` for settings that no request can be made
+ * with. */
+export async function makeProvider(resolved: ResolvedProvider, defaultModel: string): Promise<MadeProvider> {
+  const data = resolved.data === null ? null : await loadModelData(resolved.data);
+  const capabilities = (model: string) => capabilitiesOf(model, { resolved, data });
+  const knows = (model: string) =>
+    data?.find(model) !== null && data !== null || resolved.models.some(({ name }) => name === model);
+  return { provider: await create(resolved, { defaultModel, capabilities, data }), knows };
+}
+
+/** What the configuration says of a model, over what the data says, over what is assumed of any. */
+export function capabilitiesOf(
+  model: string,
+  { resolved, data }: { readonly resolved: ResolvedProvider; readonly data: ModelData | null },
+): Capabilities {
+  const known: Capabilities = data?.find(model) ?? (resolved.local ? { ...UNKNOWN_MODEL, price: FREE } : UNKNOWN_MODEL);
+  const own = resolved.models.find(({ name }) => name === model);
+  if (own === undefined) return known;
+  const { price } = own;
+  return {
+    ...known,
+    contextTokens: own.contextTokens ?? known.contextTokens,
+    price: price ? priceOf(price) : known.price,
+    nativeReasoning: own.reasoning ?? known.nativeReasoning,
+    images: own.images ?? known.images,
+    alternatingRoles: own.alternatingRoles ?? known.alternatingRoles,
+  };
+}
+
+function priceOf({ input, output, cached = input, cacheWrite }: NonNullable<OwnModel["price"]>): Price {
+  return { input, output, cached, ...(cacheWrite === undefined ? {} : { cacheWrite }) };
+}
+
+async function create(
+  resolved: ResolvedProvider,
+  { defaultModel, capabilities, data }: {
+    readonly defaultModel: string;
+    readonly capabilities: (model: string) => Capabilities;
+    readonly data: ModelData | null;
+  },
+): Promise<Provider> {
+  const { name, baseUrl, key, headers } = resolved;
+  if (resolved.plain) {
+    const { openAiCompatible } = await import("../../providers/wire/openai_compatible.ts");
+    const known = capabilities(defaultModel);
+    const advice = {
+      ...key.from === "" ? {} : { key: key.from },
+      ...resolved.preset === null ? {} : { baseUrl: `the base URL of ${resolved.preset}` },
+    };
+    return openAiCompatible({ name, baseUrl, apiKey: key.value ?? "", defaultModel, capabilities: known, advice });
+  }
+  const { createProvider } = await import("../../providers/wire/create_provider.ts");
+  if (resolved.need === "device-login") {
+    const [{ copilotProvider }, { copilotEndpoints }] = await Promise.all([
+      import("../../providers/copilot/copilot.ts"),
+      import("../../providers/copilot/endpoints.ts"),
+    ]);
+    return copilotProvider({
+      name,
+      defaultModel,
+      capabilities,
+      headers,
+      endpoints: copilotEndpoints(key.domain ?? "github.com"),
+      githubToken: key.value ?? "",
+      usesResponses: (model) => data?.find(model)?.responses ?? false,
+      create: createProvider,
+    });
+  }
+  return await createProvider(resolved.protocol, {
+    name,
+    baseUrl,
+    headers,
+    defaultModel,
+    capabilities,
+    token: () => Promise.resolve(key.value),
+    advice: {
+      key: key.from === "" || key.from === "auth.json" ? `the key (vis auth login ${name})` : key.from,
+      baseUrl: resolved.preset === null ? `the baseUrl of ${name} in config.jsonc` : `the base URL of ${name}`,
+      model: `the model (vis models --provider ${name})`,
+    },
+  });
+}

@@ -1,0 +1,272 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import type { ProviderAdmin } from "../../channels/channel.ts";
+import { BOT_LOGIN } from "../../domain/reports/bot_login.ts";
+import { Cancelled, ConfigError, UsageError } from "../../domain/errors.ts";
+import type {
+  KeyReport,
+  KeyTrial,
+  LoginChoice,
+  ModelReport,
+  ModelsReport,
+  ProviderReport,
+  ProvidersReport,
+} from "../../domain/reports/provider_report.ts";
+import type { CopilotEndpoints } from "../../providers/copilot/endpoints.ts";
+import type { Credentials } from "../../providers/credentials.ts";
+import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
+import { PRESETS } from "../../providers/models/presets.ts";
+import { credentialsOf } from "./build_router.ts";
+import { chooseProviders, type ChosenProviders } from "./choose_providers.ts";
+import { capabilitiesOf, makeProvider } from "./make_provider.ts";
+import { loginChoices } from "./login_choices.ts";
+import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
+import type { Settings } from "../settings/settings.ts";
+import { tryKey } from "./try_key.ts";
+
+const REACH_MS = 5_000;
+/** Shorter keys are not shown in part. */
+const SHOWN_FROM = 16;
+
+/** It has no address and no key, and says by its name what it is. */
+const DEMO: ProviderReport = {
+  name: "demo",
+  title: "Policies in place of a model",
+  protocol: "none",
+  baseUrl: "",
+  model: "policies",
+  root: true,
+  key: { provider: "demo", title: "demo", need: "optional", from: "", shown: "", mend: "" },
+  reach: null,
+};
+const FREE = { input: 0, output: 0, cached: 0 };
+const POLICIES = { name: "policies", contextTokens: null, price: FREE, reasoning: false, images: false };
+const DEMO_MODELS: ModelsReport = {
+  provider: "demo",
+  source: "config",
+  detail: "policies, no model",
+  models: [{ ...POLICIES, known: true, root: true }],
+};
+
+/** What `vis providers`, `vis models` and `vis auth` do. */
+export class AppProviderAdmin implements ProviderAdmin {
+  readonly #settings: Settings;
+  readonly #credentials: Credentials;
+
+  readonly #endpointsOf: ((domain: string) => CopilotEndpoints) | null;
+
+  /** `endpointsOf`: another GitHub than the one of a domain. */
+  constructor(
+    settings: Settings,
+    { endpointsOf }: { readonly endpointsOf?: (domain: string) => CopilotEndpoints } = {},
+  ) {
+    this.#settings = settings;
+    this.#credentials = credentialsOf(settings);
+    this.#endpointsOf = endpointsOf ?? null;
+  }
+
+  get #parts() {
+    return { settings: this.#settings, credentials: this.#credentials };
+  }
+
+  async providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport> {
+    const { choice, problem } = await this.#choice();
+    const chosen = choice?.providers ?? [];
+    const demo = this.#isDemo ? [DEMO] : [];
+    const others = (await this.#names()).filter((name) => !chosen.some((one) => one.name === name));
+    const rest = await Promise.all(others.map((name) => resolveProvider(name, { ...this.#parts, sole: false })));
+    const providers = await Promise.all([...chosen, ...rest].map(async (resolved): Promise<ProviderReport> => {
+      const root = resolved === chosen[0];
+      const { name, title, protocol, baseUrl, defaultModel } = resolved;
+      const model = (root ? choice?.model : null) ?? defaultModel;
+      const reach = options.check ? await reachOf(resolved, options.signal) : null;
+      return { name, title, protocol, baseUrl: bare(baseUrl), model, root, key: keyReport(resolved), reach };
+    }));
+    return { providers: [...demo, ...providers], problem, notes: choice?.notes ?? [] };
+  }
+
+  async models(
+    { provider, signal }: { readonly provider: string | null; readonly signal: AbortSignal },
+  ): Promise<readonly ModelsReport[]> {
+    if (provider === "demo" || provider === null && this.#isDemo) return [DEMO_MODELS];
+    const { choice, problem } = await this.#choice();
+    if (provider !== null && !choice?.providers.some(({ name }) => name === provider)) {
+      const resolved = await resolveProvider(provider, { ...this.#parts, sole: true });
+      return [await listModels(resolved, { root: null, signal })];
+    }
+    if (choice === null) throw new ConfigError(problem);
+    const asked = choice.providers.filter(({ name }) => provider === null || name === provider);
+    return await Promise.all(asked.map((resolved) => {
+      const root = resolved === choice.providers[0] ? choice.model ?? resolved.defaultModel : null;
+      return listModels(resolved, { root, signal });
+    }));
+  }
+
+  async keys(): Promise<readonly KeyReport[]> {
+    const { config } = this.#settings;
+    const kept = Object.keys(await this.#credentials.all());
+    const chosen = (await this.#choice()).choice?.providers ?? [];
+    const names = [...new Set([...await this.#names(), ...kept])];
+    const others = names.filter((name) => !chosen.some((one) => one.name === name)).map(async (name) => {
+      if (isProvider(name, config)) return keyReport(await resolveProvider(name, { ...this.#parts, sole: false }));
+      return { provider: name, title: name, need: "optional", from: "auth.json", shown: "", mend: "" } as const;
+    });
+    return [...chosen.map(keyReport), ...await Promise.all(others)];
+  }
+
+  loginNames(): readonly string[] {
+    const { providers } = this.#settings.config;
+    const presets = Object.entries(PRESETS).filter(([, { key }]) => key !== "optional").map(([name]) => name);
+    return [...new Set([...providers.map(({ name }) => name), ...presets, BOT_LOGIN])];
+  }
+
+  async loginChoices(): Promise<readonly LoginChoice[]> {
+    return await loginChoices(this.loginNames(), this.#settings);
+  }
+
+  async tryKey(...[provider, key, signal]: Parameters<ProviderAdmin["tryKey"]>): Promise<KeyTrial | null> {
+    checkKey(key);
+    if (provider === BOT_LOGIN) return null;
+    return await tryKey(key, await resolveProvider(provider, { ...this.#parts, sole: true }), signal);
+  }
+
+  async loginKind(provider: string): Promise<"key" | "device-login"> {
+    if (provider === BOT_LOGIN) return "key";
+    const { need } = await resolveProvider(provider, { ...this.#parts, sole: true });
+    return need === "device-login" ? "device-login" : "key";
+  }
+
+  async saveKey(provider: string, key: string): Promise<string> {
+    checkKey(key);
+    await this.#credentials.set(provider, { type: "key", key });
+    return this.#credentials.path ?? "";
+  }
+
+  async deviceLogin(
+    provider: string,
+    options: Parameters<ProviderAdmin["deviceLogin"]>[1],
+  ): Promise<string> {
+    const [{ copilotDeviceLogin }, { copilotEndpoints }, { CopilotTokens }] = await Promise.all([
+      import("../../providers/copilot/login.ts"),
+      import("../../providers/copilot/endpoints.ts"),
+      import("../../providers/copilot/token.ts"),
+    ]);
+    const { domain, signal, onCode } = options;
+    const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);
+    const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });
+    // Tried before it is kept: an account without Copilot should hear of it here.
+    await new CopilotTokens(endpoints, { githubToken }).get(signal);
+    await this.#credentials.set(provider, { type: "copilot", githubToken, domain });
+    return this.#credentials.path ?? "";
+  }
+
+  async logout(provider: string): Promise<boolean> {
+    return await this.#credentials.remove(provider);
+  }
+
+  get #isDemo(): boolean {
+    return this.#settings.config.provider === "demo";
+  }
+
+  async #choice(): Promise<{ readonly choice: ChosenProviders | null; readonly problem: string }> {
+    if (this.#isDemo) return { choice: null, problem: "" };
+    try {
+      return { choice: await chooseProviders(this.#parts), problem: "" };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return { choice: null, problem: error.message };
+    }
+  }
+
+  /** Everything that is configured or has a key, in order. */
+  async #names(): Promise<readonly string[]> {
+    const { config, variable } = this.#settings;
+    const named = config.provider !== null && isProvider(config.provider, config) ? [config.provider] : [];
+    const configured = config.providers.map(({ name }) => name);
+    const withKey = Object.entries(PRESETS)
+      .filter(([, { byKey, keyNames }]) => byKey && keyNames.some((name) => variable(name) !== null))
+      .map(([name]) => name);
+    const kept = Object.keys(await this.#credentials.all()).filter((name) => isProvider(name, config));
+    return [...new Set([...named, ...configured, ...withKey, ...kept])];
+  }
+}
+
+function checkKey(key: string): void {
+  if (/^[\x21-\x7e]{4,8192}$/.test(key)) return;
+  throw new UsageError("Cannot keep this key: it is empty, too short, or holds blanks or characters outside ASCII");
+}
+
+function keyReport(resolved: ResolvedProvider): KeyReport {
+  const { name, title, need, key } = resolved;
+  const missing = key.value === null && need !== "optional";
+  const shown = key.value === null ? "" : masked(key.value);
+  return { provider: name, title, need, from: key.from, shown, mend: missing ? keyAdvice(resolved) : "" };
+}
+
+function masked(key: string): string {
+  return `••••${key.length >= SHOWN_FROM ? key.slice(-4) : ""}`;
+}
+
+/** An address without what it may carry of a login. */
+function bare(baseUrl: string): string {
+  const url = URL.parse(baseUrl);
+  return url === null ? "" : `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+async function reachOf(resolved: ResolvedProvider, signal: AbortSignal): Promise<ProviderReport["reach"]> {
+  try {
+    const models = await served(resolved, signal);
+    return { ok: true, found: `${models.length} model${models.length === 1 ? "" : "s"}` };
+  } catch (error) {
+    if (signal.aborted) throw new Cancelled("Cancelled");
+    return { ok: false, found: messageOf(error) };
+  }
+}
+
+async function served(resolved: ResolvedProvider, signal: AbortSignal): Promise<readonly string[]> {
+  if (resolved.need !== "optional" && resolved.key.value === null) {
+    throw new ConfigError(`No key: ${keyAdvice(resolved)}`);
+  }
+  const { provider } = await makeProvider(resolved, resolved.defaultModel ?? "");
+  const timeout = AbortSignal.timeout(REACH_MS);
+  try {
+    return await provider.models({ signal: AbortSignal.any([signal, timeout]) });
+  } catch (error) {
+    if (timeout.aborted && !signal.aborted) throw new ConfigError(`No answer for ${REACH_MS / 1000} s`);
+    throw error;
+  }
+}
+
+async function listModels(
+  resolved: ResolvedProvider,
+  { root, signal }: { readonly root: string | null; readonly signal: AbortSignal },
+): Promise<ModelsReport> {
+  const data = resolved.data === null ? null : await loadModelData(resolved.data);
+  const describe = (name: string): ModelReport => describeModel(name, { resolved, data, root });
+  try {
+    const names = await served(resolved, signal);
+    return { provider: resolved.name, source: "service", detail: "", models: names.map(describe) };
+  } catch (error) {
+    if (signal.aborted) throw new Cancelled("Cancelled");
+    const why = messageOf(error);
+    const own = resolved.models.map(({ name }) => name);
+    if (data === null && own.length === 0) {
+      return { provider: resolved.name, source: "config", detail: why, models: root === null ? [] : [describe(root)] };
+    }
+    const names = [...new Set([...own, ...data?.models.map(({ name }) => name) ?? []])];
+    const detail = data === null ? why : `${data.source}; the service: ${why}`;
+    return { provider: resolved.name, source: data === null ? "config" : "data", detail, models: names.map(describe) };
+  }
+}
+
+function describeModel(
+  name: string,
+  { resolved, data, root }: {
+    readonly resolved: ResolvedProvider;
+    readonly data: ModelData | null;
+    readonly root: string | null;
+  },
+): ModelReport {
+  const { contextTokens, price, nativeReasoning: reasoning, images } = capabilitiesOf(name, { resolved, data });
+  const known = (data?.find(name) ?? null) !== null || resolved.models.some((own) => own.name === name);
+  return { name, contextTokens, price, reasoning, images, known, root: name === root };
+}

@@ -1,0 +1,133 @@
+import { ConfigError } from "../../domain/errors.ts";
+import { nearestName } from "../../domain/kit/nearest_name.ts";
+import type { Credential, Credentials } from "../../providers/credentials.ts";
+import type { ModelDataSet } from "../../providers/models/model_data.ts";
+import { type Preset, PRESETS } from "../../providers/models/presets.ts";
+import type { WireProtocol } from "../../providers/provider_options.ts";
+import type { Settings } from "../settings/settings.ts";
+
+export type ProviderEntry = Settings["config"]["providers"][number];
+
+/** A provider as the settings describe it, with the key that was found for it. */
+export interface ResolvedProvider {
+  readonly name: string;
+  readonly title: string;
+  readonly preset: string | null;
+  readonly protocol: WireProtocol;
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly need: Preset["key"];
+  /** Variables that may hold the key. */
+  readonly keyNames: readonly string[];
+  readonly key: {
+    readonly value: string | null;
+    /** A variable, "auth.json", or "" where there is none. */
+    readonly from: string;
+    /** Of the GitHub that a login of Copilot belongs to. */
+    readonly domain: string | null;
+  };
+  readonly models: ProviderEntry["models"];
+  readonly defaultModel: string | null;
+  readonly slashes: boolean;
+  readonly data: ModelDataSet | null;
+  readonly rateLimit: ProviderEntry["rateLimit"] | null;
+  /** On this machine: its models cost nothing. */
+  readonly local: boolean;
+  /** From VIS_BASE_URL and its like, of a service that nothing is known about. */
+  readonly plain: boolean;
+}
+
+export interface ResolveParts {
+  readonly settings: Pick<Settings, "config" | "variable">;
+  readonly credentials: Credentials;
+}
+
+/** One provider of the configuration, or a preset. `sole`: nothing else was asked for, so VIS_API_KEY and VIS_BASE_URL
+ * are meant for it. Throws `ConfigError` for one that is not known or cannot be reached; a missing key is no error. */
+export async function resolveProvider(
+  name: string,
+  { settings, credentials, sole }: ResolveParts & { readonly sole: boolean },
+): Promise<ResolvedProvider> {
+  const { config, variable } = settings;
+  const entry = config.providers.find((one) => one.name === name);
+  const presetName = presetOf(name, entry, config.providers);
+  const preset = presetName === null ? null : PRESETS[presetName] ?? null;
+  const moved = (sole ? config.baseUrl : null) ?? entry?.baseUrl ?? null;
+  const baseUrl = moved ?? preset?.baseUrl;
+  if (baseUrl === undefined) {
+    throw new ConfigError(`Cannot use provider: ${name}: give it a baseUrl or a preset in providers of config.jsonc`);
+  }
+  const keyNames = [...(entry?.keyEnv ? [entry.keyEnv] : []), ...(preset?.keyNames ?? [])];
+  const names = [...(sole ? ["VIS_API_KEY"] : []), ...keyNames];
+  const key = keyIn(names, variable) ?? keyOf(await credentials.get(name));
+  // A server in between may keep the key itself.
+  const need = preset === null ? (entry?.keyEnv ? "required" : "optional") : moved ? optional(preset.key) : preset.key;
+  return {
+    name,
+    title: preset?.title ?? name,
+    preset: presetName,
+    protocol: entry?.protocol ?? preset?.protocol ?? "openai-chat",
+    baseUrl,
+    headers: { ...preset?.headers, ...entry?.headers },
+    need,
+    keyNames,
+    key,
+    models: entry?.models ?? [],
+    defaultModel: entry?.models[0]?.name ?? preset?.defaultModel ?? null,
+    slashes: preset?.slashes ?? false,
+    data: preset?.data ?? null,
+    rateLimit: entry?.rateLimit ?? null,
+    local: preset?.localPort !== undefined,
+    plain: false,
+  };
+}
+
+/** True for a name that `resolveProvider` knows. */
+export function isProvider(name: string, { providers }: Settings["config"]): boolean {
+  return Object.hasOwn(PRESETS, name) || providers.some((one) => one.name === name);
+}
+
+/** What to do about a missing key. */
+export function keyAdvice({ name, keyNames, need }: ResolvedProvider): string {
+  const [first] = keyNames;
+  const login = `vis auth login ${name}`;
+  return need === "device-login" || first === undefined ? `run ${login}` : `set ${first} or run ${login}`;
+}
+
+function presetOf(
+  name: string,
+  entry: ProviderEntry | undefined,
+  providers: readonly ProviderEntry[],
+): string | null {
+  const asked = entry?.preset ?? name;
+  if (Object.hasOwn(PRESETS, asked)) return asked;
+  if (entry !== undefined && entry.preset === undefined) return null;
+  const presets = Object.keys(PRESETS);
+  const known = entry === undefined ? [...new Set([...providers.map((one) => one.name), ...presets])] : presets;
+  const near = nearestName(asked, [...known, "demo"]);
+  const what = entry === undefined ? "provider" : `the preset of provider ${name}`;
+  throw new ConfigError(`Cannot use ${what}: ${asked} (there are ${known.join(", ")} and demo)`, {
+    advice: near === null ? "" : `is ${near} meant?`,
+  });
+}
+
+function keyIn(
+  names: readonly string[],
+  variable: (name: string) => string | null,
+): ResolvedProvider["key"] | null {
+  for (const name of names) {
+    const value = variable(name);
+    if (value !== null) return { value, from: name, domain: null };
+  }
+  return null;
+}
+
+function keyOf(credential: Credential | null): ResolvedProvider["key"] {
+  if (credential === null) return { value: null, from: "", domain: null };
+  if (credential.type === "key") return { value: credential.key, from: "auth.json", domain: null };
+  return { value: credential.githubToken, from: "auth.json", domain: credential.domain };
+}
+
+function optional(need: Preset["key"]): Preset["key"] {
+  return need === "required" ? "optional" : need;
+}

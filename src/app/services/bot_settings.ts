@@ -1,0 +1,59 @@
+import type { OpenRequest } from "../../channels/channel.ts";
+import type { OpenTelegramOptions } from "../../channels/telegram/open_telegram.ts";
+import { REAL_BOT_CLOCK } from "../../channels/telegram/api/bot_clock.ts";
+import { createLog } from "../../logging/log.ts";
+import type { SessionParts } from "../session/open_session.ts";
+import { AppProviderAdmin } from "../providers/provider_admin.ts";
+import { readSettings, type Settings } from "../settings/settings.ts";
+
+/** The list of who is allowed is read again where it is older. */
+const ALLOWED_MS = 1_000;
+
+interface BotParts {
+  readonly settings: Settings;
+  readonly parts: Pick<SessionParts, "env" | "described" | "settings">;
+}
+
+/** What the bot takes from the settings, polling or behind a webhook. */
+export function botSettings(
+  request: OpenRequest,
+  { settings, parts }: BotParts,
+): Pick<OpenTelegramOptions, "apiUrl" | "clock" | "log" | "shutdownMs" | "quota" | "models" | "allowed"> {
+  const { telegram, server } = settings.config;
+  return {
+    apiUrl: telegram.apiUrl,
+    clock: REAL_BOT_CLOCK,
+    log: createLog("telegram"),
+    shutdownMs: telegram.shutdownMs,
+    quota: server.quota,
+    models: request.locked ? null : () => modelNames(settings),
+    allowed: allowedOf(request, { settings, parts }),
+  };
+}
+
+/** The list as the settings have it now: it holds without a restart. One that cannot be read stays as it was. */
+function allowedOf(
+  request: OpenRequest,
+  { settings, parts }: BotParts,
+): () => Promise<readonly number[]> {
+  let known: readonly number[] = settings.config.telegram.allow;
+  let readAt = Date.now();
+  return async () => {
+    if (Date.now() - readAt < ALLOWED_MS) return known;
+    readAt = Date.now();
+    try {
+      known = (await readSettings(request, parts.env, parts)).config.telegram.allow;
+    } catch (error) {
+      createLog("telegram").warn("telegram_settings_not_read", { error: String(error) });
+    }
+    return known;
+  };
+}
+
+/** As `--model` takes them, those of the provider that is used by default first. */
+async function modelNames(settings: Settings): Promise<readonly string[]> {
+  const reports = await new AppProviderAdmin(settings).models({ provider: null, signal: AbortSignal.timeout(10_000) });
+  return reports.flatMap(({ provider, models }, at) =>
+    models.map(({ name }) => at === 0 ? name : `${provider}/${name}`)
+  );
+}

@@ -1,0 +1,29 @@
+/** Without IPv6 there is no second one. */
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+/** The kernel's table of TCP connections, for a server that has to look there whether its clients are still connected;
+ * null where it has not. Deno from 2.8 on does not abort the signal of a request whose body came after its head
+ * (`wait_raw_response_ready` of its `ext/http`); on other systems such clients are not noticed. */
+export function connectionTable(
+  { os, version }: { readonly os: string; readonly version: string } = {
+    os: Deno.build.os,
+    version: Deno.version.deno,
+  },
+): (() => Promise<string>) | null {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isNeeded = major > 2 || (major === 2 && minor >= 8);
+  return os === "linux" && isNeeded ? readTables : null;
+}
+
+async function readTables(): Promise<string> {
+  const { PROC } = await import("../../processes/proc_files.ts");
+  return TABLES.map((path) => wholeOf(PROC, path)).join("\n");
+}
+
+function wholeOf(files: { readWhole(path: string): string }, path: string): string {
+  try {
+    return files.readWhole(path);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,103 @@
+import type { RunningServer, ServeRequest, Session, VersionFacts } from "../../channels/channel.ts";
+import { startHttp } from "../../channels/http/start_http.ts";
+import { usedTokens } from "../../channels/http/auth/used_tokens.ts";
+import type { Config } from "../../config/schema.ts";
+import type { ExtensionFacts } from "../../domain/reports/extension_report.ts";
+import { createLog } from "../../logging/log.ts";
+import { connectionTable } from "./connection_table.ts";
+import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
+import { wantedTelemetry } from "../otel/wanted_telemetry.ts";
+import type { SessionParts } from "../session/open_session.ts";
+import { openNotes } from "./open_notes.ts";
+import { openTraced } from "../session/open_traced.ts";
+import { AppProviderAdmin } from "../providers/provider_admin.ts";
+import { readService } from "./read_service.ts";
+import { readiness } from "./readiness.ts";
+import { serverTokens } from "./server_tokens.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { TelegramHook } from "./telegram_hook.ts";
+import { tryWalls } from "../session/try_walls.ts";
+
+const LIMITS = {
+  bodyMs: 30_000,
+  headerBytes: 32_768,
+  urlBytes: 8_192,
+  heartbeatMs: 15_000,
+  lookMs: 500,
+  wrongTokens: { perMinute: 60, burst: 30 },
+} as const;
+
+/** A session behind the HTTP channel. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is open then. */
+export async function serve(
+  given: ServeRequest,
+  { version, ...parts }: SessionParts & { readonly version: VersionFacts },
+): Promise<RunningServer> {
+  const { request, settings, notes: ofProfile } = await readService(given, parts);
+  const { server: config } = settings.config;
+  const host = request.host ?? config.host;
+  const { source, token, from, notes } = await serverTokens(request, { env: parts.env, settings });
+  const telemetry = parts.telemetry ?? await wantedTelemetry(parts.env, version.vis);
+  const session = await openTraced(request, { ...parts, telemetry, version: version.vis });
+  let bot: TelegramHook | null = null;
+  try {
+    bot = await botOf(request, { settings, parts, session });
+    const { conversations, workspace, provider, model } = session;
+    const server = startHttp({
+      ...{ conversations, workspace, provider, model },
+      tokens: source,
+      usedToday: usedTokens(await conversations.records.labelUse(new Date().setUTCHours(0, 0, 0, 0))),
+      version: version.vis,
+      admin: new AppProviderAdmin(settings),
+      extensions: { list: () => extensionsOf(request, { settings, parts }) },
+      log: createLog("http"),
+      ...(telemetry ? { within: telemetry.within } : {}),
+      ready: readiness({
+        database: settings.database,
+        trySandbox: () => tryWalls(settings),
+        fileFault: () => conversations.records.fileFault(),
+        now: Date.now,
+      }),
+      now: Date.now,
+      hosts: config.hosts,
+      proxies: config.proxies,
+      limits: limitsOf(config),
+      connectionTable: connectionTable(),
+      hooks: bot?.hooks ?? {},
+    }, { host, port: request.port ?? config.port });
+    return {
+      ...{ url: server.url, token, tokenFrom: from, provider, model },
+      notes: [...ofProfile, ...openNotes(host), ...session.notes ?? [], ...bot?.notes ?? [], ...notes],
+      close: async () => {
+        await Promise.all([server.close(), bot?.close()]);
+        await session.close();
+      },
+    };
+  } catch (error) {
+    await bot?.close();
+    await session.close();
+    throw error;
+  }
+}
+
+/** What Telegram needs is loaded where its webhook is answered alone. */
+async function botOf(
+  request: ServeRequest,
+  rest: { readonly settings: Settings; readonly parts: SessionParts; readonly session: Session },
+): Promise<TelegramHook | null> {
+  if (rest.settings.config.telegram.webhookUrl === null) return null;
+  const { telegramHook } = await import("./telegram_hook.ts");
+  return await telegramHook(request, rest);
+}
+
+async function extensionsOf(
+  { locked }: ServeRequest,
+  { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
+): Promise<readonly ExtensionFacts[]> {
+  const all = await new AppExtensionAdmin(settings, parts).list();
+  return locked ? all.filter(({ place }) => place !== "project") : all;
+}
+
+function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: Config["server"]) {
+  const rate = { perMinute, burst };
+  return { ...LIMITS, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from "node:crypto";
+import { dirname, join, resolve } from "node:path";
+import type { ServeRequest } from "../../channels/channel.ts";
+import { ConfigError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
+import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
+
+export interface ServerToken {
+  readonly token: string;
+  /** Where it comes from: a flag, a variable or a path. */
+  readonly from: string;
+  readonly notes: readonly string[];
+}
+
+/** The token that every request must carry: `--token`, `--token-file`, VIS_TOKEN, `server.tokenFile`, else one that is
+ * made once and kept in `$VIS_HOME/server-token`, which only its owner may read. Throws `ConfigError` for one that could
+ * be guessed or not be sent. */
+export async function serverToken(
+  { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
+  { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
+): Promise<ServerToken> {
+  if (token !== undefined) return told(token, "--token");
+  if (tokenFile === undefined && env["VIS_TOKEN"]) return told(env["VIS_TOKEN"], "VIS_TOKEN");
+  const named = tokenFile ?? settings.config.server.tokenFile;
+  if (named) return await fromFile(resolve(named));
+  if (settings.home === null) {
+    throw new ConfigError("Cannot keep a token: there is no home folder, use --token-file or VIS_TOKEN");
+  }
+  return await fromFile(join(settings.home, "server-token"));
+}
+
+function told(token: string, from: string): ServerToken {
+  if (!/^[\x21-\x7e]{16,512}$/.test(token)) {
+    throw new ConfigError(`Cannot use the token of ${from}: it must have 16 to 512 visible ASCII characters`);
+  }
+  return { token, from, notes: [] };
+}
+
+async function fromFile(path: string): Promise<ServerToken> {
+  try {
+    return await read(path);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    if (!(error instanceof Deno.errors.NotFound)) throw unusable(path, error);
+  }
+  return await make(path);
+}
+
+/** Whole under its name at once: another start reads all of it or makes its own. */
+async function make(path: string): Promise<ServerToken> {
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    const token = randomBytes(32).toString("base64url");
+    await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await Deno.writeTextFile(draft, `${token}\n`, { createNew: true, mode: 0o600 });
+    await Deno.link(draft, path);
+    return { token, from: path, notes: [] };
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return await read(path); // another start was faster
+    throw unusable(path, error);
+  } finally {
+    await Deno.remove(draft).catch(() => {});
+  }
+}
+
+async function read(path: string): Promise<ServerToken> {
+  const text = await Deno.readTextFile(path);
+  const { mode } = await Deno.stat(path);
+  const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
+  const notes = isOpen ? [`${path} can be read by others: chmod 600 it`] : [];
+  return { ...told(text.trim(), path), notes };
+}
+
+function unusable(path: string, error: unknown): ConfigError {
+  return new ConfigError(`Cannot use token file ${path}: ${fileFault(error)}; --token-file or VIS_TOKEN gives another`);
+}

@@ -1,0 +1,46 @@
+import { resolve } from "node:path";
+import type { ServeRequest } from "../../channels/channel.ts";
+import { oneToken } from "../../channels/http/auth/one_token.ts";
+import type { TokenSource } from "../../channels/http/auth/token_grant.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { createLog } from "../../logging/log.ts";
+import { serverToken } from "./server_token.ts";
+import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
+
+export interface ServerTokens {
+  readonly source: TokenSource;
+  /** Null where there is a list of them. */
+  readonly token: string | null;
+  /** Where they come from. */
+  readonly from: string;
+  readonly notes: readonly string[];
+}
+
+/** The list of `--tokens` or `server.tokensFile`, else the one token of `serverToken`. Throws `ConfigError` for those that
+ * cannot be used, `UsageError` for both at once. */
+export async function serverTokens(
+  request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
+  { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
+): Promise<ServerTokens> {
+  const { server } = settings.config;
+  const isOne = request.token !== undefined || request.tokenFile !== undefined;
+  if (isOne && request.tokens !== undefined) {
+    throw new UsageError("Cannot use --tokens together with --token or --token-file: choose one");
+  }
+  const named = request.tokens ?? (isOne ? null : server.tokensFile);
+  if (named === null) {
+    const { token, ...rest } = await serverToken(request, { env, settings });
+    return { ...rest, token, source: oneToken(token, server.quota) };
+  }
+  const { TokenList } = await import("./token_list.ts");
+  const path = resolve(named);
+  const list = await TokenList.open(path, { quota: server.quota, now: Date.now, log: createLog("http") });
+  const open = await readableByOthers(path) ? [`${path} can be read by others: chmod 600 it`] : [];
+  const unused = env["VIS_TOKEN"] ? [`VIS_TOKEN is not used: tokens come from ${path}`] : [];
+  return { source: list, token: null, from: path, notes: [...open, ...unused] };
+}
+
+async function readableByOthers(path: string): Promise<boolean> {
+  const { mode } = await Deno.stat(path);
+  return Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
+}

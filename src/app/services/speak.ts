@@ -1,0 +1,31 @@
+import type { OpenRequest, Peer, Session, SpeakRequest, VersionFacts } from "../../channels/channel.ts";
+import { createLog } from "../../logging/log.ts";
+import type { SessionParts } from "../session/open_session.ts";
+import { openTraced } from "../session/open_traced.ts";
+import { readSettings } from "../settings/settings.ts";
+
+type Parts = SessionParts & { readonly version: VersionFacts };
+
+/** Vis behind a protocol on stdin and stdout. Throws `ConfigError`, `UsageError` and `StoreError`; nothing is open
+ * then. */
+export async function speak({ protocol, ...request }: SpeakRequest, { version, ...parts }: Parts): Promise<Peer> {
+  const streams = { readable: Deno.stdin.readable, writable: Deno.stdout.writable };
+  const open = (asked: Pick<OpenRequest, "cwd" | "mcpServers">): Promise<Session> =>
+    openTraced({ ...request, ...asked }, { ...parts, version: version.vis });
+  if (protocol === "acp") {
+    const { serveAcp } = await import("../../channels/acp/serve_acp.ts");
+    await readSettings(request, parts.env, parts); // what cannot be used is said before the editor asks for a session
+    return serveAcp({ open, version: version.vis }, streams);
+  }
+  const { serveMcp } = await import("../../channels/mcp/serve_mcp.ts");
+  const session = await open({});
+  const { conversations, workspace } = session;
+  const peer = serveMcp({ conversations, workspace, version: version.vis, log: createLog(protocol) }, streams);
+  return {
+    ended: peer.ended,
+    close: async () => {
+      await peer.close();
+      await session.close();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { messageOf } from "../../domain/kit/message_of.ts";
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Quota, TokenGrant, TokenSource } from "../../channels/http/auth/token_grant.ts";
+import { parseJsonc } from "../../config/parse_jsonc.ts";
+import { ConfigError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
+import type { Log } from "../../logging/log.ts";
+
+/** How long a list is taken for current. */
+const LOOK_AGAIN_MS = 1_000;
+const MAX_TOKENS = 1_000;
+
+const limit = z.number().positive().nullable();
+
+const Entry = z.strictObject({
+  name: z.string().regex(/^[\w.@-]{1,64}$/, "It must have 1 to 64 letters, digits and _ . @ -"),
+  token: z.union([
+    z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    z.string().regex(/^(?!sha256:)[\x21-\x7e]{16,512}$/),
+  ], { error: "It must have 16 to 512 visible ASCII characters, or be sha256: and the 64 digits of its hash" }),
+  scope: z.enum(["read", "write", "admin"]).default("write"),
+  expires: z.iso.datetime({ offset: true }).nullable().default(null),
+  queriesPerDay: limit.optional(),
+  costUsdPerDay: limit.optional(),
+  concurrent: limit.optional(),
+});
+
+const List = z.strictObject({ tokens: z.array(Entry).min(1).max(MAX_TOKENS) });
+
+interface Loaded {
+  readonly grants: readonly TokenGrant[];
+  readonly stamp: string;
+}
+
+export interface TokenListOptions {
+  /** Of tokens that name none. */
+  readonly quota: Quota;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** The tokens of a file. It is read again when it has changed; one that cannot be used any more leaves the tokens before
+ * it in force, and the log says so at each look. */
+export class TokenList implements TokenSource {
+  readonly #path: string;
+  readonly #options: TokenListOptions;
+  #loaded: Loaded;
+  #lookedAt: number;
+  #looking: Promise<void> | null = null;
+
+  /** Of a file that was read by `open`. */
+  constructor(path: string, { options, loaded }: { readonly options: TokenListOptions; readonly loaded: Loaded }) {
+    this.#path = path;
+    this.#options = options;
+    this.#loaded = loaded;
+    this.#lookedAt = options.now();
+  }
+
+  /** Throws `ConfigError` for a file that cannot be used. */
+  static async open(path: string, options: TokenListOptions): Promise<TokenList> {
+    return new TokenList(path, { options, loaded: await load(path, options) });
+  }
+
+  async grants(): Promise<readonly TokenGrant[]> {
+    const now = this.#options.now();
+    if (now >= this.#lookedAt && now < this.#lookedAt + LOOK_AGAIN_MS) return this.#loaded.grants;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+      this.#lookedAt = this.#options.now();
+    });
+    await this.#looking;
+    return this.#loaded.grants;
+  }
+
+  async #look(): Promise<void> {
+    try {
+      if (await stampOf(this.#path) === this.#loaded.stamp) return;
+      this.#loaded = await load(this.#path, this.#options);
+      this.#options.log.info("tokens_loaded", { tokens: this.#loaded.grants.length });
+    } catch (error) {
+      this.#options.log.error("tokens_not_loaded", { error: messageOf(error) });
+    }
+  }
+}
+
+async function load(path: string, { quota }: TokenListOptions): Promise<Loaded> {
+  try {
+    // Before the text: what is written in between is read at the next look.
+    const stamp = await stampOf(path);
+    return { stamp, grants: grantsOf(path, { value: parse(path, await Deno.readTextFile(path)), quota }) };
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw unusable(path, fileFault(error));
+  }
+}
+
+function unusable(path: string, why: string): ConfigError {
+  return new ConfigError(`Cannot use tokens of ${path}: ${why}`);
+}
+
+async function stampOf(path: string): Promise<string> {
+  const { mtime, size, ino } = await Deno.stat(path);
+  return `${mtime?.getTime()} ${size} ${ino}`;
+}
+
+/** What is wrong is told by its place: an error never holds a token. */
+function grantsOf(
+  file: string,
+  { value, quota }: { readonly value: unknown; readonly quota: Quota },
+): readonly TokenGrant[] {
+  const parsed = List.safeParse(value);
+  if (!parsed.success) {
+    const { path = [], message } = parsed.error.issues[0] ?? { message: "it is wrong" };
+    throw unusable(file, `${path.join(".") || "the file"}: ${message}`);
+  }
+  const grants = parsed.data.tokens.map(({ name, token, scope, expires, ...own }) => ({
+    name,
+    digest: digestOf(token),
+    scope,
+    expiresAt: expires === null ? null : Date.parse(expires),
+    quota: {
+      queriesPerDay: own.queriesPerDay === undefined ? quota.queriesPerDay : own.queriesPerDay,
+      costUsdPerDay: own.costUsdPerDay === undefined ? quota.costUsdPerDay : own.costUsdPerDay,
+      concurrent: own.concurrent === undefined ? quota.concurrent : own.concurrent,
+    },
+  }));
+  const twice = grants.findIndex(({ name }, at) => grants.findIndex((one) => one.name === name) !== at);
+  if (twice >= 0) throw unusable(file, `tokens.${twice}.name: another one is named ${grants[twice]?.name}`);
+  return grants;
+}
+
+function parse(path: string, text: string): unknown {
+  try {
+    return parseJsonc({ path, text });
+  } catch {
+    throw unusable(path, "it is no JSON"); // the parser's own words would show a part of the text
+  }
+}
+
+function digestOf(token: string): Uint8Array {
+  const hash = /^sha256:([0-9a-f]{64})$/.exec(token)?.[1];
+  return hash === undefined ? createHash("sha256").update(token).digest() : Buffer.from(hash, "hex");
+}

@@ -1,0 +1,161 @@
+import { resolve } from "node:path";
+import type { OpenRequest, Session } from "../../channels/channel.ts";
+import type { ConversationParts } from "../../conversation/conversation_parts.ts";
+import { Conversations } from "../../conversation/conversations.ts";
+import { ConfigError } from "../../domain/errors.ts";
+import { Playback } from "../../domain/records/playback.ts";
+import { createLog } from "../../logging/log.ts";
+import type { Store } from "../../persistence/store/store.ts";
+import { DEFAULT_CAPS } from "../../prompt/context/context_parts.ts";
+import { Router } from "../../providers/router/router.ts";
+import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
+import type { Sandbox, SandboxLimits, SandboxOptions } from "../../sandbox/sandbox.ts";
+import { missingWalls } from "../../sandbox/missing_walls.ts";
+import { tryWorkFolder } from "../../sandbox/launch/try_work_folder.ts";
+import { buildRouter } from "../providers/build_router.ts";
+import { openLoggedStore } from "./open_logged_store.ts";
+import { checkLeftOut } from "../extensions/check_left_out.ts";
+import { commandWall } from "./command_wall.ts";
+import { extensionSource } from "../extensions/extension_source.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
+import type { Telemetry } from "../otel/telemetry.ts";
+import { PROCESS_LIMITS } from "./process_limits.ts";
+import { isAlive, ownSession } from "./process_owner.ts";
+import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
+
+const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
+
+export interface SessionParts extends ShippedParts {
+  readonly env: EnvironmentVariables;
+  /** Traces of everything that the session does; whoever opened it closes it after the session. */
+  readonly telemetry?: Telemetry | null;
+}
+
+/** Builds everything one channel needs, in order, and closes it in reverse. */
+export async function openSession(request: OpenRequest, { env, telemetry, ...parts }: SessionParts): Promise<Session> {
+  PROCESS_LIMITS.hold();
+  const { locked } = request;
+  const settings = await readSettings(request, env, parts);
+  await checkLeftOut(request.noExtension ?? [], { settings, parts });
+  const { live, idleMs } = settings.config.sandbox;
+  let store: Store | null = null;
+  try {
+    const router = await routerFor(request, { settings, telemetry });
+    store = await openLoggedStore({ path: settings.database, isAlive });
+    const swept = await store.sweepLost(isAlive);
+    const extensions = await extensionsOf(request, { settings, parts });
+    const own = ownSession();
+    const where = { ...settings, readOnly: locked?.writable === false };
+    const conversations = await conversationsOf(telemetry, {
+      store,
+      registry: extensions.source,
+      router,
+      log: createLog("conversation"),
+      openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
+      trySandbox: tryWorkFolder,
+      ...(locked ? {} : { spawn: commandWall(settings, { env, parts }) }),
+      now: Date.now,
+      owner: own.owner,
+      children: { live, idleMs },
+      settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
+    });
+    return {
+      conversations,
+      workspace: settings.workspace,
+      provider: router.current().provider.name,
+      model: router.current().model,
+      database: settings.database,
+      swept,
+      notes: [...router.notes, ...extensions.notes],
+      close: async () => {
+        await conversations.closeAll();
+        await store?.close();
+        own.close();
+      },
+    };
+  } catch (error) {
+    await store?.close();
+    throw error;
+  }
+}
+
+async function extensionsOf(
+  { extensionHome, extension = [], mcpServers }: OpenRequest,
+  { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
+): ReturnType<typeof extensionSource> {
+  const offered = mcpServers && Object.keys(mcpServers).length > 0 ? { mcpServers } : {};
+  const paths = extension.map((path) => resolve(path));
+  return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
+}
+
+/** What traces needs is loaded where they are wanted alone. */
+async function conversationsOf(telemetry: Telemetry | null = null, parts: ConversationParts): Promise<Conversations> {
+  if (!telemetry) return new Conversations(parts);
+  const { tracedConversations } = await import("../otel/traced_conversations.ts");
+  return tracedConversations(parts, telemetry.tracer);
+}
+
+async function routerFor(
+  { browse = false, playback }: OpenRequest,
+  { settings, telemetry }: { readonly settings: Settings; readonly telemetry: Telemetry | null | undefined },
+): Promise<Router> {
+  if (!browse && !playback) {
+    if (!telemetry) return await buildRouter(settings);
+    const { tracedProvider } = await import("../otel/traced_provider.ts");
+    return await buildRouter(settings, { wrap: (provider) => tracedProvider(provider, telemetry.tracer) });
+  }
+  const { replayProvider } = await import("../../providers/replay.ts");
+  const provider = replayProvider(playback ?? new Playback(NOTHING_RECORDED));
+  return new Router({ routes: [{ provider, model: provider.defaultModel }] });
+}
+
+function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
+  return {
+    memoryBytes: sandbox.memoryMiB * 1024 * 1024,
+    outputBytes: 1024 * 1024,
+    graceMs: 500,
+    previewChars: context.previewChars,
+  };
+}
+
+/** A confined child within the configured limits; throws `ConfigError` when a required wall
+ * does not hold, and where an extension asks for more than may be granted. */
+export async function startSandbox(
+  options: Omit<SandboxOptions, "limits">,
+  { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },
+): Promise<Sandbox> {
+  const { write } = options.grants;
+  if (readOnly && write.length > 0) {
+    throw new ConfigError(`Cannot run blocks: an extension asks to write ${write[0]}, and nothing may be written`);
+  }
+  const limited: SandboxOptions = { ...options, launcher: config.sandbox.launcher, limits: limitsOf(config) };
+  const sandbox = await openSandbox(limited);
+  const missing = missingWalls(sandbox.walls, config.sandbox.require);
+  if (missing.length === 0) return sandbox;
+  await sandbox.close();
+  const why = sandbox.walls.failed.length > 0 ? ` (${sandbox.walls.failed.join("; ")})` : "";
+  throw new ConfigError(`Cannot run blocks: sandbox.require names walls that do not hold: ${missing.join(", ")}${why}`);
+}
+
+function querySettings({ config, workspace, home }: Settings, env: EnvironmentVariables) {
+  const { iterations, ceiling, costUsd, tokens, wallMs, subcalls, depth } = config.budget;
+  const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
+  return {
+    budget: iterations,
+    ceiling,
+    limits: { costUsd, tokens, wallMs, subcalls },
+    depth,
+    deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
+    caps: { ...DEFAULT_CAPS, ...config.context },
+    autoForgetAfter: config.autoForget.afterQueries,
+    titleModel: config.title.model,
+    instructions: "",
+    machine: {
+      cwd: workspace,
+      platform: `${Deno.build.os} ${Deno.build.arch}`,
+      home: env["HOME"] ?? home ?? "",
+      user: env["USER"] ?? env["USERNAME"] ?? "",
+      shell: env["SHELL"] ?? "",
+    },
+  };
+}

@@ -1,0 +1,237 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { ConfigAdmin, OpenRequest } from "../../channels/channel.ts";
+import { removeFromJsonc, setInJsonc } from "../../config/edit_jsonc.ts";
+import { fileLayer } from "../../config/file_layer.ts";
+import { type ConfigFile, type ConfigLayer, valueAt } from "../../config/layers.ts";
+import { parseJsonc } from "../../config/parse_jsonc.ts";
+import { refusedKeys } from "../../config/refused_keys.ts";
+import { isSecret, maskSecrets } from "../../config/secrets.ts";
+import { configJsonSchema, type ConfigSetting, settingList, settingOf } from "../../config/setting_list.ts";
+import type { SettingsSections } from "../../config/settings_sections.ts";
+import { ConfigError, SettingError, UsageError } from "../../domain/errors.ts";
+import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import { nearestName } from "../../domain/kit/nearest_name.ts";
+import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/reports/setting_facts.ts";
+import { ConfigTrust } from "./config_trust.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
+import { settingsSectionsOf } from "./settings_sections_of.ts";
+import {
+  type EnvironmentVariables,
+  findProjectConfig,
+  readConfigFile,
+  readSettings,
+  realFolder,
+  visHome,
+} from "./settings.ts";
+import { writeConfigFile } from "./write_config_file.ts";
+
+interface Places {
+  readonly home: string | null;
+  readonly workspace: string;
+}
+
+type ConfigParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: EnvironmentVariables };
+
+/** What `vis config` does. */
+export class AppConfigAdmin implements ConfigAdmin {
+  readonly #request: OpenRequest;
+  readonly #parts: ConfigParts;
+  readonly #places: Places;
+  /** What extensions own. */
+  readonly #sections: SettingsSections;
+
+  constructor(request: OpenRequest, { parts, places }: { readonly parts: ConfigParts; readonly places: Places }) {
+    this.#request = request;
+    this.#parts = parts;
+    this.#places = places;
+    this.#sections = settingsSectionsOf(parts);
+  }
+
+  static async open(
+    request: OpenRequest,
+    parts: ConfigParts,
+  ): Promise<AppConfigAdmin> {
+    const places = { home: visHome(parts.env), workspace: await realFolder(request.cwd ?? Deno.cwd()) };
+    return new AppConfigAdmin(request, { parts, places });
+  }
+
+  path({ project }: { readonly project: boolean }): string {
+    const { home, workspace } = this.#places;
+    if (project) return join(workspace, ".vis", "config.jsonc");
+    if (home === null) throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+    return join(home, "config.jsonc");
+  }
+
+  async list({ all }: { readonly all: boolean }): Promise<readonly SettingFacts[]> {
+    const [keys, layers] = await Promise.all([this.keys(), this.#layers()]);
+    const facts = keys.map((one) => this.#factsOf(one, layers));
+    return facts.filter(({ layer }) => all || layer !== "default");
+  }
+
+  async explain(key: string): Promise<SettingFacts> {
+    return this.#factsOf(await this.#known(key, "show"), await this.#layers());
+  }
+
+  async schema(): Promise<object> {
+    return await configJsonSchema(this.#sections);
+  }
+
+  async keys(): Promise<readonly ConfigSetting[]> {
+    const sections = this.#sections;
+    const all = settingList(await this.schema());
+    return all.filter(({ key }) => !key.includes("[]") && sections.spellings(key)[0] === key);
+  }
+
+  async set(
+    key: string,
+    { words, project }: { readonly words: readonly string[]; readonly project: boolean },
+  ): Promise<SettingChange> {
+    refuseSecret(key, words);
+    const setting = await this.#known(key, "set");
+    const path = this.path({ project });
+    const before = (await readConfigFile(path))?.text ?? "";
+    const file = { path, text: before };
+    if (before.trim() !== "") parseJsonc(file);
+    const { text, value } = await this.#fitting(setting, { file, words, project });
+    if (text !== before) await writeConfigFile(path, { text, follow: !project });
+    return { key, path, value, changed: text !== before, overruled: await this.#overruled(key, project) };
+  }
+
+  async unset(key: string, { project }: { readonly project: boolean }): Promise<SettingChange> {
+    const path = this.path({ project });
+    const file = await readConfigFile(path);
+    const values = file === null || file.text.trim() === "" ? {} : parseJsonc(file);
+    const at = this.#sections.path(key);
+    if (valueAt(values, at) === undefined) await this.#known(key, "unset");
+    const before = file?.text ?? "";
+    const text = removeFromJsonc(before, at);
+    if (text !== before) await writeConfigFile(path, { text, follow: !project });
+    return { key, path, value: null, changed: text !== before, overruled: "" };
+  }
+
+  async trustable(): Promise<ConfigTrustFacts | null> {
+    const file = await findProjectConfig(this.#places);
+    if (file === null) return null;
+    const values = parseJsonc(file);
+    const keys = refusedKeys(values, this.#sections.projectKeys).map((key) => ({
+      key,
+      value: maskSecrets(lastOf(key), valueAt(values, key.split("."))),
+    }));
+    const sha256 = createHash("sha256").update(file.text).digest("hex");
+    return { path: file.path, sha256, trusted: await file.trusted(), keys };
+  }
+
+  async trust({ path, sha256 }: ConfigTrustFacts): Promise<void> {
+    const file = await findProjectConfig(this.#places);
+    if (file === null || createHash("sha256").update(file.text).digest("hex") !== sha256) {
+      throw new UsageError(`Cannot trust ${path}: it was changed while it was shown`);
+    }
+    await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) }, this.#sections);
+    await new ConfigTrust(this.#places.home).add(file);
+  }
+
+  async distrust(path: string): Promise<boolean> {
+    return await new ConfigTrust(this.#places.home).remove(path);
+  }
+
+  async #layers(): Promise<readonly ConfigLayer[]> {
+    const { layers } = await readSettings({ ...this.#request, db: ":memory:" }, this.#parts.env, this.#parts);
+    return [await this.#sections.defaults(), ...layers];
+  }
+
+  /** The setting of a key; throws `UsageError` that names the one that was probably meant. */
+  async #known(key: string, action: string): Promise<ConfigSetting> {
+    const schema = await this.schema();
+    const setting = settingOf(this.#sections.path(key), schema);
+    if (setting !== null) return setting;
+    const near = nearestName(key, settingList(schema).map((one) => one.key));
+    const hint = near === null ? "vis config list --all shows them" : `is ${near} meant`;
+    throw new UsageError(`Cannot ${action} ${key}: there is no such key; ${hint}`);
+  }
+
+  #factsOf({ key, doc, type }: ConfigSetting, layers: readonly ConfigLayer[]): SettingFacts {
+    const sections = this.#sections;
+    const places = sections.spellings(key).map((one) => sections.path(one));
+    const show = (value: unknown): unknown => maskSecrets(lastOf(key), value);
+    // The defaults of sections would fill the section of all sections.
+    const asked = key === "extensions" || key === "extensions.config" ? layers.slice(1) : layers;
+    const said = asked.flatMap(({ layer, values, where }) =>
+      places.flatMap((place) => {
+        const value = valueAt(values, place);
+        return value === undefined ? [] : [{ layer, where: where(key), value: show(value) }];
+      })
+    );
+    const top = said.at(-1);
+    const project = sections.projectKeys.some((one) => key === one || key.startsWith(`${one}.`));
+    const value = show(valueAt(sections.merged(asked), places.at(-1) ?? [])) ?? null;
+    return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
+  }
+
+  /** The first reading of the words that the setting can take, in the file. Throws `UsageError` where none can be. */
+  async #fitting(
+    setting: ConfigSetting,
+    { file, words, project }: {
+      readonly file: ConfigFile;
+      readonly words: readonly string[];
+      readonly project: boolean;
+    },
+  ): Promise<{ readonly text: string; readonly value: unknown }> {
+    const { key } = setting;
+    let problem: Error | null = null;
+    for (const value of readings(setting, words)) {
+      if (isSecret(lastOf(key), value)) throw secretRefused(key);
+      try {
+        const text = setInJsonc(file.text, { path: this.#sections.path(key), value });
+        const changed = { path: file.path, text };
+        const owner = { trusted: () => Promise.resolve(false), userPath: this.#userPath() };
+        await fileLayer(project ? "project" : "user", project ? { ...changed, ...owner } : changed, this.#sections);
+        return { text, value };
+      } catch (error) {
+        if (!(error instanceof ConfigError) && !(error instanceof RangeError)) throw error;
+        problem ??= error;
+      }
+    }
+    const why = problem instanceof SettingError ? [problem.why, problem.advice] : [problem?.message];
+    const takes = problem instanceof SettingError && problem.code === "untrusted" ? "" : ` (it takes ${setting.type})`;
+    throw new UsageError(`Cannot set ${key}: ${why.filter(Boolean).join("; ")}${takes}`);
+  }
+
+  #userPath(): string | null {
+    return this.#places.home === null ? null : this.path({ project: false });
+  }
+
+  /** Whoever wins over the file that was written. Nobody can say where another file cannot be used. */
+  async #overruled(key: string, project: boolean): Promise<string> {
+    try {
+      const { layers, layer } = await this.explain(key);
+      const own = project ? "project" : "user";
+      return layer === own || layer === "default" ? "" : layers.at(-1)?.where ?? "";
+    } catch (error) {
+      if (error instanceof ConfigError) return "";
+      throw error;
+    }
+  }
+}
+
+/** Words as JSON where they are JSON, and as text; a list from several words or one. */
+function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
+  const [word = ""] = words;
+  const read = jsonOrUndefined(word);
+  const plain = words.length > 1 ? [] : [...read === undefined ? [] : [read], word];
+  return isList ? [...Array.isArray(read) ? plain : [], [...words]] : plain.length > 0 ? plain : [words.join(" ")];
+}
+
+function refuseSecret(key: string, words: readonly string[]): void {
+  if (words.some((word) => isSecret(lastOf(key), word))) throw secretRefused(key);
+}
+
+function secretRefused(key: string): UsageError {
+  return new UsageError(
+    `Cannot keep a secret in a file of settings: ${key}; vis auth login PROVIDER keeps keys where only you read them`,
+  );
+}
+
+function lastOf(key: string): string {
+  return key.split(".").at(-1) ?? key;
+}

@@ -1,0 +1,91 @@
+import { join, resolve } from "node:path";
+import type { OpenRequest } from "../../channels/channel.ts";
+import type { ConfigFile, ProjectFile } from "../../config/layers.ts";
+import { loadConfig, type LoadedConfig } from "../../config/load.ts";
+import { ConfigError, UsageError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
+import { settingsSectionsOf } from "./settings_sections_of.ts";
+
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
+
+/** Where things are and how they are set, from flags, environment and file. */
+export interface Settings extends LoadedConfig {
+  /** Null where the machine names no home folder: then the database must be named. */
+  readonly home: string | null;
+  readonly database: string;
+  /** Real path. */
+  readonly workspace: string;
+  /** The profile that asks for every wall, where it was asked for. */
+  readonly locked?: OpenRequest["locked"];
+}
+
+/** Throws `ConfigError` for settings and `UsageError` for a workspace that cannot be used. */
+export async function readSettings(
+  request: OpenRequest,
+  env: EnvironmentVariables,
+  parts: Pick<ShippedParts, "described" | "settings">,
+): Promise<Settings> {
+  const home = visHome(env);
+  const workspace = await realFolder(request.cwd ?? Deno.cwd());
+  const [file, project] = await Promise.all([
+    home === null ? null : readConfigFile(join(home, "config.jsonc")),
+    request.locked ? null : findProjectConfig({ home, workspace }),
+  ]);
+  const loaded = await loadConfig({ file, project, env, flags: request, sections: settingsSectionsOf(parts) });
+  const told = request.db ?? env["VIS_DB"];
+  const database = told === ":memory:" ? told : told ? resolve(told) : home && join(home, "vis.db");
+  if (database === null) {
+    throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+  }
+  const settings = { ...loaded, home, database, workspace, locked: request.locked };
+  return request.locked ? (await import("./lock_settings.ts")).lockSettings(settings, parts) : settings;
+}
+
+/** `$VIS_HOME`, or what stands for it. */
+export function visHome(env: EnvironmentVariables, os: typeof Deno.build.os = Deno.build.os): string | null {
+  if (env["VIS_HOME"]) return resolve(env["VIS_HOME"]);
+  const appData = os === "windows" ? env["APPDATA"] : undefined;
+  if (appData) return join(appData, "vis");
+  const home = env["HOME"] ?? env["USERPROFILE"];
+  return home ? join(home, ".vis") : null;
+}
+
+export async function readConfigFile(path: string): Promise<ConfigFile | null> {
+  try {
+    return { path, text: await Deno.readTextFile(path) };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`, {
+      code: "access",
+      advice: "make it a file that Vis may read",
+      cause: error,
+    });
+  }
+}
+
+/** Null where there is none, and where the workspace is the folder that the home is in. */
+export async function findProjectConfig(
+  { home, workspace }: Pick<Settings, "home" | "workspace">,
+): Promise<ProjectFile | null> {
+  const folder = join(workspace, ".vis");
+  if (folder === home || home !== null && folder === await Deno.realPath(home).catch(() => home)) return null;
+  const file = await readConfigFile(join(folder, "config.jsonc"));
+  if (file === null) return null;
+  const trusted = async (): Promise<boolean> => {
+    const { ConfigTrust } = await import("./config_trust.ts");
+    return await new ConfigTrust(home).has(file);
+  };
+  return { ...file, trusted, userPath: home === null ? null : join(home, "config.jsonc") };
+}
+
+/** Throws `UsageError` for what is no folder. */
+export async function realFolder(path: string): Promise<string> {
+  try {
+    const real = await Deno.realPath(path);
+    if ((await Deno.stat(real)).isDirectory) return real;
+  } catch {
+    throw new UsageError(`Cannot use workspace: ${path} does not exist`);
+  }
+  throw new UsageError(`Cannot use workspace: ${path} is not a folder`);
+}

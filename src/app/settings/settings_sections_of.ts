@@ -1,0 +1,16 @@
+import { SettingsSections } from "../../config/settings_sections.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
+
+/** What the shipped extensions own of the configuration. */
+export function settingsSectionsOf(
+  { described, settings = {} }: Pick<ShippedParts, "described" | "settings">,
+): SettingsSections {
+  return new SettingsSections(
+    Object.entries(settings).flatMap(([name, load]) => {
+      const one = described[name];
+      if (!one?.settings) return [];
+      const { section = null, project } = one.settings;
+      return [{ namespace: one.namespace, name: section, project, schema: async () => (await load()).default }];
+    }),
+  );
+}

@@ -1,0 +1,185 @@
+import { fstatSync } from "node:fs";
+import type { Io } from "../../channels/channel.ts";
+import { OutputError, UsageError } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/text/file_fault.ts";
+import { OutputQueue } from "./output_queue.ts";
+import { PROCESS_LIMITS } from "../session/process_limits.ts";
+
+const MAX_STDIN_BYTES = 16 << 20;
+/** What a shell reports for a program that ended because nobody read its output. */
+const PIPE_EXIT = 141;
+const LAST_WORDS_MS = 1_000;
+const CANCELLED_EXIT = 130;
+const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM", "SIGHUP"];
+const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
+
+type Target = keyof typeof DESCRIPTORS;
+
+/** The process's own terminal or pipes. Once the reader of stdout has left (`vis run … | head`), what runs is
+ * interrupted as by Ctrl-C and nothing more is written; without a reader of stderr the work continues. Text for a
+ * terminal is written at once, all other in the background: before the process ends, `drained` must have resolved. */
+export class DenoIo implements Io {
+  readonly args: readonly string[];
+  readonly stdinIsTerminal = Deno.stdin.isTerminal();
+  readonly stdoutIsTerminal = Deno.stdout.isTerminal();
+  readonly stderrIsTerminal: boolean;
+  readonly stdoutColor: boolean;
+  readonly stderrColor: boolean;
+  readonly #encoder = new TextEncoder();
+  /** Null for a terminal. */
+  readonly #queues: Readonly<Record<Target, OutputQueue<Target> | null>>;
+  readonly #gone = new Set<Target>();
+  readonly #handlers = new Set<() => void>();
+  #fault: OutputError | null = null;
+  #listening = false;
+  #draining = false;
+  /** A signal came when nothing ran that it could have interrupted. */
+  #unheard = false;
+  #signals = 0;
+
+  /** `dumb`: the terminal cannot take a line away again, so that nothing may stand on it for a moment only. */
+  constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
+    this.args = args;
+    this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
+    this.stdoutColor = !options.noColor && this.stdoutIsTerminal;
+    this.stderrColor = !options.noColor && this.stderrIsTerminal;
+    this.#queues = this.#openQueues();
+  }
+
+  readonly stdout = (text: string): void => this.#write("stdout", text);
+  readonly stderr = (text: string): void => this.#write("stderr", text);
+
+  readonly columns = (): number => {
+    try {
+      return Deno.consoleSize().columns;
+    } catch {
+      return 80;
+    }
+  };
+
+  /** All of stdin. Throws `UsageError` for what is no text, or too much of it to be a request. */
+  async readStdin(): Promise<string> {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const parts: string[] = [];
+    let size = 0;
+    for await (const bytes of Deno.stdin.readable) {
+      size += bytes.length;
+      if (size > MAX_STDIN_BYTES) {
+        throw new UsageError(`Cannot read stdin: it is longer than ${MAX_STDIN_BYTES >> 20} MB, put it into a file`);
+      }
+      parts.push(textOf(() => decoder.decode(bytes, { stream: true })));
+    }
+    return parts.join("") + textOf(() => decoder.decode());
+  }
+
+  async askLine(question: string): Promise<string> {
+    if (!this.stdinIsTerminal) throw new UsageError("Cannot ask: there is no terminal");
+    const { readLine } = await import("./read_line.ts");
+    const onInterrupt = (run: () => void) => this.onInterrupt(run);
+    return await readLine(question, { stdin: Deno.stdin, write: this.stderr, onInterrupt });
+  }
+
+  async askSecret(question: string): Promise<string> {
+    if (!this.stdinIsTerminal) throw new UsageError("Cannot ask for a key: there is no terminal, use --key-stdin");
+    const { readSecret } = await import("./read_secret.ts");
+    return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });
+  }
+
+  /** Throws `ConfigError` where a limit of the process is too low. */
+  onInterrupt(run: () => void): () => void {
+    this.#listen();
+    this.#handlers.add(run);
+    return () => void this.#handlers.delete(run);
+  }
+
+  /** Resolves when all is written, or its reader has left; after a signal that had nothing to interrupt, whoever does not
+   * read is waited for no longer than `LAST_WORDS_MS`. Rejects with `OutputError` where something could not be
+   * written to stdout. */
+  async drained(): Promise<void> {
+    const { stdout, stderr } = this.#queues;
+    this.#draining = true;
+    const timer = this.#unheard ? setTimeout(() => Deno.exit(CANCELLED_EXIT), LAST_WORDS_MS) : undefined;
+    while (stdout?.busy || stderr?.busy) await Promise.all([stdout?.busy, stderr?.busy]);
+    clearTimeout(timer);
+    if (this.#fault) throw this.#fault;
+  }
+
+  /** The process's exit code, where the program would end with `code`. */
+  exitCode(code: number): number {
+    return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
+  }
+
+  /** Listens until the program ends: a signal that comes right after a query must not cut what is still being closed. */
+  #listen(): void {
+    if (this.#listening) return;
+    const { ignoresHangup } = PROCESS_LIMITS.hold();
+    this.#listening = true;
+    for (const signal of SIGNALS.filter((signal) => signal !== "SIGHUP" || !ignoresHangup)) {
+      Deno.addSignalListener(signal, () => this.#signalled(signal));
+    }
+  }
+
+  #signalled(signal: Deno.Signal): void {
+    const isFirst = this.#signals++ === 0;
+    // While draining, everything is done, and only a reader who does not read is waited for. Otherwise the second signal
+    // waits for nothing; but a terminal that is closed may send SIGHUP more than once.
+    if (this.#draining || (!isFirst && signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
+    if (!isFirst) return;
+    this.#unheard = this.#handlers.size === 0;
+    this.#interrupt();
+  }
+
+  #interrupt(): void {
+    for (const run of this.#handlers) run();
+  }
+
+  #openQueues(): Readonly<Record<Target, OutputQueue<Target> | null>> {
+    const queue = (): OutputQueue<Target> =>
+      new OutputQueue({
+        write: (target, bytes) => Deno[target].write(bytes),
+        failed: (target, error) => this.#leave(target, error),
+      });
+    const stdout = this.stdoutIsTerminal ? null : queue();
+    if (Deno.stderr.isTerminal()) return { stdout, stderr: null };
+    return { stdout, stderr: stdout !== null && isOneFile() ? stdout : queue() };
+  }
+
+  #write(target: Target, text: string): void {
+    if (this.#gone.has(target)) return;
+    const queue = this.#queues[target];
+    if (queue) return queue.add(target, text);
+    const bytes = this.#encoder.encode(text);
+    try {
+      for (let at = 0; at < bytes.length;) at += Deno[target].writeSync(bytes.subarray(at));
+    } catch (error) {
+      this.#leave(target, error);
+    }
+  }
+
+  /** Nobody reads there any more, or it takes no more. */
+  #leave(target: Target, error: unknown): void {
+    if (this.#gone.has(target)) return;
+    this.#gone.add(target);
+    if (target === "stderr") return;
+    // A terminal that is gone fails in its own way.
+    if (!this.stdoutIsTerminal && !(error instanceof Deno.errors.BrokenPipe)) {
+      this.#fault = new OutputError(`Cannot write to stdout: ${fileFault(error)}`);
+      return;
+    }
+    this.#interrupt();
+  }
+}
+
+/** Whether stdout and stderr are the same pipe or file (`2>&1`): what is written to both then keeps its order. */
+function isOneFile(): boolean {
+  const [out, err] = [fstatSync(DESCRIPTORS.stdout), fstatSync(DESCRIPTORS.stderr)];
+  return out.dev === err.dev && out.ino === err.ino;
+}
+
+function textOf(decode: () => string): string {
+  try {
+    return decode();
+  } catch {
+    throw new UsageError("Cannot read stdin as text: it is not UTF-8");
+  }
+}

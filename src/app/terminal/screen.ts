@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import type { Io, ScreenRequest } from "../../channels/channel.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { openSession, type SessionParts } from "../session/open_session.ts";
+import { readSettings, visHome } from "../settings/settings.ts";
+
+/** Where nothing can be kept. */
+const NO_FOLDER = "/dev/null";
+
+/** Vis on the terminal of this process until the user leaves. Resolves with the exit code. Throws `ConfigError`,
+ * `UsageError` and `StoreError` before anything is drawn. */
+export async function screen(
+  { continue: newest, conversation, ...request }: ScreenRequest,
+  { io, ...parts }: SessionParts & { readonly io: Io },
+): Promise<number> {
+  const { env } = parts;
+  if (env["TERM"] === "dumb") throw new UsageError("Cannot show the screen: TERM is dumb (vis run asks without one)");
+  const [{ runScreen }, { OwnTerminal }, { PrefsFile }, session] = await Promise.all([
+    import("../../channels/tui/run_screen.ts"),
+    import("../../channels/tui/own_terminal.ts"),
+    import("../../channels/tui/prefs/prefs.ts"),
+    openSession(request, parts),
+  ]);
+  const home = visHome(env);
+  const { prefs, note } = await PrefsFile.open(join(home ?? NO_FOLDER, "tui.json"));
+  return await runScreen({
+    ...{ io, home, prefs, request },
+    terminal: (gone) => new OwnTerminal(gone),
+    open: (asked) => openSession(asked, parts),
+    providers: async () => {
+      const { AppProviderAdmin } = await import("../providers/provider_admin.ts");
+      return new AppProviderAdmin(await readSettings(request, env, parts));
+    },
+    config: async () => {
+      const { AppConfigAdmin } = await import("../settings/config_admin.ts");
+      return await AppConfigAdmin.open(request, parts);
+    },
+    userHome: env["HOME"] ?? "",
+    color: io.stdoutColor,
+  }, {
+    session: note === "" ? session : { ...session, notes: [...session.notes ?? [], note] },
+    place: { continue: newest, conversation },
+  });
+}

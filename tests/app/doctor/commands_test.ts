@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import * as index from "../../../extensions/index.ts";
+import { diagnoseCommands } from "../../../src/app/doctor/commands.ts";
+import { missing } from "../../processes/_place.ts";
+import { sample } from "../../extension/_sample.ts";
+import { settingsOf } from "../_settings.ts";
+
+const parts = { ...index, env: { PATH: "/usr/local/bin:/usr/bin:/bin" } };
+
+async function diagnose(shell: object, more: Partial<typeof parts> = {}) {
+  const found = await diagnoseCommands(await settingsOf({ config: { shell } }), { parts: { ...parts, ...more } });
+  return new Map(found.map((one) => [one.name, one]));
+}
+
+Deno.test("diagnoseCommands() runs one behind the wall, and asks extensions", { ignore: missing !== "" }, async () => {
+  const off = await diagnose({});
+  assert.deepEqual(off.get("commands"), { name: "commands", state: "ok", found: "run behind their wall", mend: "" });
+  assert.deepEqual(off.get("shell"), { name: "shell", state: "ok", found: "off", mend: "" });
+  assert.match(off.get("git")?.found ?? "", /^git version|Cannot run git/);
+  const on = await diagnose({ enabled: true, network: true, deny: ["curl *"] });
+  assert.equal(on.get("shell")?.found, "on, network TCP to anywhere, rules: 0 allow, 1 deny");
+});
+
+Deno.test("diagnoseCommands() fails where shell is on and nothing can run", { ignore: missing !== "" }, async () => {
+  for (const [enabled, state] of [[true, "fail"], [false, "ok"]] as const) {
+    const found = await diagnose({ enabled, read: ["/no/such/folder"] });
+    assert.deepEqual([found.get("commands")?.state, found.get("shell")?.state], ["warn", state]);
+    assert.match(found.get("commands")?.found ?? "", /\/no\/such\/folder/);
+    assert.notEqual(found.get("commands")?.mend, "");
+    assert.ok(!found.has("git"), "what needs a command says nothing of its own");
+  }
+});
+
+Deno.test("diagnoseCommands() names the extension whose check throws", async () => {
+  const doctor = () => Promise.reject(new Error("no idea"));
+  const shipped = { one: () => Promise.resolve({ default: sample({ namespace: "test.one", doctor }) }) };
+  const found = await diagnose({}, { shipped: shipped as unknown as typeof parts.shipped });
+  assert.equal(found.get("extension: test.one")?.state, "warn");
+  assert.equal(found.get("extension: test.one")?.found, "no idea");
+});

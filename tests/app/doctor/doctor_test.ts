@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { z } from "zod";
+import { sample } from "../../extension/_sample.ts";
+import { doctor } from "../../../src/app/doctor/doctor.ts";
+import type { CheckResult } from "../../../src/channels/channel.ts";
+import { Cancelled, UsageError } from "../../../src/domain/errors.ts";
+import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+
+interface Place {
+  readonly home: string;
+  readonly workspace: string;
+  write(path: string, text: string, mode?: number): Promise<void>;
+  check(env?: Readonly<Record<string, string>>): Promise<Map<string, CheckResult>>;
+}
+
+async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
+  try {
+    const home = join(folder, "home"), workspace = join(folder, "work");
+    await Deno.mkdir(home);
+    await Deno.mkdir(workspace);
+    await Deno.writeTextFile(join(home, "config.jsonc"), '{ "localServers": false }');
+    await work({
+      home,
+      workspace,
+      write: async (path, text, mode = 0o600) => {
+        await Deno.mkdir(join(folder, path, ".."), { recursive: true });
+        await Deno.writeTextFile(join(folder, path), text);
+        await Deno.chmod(join(folder, path), mode);
+      },
+      check: async (env = {}) => {
+        const parts = { env: { VIS_HOME: home, HOME: folder, ...env }, shipped: {}, described: {} };
+        const all = await doctor({ cwd: workspace }, parts);
+        for (const { name, state, mend } of all) assert.equal(state === "ok", mend === "", `${name} has its mend`);
+        return new Map(all.map((one) => [one.name, one]));
+      },
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("doctor() has a mend for what is missing, and no fault where Vis can be used", () =>
+  withPlace(async ({ home, check }) => {
+    const checks = await check();
+    assert.equal(checks.get("configuration")?.found, join(home, "config.jsonc"));
+    assert.deepEqual([checks.get("home")?.found, checks.get("database")?.state], [home, "ok"]);
+    assert.deepEqual([checks.get("provider")?.state, checks.get("extensions")?.state], ["warn", "ok"]);
+    assert.match(checks.get("provider")?.mend ?? "", /vis auth login/);
+    assert.deepEqual((await Array.fromAsync(Deno.readDir(home))).map(({ name }) => name), ["config.jsonc"]);
+  }));
+
+Deno.test("doctor() names the key of a file that cannot be used, and tries the walls all the same", () =>
+  withPlace(async ({ write, check }) => {
+    await write("home/config.jsonc", '{ "modle": "m" }');
+    const own = await check();
+    assert.equal(own.get("configuration")?.state, "fail");
+    assert.match(own.get("configuration")?.mend ?? "", /^vis config unset modle /);
+    assert.ok(own.has("wall: realm"));
+    await write("home/config.jsonc", "{");
+    assert.match((await check()).get("configuration")?.mend ?? "", /JSON with comments/);
+    await write("home/config.jsonc", "{}");
+    await write("work/.vis/config.jsonc", '{ "baseUrl": "http://x" }');
+    assert.match((await check()).get("configuration")?.mend ?? "", /^vis config unset --project baseUrl /);
+  }));
+
+Deno.test("doctor() takes the cause of a fault from its code, whatever its words are", () =>
+  withPlace(async ({ home, write, check }) => {
+    const named = (await check({ VIS_PROVIDER: "a; b" })).get("provider");
+    assert.deepEqual([named?.found.startsWith("Cannot use provider: a; b (there are "), named?.state], [true, "fail"]);
+    assert.equal(named?.mend, "vis providers shows what was found");
+    assert.equal((await check({ VIS_PROVIDER: "opnai" })).get("provider")?.mend, "is openai meant?");
+    const url = (await check({ VIS_BASE_URL: "Cannot read x.jsonc" })).get("configuration");
+    assert.equal(url?.mend, "vis help run lists the variables of the environment");
+    await write("work/.vis/config.jsonc", '{ "model": 3 }');
+    assert.match((await check()).get("configuration")?.mend ?? "", /^vis config unset --project model /);
+    await Deno.remove(join(home, "config.jsonc"));
+    await write("home/config.jsonc/x", "");
+    assert.match((await check()).get("configuration")?.mend ?? "", /^Make it a file that Vis may read/);
+  }));
+
+Deno.test("doctor() finds keys that others can read", () =>
+  withPlace(async ({ home, write, check }) => {
+    await write("home/auth.json", "{}", 0o644);
+    const checks = await check();
+    const { state, mend } = checks.get("auth.json") ?? assert.fail();
+    assert.deepEqual([state, mend], ["fail", `chmod 600 ${join(home, "auth.json")}`]);
+    assert.match(checks.get("provider")?.mend ?? "", /chmod 600/);
+  }));
+
+Deno.test("doctor() has a mend for each fault of a database", () =>
+  withPlace(async ({ write, check }) => {
+    await write("home/vis.db", "no database ".repeat(100));
+    const { state, mend } = (await check()).get("database") ?? assert.fail();
+    assert.equal(state, "fail");
+    assert.match(mend, /vis db restore|--db/);
+  }));
+
+Deno.test("doctor() asks every provider that is configured, without showing a key", () =>
+  withPlace(async ({ write, check }) => {
+    const mock = await startOpenAiMock({ key: "key-4711-4711-4711" });
+    try {
+      const one = { preset: "openai", baseUrl: mock.baseUrl, models: [{ name: "mock-1" }] };
+      const providers = [{ name: "first", keyEnv: "FIRST", ...one }, { name: "second", keyEnv: "SECOND", ...one }, {
+        name: "third",
+        keyEnv: "THIRD",
+        ...one,
+      }];
+      await write("home/config.jsonc", JSON.stringify({ localServers: false, providers }));
+      const checks = await check({ FIRST: "key-4711-4711-4711", SECOND: "wrong-4712-4712-4712" });
+      assert.deepEqual([checks.get("provider")?.state, checks.get("provider")?.found], ["ok", "first mock-1"]);
+      assert.equal(checks.get("provider: second")?.state, "warn");
+      assert.match(checks.get("provider: second")?.mend ?? "", /vis auth login second/);
+      assert.match(checks.get("provider: third")?.mend ?? "", /vis auth login third/);
+      assert.doesNotMatch(JSON.stringify([...checks.values()]), /471[12]/);
+      const broken = await check({ FIRST: "wrong-4712-4712-4712" });
+      assert.equal(broken.get("provider")?.state, "fail");
+    } finally {
+      await mock.close();
+    }
+  }));
+
+Deno.test("doctor() tells of a home and a database that cannot be made", async () => {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
+  try {
+    await Deno.writeTextFile(join(folder, "file"), "");
+    const env = { VIS_HOME: join(folder, "file/home"), VIS_PROVIDER: "demo" };
+    const all = await doctor({ cwd: folder }, { env, shipped: {}, described: {} });
+    for (const name of ["home", "database"]) {
+      const { state, found, mend } = all.find((one) => one.name === name) ?? assert.fail(name);
+      assert.equal(state, "fail");
+      assert.match(found, /file\/home\S*(?: cannot be made)?: a part of its path is not? a? ?folder/);
+      assert.match(mend, /VIS_HOME|VIS_DB/);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("doctor() says why an extension is left out", () =>
+  withPlace(async ({ write, check }) => {
+    await write("home/extensions/bad/vis.json", "{");
+    const { state, mend } = (await check()).get("extension: bad") ?? assert.fail();
+    assert.equal(state, "warn");
+    assert.match(mend, /^vis extensions check .*bad; or leave it out: vis config set extensions\.deny bad$/);
+  }));
+
+Deno.test("doctor() ends at its signal, with a service that does not answer", () =>
+  withPlace(async ({ home, workspace, write }) => {
+    const controller = new AbortController();
+    using silent = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+    const asked = silent.accept();
+    await write("home/config.jsonc", JSON.stringify({ localServers: false }));
+    const env = {
+      VIS_HOME: home,
+      HOME: home,
+      VIS_BASE_URL: `http://127.0.0.1:${silent.addr.port}/v1`,
+      VIS_MODEL: "m",
+    };
+    const running = doctor({ cwd: workspace, signal: controller.signal }, { env, shipped: {}, described: {} });
+    using _connection = await asked;
+    controller.abort();
+    await assert.rejects(running, Cancelled);
+  }));
+
+Deno.test("doctor() refuses a workspace that is none", async () => {
+  const parts = { env: { HOME: "/nowhere" }, shipped: {}, described: {} };
+  await assert.rejects(doctor({ cwd: "/no/such/folder" }, parts), UsageError);
+});
+
+Deno.test("doctor() names the setting of a shipped extension that cannot be used", () =>
+  withPlace(async ({ home, workspace, write }) => {
+    const config = { localServers: false, extensions: { config: { "test.one": { limit: "many" } } } };
+    await write("home/config.jsonc", JSON.stringify(config));
+    const extension = sample({ namespace: "test.one", config: z.strictObject({ limit: z.number() }) });
+    const shipped = { one: () => Promise.resolve({ default: extension }) };
+    const all = await doctor({ cwd: workspace }, { env: { VIS_HOME: home }, shipped, described: {} });
+    const found = all.find(({ name }) => name === "extension: test.one");
+    assert.equal(found?.state, "warn");
+    assert.match(found?.found ?? "", /extensions\.config\.test\.one\.limit/);
+    assert.match(found?.mend ?? "", /vis config explain extensions\.config/);
+  }));

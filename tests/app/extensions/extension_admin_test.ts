@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import * as index from "../../../extensions/index.ts";
+import { join } from "node:path";
+import { AppExtensionAdmin } from "../../../src/app/extensions/extension_admin.ts";
+import { extensionSource } from "../../../src/app/extensions/extension_source.ts";
+import { UsageError } from "../../../src/domain/errors.ts";
+import { fn, z } from "../../../src/extension/spec.ts";
+import { manifestOf, moduleOf, write } from "../../extension/loading/_folders.ts";
+import { sample, twice } from "../../extension/_sample.ts";
+import { settingsOf } from "../_settings.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+
+const say = fn("say", () => "hi", { doc: "Says hi.", args: z.tuple([]), returns: "string" });
+const shipped = { one: () => Promise.resolve({ default: sample({ namespace: "test.one", symbols: [say] }) }) };
+const parts = { shipped, described: {}, env: {} };
+
+async function adminIn(folder: string, config: object = {}) {
+  const [home, workspace] = [join(folder, "home"), join(folder, "ws")];
+  await Deno.mkdir(workspace, { recursive: true });
+  const settings = { ...await settingsOf({ config, home }), workspace };
+  return { admin: new AppExtensionAdmin(settings, parts), settings, home, workspace };
+}
+
+Deno.test("create() writes an extension whose checks hold, add() and remove() make it the user's own", () =>
+  withFolder(async (folder) => {
+    const { admin, home, workspace } = await adminIn(folder);
+    const made = await admin.create("greet");
+    assert.equal(made, join(workspace, "greet"));
+    const checks = await admin.check(made);
+    assert.deepEqual(checks.map(({ ok }) => ok), [true, true, true], JSON.stringify(checks));
+    assert.equal(await admin.add(made, { replace: false }), join(home, "extensions/my.greet"));
+    await assert.rejects(admin.add(made, { replace: false }), /is there already; --force replaces it/);
+    await assert.rejects(
+      admin.add(`${made}-not`, { replace: false }),
+      /^UsageError: Cannot read extension .*-not: there is no such file or folder; npm:/,
+    );
+    await admin.add(made, { replace: true });
+    const listed = await admin.list();
+    assert.deepEqual(listed.map(({ name, place, state }) => `${name} ${place} ${state}`), [
+      "test.one shipped loaded",
+      "my.greet home loaded",
+    ]);
+    assert.match((await admin.show("greet")).text, /greet\.hello\(who/);
+    assert.equal(await admin.remove("my.greet"), join(home, "extensions/my.greet"));
+    await assert.rejects(admin.remove("my.greet"), UsageError);
+    await assert.rejects(admin.create("greet"), UsageError);
+    await assert.rejects(admin.create("../up it"), UsageError);
+    await assert.rejects(admin.show("gone"), /Cannot show gone: there are test\.one/);
+  }));
+
+Deno.test("check() tells what fails, and runs nothing of an untrusted project", () =>
+  withFolder(async (folder) => {
+    const { admin, workspace } = await adminIn(folder);
+    const files = {
+      "vis.json": manifestOf(),
+      "mod.ts": moduleOf(),
+      "checks.json": '[{"call":"a.f","args":[2],"result":5}]',
+    };
+    await write(join(folder, "x"), files);
+    const checks = await admin.check(join(folder, "x"));
+    assert.deepEqual(checks.map(({ ok, found }) => [ok, found]), [[true, "1.0.0"], [false, "it gave 4"]]);
+    const mark = join(folder, "ran");
+    const theirs = await write(join(workspace, ".vis/extensions/x"), {
+      "vis.json": manifestOf(),
+      "mod.ts": moduleOf("", `await Deno.writeTextFile(${JSON.stringify(mark)}, "");`),
+    });
+    assert.match((await admin.check(theirs))[0]?.found ?? "", /it is not trusted/);
+    await assert.rejects(Deno.stat(mark), Deno.errors.NotFound);
+  }));
+
+Deno.test("trust() lets just the shown content load, distrust() ends it", () =>
+  withFolder(async (folder) => {
+    const { admin, workspace } = await adminIn(folder);
+    const path = join(workspace, ".vis/extensions/x");
+    await write(path, { "vis.json": manifestOf({ allow: { read: ["."] } }), "mod.ts": moduleOf() });
+    const state = async () => (await admin.list()).find(({ place }) => place === "project")?.state;
+    assert.equal(await state(), "untrusted");
+    const [shown] = await admin.trustable(null);
+    assert.ok(shown);
+    assert.deepEqual([shown.trusted, shown.extensions[0]?.allow], [false, ["read ."]]);
+    await Deno.writeTextFile(join(path, "more.ts"), "");
+    await assert.rejects(admin.trust(shown), /it was changed while it was shown/);
+    await admin.trust((await admin.trustable(null))[0] ?? assert.fail());
+    assert.equal(await state(), "loaded");
+    assert.equal(await admin.distrust(path), true);
+    assert.equal(await state(), "untrusted");
+  }));
+
+Deno.test("show() names what an extension gives the sandbox by bare names", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    await write(join(home, "extensions/a"), {
+      "vis.json": manifestOf(),
+      "mod.ts": moduleOf('modules: { stats: "./stats.ts" },'),
+      "stats.ts": "export const a: number = 1;",
+    });
+    assert.match((await admin.show("a")).text, /^In the sandbox by bare names: stats$/m);
+    assert.doesNotMatch((await admin.show("one")).text, /bare names/);
+  }));
+
+Deno.test("extensionSource() notes what is left out, and fails for what was named", () =>
+  withFolder(async (folder) => {
+    const { settings, home } = await adminIn(folder);
+    await write(join(home, "extensions/bad"), { "vis.json": "{" });
+    const good = await write(join(folder, "good"), { "vis.json": manifestOf(), "mod.ts": moduleOf() });
+    const { source, notes } = await extensionSource(settings, parts, { paths: [good] });
+    assert.equal(notes.length, 1);
+    assert.match(notes[0] ?? "", /Cannot load bad: .*vis\.json/);
+    const view = { envId: "e", conversationId: "c", depth: 0, workspace: folder };
+    assert.deepEqual((await source.activate(view)).functions, ["one.say", "a.f"]);
+    const gone = extensionSource(settings, parts, { paths: [join(folder, "gone")] });
+    await assert.rejects(gone, /^ConfigError: Cannot load gone: .* no such file or folder; vis extensions check /);
+  }));
+
+Deno.test("extensionSource() allows and denies described extensions without loading them", () =>
+  withFolder(async (folder) => {
+    const grants = { net: [], read: [], write: [], env: [] };
+    const facts = { version: "1.0.0", constants: {}, grants, globals: [], block: "", docs: {} };
+    const described = {
+      one: { ...facts, namespace: "test.one", functions: ["one.a"] },
+      two: { ...facts, namespace: "test.two", functions: ["two.a"], requires: ["test.one"] },
+    };
+    const never = { one: () => assert.fail(), two: () => assert.fail() };
+    const functions = async (extensions: object) => {
+      const { settings } = await adminIn(folder, { extensions });
+      const { source } = await extensionSource(settings, { shipped: never, described });
+      return (await source.activate({ envId: "e", conversationId: "c", depth: 0, workspace: folder })).functions;
+    };
+    assert.deepEqual(await functions({}), ["one.a", "two.a"]);
+    assert.deepEqual(await functions({ allow: ["one"] }), ["one.a"]);
+    assert.deepEqual(await functions({ deny: ["test.two"] }), ["one.a"]);
+    assert.deepEqual(await functions({ allow: [] }), []);
+  }));
+
+Deno.test("extensionSource() gives modules of shipped extensions before and after they are loaded", () =>
+  withFolder(async (folder) => {
+    const grants = { net: [], read: [], write: [], env: [] };
+    const facts = { version: "1.0.0", constants: {}, grants, globals: [], block: "", docs: {} };
+    const described = { one: { ...facts, namespace: "test.one", functions: ["one.twice"] } };
+    const extension = sample({ namespace: "test.one", modules: { stats: "./stats.ts" }, symbols: [twice(() => 2)] });
+    const shipped = { one: () => Promise.resolve({ default: extension }) };
+    const { settings } = await adminIn(folder);
+    const { source } = await extensionSource(settings, { shipped, described, realm: { one: { stats: "7" } } });
+    const view = { envId: "e", conversationId: "c", depth: 0, workspace: folder };
+    const before = await source.activate(view);
+    assert.deepEqual(before.modules, { stats: "7" });
+    assert.equal(await before.call("one.twice", [1], { env: view, signal: new AbortController().signal }), 2);
+    assert.deepEqual((await source.activate(view)).modules, { stats: "7" });
+    assert.deepEqual(source.known?.("e"), [{ namespace: "test.one", version: "1.0.0" }]);
+  }));
+
+Deno.test("run() runs the command of an extension: words, flags, help, and says how it is used", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    const cli =
+      `cli: [{ name: "pick", doc: "Picks.", run: (args, { print }) => { print(JSON.stringify(args)); return 3; },
+      args: z.object({ what: z.string(), times: z.number().default(1), loud: z.boolean().optional() }) }],`;
+    await write(join(home, "extensions/a"), { "vis.json": manifestOf(), "mod.ts": moduleOf(cli) });
+    const out: string[] = [];
+    const run = (...args: string[]) => admin.run(args, (text) => void out.push(text));
+    assert.equal(await run("nothing"), null);
+    assert.equal(await run("pick", "x", "--times=2", "--loud"), 3);
+    assert.deepEqual(JSON.parse(out.pop() ?? ""), { what: "x", times: 2, loud: true });
+    assert.equal(await run("pick", "-h"), 0);
+    assert.equal(await run("pick", "--help"), 0);
+    assert.equal(out.pop(), "vis pick <what> [--times <number>] [--loud]\n\nPicks.\n");
+    for (const args of [[], ["x", "y"], ["x", "--none"], ["x", "--times", "many"]]) {
+      await assert.rejects(run("pick", ...args), {
+        name: "UsageError",
+        message: /Cannot run pick: .*usage: vis pick <what>/,
+      });
+    }
+  }));
+
+Deno.test("show() has the settings of an extension", () =>
+  withFolder(async (folder) => {
+    const { settings } = await adminIn(folder);
+    const { text } = await new AppExtensionAdmin(settings, { ...index, env: {} }).show("shell");
+    assert.match(
+      text,
+      /^Settings, in extensions\.config\.vis\.shell:\n {2}enabled: boolean = false {2}\/\/ Whether blocks/m,
+    );
+  }));
+
+Deno.test("list() says of what must be switched on that it is off, and how it is switched on", () =>
+  withFolder(async (folder) => {
+    const { settings } = await adminIn(folder);
+    const stateOf = async (parts: Pick<typeof index, "shipped" | "described" | "settings">, config: object) => {
+      const extensions = { ...settings.config.extensions, ...config };
+      const admin = new AppExtensionAdmin({ ...settings, config: { ...settings.config, extensions } }, {
+        ...parts,
+        env: {},
+      });
+      const found = (await admin.list()).find(({ name }) => ["vis.shell", "test.own"].includes(name));
+      return `${found?.state} ${found?.reason}`;
+    };
+    const on = (namespace: string) => ({ config: { [namespace]: { enabled: true } } });
+    assert.equal(await stateOf(index, {}), "off it is off: vis config set shell.enabled true");
+    assert.equal(await stateOf(index, on("vis.shell")), "loaded ");
+    assert.equal(await stateOf(index, { allow: ["shell"] }), "loaded ");
+    const own = sample({ namespace: "test.own", optIn: true, symbols: [say] });
+    const parts = { ...index, shipped: { own: () => Promise.resolve({ default: own }) } } as unknown as typeof index;
+    assert.equal(await stateOf(parts, {}), "off it is off: vis config set extensions.config.test.own.enabled true");
+    assert.equal(await stateOf(parts, on("test.own")), "loaded ");
+  }));
+
+Deno.test("list() tells states apart by what happened, not by the words of an error", () =>
+  withFolder(async (folder) => {
+    const { admin } = await adminIn(folder, { extensions: { config: { "test.one": { limit: 1 } } } });
+    assert.deepEqual((await admin.list()).map(({ state }) => state), ["misconfigured"]);
+    const throwing = () => Promise.reject(new Error("it is not trusted, see extensions.config; it is off"));
+    const { settings } = await adminIn(folder);
+    const [one] = await new AppExtensionAdmin(settings, { ...parts, shipped: { one: throwing } }).list();
+    assert.deepEqual([one?.state, one?.reason.includes("it is not trusted")], ["skipped", true]);
+  }));

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { fetchPackage } from "../../../src/app/extensions/fetch_package.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+
+const hashOf = (bytes: Uint8Array) => `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
+
+/** A tar archive of one file, `package/vis.json`. */
+function archive(text: string): Uint8Array<ArrayBuffer> {
+  const field = (value: string, length: number) => value.padEnd(length, "\0");
+  const size = text.length.toString(8).padStart(11, "0");
+  const head = field("package/vis.json", 124) + field(size, 32) + "0";
+  return new TextEncoder().encode(field(head, 512) + field(text, 512) + "\0".repeat(1024));
+}
+
+/** A registry on loopback that answers `answer(path)`; `asked` are the paths. */
+async function withRegistry(
+  answer: (path: string, address: string) => Response,
+  work: (env: { readonly npm_config_registry: string }, asked: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const asked: string[] = [];
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
+    const { pathname, origin } = new URL(request.url);
+    asked.push(pathname);
+    return answer(pathname, origin);
+  });
+  try {
+    await work({ npm_config_registry: `http://127.0.0.1:${server.addr.port}/` }, asked);
+  } finally {
+    await server.shutdown();
+  }
+}
+
+/** Facts of the package at any name, and `bytes` as its archive. */
+const serving = (bytes: Uint8Array<ArrayBuffer>, integrity = hashOf(bytes)) => (path: string, address: string) =>
+  path.endsWith(".tgz")
+    ? new Response(bytes)
+    : Response.json({ dist: { tarball: `${address}/x.tgz`, integrity: `sha1-AAAA ${integrity}` } });
+
+Deno.test("fetchPackage() takes the files of a package from the registry that is set", () =>
+  withRegistry(serving(archive("{}")), async (env, asked) => {
+    const files = await fetchPackage("npm:@acme/search@1.2.0", env);
+    assert.deepEqual([...files].map(([path, bytes]) => [path, new TextDecoder().decode(bytes)]), [["vis.json", "{}"]]);
+    await fetchPackage("npm:search", env);
+    assert.deepEqual(asked, ["/@acme%2fsearch/1.2.0", "/x.tgz", "/search/latest", "/x.tgz"]);
+  }));
+
+for (
+  const [what, answer, expected] of [
+    ["content with another hash", serving(archive("{}"), hashOf(archive("[]"))), /not what the registry tells/],
+    ["a package that is not there", () => new Response("no", { status: 404 }), /Cannot fetch .*: Status 404/],
+    ["an answer that is no JSON", () => new Response("<html>"), /registry did not tell where it is/],
+    ["an answer of another shape", () => Response.json({ dist: {} }), /registry did not tell where it is/],
+    ["too much", () => new Response(endless()), /Cannot fetch .*: Over 32 MiB/],
+    ["an answer that breaks off", () => new Response(broken()), /Cannot fetch /],
+  ] as const
+) {
+  Deno.test(`fetchPackage() refuses ${what}`, () =>
+    withRegistry(
+      answer,
+      (env) => assert.rejects(fetchPackage("npm:search", env), { name: "UsageError", message: expected }),
+    ));
+}
+
+Deno.test("fetchPackage() asks nobody for a name that is none", () =>
+  withRegistry(serving(archive("{}")), async (env, asked) => {
+    for (const ref of ["npm:", "npm:../x", "npm:a/b", "npm:@a/../b", "npm:a@1/..", "npm:a b", "npm:a?x"]) {
+      await assert.rejects(fetchPackage(ref, env), /it is no package/, ref);
+    }
+    assert.deepEqual(asked, []);
+  }));
+
+Deno.test("fetchPackage() says what to do where nothing listens, and where npm is not there", () =>
+  withFolder(async (folder) => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    listener.close();
+    await assert.rejects(
+      fetchPackage("npm:a", { npm_config_registry: `http://127.0.0.1:${port}` }),
+      /Cannot fetch http/,
+    );
+    const script = `import { fetchPackage } from ${
+      JSON.stringify(import.meta.resolve("../../../src/app/extensions/fetch_package.ts"))
+    };
+      await fetchPackage("npm:a", {}).catch((error) => console.log(error.message));`;
+    await Deno.writeTextFile(`${folder}/ask.ts`, script);
+    const config = new URL("../../../deno.json", import.meta.url).pathname;
+    const args = ["run", "-A", "--quiet", "--no-lock", "--config", config, `${folder}/ask.ts`];
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args, env: { PATH: folder } }).output();
+    assert.match(new TextDecoder().decode(stdout), /^Cannot find a registry: .*; set npm_config_registry/);
+  }));
+
+function endless(): ReadableStream<Uint8Array> {
+  const part = new Uint8Array(1 << 20);
+  return new ReadableStream({ pull: (controller) => controller.enqueue(part) });
+}
+
+function broken(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+    pull: (controller) => controller.error(new Error("broken off")),
+  });
+}

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { buildRouter } from "../../../src/app/providers/build_router.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { ConfigError } from "../../../src/domain/errors.ts";
+import type { Router } from "../../../src/providers/router/router.ts";
+import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { settingsOf } from "../_settings.ts";
+
+async function routerOf(env: Readonly<Record<string, string>>): Promise<Router> {
+  const loaded = await loadConfig({ file: null, env, flags: {} });
+  return await buildRouter({ ...loaded, home: null, database: ":memory:", workspace: "/w" }, { addresses: [] });
+}
+
+Deno.test("buildRouter() says what to set where nothing is set", async () => {
+  await assert.rejects(routerOf({}), (error) => {
+    assert.ok(error instanceof ConfigError);
+    for (const name of ["VIS_BASE_URL", "VIS_API_KEY", "VIS_MODEL", "vis demo"]) {
+      assert.ok(error.message.includes(name));
+    }
+    return true;
+  });
+  await assert.rejects(routerOf({ VIS_API_KEY: "k" }), /^ConfigError: No model is set/);
+  await assert.rejects(routerOf({ VIS_PROVIDER: "acme" }), /^ConfigError: Cannot use provider: acme/);
+});
+
+Deno.test("buildRouter() takes a base URL or a key for an OpenAI-compatible server", async () => {
+  for (const env of [{ VIS_BASE_URL: "http://127.0.0.1:1/v1" }, { VIS_API_KEY: "k" }, { OPENAI_API_KEY: "k" }]) {
+    const { provider, model } = (await routerOf({ ...env, VIS_MODEL: "m" })).current();
+    assert.deepEqual([provider.name, model], ["openai", "m"]);
+  }
+});
+
+Deno.test("buildRouter() plays the demo without a key, only when it is named", async () => {
+  const { provider, model } = (await routerOf({ VIS_PROVIDER: "demo" })).current();
+  assert.deepEqual([provider.name, model], ["demo", provider.defaultModel]);
+});
+
+function askOf(router: Router, rest: object = {}) {
+  const signal = new AbortController().signal;
+  return router.ask({ messages: [{ role: "user", text: "hi" }], reasoning: "balanced", ...rest }, { signal });
+}
+
+Deno.test("buildRouter() makes routes in the configured order, the root first, and falls back along them", async () => {
+  const first = await startOpenAiMock({ key: "key-of-first", reply: { text: "never", status: 401 } });
+  const second = await startOpenAiMock({ key: "key-of-second", reply: "served" });
+  try {
+    const config = {
+      providers: [
+        { name: "a", baseUrl: first.baseUrl, keyEnv: "A_KEY", models: [{ name: "a1" }, { name: "a2", speed: 3 }] },
+        {
+          name: "b",
+          baseUrl: second.baseUrl,
+          keyEnv: "B_KEY",
+          models: [{ name: "b1", price: { input: 1, output: 1 } }],
+        },
+      ],
+    };
+    const env = { A_KEY: "key-of-first", B_KEY: "key-of-second" };
+    const router = await buildRouter(await settingsOf({ config, env }));
+    assert.deepEqual(router.routes.map(({ provider, model }) => `${provider.name}/${model}`), ["a/a1", "a/a2", "b/b1"]);
+    assert.deepEqual(router.routes.map(({ speed }) => speed), [undefined, 3, undefined]);
+    const reply = await askOf(router);
+    assert.deepEqual([reply.text, reply.provider], ["served", "b"]);
+    assert.ok(reply.costUsd !== null && reply.costUsd > 0);
+    assert.deepEqual(reply.attempts.map(({ provider, ok }) => [provider, ok]), [["a", false], ["a", false], [
+      "b",
+      true,
+    ]]);
+    assert.doesNotMatch(JSON.stringify(reply), /key-of/);
+    const named = await buildRouter(await settingsOf({ config: { ...config, model: "b/b1" }, env }));
+    assert.equal(named.current().provider.name, "b");
+    assert.equal(named.routes.length, 3);
+  } finally {
+    await Promise.all([first.close(), second.close()]);
+  }
+});
+
+Deno.test("buildRouter() holds the configured rate", async () => {
+  const mock = await startOpenAiMock({ reply: "served" });
+  try {
+    const rateLimit = { requests: 1, perMs: 3_600_000 };
+    const providers = [{ name: "a", baseUrl: mock.baseUrl, models: [{ name: "m" }], rateLimit }];
+    const router = await buildRouter(await settingsOf({ config: { providers } }));
+    await askOf(router);
+    await assert.rejects(askOf(router), { code: "rate" });
+  } finally {
+    await mock.close();
+  }
+});
+
+Deno.test("buildRouter() says once that nothing is known of a model", async () => {
+  const env = { ANTHROPIC_API_KEY: "k" };
+  const { notes } = await buildRouter(await settingsOf({ config: { model: "claude-new" }, env }));
+  assert.equal(notes.length, 1);
+  assert.match(notes[0] ?? "", /^nothing is known of claude-new: /);
+  assert.deepEqual((await buildRouter(await settingsOf({ env }))).notes, []);
+});
+
+Deno.test("buildRouter() takes the first model of a named server of this machine, and wants a name elsewhere", async () => {
+  const mock = await startOpenAiMock({ reply: "served" });
+  const { baseUrl } = mock;
+  try {
+    const config = { provider: "ollama", providers: [{ name: "ollama", baseUrl }] };
+    const { model, capabilities } = (await buildRouter(await settingsOf({ config }))).current();
+    assert.deepEqual([model, capabilities.price], ["mock-1", { input: 0, output: 0, cached: 0 }]);
+  } finally {
+    await mock.close();
+  }
+  const gone = { provider: "ollama", baseUrl };
+  await assert.rejects(
+    buildRouter(await settingsOf({ config: gone })),
+    /^ConfigError: Cannot ask Ollama for its models: /,
+  );
+  const env = { OPENAI_API_KEY: "k" };
+  await assert.rejects(
+    buildRouter(await settingsOf({ config: { provider: "openai-responses" }, env })),
+    /^ConfigError: No model is set for openai-responses: set VIS_MODEL .*\(vis models --provider openai-responses\)$/,
+  );
+});
+
+Deno.test("buildRouter() leaves out who has no model, and says so", async () => {
+  const providers = [{ name: "anthropic" }, { name: "b", baseUrl: "http://127.0.0.1:9/v1" }];
+  const env = { ANTHROPIC_API_KEY: "k" };
+  const { routes, notes } = await buildRouter(await settingsOf({ config: { providers }, env }));
+  assert.deepEqual(routes.map(({ provider }) => provider.name), ["anthropic"]);
+  assert.deepEqual(notes, ["b is left out: it has no model in config.jsonc"]);
+});

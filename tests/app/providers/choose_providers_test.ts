@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { chooseProviders, type ChosenProviders } from "../../../src/app/providers/choose_providers.ts";
+import { ConfigError } from "../../../src/domain/errors.ts";
+import { type Credential, Credentials } from "../../../src/providers/credentials.ts";
+import { settingsOf } from "../_settings.ts";
+
+interface Asked {
+  readonly config?: object;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly kept?: Readonly<Record<string, Credential>>;
+  readonly addresses?: readonly { readonly preset: string; readonly baseUrl: string }[];
+}
+
+async function choose({ kept = {}, addresses = [], ...rest }: Asked): Promise<ChosenProviders> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-choose-" });
+  try {
+    const credentials = new Credentials(join(folder, "auth.json"));
+    for (const [name, credential] of Object.entries(kept)) await credentials.set(name, credential);
+    return await chooseProviders({ settings: await settingsOf(rest), credentials, addresses, probeMs: 30_000 });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Provider, model and where the key is from, root first. */
+async function chosen(asked: Asked): Promise<unknown[]> {
+  const { providers, model } = await choose(asked);
+  const [root, ...others] = providers;
+  return [root.name, model ?? root.defaultModel, root.key.from, ...others.map(({ name }) => name)];
+}
+
+async function refusal(asked: Asked): Promise<string> {
+  const error = await choose(asked).catch((error: unknown) => error);
+  assert.ok(error instanceof ConfigError, String(error));
+  return error.message;
+}
+
+Deno.test("chooseProviders() takes VIS_BASE_URL and VIS_API_KEY as they are, whatever else is there", async () => {
+  const config = { providers: [{ name: "anthropic" }] };
+  const env = { VIS_BASE_URL: "http://127.0.0.1:9/v1", VIS_MODEL: "anthropic/claude", ANTHROPIC_API_KEY: "a-key" };
+  const { providers: [root], model } = await choose({ config, env });
+  assert.deepEqual([root.baseUrl, root.plain, root.key.value, model], [
+    "http://127.0.0.1:9/v1",
+    true,
+    null,
+    "anthropic/claude",
+  ]);
+  assert.deepEqual(await chosen({ env: { VIS_API_KEY: "k", VIS_MODEL: "m" } }), ["openai", "m", "VIS_API_KEY"]);
+  assert.deepEqual(await chosen({ env: { OPENAI_API_KEY: "k", VIS_MODEL: "m", ANTHROPIC_API_KEY: "a" } }), [
+    "openai",
+    "m",
+    "OPENAI_API_KEY",
+  ]);
+});
+
+Deno.test("chooseProviders() never sends a key that was kept for OpenAI to another address", async () => {
+  const kept = { openai: { type: "key", key: "kept-4711" } } as const;
+  const { providers: [root] } = await choose({ kept, env: { VIS_BASE_URL: "http://127.0.0.1:9/v1" } });
+  assert.equal(root.key.value, null);
+});
+
+Deno.test("chooseProviders() finds the usual keys, those of GitHub only where it is named", async () => {
+  const found: readonly (readonly [Readonly<Record<string, string>>, unknown[]])[] = [
+    [{ ANTHROPIC_API_KEY: "k" }, ["anthropic", "claude-sonnet-5", "ANTHROPIC_API_KEY"]],
+    [{ GEMINI_API_KEY: "k" }, ["google", "gemini-flash-latest", "GEMINI_API_KEY"]],
+    [{ GOOGLE_API_KEY: "k" }, ["google", "gemini-flash-latest", "GOOGLE_API_KEY"]],
+    [{ OPENROUTER_API_KEY: "k" }, ["openrouter", "openrouter/auto", "OPENROUTER_API_KEY"]],
+    [{ ZAI_API_KEY: "k" }, ["zai", "glm-5.2", "ZAI_API_KEY"]],
+    [{ DASHSCOPE_API_KEY: "k" }, ["alibaba", "qwen-plus", "DASHSCOPE_API_KEY"]],
+    [{ VIS_PROVIDER: "github-models", GITHUB_TOKEN: "k" }, ["github-models", "openai/gpt-4.1", "GITHUB_TOKEN"]],
+    [{ VIS_PROVIDER: "anthropic", VIS_API_KEY: "k", ANTHROPIC_API_KEY: "a" }, [
+      "anthropic",
+      "claude-sonnet-5",
+      "VIS_API_KEY",
+    ]],
+  ];
+  for (const [env, expected] of found) assert.deepEqual(await chosen({ env }), expected);
+  assert.match(await refusal({ env: { GITHUB_TOKEN: "k" } }), /^No provider is configured/);
+});
+
+Deno.test("chooseProviders() takes the provider whose data knows the model", async () => {
+  const env = { ANTHROPIC_API_KEY: "a", GEMINI_API_KEY: "g", VIS_MODEL: "gemini-2.5-pro" };
+  assert.deepEqual(await chosen({ env }), ["google", "gemini-2.5-pro", "GEMINI_API_KEY"]);
+  const config = { model: "claude-opus-5", providers: [{ name: "google" }, { name: "anthropic" }] };
+  assert.deepEqual(await chosen({ config, env: { ANTHROPIC_API_KEY: "a", GEMINI_API_KEY: "g" } }), [
+    "anthropic",
+    "claude-opus-5",
+    "ANTHROPIC_API_KEY",
+    "google",
+  ]);
+});
+
+Deno.test("chooseProviders() finds a key that was kept, after those of the environment", async () => {
+  const kept = { zai: { type: "key", key: "kept" } } as const;
+  assert.deepEqual(await chosen({ kept }), ["zai", "glm-5.2", "auth.json"]);
+  assert.deepEqual(await chosen({ kept, env: { ZAI_API_KEY: "k" } }), ["zai", "glm-5.2", "ZAI_API_KEY"]);
+  assert.deepEqual(await chosen({ kept, env: { ANTHROPIC_API_KEY: "k" } }), [
+    "anthropic",
+    "claude-sonnet-5",
+    "ANTHROPIC_API_KEY",
+  ]);
+  const login = { "github-copilot": { type: "copilot", githubToken: "gho", domain: "company.ghe.com" } } as const;
+  const { providers: [root] } = await choose({ kept: login });
+  assert.deepEqual([root.name, root.key.domain, root.need], ["github-copilot", "company.ghe.com", "device-login"]);
+});
+
+Deno.test("chooseProviders() keeps the configured order and leaves out whom a key is missing for", async () => {
+  const config = {
+    providers: [
+      { name: "mine", baseUrl: "http://127.0.0.1:9/v1", models: [{ name: "m1" }, { name: "m2" }] },
+      { name: "anthropic" },
+      { name: "second", preset: "zai", keyEnv: "MY_KEY" },
+    ],
+  };
+  const { providers, notes } = await choose({ config, env: { MY_KEY: "k" } });
+  assert.deepEqual(providers.map(({ name, defaultModel }) => [name, defaultModel]), [
+    ["mine", "m1"],
+    ["second", "glm-5.2"],
+  ]);
+  assert.deepEqual(notes, [
+    "anthropic is left out: it has no key (set ANTHROPIC_API_KEY or run vis auth login anthropic)",
+  ]);
+  assert.deepEqual(await chosen({ config: { ...config, model: "m2" }, env: { MY_KEY: "k" } }), [
+    "mine",
+    "m2",
+    "",
+    "second",
+  ]);
+});
+
+Deno.test("chooseProviders() reads provider/model, and slashes that belong to the model", async () => {
+  const env = { OPENROUTER_API_KEY: "o", ANTHROPIC_API_KEY: "a", GITHUB_TOKEN: "g" };
+  const cases: readonly (readonly [object, readonly [string, string]])[] = [
+    [{ model: "anthropic/claude-opus-5" }, ["anthropic", "claude-opus-5"]],
+    [{ model: "openrouter/anthropic/claude-opus-5" }, ["openrouter", "anthropic/claude-opus-5"]],
+    [{ provider: "openrouter", model: "anthropic/claude-opus-5" }, ["openrouter", "anthropic/claude-opus-5"]],
+    [{ provider: "anthropic", model: "anthropic/claude-opus-5" }, ["anthropic", "claude-opus-5"]],
+    [{ provider: "github-models", model: "openai/gpt-4.1" }, ["github-models", "openai/gpt-4.1"]],
+    [{ provider: "openrouter", model: "openrouter/auto" }, ["openrouter", "openrouter/auto"]],
+  ];
+  for (const [config, expected] of cases) {
+    assert.deepEqual((await chosen({ config, env })).slice(0, 2), expected, JSON.stringify(config));
+  }
+});
+
+Deno.test("chooseProviders() takes a whole name for what it is where its first part has no key", async () => {
+  const model = "anthropic/claude-sonnet-5";
+  const env = { OPENROUTER_API_KEY: "o", VIS_MODEL: model };
+  assert.deepEqual((await chosen({ env })).slice(0, 2), ["openrouter", model]);
+  const openrouter = { name: "openrouter" };
+  assert.deepEqual(await chosen({ config: { providers: [openrouter] }, env }), [
+    "openrouter",
+    model,
+    "OPENROUTER_API_KEY",
+  ]);
+  const both = { ...env, ANTHROPIC_API_KEY: "a" };
+  assert.deepEqual((await chosen({ env: both })).slice(0, 2), ["anthropic", "claude-sonnet-5"]);
+  const listing = { providers: [{ ...openrouter, models: [{ name: model }] }] };
+  assert.deepEqual((await chosen({ config: listing, env: both })).slice(0, 2), ["openrouter", model]);
+  await using server = ollama("openai/gpt-oss-20b");
+  const { addresses } = server;
+  const on = { localServers: true, model: "openai/gpt-oss-20b" };
+  assert.deepEqual((await chosen({ config: on, addresses })).slice(0, 2), ["ollama", "openai/gpt-oss-20b"]);
+  assert.match(
+    await refusal({ config: { ...on, model: "openai/gpt-9" }, addresses }),
+    /^Cannot use provider openai: it has no key/,
+  );
+  assert.match(
+    await refusal({ env: { ZAI_API_KEY: "z", VIS_MODEL: model } }),
+    /^Cannot use provider anthropic: it has no key/,
+  );
+});
+
+Deno.test("chooseProviders() uses only the provider that is named", async () => {
+  const config = { provider: "anthropic", providers: [{ name: "zai" }, { name: "anthropic" }] };
+  const env = { ZAI_API_KEY: "z", ANTHROPIC_API_KEY: "a" };
+  assert.deepEqual(await chosen({ config, env }), ["anthropic", "claude-sonnet-5", "ANTHROPIC_API_KEY"]);
+});
+
+Deno.test("chooseProviders() names the nearest of what is not known, and the mend of what is missing", async () => {
+  const cases: readonly (readonly [Asked, RegExp])[] = [
+    [{ config: { provider: "antropic" } }, /^Cannot use provider: antropic \(there are .*\); is anthropic meant\?$/],
+    [{ config: { provider: "acme" } }, /^Cannot use provider: acme \(there are openai, .*vllm and demo\)$/],
+    [
+      { config: { providers: [{ name: "x", preset: "opnrouter" }] } },
+      /^Cannot use the preset of provider x: opnrouter .* is openrouter meant\?$/,
+    ],
+    [{ config: { providers: [{ name: "x" }] } }, /^Cannot use provider: x: give it a baseUrl or a preset/],
+    [{ config: { provider: "anthropic" } }, /it has no key; set ANTHROPIC_API_KEY or run vis auth login anthropic$/],
+    [{ config: { provider: "github-copilot" } }, /it has no key; run vis auth login github-copilot$/],
+    [{ config: { providers: [{ name: "x", preset: "zai", keyEnv: "MINE" }] } }, /it has no key; set MINE or run /],
+    [{}, /^No provider is configured.*vis auth login.*\n.*VIS_BASE_URL.*\n.*vis demo$/],
+  ];
+  for (const [asked, says] of cases) assert.match(await refusal(asked), says);
+});
+
+function ollama(...ids: string[]) {
+  const answer = () => Response.json({ data: ids.map((id) => ({ id })) });
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  const addresses = [{ preset: "ollama", baseUrl: `http://127.0.0.1:${server.addr.port}/v1` }];
+  return { addresses, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+Deno.test("chooseProviders() finds a server of this machine where nothing is configured, and says so", async () => {
+  await using server = ollama("qwen3:8b", "llama3:8b");
+  const { addresses } = server;
+  const on = { localServers: true };
+  const { providers: [root], model, notes } = await choose({ config: on, addresses });
+  assert.deepEqual([root.name, root.local, model, root.baseUrl], ["ollama", true, "qwen3:8b", addresses[0]?.baseUrl]);
+  assert.match(
+    notes.join(),
+    /^no provider is configured: found Ollama at http:.*; 1 more with --model \(vis models\)$/,
+  );
+  const named = await choose({ config: { ...on, model: "llama3:8b" }, addresses });
+  assert.equal(named.model, "llama3:8b");
+  assert.match(
+    await refusal({ config: { ...on, model: "gpt-9" }, addresses }),
+    /^Cannot use model gpt-9: .* Ollama here has qwen3:8b, llama3:8b$/,
+  );
+});
+
+Deno.test("chooseProviders() looks for no server where it must not or need not", async () => {
+  await using server = ollama("m");
+  const { addresses } = server;
+  assert.match(await refusal({ addresses }), /^No provider is configured; /);
+  const found = await chosen({ config: { localServers: true }, addresses, env: { ZAI_API_KEY: "k" } });
+  assert.equal(found[0], "zai");
+});
+
+Deno.test("chooseProviders() tells of a server that has no model", async () => {
+  await using server = ollama();
+  const message = await refusal({ config: { localServers: true }, addresses: server.addresses });
+  assert.match(message, /^No provider is configured \(Ollama at http:\S+ has no model: load one\)/);
+});

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { connectionTable } from "../../../src/app/services/connection_table.ts";
+
+Deno.test("connectionTable() is read where the runtime does not tell of all clients that leave", () => {
+  const isRead = (version: string, os = "linux"): boolean => connectionTable({ os, version }) !== null;
+  assert.deepEqual(["2.6.10", "2.7.14", "2.8.3", "2.9.6", "3.0.0"].map((version) => isRead(version)), [
+    ...[false, false],
+    ...[true, true, true],
+  ]);
+  assert.equal(isRead("2.9.6", "darwin"), false);
+});
+
+Deno.test({
+  name: "connectionTable() has the connections of this process, also when there are many",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    const read = connectionTable({ os: "linux", version: "2.9.6" });
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const port = listener.addr.port;
+    const clients = await Promise.all(Array.from({ length: 100 }, () => Deno.connect({ hostname: "127.0.0.1", port })));
+    try {
+      const hex = (number: number): string => `:${number.toString(16).toUpperCase().padStart(4, "0")}`;
+      const rows = (await read?.() ?? "").split("\n");
+      for (const { localAddr } of clients) {
+        const own = rows.filter((row) => row.includes(hex(port)) && row.includes(hex(localAddr.port)));
+        assert.ok(own.length >= 1, String(localAddr.port));
+      }
+    } finally {
+      clients.forEach((client) => client.close());
+      listener.close();
+    }
+  },
+});

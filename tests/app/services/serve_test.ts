@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import * as extensions from "../../../extensions/index.ts";
+import type { Telemetry } from "../../../src/app/otel/telemetry.ts";
+import { Tracer } from "../../../src/app/otel/tracer.ts";
+import { serve } from "../../../src/app/services/serve.ts";
+import type { RunningServer, ServeRequest } from "../../../src/channels/channel.ts";
+
+const TOKEN = "test-token-0123456789";
+const version = { vis: "1.2.3", deno: "", v8: "", compiled: false, target: "" };
+
+interface Place extends AsyncDisposable {
+  readonly workspace: string;
+  readonly home: string;
+  serve(request?: ServeRequest, env?: Readonly<Record<string, string>>): Promise<RunningServer>;
+}
+
+async function place(config: object = {}): Promise<Place> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-serve-" }));
+  const [workspace, home] = [join(folder, "work"), join(folder, "home")];
+  await Deno.mkdir(join(workspace, ".vis"), { recursive: true });
+  await Deno.mkdir(home);
+  await Deno.writeTextFile(join(home, "config.jsonc"), JSON.stringify({ localServers: false, ...config }));
+  return {
+    workspace,
+    home,
+    serve: (request = {}, env = {}) =>
+      serve({ cwd: workspace, db: ":memory:", provider: "demo", port: 0, token: TOKEN, ...request }, {
+        env: { VIS_HOME: home, HOME: folder, ...env },
+        version,
+        ...extensions,
+      }),
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+async function read(server: RunningServer, path: string, token = TOKEN) {
+  const response = await fetch(new URL(path, server.url), { headers: { authorization: `Bearer ${token}` } });
+  return { status: response.status, value: await response.json() };
+}
+
+async function prompt(server: RunningServer): Promise<string> {
+  const response = await fetch(new URL("/api/v1/prompt", server.url), {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify({ request: "x" }),
+  });
+  return await response.text();
+}
+
+Deno.test("serve() the locked profile loads what is listed, reads no settings of the project and offers no commands", async () => {
+  await using at = await place({ extensions: { allow: ["vis.fs", "vis.shell"] }, shell: { enabled: true } });
+  await Deno.writeTextFile(join(at.workspace, ".vis", "config.jsonc"), '{ "budget": { "costUsd": 1e9 } }');
+  await assert.rejects(at.serve(), /budget\.costUsd/, "the project's file counts elsewhere");
+  const server = await at.serve({ profile: "locked" });
+  try {
+    const { items } = (await read(server, "/api/v1/extensions")).value;
+    assert.deepEqual(items.map(({ name }: { name: string }) => name), ["vis.fs"]);
+    const text = await prompt(server);
+    assert.match(text, /fs\.readFile/);
+    assert.doesNotMatch(text, /fs\.(edit|writeFile)\(|shell\.run/);
+    assert.match(server.notes.join("\n"), /locked: every wall holds, no commands, read-only workspace.*vis\.fs/);
+  } finally {
+    await server.close();
+  }
+});
+
+Deno.test("serve() the locked profile: what a block asks to write is not written", async () => {
+  await using at = await place({ extensions: { allow: ["fs"] } });
+  const path = join(at.workspace, "src", "discount.ts");
+  await Deno.mkdir(join(at.workspace, "src"));
+  for (const writable of [false, true]) {
+    await Deno.writeTextFile(path, "export const rate = 0.9;\n");
+    const server = await at.serve({ profile: "locked", writable });
+    const response = await fetch(new URL("/v1/responses", server.url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ input: "In src/discount.ts the rate must be 0.85 instead of 0.9" }),
+    });
+    const text = await response.text();
+    await server.close();
+    assert.equal(await Deno.readTextFile(path), `export const rate = ${writable ? "0.85" : "0.9"};\n`, text);
+    if (!writable) assert.match(text, /fs\.edit is not a function/);
+  }
+});
+
+Deno.test("serve() the locked profile lets extensions write where that is said, and loads none where none is listed", async () => {
+  await using at = await place();
+  const writable = await at.serve({ profile: "locked", writable: true });
+  assert.deepEqual((await read(writable, "/api/v1/extensions")).value.items, []);
+  await writable.close();
+  await Deno.writeTextFile(join(at.home, "config.jsonc"), '{ "extensions": { "allow": ["fs"] } }');
+  const server = await at.serve({ writable: true }, { VIS_PROFILE: "locked" });
+  assert.match(await prompt(server), /fs\.edit\(/);
+  await server.close();
+});
+
+Deno.test("serve() the locked profile does not begin where a wall does not hold, and makes no database then", async () => {
+  const child = join(import.meta.dirname ?? "", "unwalled_child.ts");
+  await using at = await place({
+    sandbox: { launcher: [Deno.execPath(), "run", "--quiet", "--no-config", "--no-lock", child] },
+  });
+  const db = join(at.home, "x.db");
+  await assert.rejects(at.serve({ profile: "locked", db }), {
+    name: "ConfigError",
+    message: /walls that do not hold: kernel \(this kernel has no Landlock\)$/,
+  });
+  await assert.rejects(Deno.stat(db), Deno.errors.NotFound);
+  await (await at.serve({ db })).close();
+});
+
+Deno.test("serve() closes its traces where it cannot start, once, and with the session where it did", async () => {
+  await using at = await place();
+  const closed = { times: 0 };
+  const telemetry: Telemetry = {
+    tracer: new Tracer({ finish: () => {}, now: () => 0, ratio: 1, followsParent: true }),
+    within: (_request, work) => work(() => {}),
+    close: () => Promise.resolve(void closed.times++),
+  };
+  const start = (request: ServeRequest): Promise<RunningServer> =>
+    serve({ cwd: at.workspace, db: ":memory:", provider: "demo", port: 0, token: TOKEN, ...request }, {
+      ...{ env: { VIS_HOME: at.home }, version, ...extensions, telemetry },
+    });
+  await assert.rejects(start({ provider: "nobody" }), { name: "ConfigError" });
+  assert.equal(closed.times, 1, "no session was opened");
+  const server = await start({});
+  assert.equal(closed.times, 1);
+  await assert.rejects(start({ port: Number(new URL(server.url).port) }));
+  assert.equal(closed.times, 2, "its port was taken");
+  await server.close();
+  assert.equal(closed.times, 3);
+});
+
+Deno.test("serve() knows its profiles", async () => {
+  await using at = await place();
+  await assert.rejects(
+    at.serve({ profile: "safe" }),
+    /^UsageError: Cannot use profile safe: there are open and locked$/,
+  );
+  await assert.rejects(at.serve({ writable: true }), /^UsageError: Cannot use --writable/);
+  await assert.rejects(at.serve({}, { VIS_PROFILE: "x" }), { name: "UsageError" });
+});
+
+Deno.test("serve() a restart does not give a token its day anew", async () => {
+  await using at = await place({ server: { quota: { queriesPerDay: 1 } } });
+  const db = join(at.home, "x.db");
+  const ask = async (): Promise<number> => {
+    const server = await at.serve({ db });
+    const response = await fetch(new URL("/v1/responses", server.url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ input: "x" }),
+    });
+    await response.text();
+    await server.close();
+    return response.status;
+  };
+  assert.deepEqual([await ask(), await ask()], [200, 429]);
+});
+
+Deno.test("serve() a list of tokens stands in place of the one", async () => {
+  await using at = await place();
+  const tokens = join(at.home, "tokens.jsonc");
+  const entry = { name: "reader", token: "reader-token-0123456789", scope: "read" };
+  await Deno.writeTextFile(tokens, JSON.stringify({ tokens: [entry] }), { mode: 0o644 });
+  await assert.rejects(at.serve({ tokens }), /Cannot use --tokens together with --token/);
+  const request: ServeRequest = { tokens, token: undefined };
+  const server = await at.serve(request, { VIS_TOKEN: TOKEN });
+  try {
+    assert.equal(server.token, null);
+    assert.equal((await read(server, "/api/v1")).status, 401, "VIS_TOKEN does not count");
+    assert.equal((await read(server, "/api/v1", entry.token)).status, 200);
+    assert.match(server.notes.join("\n"), /can be read by others[\s\S]*VIS_TOKEN is not used/);
+    assert.equal(server.tokenFrom, tokens);
+  } finally {
+    await server.close();
+  }
+});

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { TokenList } from "../../../src/app/services/token_list.ts";
+import type { Quota } from "../../../src/channels/http/auth/token_grant.ts";
+
+const NO_QUOTA = { queriesPerDay: null, costUsdPerDay: null, concurrent: null };
+const SECRET = "plain-secret-0123456789";
+const HASH = createHash("sha256").update("other-secret-0123456789").digest("hex");
+
+interface Bench extends AsyncDisposable {
+  readonly path: string;
+  readonly clock: { now: number };
+  readonly logged: string[];
+  write(value: unknown): Promise<void>;
+  open(quota?: Quota): Promise<TokenList>;
+}
+
+async function bench(value?: unknown): Promise<Bench> {
+  const folder = await Deno.makeTempDir();
+  const path = join(folder, "tokens.jsonc");
+  const clock = { now: 1_000_000 };
+  const logged: string[] = [];
+  const at = (event: string, data?: unknown) => void logged.push(`${event} ${JSON.stringify(data)}`);
+  const log = { debug: at, info: at, warn: at, error: at };
+  const write = (value: unknown) => Deno.writeTextFile(path, typeof value === "string" ? value : JSON.stringify(value));
+  if (value !== undefined) await write(value);
+  return {
+    ...{ path, clock, logged, write },
+    open: (quota: Quota = NO_QUOTA) => TokenList.open(path, { quota, now: () => clock.now, log }),
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+const names = async (list: TokenList): Promise<readonly string[]> => (await list.grants()).map(({ name }) => name);
+
+Deno.test("TokenList reads plain and hashed tokens, scopes, ends and quotas, with comments", async () => {
+  await using at = await bench(`{
+    // Who may come in
+    "tokens": [
+      { "name": "ci", "token": "${SECRET}", "scope": "read", "expires": "2030-01-01T00:00:00Z" },
+      { "name": "ana@work", "token": "sha256:${HASH}", "queriesPerDay": 5, "concurrent": null },
+    ],
+  }`);
+  const quota = { queriesPerDay: 100, costUsdPerDay: 3, concurrent: 2 };
+  const [ci, ana] = await (await at.open(quota)).grants();
+  assert.deepEqual([ci?.name, ci?.scope, ci?.expiresAt], ["ci", "read", Date.UTC(2030, 0, 1)]);
+  assert.equal(Buffer.from(ci?.digest ?? []).toString("hex"), createHash("sha256").update(SECRET).digest("hex"));
+  assert.deepEqual(ci?.quota, quota, "what it does not say is what the server says");
+  assert.equal(Buffer.from(ana?.digest ?? []).toString("hex"), HASH);
+  assert.deepEqual([ana?.scope, ana?.expiresAt], ["write", null]);
+  assert.deepEqual(ana?.quota, { queriesPerDay: 5, costUsdPerDay: 3, concurrent: null });
+});
+
+Deno.test("TokenList open() says what is wrong with a file by its place, and shows no token", async () => {
+  const entry = { name: "a", token: SECRET };
+  const wrong: readonly (readonly [unknown, RegExp])[] = [
+    [`{"tokens": [{"name": "a", "token": "${SECRET}" "x"}]}`, /it is no JSON$/],
+    [{ tokens: [] }, /tokens: /],
+    [[], /the file: /],
+    [{ tokens: [{ ...entry, token: "short-secret" }] }, /tokens\.0\.token: It must have 16 to 512/],
+    [{ tokens: [{ ...entry, token: `sha256:${SECRET}` }] }, /tokens\.0\.token: /],
+    [{ tokens: [{ ...entry, scope: "root" }] }, /tokens\.0\.scope: /],
+    [{ tokens: [{ ...entry, expires: "tomorrow" }] }, /tokens\.0\.expires: /],
+    [{ tokens: [{ ...entry, queriesPerDay: 0 }] }, /tokens\.0\.queriesPerDay: /],
+    [{ tokens: [{ ...entry, [SECRET]: 1 }] }, /tokens\.0: /],
+    [{ tokens: [{ ...entry, name: "a b" }] }, /tokens\.0\.name: /],
+    [{ tokens: [entry, { ...entry, token: `${SECRET}2` }] }, /tokens\.1\.name: another one is named a$/],
+  ];
+  for (const [value, message] of wrong) {
+    await using at = await bench(value);
+    await assert.rejects(at.open(), (error) => {
+      assert.ok(error instanceof Error && error.name === "ConfigError");
+      assert.match(error.message, message);
+      assert.ok(error.message.startsWith(`Cannot use tokens of ${at.path}: `), error.message);
+      if (!JSON.stringify(value).includes(`"${SECRET}":`)) assert.ok(!error.message.includes("secret"), error.message);
+      return true;
+    });
+  }
+  await using at = await bench();
+  await assert.rejects(at.open(), { name: "ConfigError" });
+});
+
+Deno.test("TokenList grants() takes a changed file within a second, and keeps the tokens of one that is broken", async () => {
+  await using at = await bench({ tokens: [{ name: "first", token: SECRET }] });
+  const list = await at.open();
+  await at.write({ tokens: [{ name: "first", token: SECRET }, { name: "second", token: `${SECRET}2` }] });
+  assert.deepEqual(await names(list), ["first"]);
+  at.clock.now += 1_000;
+  const together = await Promise.all([names(list), names(list)]);
+  assert.deepEqual(together, [["first", "second"], ["first", "second"]]);
+  assert.equal(at.logged.length, 1, "read once for both");
+  await at.write("{ tokens");
+  at.clock.now += 1_000;
+  assert.deepEqual(await names(list), ["first", "second"]);
+  assert.match(at.logged.at(-1) ?? "", /tokens_not_loaded.*it is no JSON/);
+  await Deno.remove(at.path);
+  at.clock.now += 1_000;
+  assert.deepEqual(await names(list), ["first", "second"]);
+  await at.write({ tokens: [{ name: "third", token: SECRET }] });
+  at.clock.now += 1_000;
+  assert.deepEqual(await names(list), ["third"]);
+  assert.ok(!at.logged.join().includes("secret"));
+});

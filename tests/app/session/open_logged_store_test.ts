@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { openLoggedStore } from "../../../src/app/session/open_logged_store.ts";
+import { createLog } from "../../../src/logging/log.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { begun } from "../../conformance/store_fixtures.ts";
+import { withDatabasePath } from "../../persistence/_temp_database.ts";
+
+Deno.test("openLoggedStore() keeps what is logged, with its scope, until it is closed", async () => {
+  await withDatabasePath(async (path) => {
+    const store = await openLoggedStore({ path });
+    const { queryId, conversationId } = await begun(store);
+    createLog("query").info("query_ended", { queryId, ms: 3 });
+    await store.close();
+    createLog("query").info("late");
+    const again = await openStore({ path });
+    const rows = await again.logs({ limit: 5 });
+    assert.deepEqual(rows.map(({ event, data }) => [event, data]), [["query_ended", { category: "vis.query", ms: 3 }]]);
+    assert.deepEqual([rows[0]?.queryId, rows[0]?.conversationId], [queryId, conversationId]);
+    await again.close();
+  });
+});

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { openSession, startSandbox } from "../../../src/app/session/open_session.ts";
+import { thisProcess } from "../../../src/app/session/process_owner.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { ConfigError, StoreError } from "../../../src/domain/errors.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+
+const OPTIONS = {
+  functions: [],
+  constants: {},
+  grants: { net: [], read: [], write: [], env: [] },
+  onCall: () => Promise.resolve(),
+};
+
+Deno.test("openSession() ends the queries of processes that are gone", async () => {
+  await withFolder(async (folder) => {
+    const db = join(folder, "x.db");
+    const store = await openStore({ path: db });
+    const { branchId } = await store.createConversation({ title: "t", channel: "cli", workspace: folder });
+    const query = { branchId, text: "q", provider: "p", model: "m", promptEnrichment: "", runLabel: null };
+    await store.beginQuery({ ...query, owner: { ...thisProcess(), pid: 1 << 22, started: "1" } });
+    await store.close();
+    const session = await openSession({ db, cwd: folder, provider: "demo" }, {
+      env: { HOME: folder },
+      shipped: {},
+      described: {},
+    });
+    assert.equal(session.swept, 1);
+    const branch = await session.conversations.latest(folder);
+    assert.ok(branch);
+    const [lost] = await session.conversations.queries(branch);
+    assert.deepEqual([lost?.reason, lost?.running], ["process_lost", false]);
+    await session.close();
+  });
+});
+
+Deno.test("openSession() asks for a provider before it makes a database", async () => {
+  await withFolder(async (folder) => {
+    const parts = { env: { HOME: folder }, shipped: {}, described: {} };
+    await withFolder(async (home) => {
+      // A model server of the machine that runs the tests is not to be found.
+      await Deno.writeTextFile(join(home, "config.jsonc"), '{ "localServers": false }');
+      const alone = { ...parts, env: { HOME: folder, VIS_HOME: home } };
+      await assert.rejects(openSession({ cwd: folder }, alone), ConfigError);
+      assert.deepEqual((await Array.fromAsync(Deno.readDir(home))).map(({ name }) => name), ["config.jsonc"]);
+    });
+    await assert.rejects(openSession({ cwd: folder, db: folder, provider: "demo" }, parts), StoreError);
+    assert.deepEqual(await Array.fromAsync(Deno.readDir(folder)), []);
+  });
+});
+
+Deno.test("startSandbox() runs nothing where a required wall does not hold", async () => {
+  const { config } = await loadConfig({ file: null, env: {}, flags: {} });
+  const sandbox = await startSandbox(OPTIONS, { config });
+  const { walls } = sandbox;
+  await sandbox.close();
+  const require = ["realm", "permissions", "process"] as const;
+  const held = await startSandbox(OPTIONS, {
+    config: { ...config, sandbox: { ...config.sandbox, require: [...require] } },
+  });
+  assert.equal(held.ended, false);
+  await held.close();
+  const all = { config: { ...config, sandbox: { ...config.sandbox, require: [...require, "kernel" as const] } } };
+  if (walls.kernel.landlock > 0 && walls.kernel.seccomp) await (await startSandbox(OPTIONS, all)).close();
+  else await assert.rejects(startSandbox(OPTIONS, all), /sandbox\.require names walls that do not hold: kernel/);
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { runPermitted } from "../../helpers/run_permitted.ts";
+import { isAlive, ownSession, thisProcess } from "../../../src/app/session/process_owner.ts";
+
+const LINUX = Deno.build.os === "linux";
+
+async function idle(): Promise<Deno.ChildProcess> {
+  const child = new Deno.Command("sleep", { args: ["60"], stdin: "null", stdout: "null", stderr: "null" }).spawn();
+  await Promise.resolve();
+  return child;
+}
+
+Deno.test("isAlive() this process is, and it says so the same way every time", () => {
+  assert.deepEqual(thisProcess(), thisProcess());
+  assert.equal(thisProcess().pid, Deno.pid);
+  assert.equal(isAlive(thisProcess()), true);
+});
+
+Deno.test("ownSession() is another one each time, alive until it is closed", () => {
+  const [one, other] = [ownSession(), ownSession()];
+  assert.equal(new Set([0, one.owner.session, other.owner.session]).size, 3);
+  assert.deepEqual({ ...one.owner, session: 0 }, thisProcess());
+  one.close();
+  assert.deepEqual([one, other].map(({ owner }) => isAlive(owner)), [false, true]);
+  other.close();
+  assert.equal(isAlive(other.owner), false);
+  assert.equal(isAlive(thisProcess()), true);
+});
+
+Deno.test("isAlive() a process that ended is not", async () => {
+  const child = await idle();
+  const owner = { ...thisProcess(), pid: child.pid, started: "" };
+  assert.equal(isAlive(owner), true);
+  child.kill("SIGKILL");
+  await child.status;
+  assert.equal(isAlive(owner), false);
+});
+
+Deno.test({
+  name: "isAlive() another process with the pid of a lost one is not it",
+  ignore: !LINUX,
+  fn: () => {
+    const now = thisProcess();
+    assert.match(now.started, /^\d+$/);
+    assert.equal(isAlive({ ...now, started: String(Number(now.started) - 1) }), false);
+  },
+});
+
+Deno.test({
+  name: "thisProcess() tells when it began with the permissions that the program has",
+  ignore: !LINUX,
+  fn: async () => {
+    const module = import.meta.resolve("../../../src/app/session/process_owner.ts");
+    const script =
+      `import { isAlive, ownSession, thisProcess } from "${module}"; console.log(isAlive(thisProcess()), thisProcess().started);`;
+    const { stdout, stderr } = await runPermitted(script);
+    assert.match(stdout, /^true \d+\n$/, stderr);
+  },
+});
+
+Deno.test({
+  name: "isAlive() a process that ended and that nobody waited for is not",
+  ignore: !LINUX,
+  fn: async () => {
+    // The shell starts a process that ends soon, becomes `sleep`, and never asks what became of it.
+    const args = ["-c", "sleep 0.03 & echo $!; exec sleep 60"];
+    const parent = new Deno.Command("sh", { args, stdin: "null", stdout: "piped", stderr: "null" }).spawn();
+    const reader = parent.stdout.getReader();
+    const { value } = await reader.read();
+    const pid = Number(new TextDecoder().decode(value));
+    const stat = (): string => Deno.readTextFileSync(`/proc/${pid}/stat`);
+    const end = performance.now() + 20_000;
+    while (!stat().includes(") Z ") && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+    const started = stat().split(") ")[1]?.split(" ")[19] ?? "";
+    assert.equal(isAlive({ ...thisProcess(), pid, started }), false);
+    parent.kill("SIGKILL");
+    await reader.cancel();
+    await parent.status;
+  },
+});
+
+Deno.test("isAlive() nobody can tell for a process of another machine, boot or namespace, whatever its host is called", () => {
+  const { space, ...rest } = thisProcess();
+  assert.equal(isAlive({ ...rest, host: "another name", space }), true);
+  for (const other of ["", `${space}0`]) assert.equal(isAlive({ ...rest, space: other }), null, other);
+});
+
+Deno.test({
+  name:
+    "thisProcess() names the boot of the kernel and the namespace of processes, with the permissions of the program",
+  ignore: !LINUX,
+  fn: async () => {
+    const boot = (await Deno.readTextFile("/proc/sys/kernel/random/boot_id")).trim();
+    const expected = `${boot} ${await Deno.readLink("/proc/self/ns/pid")}`;
+    assert.equal(thisProcess().space, expected);
+    const module = import.meta.resolve("../../../src/app/session/process_owner.ts");
+    const { stdout, stderr } = await runPermitted(
+      `import { thisProcess } from "${module}"; console.log(thisProcess().space);`,
+    );
+    assert.equal(stdout, `${expected}\n`, stderr);
+  },
+});

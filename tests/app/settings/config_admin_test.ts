@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import * as extensions from "../../../extensions/index.ts";
+import { AppConfigAdmin } from "../../../src/app/settings/config_admin.ts";
+import { readSettings } from "../../../src/app/settings/settings.ts";
+import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
+
+interface Place {
+  readonly home: string;
+  readonly workspace: string;
+  readonly own: string;
+  readonly project: string;
+  admin(env?: Readonly<Record<string, string>>): Promise<AppConfigAdmin>;
+}
+
+async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-config-" }));
+  try {
+    const home = join(folder, "home"), workspace = join(folder, "work");
+    await Deno.mkdir(join(workspace, ".vis"), { recursive: true });
+    await work({
+      home,
+      workspace,
+      own: join(home, "config.jsonc"),
+      project: join(workspace, ".vis/config.jsonc"),
+      admin: (env = {}) => AppConfigAdmin.open({ cwd: workspace }, { env: { VIS_HOME: home, ...env }, ...extensions }),
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const own = { project: false } as const;
+
+Deno.test("AppConfigAdmin.set() writes what holds from then on, comments kept, for its owner alone", () =>
+  withPlace(async ({ own: path, workspace, home, admin }) => {
+    const config = await admin();
+    assert.equal((await config.set("budget.iterations", { words: ["8"], project: false })).changed, true);
+    assert.equal(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
+    await Deno.writeTextFile(path, '// mine\n{\n  "budget": { "iterations": 8 } // enough\n}\n');
+    await config.set("budget.iterations", { words: ["9"], project: false });
+    assert.equal(await Deno.readTextFile(path), '// mine\n{\n  "budget": { "iterations": 9 } // enough\n}\n');
+    const { config: now } = await readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions);
+    assert.equal(now.budget.iterations, 9);
+    assert.deepEqual(
+      (await Array.fromAsync(Deno.readDir(home))).map(({ name }) => name),
+      ["config.jsonc"],
+      "no draft is left",
+    );
+  }));
+
+Deno.test("AppConfigAdmin.set() reads words as the setting takes them", () =>
+  withPlace(async ({ admin }) => {
+    const config = await admin();
+    const cases: [string, string[], unknown][] = [
+      ["model", ["4"], "4"],
+      ["model", ["null"], null],
+      ["localServers", ["false"], false],
+      ["extensions.deny", ["web"], ["web"]],
+      ["extensions.deny", ["web", "mcp"], ["web", "mcp"]],
+      ["extensions.deny", ['["a"]'], ["a"]],
+      ["budget.costUsd", ["0.5"], 0.5],
+      ["providers", ['[{ "name": "x" }]'], [{ name: "x" }]],
+      ["providers.0.name", ["y"], "y"],
+      ["extensions.config.com.acme.search", ['{ "a": 1 }'], { a: 1 }],
+    ];
+    for (const [key, words, value] of cases) {
+      assert.deepEqual((await config.set(key, { words, ...own })).value, value, key);
+    }
+  }));
+
+Deno.test("AppConfigAdmin.set() refuses what does not fit and writes nothing", () =>
+  withPlace(async ({ own: path, admin }) => {
+    const config = await admin();
+    const cases: [string, string[], RegExp][] = [
+      ["budget.iterations", ["none"], /^Cannot set budget\.iterations: .*\(it takes integer\)$/],
+      ["budget.iterations", ["1", "2"], /^Cannot set budget\.iterations/],
+      ["budgt.iterations", ["1"], /there is no such key; is budget\.iterations meant$/],
+      ["nothing.like.it", ["1"], /there is no such key; vis config list --all/],
+      ["providers.3.name", ["x"], /^Cannot set providers\.3\.name/],
+      ["baseUrl", ["http://me:pass@host/v1"], /^Cannot keep a secret/],
+    ];
+    for (const [key, words, says] of cases) {
+      await assert.rejects(config.set(key, { words, ...own }), (error) => {
+        assert.ok(error instanceof UsageError, String(error));
+        assert.match(error.message, says);
+        return true;
+      });
+    }
+    await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  }));
+
+Deno.test("AppConfigAdmin.set() refuses keys and points to where they are kept, without repeating them", () =>
+  withPlace(async ({ own: path, admin }) => {
+    const config = await admin();
+    const cases: [string, string][] = [
+      ["model", "sk-ant-0123456789abcdefghij"],
+      ["providers.0.keyEnv", "ghp_0123456789abcdefghij0123"],
+      ["extensions.config.x.apiKey", "short"],
+      ["extensions.config.x", '{ "botToken": "1234" }'],
+      ["providers", '[{ "name": "x", "headers": { "Authorization": "Bearer 0123456789" } }]'],
+    ];
+    for (const [key, word] of cases) {
+      await assert.rejects(config.set(key, { words: [word], ...own }), (error) => {
+        assert.ok(error instanceof UsageError);
+        assert.match(error.message, /^Cannot keep a secret .*vis auth login/);
+        assert.doesNotMatch(error.message, /0123|1234|short/);
+        return true;
+      });
+    }
+    await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  }));
+
+Deno.test("AppConfigAdmin.explain() says who says what, in order, and masks what may be a secret", () =>
+  withPlace(async ({ home, own: path, project, admin }) => {
+    await Deno.mkdir(home);
+    const headers = '"providers": [{ "name": "x", "headers": { "X-Team": "4711-secret" } }]';
+    await Deno.writeTextFile(path, `{ "model": "u", "baseUrl": "http://me:4711@h/v1", ${headers} }`);
+    await Deno.writeTextFile(project, '{ "model": "p" }');
+    const config = await admin({ VIS_MODEL: "e" });
+    const { value, layer, where, layers, project: may } = await config.explain("model");
+    assert.deepEqual([value, layer, where, may], ["e", "environment", "VIS_MODEL", true]);
+    assert.deepEqual(layers.map((one) => [one.layer, one.where, one.value]), [
+      ["default", "", null],
+      ["user", path, "u"],
+      ["project", project, "p"],
+      ["environment", "VIS_MODEL", "e"],
+    ]);
+    const shown = JSON.stringify([await config.list({ all: true }), await config.explain("providers")]);
+    assert.doesNotMatch(shown, /4711/);
+    assert.match(shown, /http:\/\/••••@h\/v1/);
+    assert.deepEqual((await config.list({ all: false })).map(({ key }) => key), ["model", "providers", "baseUrl"]);
+  }));
+
+Deno.test("AppConfigAdmin.set() says who overrules what was written", () =>
+  withPlace(async ({ admin }) => {
+    const loud = await admin({ VIS_MODEL: "e" });
+    assert.equal((await loud.set("model", { words: ["m"], ...own })).overruled, "VIS_MODEL");
+    assert.equal((await (await admin()).set("model", { words: ["n"], ...own })).overruled, "");
+  }));
+
+Deno.test("AppConfigAdmin.unset() takes out a key, also one that is none, and mends the file by it", () =>
+  withPlace(async ({ home, own: path, admin }) => {
+    await Deno.mkdir(home);
+    await Deno.writeTextFile(path, '{\n  "colour": true,\n  "model": "m"\n}\n');
+    const config = await admin();
+    await assert.rejects(config.explain("model"), ConfigError);
+    assert.equal((await config.unset("colour", own)).changed, true);
+    assert.equal((await config.explain("model")).value, "m");
+    assert.equal((await config.unset("provider", own)).changed, false);
+    await assert.rejects(config.unset("colour", own), UsageError);
+  }));
+
+Deno.test("AppConfigAdmin.set() in a workspace takes harmless keys alone, and follows no link there", () =>
+  withPlace(async ({ home, project, workspace, admin }) => {
+    const config = await admin();
+    const refused = config.set("shell.enabled", { words: ["true"], project: true });
+    await assert.rejects(refused, /A project may not set it, since blocks can write this file/);
+    const victim = join(workspace, "victim.jsonc");
+    await Deno.writeTextFile(victim, "{}");
+    await Deno.symlink(victim, project);
+    await config.set("model", { words: ["m"], project: true });
+    assert.equal(await Deno.readTextFile(victim), "{}");
+    assert.equal((await readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions)).config.model, "m");
+  }));
+
+Deno.test("AppConfigAdmin.trust() lets the file of a workspace say anything, until it changes", () =>
+  withPlace(async ({ home, workspace, project, admin }) => {
+    const settings = () => readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions);
+    const config = await admin();
+    assert.equal(await config.trustable(), null);
+    await Deno.writeTextFile(project, '{ "baseUrl": "http://127.0.0.1:1/v1" }');
+    await assert.rejects(settings(), /run vis config trust$/);
+    const facts = await config.trustable();
+    assert.ok(facts);
+    assert.deepEqual([facts.trusted, facts.keys], [false, [{ key: "baseUrl", value: "http://127.0.0.1:1/v1" }]]);
+    await assert.rejects(config.trust({ ...facts, sha256: "other" }), /changed while it was shown/);
+    await config.trust(facts);
+    assert.equal((await settings()).config.baseUrl, "http://127.0.0.1:1/v1");
+    await Deno.writeTextFile(project, '{ "baseUrl": "http://127.0.0.1:2/v1" }');
+    await assert.rejects(settings(), ConfigError);
+    await Deno.writeTextFile(project, '{ "baseUrl": "http://127.0.0.1:1/v1" }');
+    assert.equal(await config.distrust(facts.path), true);
+    await assert.rejects(settings(), ConfigError);
+  }));
+
+Deno.test("AppConfigAdmin knows a section of an extension in both of its places", () =>
+  withPlace(async ({ own: path, home, workspace, admin }) => {
+    const config = await admin();
+    await config.set("extensions.config.vis.web.hosts", { words: ["example.org"], ...own });
+    await config.set("web.local", { words: ["localhost:3000"], ...own });
+    await config.set("extensions.config.vis.git.name", { words: ["Ada"], ...own });
+    assert.deepEqual(JSON.parse(await Deno.readTextFile(path)), {
+      extensions: { config: { "vis.web": { hosts: ["example.org"] }, "vis.git": { name: "Ada" } } },
+      web: { local: ["localhost:3000"] },
+    });
+    for (const key of ["web.hosts", "extensions.config.vis.web.hosts"]) {
+      const { value, layer } = await config.explain(key);
+      assert.deepEqual([value, layer], [["example.org"], "user"], key);
+    }
+    const { value, layer } = await config.explain("shell.enabled");
+    assert.deepEqual([value, layer], [false, "default"]);
+    assert.deepEqual((await config.explain("web.hosts")).layers.map((one) => one.layer), ["default", "user"]);
+    assert.deepEqual((await config.explain("shell")).value, {
+      enabled: false,
+      allow: [],
+      deny: [],
+      network: false,
+      read: [],
+    });
+    assert.deepEqual(Object.keys((await config.explain("extensions.config")).value as object), [
+      "vis.web",
+      "vis.git",
+    ]);
+    const listed = (await config.list({ all: true })).map(({ key }) => key);
+    assert.deepEqual(
+      listed.filter((key) => /\b(?:web|git)\./.test(key)),
+      ["extensions.config.vis.git.name", "extensions.config.vis.git.email", "web.hosts", "web.local"],
+    );
+    const { config: read } = await readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions);
+    assert.deepEqual(read.extensions.config["vis.web"], { hosts: ["example.org"], local: ["localhost:3000"] });
+    await config.unset("extensions.config.vis.web.hosts", own);
+    assert.deepEqual((await config.explain("web.hosts")).value, []);
+  }));

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import * as index from "../../../extensions/index.ts";
+import { lockSettings } from "../../../src/app/settings/lock_settings.ts";
+import { DEFAULT_CONFIG } from "../../../src/config/defaults.ts";
+
+Deno.test("lockSettings() asks for every wall, and loads what is listed alone without what must be switched on", () => {
+  const open = lockSettings({ config: DEFAULT_CONFIG }, index).config;
+  assert.deepEqual(open.sandbox.require, ["realm", "permissions", "process", "kernel"]);
+  assert.deepEqual(open.extensions.allow, [], "what lists nothing allows nothing");
+  const { extensions, sandbox, server } = DEFAULT_CONFIG;
+  const { config } = lockSettings({
+    config: {
+      ...DEFAULT_CONFIG,
+      sandbox: { ...sandbox, require: ["realm"] },
+      extensions: { ...extensions, allow: ["vis.fs", "shell", "vis.shell"] },
+      server: { ...server, quota: { queriesPerDay: 7, costUsdPerDay: null, concurrent: 99 } },
+    },
+  }, index);
+  assert.deepEqual(config.sandbox.require.length, 4);
+  assert.deepEqual(config.extensions.allow, ["vis.fs"]);
+  assert.deepEqual(config.server.quota, { queriesPerDay: 7, costUsdPerDay: 20, concurrent: 99 });
+});

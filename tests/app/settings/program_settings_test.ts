@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import * as index from "../../../extensions/index.ts";
+import { programSettings } from "../../../src/app/settings/program_settings.ts";
+import { settingsOf } from "../_settings.ts";
+
+const of = async (config: object) => programSettings(await settingsOf({ config }), index);
+
+Deno.test("programSettings() has what settings of extensions say of every program, wherever they stand", async () => {
+  assert.deepEqual(await of({}), { read: [], network: false });
+  const said = { read: ["/opt/tools"], network: true };
+  assert.deepEqual(await of({ shell: said }), said);
+  assert.deepEqual(await of({ extensions: { config: { "vis.shell": said } } }), said);
+  const other = { "vis.mcp": said, "com.acme.x": said };
+  assert.deepEqual(await of({ extensions: { config: other } }), { read: [], network: false }, "not those of others");
+  const wrong = { "vis.shell": { read: [7, "/a"], network: "yes" } };
+  assert.deepEqual(await of({ extensions: { config: wrong } }), { read: ["/a"], network: false });
+});

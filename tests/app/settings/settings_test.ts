@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type EnvironmentVariables, readSettings, visHome } from "../../../src/app/settings/settings.ts";
+import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+import { NO_EXTENSIONS } from "../_settings.ts";
+
+Deno.test("readSettings() finds the home: VIS_HOME, else .vis in the home", async () => {
+  await withFolder(async (folder) => {
+    const cases: [EnvironmentVariables, string][] = [
+      [{ VIS_HOME: join(folder, "own"), HOME: folder }, join(folder, "own")],
+      [{ VIS_HOME: "", HOME: folder }, join(folder, ".vis")],
+      [{ USERPROFILE: folder }, join(folder, ".vis")],
+    ];
+    for (const [env, home] of cases) {
+      const settings = await readSettings({ cwd: folder }, env, NO_EXTENSIONS);
+      assert.deepEqual([settings.home, settings.database], [home, join(home, "vis.db")]);
+    }
+    await assert.rejects(readSettings({ cwd: folder }, {}, NO_EXTENSIONS), ConfigError);
+    assert.equal(
+      (await readSettings({ cwd: folder }, { VIS_HOME: "relative" }, NO_EXTENSIONS)).home,
+      join(Deno.cwd(), "relative"),
+    );
+  });
+});
+
+Deno.test("readSettings() takes the database from the flag, else VIS_DB, else the home", async () => {
+  await withFolder(async (folder) => {
+    const env = { HOME: folder, VIS_DB: "env.db" };
+    assert.equal((await readSettings({ cwd: folder, db: "/x/flag.db" }, env, NO_EXTENSIONS)).database, "/x/flag.db");
+    assert.equal((await readSettings({ cwd: folder }, env, NO_EXTENSIONS)).database, join(Deno.cwd(), "env.db"));
+    assert.equal((await readSettings({ cwd: folder, db: ":memory:" }, env, NO_EXTENSIONS)).database, ":memory:");
+    assert.equal(
+      (await readSettings({ cwd: folder }, { ...env, VIS_DB: ":memory:" }, NO_EXTENSIONS)).database,
+      ":memory:",
+    );
+  });
+});
+
+Deno.test("readSettings() resolves links of the workspace and refuses what is no folder", async () => {
+  await withFolder(async (folder) => {
+    const env = { HOME: folder };
+    await Deno.mkdir(join(folder, "real"));
+    await Deno.symlink(join(folder, "real"), join(folder, "link"));
+    await Deno.symlink(join(folder, "nowhere"), join(folder, "broken"));
+    await Deno.writeTextFile(join(folder, "file"), "");
+    assert.equal(
+      (await readSettings({ cwd: join(folder, "link") }, env, NO_EXTENSIONS)).workspace,
+      join(folder, "real"),
+    );
+    for (const name of ["file", "broken", "missing"]) {
+      await assert.rejects(readSettings({ cwd: join(folder, name) }, env, NO_EXTENSIONS), UsageError);
+    }
+  });
+});
+
+Deno.test("readSettings() reads the config file of the home, and none is none", async () => {
+  await withFolder(async (folder) => {
+    const env = { VIS_HOME: folder };
+    assert.equal((await readSettings({ cwd: folder }, env, NO_EXTENSIONS)).config.model, null);
+    await Deno.writeTextFile(join(folder, "config.jsonc"), '{ "model": "m" } // mine');
+    const { config } = await readSettings({ cwd: folder, maxIterations: 3 }, env, NO_EXTENSIONS);
+    assert.deepEqual([config.model, config.budget.iterations], ["m", 3]);
+    await Deno.writeTextFile(join(folder, "config.jsonc"), "{");
+    await assert.rejects(readSettings({ cwd: folder }, env, NO_EXTENSIONS), /Cannot read .*config\.jsonc/);
+  });
+});
+
+Deno.test("readSettings() says that the config file cannot be read", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(join(folder, "config.jsonc"));
+    await assert.rejects(readSettings({ cwd: folder }, { VIS_HOME: folder }, NO_EXTENSIONS), (error) => {
+      assert.ok(error instanceof ConfigError);
+      assert.match(error.message, /^Cannot read .*config\.jsonc: /);
+      return true;
+    });
+    await Deno.writeTextFile(join(folder, "file"), "");
+    const { config } = await readSettings({ cwd: folder }, { VIS_HOME: join(folder, "file/below") }, NO_EXTENSIONS);
+    assert.equal(config.model, null);
+  });
+});
+
+Deno.test("visHome() is where each system keeps such things", () => {
+  const windows = { APPDATA: "/c/roaming", USERPROFILE: "/c/user" };
+  assert.equal(visHome(windows, "windows"), join("/c/roaming", "vis"));
+  assert.equal(visHome({ USERPROFILE: "/c/user" }, "windows"), join("/c/user", ".vis"));
+  assert.equal(visHome({ ...windows, HOME: "/home/u" }, "darwin"), join("/home/u", ".vis"));
+  assert.equal(visHome({ ...windows, VIS_HOME: "/own" }, "windows"), "/own");
+  assert.equal(visHome({}, "linux"), null);
+});

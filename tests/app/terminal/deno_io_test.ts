@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+
+const PROGRAM = fileURLToPath(new URL("../_signalled_main.ts", import.meta.url));
+
+async function signalled(...signals: readonly Deno.Signal[]): Promise<readonly [string, number, string | null]> {
+  const args = ["run", "-A", "--quiet", "--no-lock", "--no-check", PROGRAM, ...signals];
+  const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
+  try {
+    const { stdout, code, signal } = await child.output();
+    return [new TextDecoder().decode(stdout), code, signal];
+  } finally {
+    await child.stdin.close().catch(() => {});
+  }
+}
+
+Deno.test({
+  name: "DenoIo lets one signal after the end of what ran cut nothing, and a second one end the program",
+  ignore: Deno.build.os === "windows",
+  fn: async () => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      assert.deepEqual(await signalled(signal), ["closed", 0, null], signal);
+    }
+    assert.deepEqual(await signalled("SIGINT", "SIGTERM"), ["", 130, null]);
+  },
+});
