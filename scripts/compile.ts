@@ -53,7 +53,7 @@ const ENTRY = `if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
 /** Where the program and the worker of searches begin, which share their packages: what is bundled lies in one folder
  * where its entries do. The worker is started by its URL, beside the chunk that starts it. */
 async function entries(): Promise<readonly string[]> {
-  const sources = { "program.ts": "main.ts", "search_worker.ts": "extensions/fs/search_worker.ts" };
+  const sources = { "program.ts": "main.ts", "search_worker.ts": "extensions/fs/search/search_worker.ts" };
   const folder = join(ROOT, ENTRIES);
   await Deno.mkdir(folder, { recursive: true });
   return await Promise.all(

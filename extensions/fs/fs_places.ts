@@ -1,11 +1,11 @@
 import { BoundedMap, type EnvironmentView, Semaphore } from "@vis/extension";
-import { Checkpoints } from "./checkpoints.ts";
-import type { ChangeSource, FsContext } from "./context.ts";
-import { FolderGuard } from "./folder_guard.ts";
-import { ReadLedger } from "./read_ledger.ts";
-import { recover } from "./recover.ts";
-import { treeOf } from "./tree_of.ts";
-import type { Tree } from "./tree.ts";
+import { Checkpoints } from "./checkpoints/checkpoints.ts";
+import type { ChangeSource, FsContext } from "./workspace/context.ts";
+import { FolderGuard } from "./workspace/folder_guard.ts";
+import { ReadLedger } from "./workspace/read_ledger.ts";
+import { recover } from "./change/recover.ts";
+import { treeOf } from "./tree/tree_of.ts";
+import type { Tree } from "./tree/tree.ts";
 
 interface Known {
   readonly tree: Tree;

@@ -1,19 +1,19 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import type { FsContext } from "./context.ts";
-import { editFiles, type FileEdit } from "./edit_files.ts";
-import { findFiles, type FindOptions } from "./find_files.ts";
+import type { FsContext } from "./workspace/context.ts";
+import { editFiles, type FileEdit } from "./change/edit_files.ts";
+import { findFiles, type FindOptions } from "./search/find_files.ts";
 import { FsPlaces } from "./fs_places.ts";
-import type { GrepOptions } from "./grep.ts";
-import { listFiles, type ListFilesOptions } from "./list_files.ts";
-import { movePath } from "./move_path.ts";
-import { readFile, type ReadFileOptions } from "./read_file.ts";
-import { readFiles } from "./read_files.ts";
-import { type RemoveOptions, removePath } from "./remove_path.ts";
-import type { TextReplacement } from "./replace_text.ts";
-import { statPath } from "./stat_path.ts";
+import type { GrepOptions } from "./search/grep.ts";
+import { listFiles, type ListFilesOptions } from "./read/list_files.ts";
+import { movePath } from "./change/move_path.ts";
+import { readFile, type ReadFileOptions } from "./read/read_file.ts";
+import { readFiles } from "./read/read_files.ts";
+import { type RemoveOptions, removePath } from "./change/remove_path.ts";
+import type { TextReplacement } from "./patch/replace_text.ts";
+import { statPath } from "./read/stat_path.ts";
 import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
-import type { UndoOptions } from "./undo_changes.ts";
-import { writeFile } from "./write_file.ts";
+import type { UndoOptions } from "./change/undo_changes.ts";
+import { writeFile } from "./change/write_file.ts";
 
 const places = new FsPlaces();
 
@@ -204,19 +204,19 @@ async function edit(
 }
 
 async function patch(at: FsContext, text: string) {
-  const { patchFiles } = await import("./patch_files.ts");
+  const { patchFiles } = await import("./change/patch_files.ts");
   return await patchFiles(at, text);
 }
 
 async function undo(at: FsContext, options: UndoOptions = {}) {
-  const { undoChanges } = await import("./undo_changes.ts");
+  const { undoChanges } = await import("./change/undo_changes.ts");
   const { files } = await undoChanges(at, { ...options, conversation: at.conversationId });
   return files;
 }
 
 /** The linear-time engine is a third of the program's code: it loads with the first search. */
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
-  const { grep } = await import("./grep.ts");
+  const { grep } = await import("./search/grep.ts");
   return await grep(await places.of(env), pattern, options);
 }
 

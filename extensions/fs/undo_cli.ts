@@ -1,8 +1,8 @@
 import { z } from "@vis/extension";
-import type { Checkpoint } from "./checkpoints.ts";
-import { openChanges } from "./choose_changes.ts";
+import type { Checkpoint } from "./checkpoints/checkpoints.ts";
+import { openChanges } from "./change/choose_changes.ts";
 import type { FsPlaces } from "./fs_places.ts";
-import { undoChanges, type UndoOptions } from "./undo_changes.ts";
+import { undoChanges, type UndoOptions } from "./change/undo_changes.ts";
 
 export const UNDO_ARGUMENTS = z.object({
   list: z.boolean().optional(),

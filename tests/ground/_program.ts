@@ -42,7 +42,7 @@ const FILES: Readonly<Record<string, string>> = {
     unstable: ["worker-options"],
     test: { include: ["tests"] },
   }),
-  "extensions/fs/search_worker.ts": "export const search = 1;\n",
+  "extensions/fs/search/search_worker.ts": "export const search = 1;\n",
   "main.ts": MAIN,
   "src/domain/failing.ts": `/** Fails.\n */\nexport function failing() {\n  // why\n\n  throw new Error("shown");\n}\n`,
   "src/domain/one.ts": "export const one = 1;\n",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { GlobMatcher } from "../../../extensions/fs/glob_matcher.ts";
+import { GlobMatcher } from "../../../extensions/fs/walk/glob_matcher.ts";
 import { Workspace } from "./_workspace.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 

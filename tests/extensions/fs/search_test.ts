@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { globalIgnoreLines } from "../../../extensions/fs/global_ignore.ts";
-import { LineMatcher } from "../../../extensions/fs/line_matcher.ts";
-import { rustPattern } from "../../../extensions/fs/rust_pattern.ts";
+import { globalIgnoreLines } from "../../../extensions/fs/walk/global_ignore.ts";
+import { LineMatcher } from "../../../extensions/fs/search/line_matcher.ts";
+import { rustPattern } from "../../../extensions/fs/search/rust_pattern.ts";
 import { join } from "node:path";
 import type { Spawn } from "../../../src/extension/spawned.ts";
 import { Workspace } from "./_workspace.ts";

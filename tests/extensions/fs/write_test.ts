@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { unifiedDiff } from "../../../extensions/fs/unified_diff.ts";
+import { unifiedDiff } from "../../../extensions/fs/patch/unified_diff.ts";
 import { Workspace } from "./_workspace.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 

@@ -1,0 +1,134 @@
+import { dirname } from "node:path";
+import type { FsContext } from "../workspace/context.ts";
+import type { ChangeItem } from "../checkpoints/snapshot.ts";
+import type { Facts, OpenFolder } from "../tree/tree.ts";
+import { writeReason } from "./write_reason.ts";
+
+export interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Application {
+  readonly items: readonly ChangeItem[];
+  readonly moves?: readonly Move[];
+  /** Path to the name under which the new file is written first, beside it. */
+  readonly temporary: ReadonlyMap<string, string>;
+  /** Folders that are not empty stay, in place of an error. */
+  readonly keepFull?: boolean;
+}
+
+type Place = Pick<FsContext, "tree" | "guard">;
+
+/** Makes the files what the items say: new ones are written beside their places first, then everything is renamed and
+ * removed at once, without a rest in between. Throws Error naming the file and leaves what was done until then. */
+export async function applyItems(context: Place, application: Application): Promise<void> {
+  const { items, moves = [], temporary } = application;
+  context.guard.note(context.tree);
+  try {
+    for (const { path, before, after } of items) {
+      const comes = moves.some(({ to }) => path === to || path.startsWith(`${to}/`));
+      if (after?.kind === "dir" && before === null && !comes) {
+        inFolderOf(context, path, (folder, name) => makeOnce(folder, name, after.mode));
+      }
+    }
+    for (const { path, after } of items) {
+      const name = temporary.get(path);
+      if (after?.kind !== "file" || name === undefined) continue;
+      using folder = openFolder(context, path);
+      await folder.create(lastOf(name), after).catch((error: unknown) => {
+        throw named(path, error);
+      });
+    }
+    rearrange(context, application);
+  } catch (error) {
+    for (const name of temporary.values()) {
+      quietly(() => inFolderOf(context, name, (folder, own) => folder.remove(own)));
+    }
+    throw error;
+  }
+}
+
+function rearrange(context: Place, { items, moves = [], temporary, keepFull = false }: Application): void {
+  for (const { path, before, after, seen } of items) {
+    // What is made in a folder changes the folder.
+    if (seen !== undefined && before?.kind !== "dir" && after?.kind !== "dir") refuseChanged(context, { path, seen });
+  }
+  if (moves.length > 0) {
+    for (const move of moves) rename(context, move);
+    return;
+  }
+  const removed = items.filter(({ before, after }) => before !== null && before.kind !== after?.kind).toReversed();
+  for (const { path, before } of removed.filter(({ before }) => before?.kind !== "dir")) {
+    if (before) inFolderOf(context, path, (folder, name) => folder.remove(name));
+  }
+  for (const { path, before, after } of items) {
+    const written = temporary.get(path);
+    if (after === null || after.kind === "dir") continue;
+    inFolderOf(context, path, (folder, name) => {
+      if (after.kind === "file" && written) folder.rename(lastOf(written), { folder, name });
+      if (after.kind === "link" && before?.kind === "link") folder.remove(name);
+      if (after.kind === "link") folder.makeLink(name, after.target);
+    });
+  }
+  for (const { path, before } of removed) {
+    if (before?.kind !== "dir") continue;
+    if (keepFull) quietly(() => inFolderOf(context, path, (folder, name) => folder.removeFolder(name)));
+    else inFolderOf(context, path, (folder, name) => folder.removeFolder(name));
+  }
+}
+
+function rename(context: Place, { from, to }: Move): void {
+  using target = openFolder(context, to);
+  inFolderOf(context, from, (folder, name) => {
+    folder.rename(name, { folder: target, name: lastOf(to), keep: true });
+  });
+}
+
+/** Throws Error where a file is no longer the one that was looked at. */
+function refuseChanged(context: Place, { path, seen }: { readonly path: string; readonly seen: Facts | null }): void {
+  let now: Facts | null = null;
+  naming(path, () => now = context.tree.look(path));
+  if (isSameFile(now, seen)) return;
+  throw new Error(`Cannot write ${path}: it changed on disk since it was read; read it again and redo the change`);
+}
+
+function isSameFile(a: Facts | null, b: Facts | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.id === b.id && a.size === b.size && a.modified === b.modified && a.kind === b.kind;
+}
+
+function makeOnce(folder: OpenFolder, name: string, mode: number | null): void {
+  if (folder.look(name)?.kind !== "dir") folder.makeFolder(name, mode ?? undefined);
+}
+
+function inFolderOf(context: Place, path: string, use: (folder: OpenFolder, name: string) => void): void {
+  using folder = openFolder(context, path);
+  naming(path, () => use(folder, lastOf(path)));
+}
+
+function openFolder(context: Place, path: string): OpenFolder {
+  return naming(path, () => context.tree.folder(dirname(path), { visit: (folder) => context.guard.check(folder) }));
+}
+
+function naming<Result>(path: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    throw named(path, error);
+  }
+}
+
+function named(path: string, error: unknown): Error {
+  return new Error(`Cannot write ${path}: ${writeReason(error)}`, { cause: error });
+}
+
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function quietly(run: () => void): void {
+  try {
+    run();
+  } catch { /* it is gone already */ }
+}

@@ -1,0 +1,64 @@
+import { dirname } from "node:path";
+import { applyItems, type Move } from "./apply_items.ts";
+import type { FsContext } from "../workspace/context.ts";
+import { putBack } from "./put_back.ts";
+import { type ChangeItem, stateOf } from "../checkpoints/snapshot.ts";
+import { temporaryOf } from "./temporary_of.ts";
+
+export interface Change {
+  /** The function that makes it. */
+  readonly change: string;
+  /** In an order in which folders stand before what is in them; folders that are missing need not be named. */
+  readonly items: readonly ChangeItem[];
+  /** Renames that bring about what the items say, in place of writing them. */
+  readonly moves?: readonly Move[];
+  /** Checkpoints that this takes back. */
+  readonly of?: readonly string[];
+}
+
+/** The only way to change files: all or none, and kept as one checkpoint. After an error, and after a kill at any
+ * moment, either everything is as it was or everything is changed. Throws Error naming the file. */
+export async function changeFiles(context: FsContext, { change, items, moves = [], of = [] }: Change): Promise<void> {
+  context.signal?.throwIfAborted();
+  const all = [...missingFolders(context, items), ...items];
+  const written = moves.length > 0 ? [] : items.filter(({ after }) => after?.kind === "file");
+  const temporary = new Map(written.map(({ path }) => [path, temporaryOf(path)]));
+  const id = await begin(context, { change, of, items: all, temporary: [...temporary.values()] });
+  try {
+    context.signal?.throwIfAborted();
+    await applyItems(context, { items: all, moves, temporary, keepFull: of.length > 0 });
+  } catch (error) {
+    await putBack(context, await Promise.all(all.map(async (one) => ({ ...one, after: await stateOf(one.after) }))));
+    if (id !== null) await context.checkpoints?.drop(id);
+    throw error;
+  }
+  if (id !== null) await context.checkpoints?.done(id);
+}
+
+async function begin(
+  { checkpoints, source }: FsContext,
+  { change, of, items, temporary }: Required<Omit<Change, "moves">> & { readonly temporary: readonly string[] },
+): Promise<string | null> {
+  if (checkpoints === null) return null;
+  const kept = [];
+  for (const { path, before, after } of items) {
+    kept.push({ path, before: await checkpoints.keep(before), after: await stateOf(after) });
+  }
+  const id = checkpoints.newId();
+  await checkpoints.begin({ ...await source(), id, at: Date.now(), change, of, items: kept, temporary });
+  return id;
+}
+
+/** The folders that must be made for what will be there. */
+function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): ChangeItem[] {
+  const named = new Set(items.map(({ path }) => path));
+  const missing = new Set<string>();
+  for (const { path, after } of items) {
+    if (after === null) continue;
+    for (let at = dirname(path); at !== "." && !named.has(at) && !missing.has(at); at = dirname(at)) {
+      if (tree.look(at) !== null) break;
+      missing.add(at);
+    }
+  }
+  return [...missing].sort().map((path) => ({ path, before: null, after: { kind: "dir", mode: null } }));
+}

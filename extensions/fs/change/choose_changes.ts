@@ -1,0 +1,42 @@
+import type { Checkpoint } from "../checkpoints/checkpoints.ts";
+
+export interface UndoChoice {
+  /** The last so many changes; else all of the newest `scope`. */
+  readonly steps?: number | undefined;
+  readonly scope?: "step" | "iteration" | "query" | undefined;
+  /** Only changes of this conversation: its id, or the first characters of it. */
+  readonly conversation?: string | undefined;
+  /** Take back the newest undo instead. */
+  readonly redo?: boolean | undefined;
+}
+
+/** The changes that a choice means, newest first. */
+export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
+  const { conversation = "", redo = false, steps, scope = "step" } = choice;
+  const open = openChanges(all).filter((one) => one.conversationId.startsWith(conversation)).reverse();
+  if (redo) return open.filter(({ change }) => change === "undo").slice(0, steps ?? 1);
+  const changes = open.filter(({ change }) => change !== "undo" && change !== "redo");
+  const [newest] = changes;
+  if (!newest || steps !== undefined || scope === "step") return changes.slice(0, steps ?? 1);
+  const sameQuery = (one: Checkpoint): boolean =>
+    one.conversationId === newest.conversationId && one.queryId === newest.queryId &&
+    (newest.queryId !== null || one.iterationId === newest.iterationId);
+  const isSame = scope === "query"
+    ? sameQuery
+    : (one: Checkpoint) => one.iterationId === newest.iterationId && sameQuery(one);
+  if (newest.queryId === null && newest.iterationId === null) return [newest];
+  return changes.filter(isSame);
+}
+
+/** Those that are not taken back, oldest first. An undo that was taken back brings its changes back. */
+export function openChanges(all: readonly Checkpoint[]): Checkpoint[] {
+  const closed = new Set<string>();
+  const byId = new Map(all.map((one) => [one.id, one]));
+  for (const { change, of } of all) {
+    for (const id of of) {
+      closed.add(id);
+      if (change === "redo") { for (const again of byId.get(id)?.of ?? []) closed.delete(again); }
+    }
+  }
+  return all.filter(({ id }) => !closed.has(id));
+}

@@ -1,0 +1,56 @@
+import { changeFiles } from "./change_files.ts";
+import { confineForWrite, type WorkspacePath } from "../workspace/confine.ts";
+import type { FsContext } from "../workspace/context.ts";
+import { type CurrentFile, currentFile, MAX_WRITE } from "./current_file.ts";
+import { missing } from "../workspace/missing.ts";
+import { Pace } from "../tree/pace.ts";
+import { refuseBinary } from "../read/read_place.ts";
+import { replaceText, type TextReplacement } from "../patch/replace_text.ts";
+import { sizeText } from "../tree/size_text.ts";
+import { decodeText } from "../tree/text_bytes.ts";
+import { type Written, written } from "./written.ts";
+
+export interface FileEdit extends TextReplacement {
+  readonly path: string;
+}
+
+/** Bytes whose decoding is a piece of work of its own. */
+const LARGE = 1024 * 1024;
+
+interface Draft {
+  readonly place: WorkspacePath;
+  readonly before: CurrentFile;
+  text: string;
+}
+
+/** Exact replacements in one or more files, in order, all or none. One result per file. */
+export async function editFiles(context: FsContext, edits: readonly FileEdit[]): Promise<Written[]> {
+  const drafts = new Map<string, Draft>();
+  for (const edit of edits) {
+    const place = await confineForWrite(context, edit.path);
+    const draft = drafts.get(place.real) ?? await draftOf(context, place);
+    draft.text = await replaceText(draft.text, edit, { path: place.path, signal: context.signal });
+    drafts.set(place.real, draft);
+  }
+  const items = [...drafts.values()].map(({ place, before, text }) => {
+    const bytes = new TextEncoder().encode(text);
+    if (bytes.length > MAX_WRITE) {
+      throw new RangeError(`Cannot edit ${place.path}: ${sizeText(bytes.length)} is over 16 MB`);
+    }
+    return { path: place.real, named: place.path, before, after: { ...before, bytes }, seen: before.seen };
+  });
+  await changeFiles(context, { change: "edit", items });
+  const told: Written[] = [];
+  for (const item of items) told.push(await written(context, item, { named: item.named }));
+  return told;
+}
+
+async function draftOf(context: FsContext, place: WorkspacePath): Promise<Draft> {
+  const before = await currentFile(context, place);
+  if (before === null) throw await missing(context, { action: "edit", path: place.path });
+  refuseBinary(before.bytes, { place, action: "edit" });
+  if (before.bytes.length > LARGE) await new Pace(context.signal).rest();
+  const { text, lossy } = decodeText(before.bytes);
+  if (lossy) throw new Error(`Cannot edit ${place.path}: it is not UTF-8`);
+  return { place, before, text };
+}

@@ -1,0 +1,43 @@
+import { applyItems } from "./apply_items.ts";
+import type { FsContext } from "../workspace/context.ts";
+import { type ChangeItem, isSameState, type PathSnapshot, type State, stateOf } from "../checkpoints/snapshot.ts";
+import { takeSnapshot } from "./take_snapshot.ts";
+import { temporaryOf } from "./temporary_of.ts";
+
+export interface HalfChanged {
+  readonly path: string;
+  readonly before: PathSnapshot;
+  readonly after: State;
+}
+
+/** Puts back what a change that was not finished has changed already. What somebody else changed since stays. */
+export async function putBack(
+  context: Pick<FsContext, "tree" | "guard">,
+  items: readonly HalfChanged[],
+): Promise<void> {
+  const place = { ...context, signal: undefined };
+  const changed: ChangeItem[] = [];
+  for (const { path, before, after } of items) {
+    const now = await current(place, path);
+    if (now === "unknown") continue;
+    const state = await stateOf(now);
+    if (isSameState(state, await stateOf(before))) continue;
+    // Between the removal of one kind and the making of another there was nothing.
+    const isBetween = now === null && before !== null && after !== null && before.kind !== after.kind;
+    if (isBetween || isSameState(state, after)) changed.push({ path, before: now, after: before });
+  }
+  const made = changed.filter(({ after }) => after !== null);
+  const gone = changed.filter(({ after }) => after === null).toReversed();
+  for (const item of [...made, ...gone]) {
+    const temporary = new Map(item.after?.kind === "file" ? [[item.path, temporaryOf(item.path)]] : []);
+    await applyItems(place, { items: [item], temporary, keepFull: true }).catch(() => {}); // as much as can be
+  }
+}
+
+async function current(context: Pick<FsContext, "tree" | "signal">, path: string): Promise<PathSnapshot | "unknown"> {
+  try {
+    return await takeSnapshot(context, path);
+  } catch {
+    return "unknown";
+  }
+}

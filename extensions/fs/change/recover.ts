@@ -1,0 +1,36 @@
+import { dirname } from "node:path";
+import type { Checkpoint } from "../checkpoints/checkpoints.ts";
+import type { FsContext } from "../workspace/context.ts";
+import { type HalfChanged, putBack } from "./put_back.ts";
+
+type Place = Pick<FsContext, "tree" | "guard" | "checkpoints">;
+
+/** Puts back what processes that are no more left half changed. Resolves with how many changes there were. */
+export async function recover(context: Place): Promise<number> {
+  const { checkpoints } = context;
+  const abandoned = await checkpoints?.abandoned() ?? [];
+  for (const checkpoint of abandoned) {
+    removeTemporary(context, checkpoint);
+    await putBack(context, await itemsOf(context, checkpoint));
+    await checkpoints?.drop(checkpoint.id);
+  }
+  return abandoned.length;
+}
+
+async function itemsOf({ checkpoints }: Place, { items }: Checkpoint): Promise<readonly HalfChanged[]> {
+  const loaded = await Promise.all(items.map(async ({ path, before, after }) => {
+    const snapshot = await checkpoints?.load(before).catch(() => undefined);
+    return snapshot === undefined ? [] : [{ path, before: snapshot, after }];
+  }));
+  return loaded.flat();
+}
+
+function removeTemporary({ tree, guard }: Place, { temporary }: Checkpoint): void {
+  for (const path of temporary) {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    try {
+      using folder = tree.folder(dirname(path), { visit: (one) => guard.check(one) });
+      if (/^\.vis-[\w-]+\.tmp$/.test(name)) folder.remove(name);
+    } catch { /* it is gone already */ }
+  }
+}

@@ -1,0 +1,32 @@
+import { changeFiles } from "./change_files.ts";
+import { confineEntryForWrite } from "../workspace/confine.ts";
+import type { FsContext } from "../workspace/context.ts";
+import { missing } from "../workspace/missing.ts";
+import { treeItems } from "./tree_items.ts";
+
+export interface RemoveOptions {
+  /** A folder with what is in it. */
+  readonly recursive?: boolean | undefined;
+}
+
+export interface Removed {
+  readonly path: string;
+  /** Files and links that were removed. */
+  readonly files: number;
+}
+
+/** Removes a file, a link (not what it leads to) or a folder. */
+export async function removePath(
+  context: FsContext,
+  path: string,
+  { recursive = false }: RemoveOptions = {},
+): Promise<Removed> {
+  const place = await confineEntryForWrite(context, path);
+  if (place.info === null) throw await missing(context, { action: "remove", path: place.path });
+  if (place.info.kind === "dir" && !recursive && context.tree.entries(place.real).length > 0) {
+    throw new Error(`Cannot remove ${place.path}: it is a folder that is not empty; {recursive: true} removes it`);
+  }
+  const items = await treeItems(context, place, { action: "remove" });
+  await changeFiles(context, { change: "remove", items });
+  return { path: place.path, files: items.filter(({ before }) => before.kind !== "dir").length };
+}

@@ -1,0 +1,37 @@
+import { movedMeanwhile } from "../workspace/confine.ts";
+import type { FsContext } from "../workspace/context.ts";
+import { Pace } from "../tree/pace.ts";
+import { readWhole } from "../read/read_place.ts";
+import { sizeText } from "../tree/size_text.ts";
+import type { PathSnapshot } from "../checkpoints/snapshot.ts";
+
+/** The most that one change takes away or moves, so that it can be taken back. */
+export const MAX_KEPT = 64 * 1024 * 1024;
+
+/** What is at a path without a link in it. Throws RangeError for more than `most` bytes and for what is neither file,
+ * folder nor link. */
+export async function takeSnapshot(
+  context: Pick<FsContext, "tree" | "signal">,
+  path: string,
+  { most = MAX_KEPT }: { readonly most?: number } = {},
+): Promise<PathSnapshot> {
+  const facts = look(context, path);
+  if (facts === null) return null;
+  const { mode, uid, gid } = facts;
+  if (facts.kind === "dir") return { kind: "dir", mode };
+  if (facts.kind === "link") return { kind: "link", target: context.tree.readLink(path) };
+  if (facts.kind === "other") throw new RangeError(`Cannot change ${path}: it is not a regular file`);
+  await new Pace(context.signal).rest();
+  using file = context.tree.open(path);
+  const bytes = await readWhole(file, { size: file.facts.size, most, signal: context.signal });
+  if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid } };
+  throw new RangeError(`Cannot change ${path}: ${sizeText(facts.size)} is too large to be taken back`);
+}
+
+function look({ tree }: Pick<FsContext, "tree">, path: string) {
+  try {
+    return tree.look(path);
+  } catch (error) {
+    throw error instanceof Deno.errors.FilesystemLoop ? movedMeanwhile(path) : error;
+  }
+}

@@ -1,0 +1,91 @@
+import { changeFiles } from "./change_files.ts";
+import type { Checkpoint } from "../checkpoints/checkpoints.ts";
+import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
+import { confineEntryForWrite } from "../workspace/confine.ts";
+import type { FsContext } from "../workspace/context.ts";
+import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import { type ChangeItem, isSameState, type State, stateOf } from "../checkpoints/snapshot.ts";
+import { takeSnapshot } from "./take_snapshot.ts";
+import { type Written, written } from "./written.ts";
+
+export interface UndoOptions extends UndoChoice {
+  /** Also over changes that somebody else made since. */
+  readonly force?: boolean | undefined;
+}
+
+export interface Undone {
+  /** Changes that were taken back. */
+  readonly changes: readonly Checkpoint[];
+  readonly files: readonly Written[];
+}
+
+/** Takes back changes, all or none, as one change that can be taken back itself. Throws Error where there is nothing to
+ * take back, and where a file is no longer what the change had made of it. */
+export async function undoChanges(context: FsContext, { force = false, ...choice }: UndoOptions): Promise<Undone> {
+  const { checkpoints } = context;
+  if (!checkpoints) {
+    throw new Error("Cannot undo: changes are kept only where VIS_HOME is a folder that can be written");
+  }
+  const changes = chooseChanges(await checkpoints.list(), choice);
+  if (changes.length === 0) throw new Error(`Cannot ${choice.redo ? "redo" : "undo"}: there is no change to take back`);
+  const { items, others } = await itemsOf(context, { changes, checkpoints });
+  if (others.length > 0 && !force) {
+    const shown = others.length > 5
+      ? `${others.slice(0, 5).join(", ")} and ${others.length - 5} more`
+      : others.join(", ");
+    throw new Error(`Cannot ${choice.redo ? "redo" : "undo"}: ${shown} changed since, by somebody else`);
+  }
+  const change = choice.redo ? "redo" : "undo";
+  await changeFiles(asOneOf(context, changes), { change, items, of: changes.map(({ id }) => id) });
+  const files: Written[] = [];
+  for (const item of items.filter(({ before, after }) => before?.kind !== "dir" && after?.kind !== "dir")) {
+    files.push(await written(context, item));
+  }
+  return { changes, files };
+}
+
+/** Outside a conversation, it belongs to the one whose changes are taken back. */
+function asOneOf(context: FsContext, [newest]: readonly Checkpoint[]): FsContext {
+  if (context.conversationId !== "" || !newest) return context;
+  const { conversationId } = newest;
+  return { ...context, source: () => Promise.resolve({ conversationId, queryId: null, iterationId: null }) };
+}
+
+/** From what is there now to what was there before the oldest of the changes, and paths where something else is there
+ * than they left. */
+async function itemsOf(
+  context: FsContext,
+  { changes, checkpoints }: { readonly changes: readonly Checkpoint[]; readonly checkpoints: Checkpoints },
+): Promise<{ readonly items: readonly ChangeItem[]; readonly others: readonly string[] }> {
+  const { wanted, broken } = composed(changes);
+  const items: ChangeItem[] = [];
+  const others = new Set(broken);
+  for (const [path, { from, to }] of [...wanted].sort(([a], [b]) => a < b ? -1 : 1)) {
+    await confineEntryForWrite(context, path);
+    const seen = context.tree.look(path);
+    const before = await takeSnapshot(context, path);
+    const now = await stateOf(before);
+    if (isSameState(now, to)) continue;
+    if (!isSameState(now, from)) others.add(path);
+    const loaded = await checkpoints.load(to);
+    const owner = before?.kind === "file" ? before.owner : null;
+    const after = loaded?.kind === "file" ? { ...loaded, owner } : loaded;
+    items.push({ path, before, after, seen });
+  }
+  return { items, others: [...others] };
+}
+
+/** What all the changes together made of each path; `broken` are paths that changed between two of them. */
+function composed(changes: readonly Checkpoint[]) {
+  const wanted = new Map<string, { readonly from: State; readonly to: State }>();
+  const broken: string[] = [];
+  for (const { items } of changes) {
+    for (const { path, before, after } of items) {
+      const later = wanted.get(path);
+      if (later && !isSameState(later.to, after)) broken.push(path);
+      wanted.set(path, { from: later?.from ?? after, to: before });
+      if (later) wanted.set(path, { from: later.from, to: before });
+    }
+  }
+  return { wanted, broken };
+}

@@ -1,0 +1,219 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { Kernel } from "../tree/kernel.ts";
+import { isSameState, type PathSnapshot, type State, stateOf } from "./snapshot.ts";
+
+/** One change of files, as it is kept. */
+export interface Checkpoint {
+  /** Sorts by time. */
+  readonly id: string;
+  readonly at: number;
+  /** The function that made it; "undo" and "redo" take back what `of` names. */
+  readonly change: string;
+  readonly of: readonly string[];
+  readonly conversationId: string;
+  readonly queryId: string | null;
+  readonly iterationId: string | null;
+  readonly items: readonly { readonly path: string; readonly before: State; readonly after: State }[];
+  /** Files that exist only while it is not done. */
+  readonly temporary: readonly string[];
+}
+
+export interface Limits {
+  readonly bytes: number;
+  readonly changes: number;
+  readonly days: number;
+}
+
+const LIMITS: Limits = { bytes: 256 * 1024 * 1024, changes: 1_000, days: 30 };
+/** What is younger may belong to a change that is being written down. */
+const YOUNG_MS = 10 * 60_000;
+const PRUNE_EVERY = 50;
+const PRUNE_MS = 3_600_000;
+const STAMP = ".pruned";
+const DAY_MS = 86_400_000;
+
+/** What files were before each change, in a folder of their own per workspace. A change is first kept as not done,
+ * then made, then kept as done: after a kill in between, whoever looks next puts back what it had changed. While it is
+ * made its file is locked: the kernel ends the lock with the process, and sees it from every container that shares the
+ * folder, where a process id misleads. */
+export class Checkpoints {
+  readonly #folder: string;
+  readonly #all: string;
+  readonly #limits: Limits;
+  /** Of changes that are not done. */
+  readonly #locked = new Map<string, Deno.FsFile>();
+  #added = 0;
+  #last = 0;
+
+  constructor(home: string, { workspace, limits = LIMITS }: { readonly workspace: string; readonly limits?: Limits }) {
+    this.#all = join(home, "checkpoints");
+    this.#folder = join(this.#all, createHash("sha256").update(workspace).digest("hex").slice(0, 24));
+    this.#limits = limits;
+  }
+
+  /** An id that is greater than those given before by this process. */
+  newId(now = Date.now()): string {
+    this.#last = Math.max(now, this.#last + 1);
+    return `${this.#last.toString(36).padStart(9, "0")}-${crypto.randomUUID().slice(0, 8)}`;
+  }
+
+  /** Keeps the bytes of a snapshot. */
+  async keep(snapshot: PathSnapshot): Promise<State> {
+    const state = await stateOf(snapshot);
+    if (snapshot?.kind !== "file" || state?.kind !== "file") return state;
+    const path = this.#object(state.hash);
+    const now = new Date();
+    if (await Deno.utime(path, now, now).then(() => true, () => false)) return state;
+    await Deno.mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
+    (await writeWhole(path, snapshot.bytes)).close();
+    return state;
+  }
+
+  /** The snapshot that was kept. Throws Error where it is no longer there, or not what it was. */
+  async load(state: State): Promise<PathSnapshot> {
+    if (state?.kind !== "file") return state;
+    const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
+    const snapshot: PathSnapshot = bytes && { kind: "file", bytes, mode: state.mode, owner: null };
+    if (snapshot && isSameState(await stateOf(snapshot), state)) return snapshot;
+    throw new Error("Cannot take back the change: what the file was is no longer kept");
+  }
+
+  /** Keeps a change that is about to be made. */
+  async begin(checkpoint: Checkpoint): Promise<void> {
+    await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const file = await writeWhole(this.#pending(checkpoint.id), encode(checkpoint));
+    this.#locked.set(checkpoint.id, file);
+  }
+
+  async done(id: string): Promise<void> {
+    await Deno.rename(this.#pending(id), join(this.#folder, `${id}.json`));
+    this.#unlock(id);
+    await this.#pruneSometimes();
+  }
+
+  /** Forgets a change that was not made. */
+  async drop(id: string): Promise<void> {
+    await Deno.remove(this.#pending(id)).catch(() => {});
+    this.#unlock(id);
+  }
+
+  /** Changes that were made, oldest first. */
+  async list(): Promise<readonly Checkpoint[]> {
+    const names = (await namesIn(this.#folder)).filter((name) => /^[0-9a-z]+-[0-9a-f]+\.json$/.test(name)).sort();
+    const found = await Promise.all(names.map((name) => read(join(this.#folder, name))));
+    return found.filter((one) => one !== null);
+  }
+
+  /** Changes that a process that is no more left half made, newest first. */
+  async abandoned(): Promise<readonly Checkpoint[]> {
+    const names = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending")).sort().reverse();
+    const left = names.filter((name) => !this.#isBeingMade(name));
+    const found = await Promise.all(left.map((name) => read(join(this.#folder, name))));
+    return found.filter((one) => one !== null);
+  }
+
+  /** Forgets what is too old or too much, oldest first, here and in workspaces that are no longer used. */
+  async prune(now = Date.now()): Promise<void> {
+    const oldest = now - this.#limits.days * DAY_MS;
+    let bytes = 0;
+    const counted = new Set<string>();
+    for (const [at, checkpoint] of (await this.list()).toReversed().entries()) {
+      for (const { before } of checkpoint.items) {
+        if (before?.kind !== "file" || counted.has(before.hash)) continue;
+        counted.add(before.hash);
+        bytes += before.size;
+      }
+      const fits = checkpoint.at >= oldest && at < this.#limits.changes && bytes <= this.#limits.bytes;
+      if (!fits) await Deno.remove(join(this.#folder, `${checkpoint.id}.json`)).catch(() => {});
+    }
+    await this.#sweepObjects(now);
+    for (const name of await namesIn(this.#all)) {
+      const { mtime } = await Deno.stat(join(this.#all, name)).catch(() => ({ mtime: null }));
+      const isOld = mtime !== null && mtime.getTime() < oldest && join(this.#all, name) !== this.#folder;
+      if (isOld) await Deno.remove(join(this.#all, name), { recursive: true }).catch(() => {});
+    }
+    await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {}); // nothing was ever kept
+  }
+
+  /** Reading all changes takes longer than one change: once an hour will do, and after many. */
+  async #pruneSometimes(): Promise<void> {
+    if (this.#added++ % PRUNE_EVERY !== 0) return;
+    const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));
+    if (this.#added > 1 || mtime === null || Date.now() - mtime.getTime() > PRUNE_MS) await this.prune();
+  }
+
+  /** Removes bytes that no change names. */
+  async #sweepObjects(now: number): Promise<void> {
+    const named = new Set<string>();
+    const pending = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending"));
+    const half = await Promise.all(pending.map((name) => read(join(this.#folder, name))));
+    for (const checkpoint of [...await this.list(), ...half]) {
+      for (const { before } of checkpoint?.items ?? []) if (before?.kind === "file") named.add(before.hash);
+    }
+    const folder = join(this.#folder, "objects");
+    for (const name of await namesIn(folder)) {
+      if (named.has(name)) continue;
+      const { mtime } = await Deno.stat(join(folder, name)).catch(() => ({ mtime: null }));
+      if (mtime !== null && now - mtime.getTime() > YOUNG_MS) await Deno.remove(join(folder, name)).catch(() => {});
+    }
+  }
+
+  /** Where the system tells nothing of locks, a young change is taken for one. */
+  #isBeingMade(name: string): boolean {
+    const path = join(this.#folder, name);
+    try {
+      return Kernel.shared()?.isLocked(path) ?? Date.now() - (Deno.statSync(path).mtime?.getTime() ?? 0) < YOUNG_MS;
+    } catch {
+      return true; // it is gone, or somebody else's
+    }
+  }
+
+  #unlock(id: string): void {
+    this.#locked.get(id)?.close();
+    this.#locked.delete(id);
+  }
+
+  #object(hash: string): string {
+    return join(this.#folder, "objects", hash);
+  }
+
+  #pending(id: string): string {
+    return join(this.#folder, `${id}.pending`);
+  }
+}
+
+function encode(checkpoint: Checkpoint): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(checkpoint));
+}
+
+async function read(path: string): Promise<Checkpoint | null> {
+  try {
+    return JSON.parse(await Deno.readTextFile(path));
+  } catch {
+    return null; // forgotten meanwhile, or cut off by a loss of power
+  }
+}
+
+/** Whole or not at all, readable by the user alone, and locked until the file is closed. */
+async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<Deno.FsFile> {
+  const temporary = `${path}.${crypto.randomUUID()}.tmp`;
+  const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
+  try {
+    await file.lock(true).catch(() => {}); // the file system has no locks
+    for (let at = 0; at < bytes.length;) at += await file.write(bytes.subarray(at));
+    await Deno.rename(temporary, path);
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,50 @@
+import { sha256Of } from "../tree/text_bytes.ts";
+import type { Facts } from "../tree/tree.ts";
+
+export interface FileSnapshot {
+  readonly kind: "file";
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Null for a new file as it comes. */
+  readonly mode: number | null;
+  readonly owner: { readonly uid: number; readonly gid: number } | null;
+}
+
+/** What is at a path, null where nothing is. Of a folder only that it is there. */
+export type PathSnapshot =
+  | FileSnapshot
+  | { readonly kind: "link"; readonly target: string }
+  | { readonly kind: "dir"; readonly mode: number | null }
+  | null;
+
+/** A snapshot as it is written down: the bytes of a file are kept under their hash. */
+export type State =
+  | { readonly kind: "file"; readonly hash: string; readonly size: number; readonly mode: number | null }
+  | { readonly kind: "link"; readonly target: string }
+  | { readonly kind: "dir"; readonly mode: number | null }
+  | null;
+
+/** One path of a change. */
+export interface ChangeItem {
+  /** Relative to the workspace, without a link in it. */
+  readonly path: string;
+  readonly before: PathSnapshot;
+  readonly after: PathSnapshot;
+  /** The entry that was looked at: the change is refused where it is no longer the same. */
+  readonly seen?: Facts | null;
+}
+
+export async function stateOf(snapshot: PathSnapshot): Promise<State> {
+  if (snapshot === null) return null;
+  if (snapshot.kind === "link") return { kind: "link", target: snapshot.target };
+  if (snapshot.kind === "dir") return { kind: "dir", mode: snapshot.mode };
+  const { bytes, mode } = snapshot;
+  return { kind: "file", hash: await sha256Of(bytes), size: bytes.length, mode };
+}
+
+/** Whether two are the same to somebody who reads them; modes are not looked at. */
+export function isSameState(a: State, b: State): boolean {
+  if (a === null || b === null) return a === b;
+  if (a.kind === "file" && b.kind === "file") return a.hash === b.hash;
+  if (a.kind === "link" && b.kind === "link") return a.target === b.target;
+  return a.kind === "dir" && b.kind === "dir";
+}

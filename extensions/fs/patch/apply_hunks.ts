@@ -1,0 +1,128 @@
+import { nearestHunk } from "./nearest_hunk.ts";
+import { Pace } from "../tree/pace.ts";
+import type { PatchHunk } from "./patch_part.ts";
+
+interface Options {
+  readonly path: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+const MAX_SHOWN = 5;
+const BOM = "\uFEFF";
+
+/** A text after all hunks. Lines must be there exactly, at the line that is told or in one place only; else it rejects
+ * with Error that shows the nearest place. Line ends and a byte order mark stay as they are. */
+export async function applyHunks(
+  text: string,
+  hunks: readonly PatchHunk[],
+  { path, signal }: Options,
+): Promise<string> {
+  const mark = text.startsWith(BOM) ? BOM : "";
+  const file = linesOf(text.slice(mark.length));
+  const pace = new Pace(signal);
+  let shift = 0;
+  let done = 0;
+  for (const [index, hunk] of hunks.entries()) {
+    const at = await placeOf(hunk, { lines: file.lines, shift, done, pace, name: nameOf(index, hunks, path) });
+    const kept = keepEnds(file.lines.slice(at, at + hunk.old.length), hunk.new, file.end);
+    file.lines.splice(at, hunk.old.length, ...kept);
+    const isLast = at + kept.length === file.lines.length;
+    if (isLast && hunk.ended !== null) file.ended = hunk.ended;
+    shift += kept.length - hunk.old.length;
+    done = at + kept.length;
+  }
+  return mark + textOf(file);
+}
+
+interface Lines {
+  /** Each with its `\r` where it has one, the last one too where it would if it ended. */
+  readonly lines: string[];
+  /** What new lines end with, without the line feed. */
+  readonly end: string;
+  ended: boolean;
+}
+
+function linesOf(text: string): Lines {
+  const lines = text.split("\n");
+  const ended = lines.at(-1) === "";
+  if (ended) lines.pop();
+  const end = (ended || lines.length > 1) && lines[0]?.endsWith("\r") ? "\r" : "";
+  const last = lines.pop();
+  if (last !== undefined) lines.push(ended ? last : `${last}${end}`);
+  return { lines, ended: ended || lines.length === 0, end };
+}
+
+function textOf({ lines, ended, end }: Lines): string {
+  const text = lines.join("\n");
+  if (lines.length === 0) return "";
+  return ended ? `${text}\n` : end !== "" && text.endsWith(end) ? text.slice(0, -1) : text;
+}
+
+/** Context lines stay as they stand in the file; new ones end as the file's do. */
+function keepEnds(old: readonly string[], lines: readonly string[], end: string): string[] {
+  const known = new Map(old.map((line) => [plain(line), line]));
+  return lines.map((line) => known.get(plain(line)) ?? `${plain(line)}${end}`);
+}
+
+function plain(line: string): string {
+  return line.endsWith("\r") ? line.slice(0, -1) : line;
+}
+
+async function placeOf(
+  hunk: PatchHunk,
+  { lines, shift, done, pace, name }: {
+    readonly lines: readonly string[];
+    readonly shift: number;
+    readonly done: number;
+    readonly pace: Pace;
+    readonly name: string;
+  },
+): Promise<number> {
+  const expected = hunk.line === null ? null : hunk.line - 1 + shift;
+  if (hunk.old.length === 0) {
+    if (expected !== null && expected <= lines.length) return expected;
+    if (lines.length === 0) return 0;
+    throw new Error(`Cannot apply ${name}: it has no line of the file, and so no place`);
+  }
+  const old = hunk.old.map(plain);
+  if (expected !== null && expected >= 0 && fits(lines, old, expected)) return expected;
+  const places = await placesOf(lines, { old, from: done, pace });
+  const [first] = places;
+  if (first !== undefined && places.length === 1) return first;
+  if (first === undefined) throw new Error(`Cannot apply ${name}: ${await nearestHunk(lines, { old, pace })}`);
+  const shown = places.slice(0, MAX_SHOWN).map((at) => at + 1).join(", ");
+  const more = places.length > MAX_SHOWN ? " and others" : "";
+  throw new Error(`Cannot apply ${name}: its lines stand at lines ${shown}${more}; add lines around it`);
+}
+
+/** Knuth, Morris and Pratt over lines: linear, also where all lines are the same. */
+async function placesOf(
+  lines: readonly string[],
+  { old, from, pace }: { readonly old: readonly string[]; readonly from: number; readonly pace: Pace },
+): Promise<readonly number[]> {
+  const table = new Int32Array(old.length);
+  for (let at = 1, length = 0; at < old.length; at++) {
+    while (length > 0 && old[at] !== old[length]) length = table[length - 1] ?? 0;
+    if (old[at] === old[length]) length++;
+    table[at] = length;
+  }
+  const found: number[] = [];
+  for (let at = from, length = 0; at < lines.length && found.length <= MAX_SHOWN; at++) {
+    if (at % 1024 === 0 && pace.due) await pace.rest();
+    const line = plain(lines[at] ?? "");
+    while (length > 0 && line !== old[length]) length = table[length - 1] ?? 0;
+    if (line === old[length]) length++;
+    if (length < old.length) continue;
+    found.push(at - length + 1);
+    length = table[length - 1] ?? 0;
+  }
+  return found;
+}
+
+function fits(lines: readonly string[], old: readonly string[], at: number): boolean {
+  return at + old.length <= lines.length && old.every((line, by) => plain(lines[at + by] ?? "") === line);
+}
+
+function nameOf(index: number, hunks: readonly PatchHunk[], path: string): string {
+  return hunks.length === 1 ? `the hunk of ${path}` : `hunk ${index + 1} of ${hunks.length} of ${path}`;
+}

@@ -1,0 +1,49 @@
+import { Pace } from "../tree/pace.ts";
+
+/** Comparisons that the engine's own search may take at worst: its worst case is the product of the two lengths. */
+const MAX_PRODUCT = 20_000_000;
+const SLICE = 1 << 15;
+
+/** Where a part occurs in a text, occurrences not overlapping. In time linear in the two lengths, with rests. */
+export async function findText(
+  text: string,
+  part: string,
+  { most = Infinity, signal }: { readonly most?: number; readonly signal: AbortSignal | undefined },
+): Promise<number[]> {
+  const found: number[] = [];
+  if (part === "" || part.length > text.length) return found;
+  if (part.length <= 16 || text.length * part.length <= MAX_PRODUCT) {
+    for (let at = text.indexOf(part); at >= 0 && found.length < most; at = text.indexOf(part, at + part.length)) {
+      found.push(at);
+    }
+    return found;
+  }
+  const pace = new Pace(signal);
+  await pace.rest();
+  const fallback = await fallbackOf(part, pace);
+  for (let at = 0, length = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    while (length > 0 && part.charCodeAt(length) !== code) length = fallback[length - 1] ?? 0;
+    if (part.charCodeAt(length) === code) length++;
+    if (length === part.length) {
+      found.push(at - length + 1);
+      if (found.length >= most) break;
+      length = 0;
+    }
+    if (at % SLICE === 0 && pace.due) await pace.rest();
+  }
+  return found;
+}
+
+/** Knuth, Morris and Pratt: how much of the part still fits after each of its beginnings. */
+async function fallbackOf(part: string, pace: Pace): Promise<Int32Array> {
+  const table = new Int32Array(part.length);
+  for (let at = 1, length = 0; at < part.length; at++) {
+    const code = part.charCodeAt(at);
+    while (length > 0 && part.charCodeAt(length) !== code) length = table[length - 1] ?? 0;
+    if (part.charCodeAt(length) === code) length++;
+    table[at] = length;
+    if (at % SLICE === 0 && pace.due) await pace.rest();
+  }
+  return table;
+}

@@ -1,0 +1,135 @@
+import { confine, type WorkspacePath } from "../workspace/confine.ts";
+import type { FsContext } from "../workspace/context.ts";
+import { MAX_READ_BYTES, openFile, readWhole, refuseBinary, rememberFile } from "./read_place.ts";
+import { Pace } from "../tree/pace.ts";
+import { sizeText } from "../tree/size_text.ts";
+import { decodeText } from "../tree/text_bytes.ts";
+import type { OpenFile } from "../tree/tree.ts";
+
+export interface ReadFileOptions {
+  /** First line, 1-based. */
+  readonly from?: number | undefined;
+  /** Last line, included. */
+  readonly to?: number | undefined;
+  /** Each line after its number. */
+  readonly numbers?: boolean | undefined;
+}
+
+const CHUNK = 64 * 1024;
+const LINE_FEED = 10;
+
+/** The text of a file, or of some of its lines without the last one's line end. */
+export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
+  const place = await confine(context, path);
+  const ranged = options.from !== undefined || options.to !== undefined;
+  using file = await openFile(context, { place, action: "read" });
+  const info = file.facts;
+  let text: string;
+  if (ranged) {
+    const bytes = await readLines(file, { place, signal: context.signal, ...rangeOf(options) });
+    const decoded = decodeText(bytes);
+    rememberFile(context, { place, bytes: null, lossy: decoded.lossy, info });
+    text = decoded.text;
+  } else {
+    const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
+    if (bytes === null) throw tooLarge(place, info.size);
+    refuseBinary(bytes, { place, action: "read" });
+    const decoded = decodeText(bytes);
+    rememberFile(context, { place, bytes, lossy: decoded.lossy, info });
+    text = decoded.text;
+  }
+  return options.numbers ? numbered(text, options.from ?? 1) : text;
+}
+
+function rangeOf({ from = 1, to = Infinity }: ReadFileOptions): { readonly from: number; readonly to: number } {
+  if (to < from) throw new RangeError(`Cannot read lines ${from} to ${to}: the last is before the first`);
+  return { from, to };
+}
+
+interface LineRange {
+  readonly place: WorkspacePath;
+  readonly from: number;
+  readonly to: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Bytes of a range of lines, streamed: memory holds what is returned and one chunk. */
+async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> {
+  const { from, to, place } = range;
+  const kept: Uint8Array[] = [];
+  let size = 0;
+  let line = 1;
+  let open = false;
+  const pace = new Pace(range.signal);
+  for (let first = true; line <= to; first = false) {
+    if (pace.due) await pace.rest();
+    const buffer = new Uint8Array(CHUNK);
+    const count = file.read(buffer);
+    if (count === 0) break;
+    const chunk = buffer.subarray(0, count);
+    if (first) refuseBinary(chunk, { place, action: "read" });
+    const cut = cutLines(chunk, { line, from, to });
+    open = chunk.at(-1) !== LINE_FEED;
+    line = cut.line;
+    size += cut.part.length;
+    if (size > MAX_READ_BYTES) {
+      throw new RangeError(`Cannot read lines ${from} to ${to} of ${place.path}: over 1 MB; ask for fewer`);
+    }
+    if (cut.part.length > 0) kept.push(cut.part);
+  }
+  const lines = open ? line : line - 1;
+  if (from > Math.max(lines, 1)) {
+    throw new RangeError(
+      `Cannot read from line ${from} of ${place.path}: it has ${lines} line${lines === 1 ? "" : "s"}`,
+    );
+  }
+  return withoutLineEnd(join(kept, size));
+}
+
+/** The part of a chunk within the range; `line` is the number of the chunk's first line, then of the next chunk's. */
+function cutLines(
+  chunk: Uint8Array,
+  { line, from, to }: { readonly line: number; readonly from: number; readonly to: number },
+): { readonly part: Uint8Array; readonly line: number } {
+  let at = 0;
+  let start = line >= from ? 0 : -1;
+  let now = line;
+  while (now <= to) {
+    const end = chunk.indexOf(LINE_FEED, at);
+    if (end < 0) return { part: start < 0 ? chunk.subarray(0, 0) : chunk.subarray(start), line: now };
+    at = end + 1;
+    now++;
+    if (now === from) start = at;
+  }
+  return { part: start < 0 ? chunk.subarray(0, 0) : chunk.subarray(start, at), line: now };
+}
+
+function join(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function withoutLineEnd(bytes: Uint8Array): Uint8Array {
+  if (bytes.at(-1) !== LINE_FEED) return bytes;
+  return bytes.subarray(0, bytes.at(-2) === 13 ? -2 : -1);
+}
+
+function numbered(text: string, from: number): string {
+  if (text === "") return "";
+  const ended = text.endsWith("\n");
+  const lines = (ended ? text.slice(0, -1) : text).split("\n");
+  const width = Math.max(4, String(from + lines.length).length);
+  return lines.map((line, at) => `${String(from + at).padStart(width)}  ${line}`).join("\n") + (ended ? "\n" : "");
+}
+
+function tooLarge(place: WorkspacePath, size: number): RangeError {
+  return new RangeError(
+    `Cannot read ${place.path} whole: ${sizeText(size)} is over 1 MB; ` +
+      `fs.readFile(${JSON.stringify(place.path)}, {from: 1, to: 2000}) reads lines, fs.grep searches`,
+  );
+}

@@ -1,0 +1,68 @@
+import { messageOf } from "@vis/extension";
+import type { FsContext } from "../workspace/context.ts";
+import { findFiles } from "../search/find_files.ts";
+import { GlobMatcher } from "../walk/glob_matcher.ts";
+import { confine } from "../workspace/confine.ts";
+import { readFile, type ReadFileOptions } from "./read_file.ts";
+
+export type ReadEntry = { readonly path: string; readonly text: string } | {
+  readonly path: string;
+  readonly error: string;
+};
+
+const MAX_FILES = 5_000;
+/** Of all texts together, in characters. */
+const MAX_TOTAL = 16 * 1024 * 1024;
+const AT_ONCE = 8;
+
+/** Many files at once; one that cannot be read has its reason in place of its text. */
+export async function readFiles(
+  context: FsContext,
+  wanted: string | readonly string[],
+  options: ReadFileOptions = {},
+): Promise<ReadEntry[]> {
+  const paths = await pathsOf(context, typeof wanted === "string" ? [wanted] : wanted);
+  if (paths.length > MAX_FILES) throw new RangeError(`Cannot read ${paths.length} files at once: at most ${MAX_FILES}`);
+  const entries: ReadEntry[] = [];
+  let total = 0;
+  for (let at = 0; at < paths.length; at += AT_ONCE) {
+    context.signal?.throwIfAborted();
+    const batch = await Promise.all(paths.slice(at, at + AT_ONCE).map((path) => readOne(context, path, options)));
+    for (const entry of batch) {
+      total += "text" in entry ? entry.text.length : 0;
+      entries.push(
+        total <= MAX_TOTAL ? entry : { path: entry.path, error: "Not read: 16 MB of text in one call is the most" },
+      );
+    }
+  }
+  return entries;
+}
+
+async function readOne(context: FsContext, path: Wanted, options: ReadFileOptions): Promise<ReadEntry> {
+  if (typeof path !== "string") return path;
+  try {
+    return { path, text: await readFile(context, path, options) };
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    return { path, error: messageOf(error) };
+  }
+}
+
+/** A path, or the answer for a pattern that no file matches. */
+type Wanted = string | { readonly path: string; readonly error: string };
+
+async function pathsOf(context: FsContext, wanted: readonly string[]): Promise<Wanted[]> {
+  const excluded = wanted.filter((one) => one.startsWith("!"));
+  const paths = new Set<Wanted>();
+  for (const one of wanted) {
+    if (one.startsWith("!")) continue;
+    if (!GlobMatcher.isPattern(one) || (await confine(context, one)).info !== null) {
+      paths.add(one);
+      continue;
+    }
+    const found = await findFiles(context, [one, ...excluded]);
+    if (found.length === 0) paths.add({ path: one, error: `No file matches ${one}` });
+    for (const path of found) paths.add(path);
+  }
+  return [...paths];
+}

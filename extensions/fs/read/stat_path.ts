@@ -1,0 +1,23 @@
+import { confine } from "../workspace/confine.ts";
+import type { FsContext } from "../workspace/context.ts";
+
+export interface PathStat {
+  readonly path: string;
+  readonly type: "file" | "dir" | "other";
+  readonly size: number;
+  /** ISO 8601. */
+  readonly modified: string;
+}
+
+/** Facts about a path, links followed; null where nothing is there. */
+export async function statPath(context: FsContext, path: string): Promise<PathStat | null> {
+  const place = await confine(context, path);
+  if (place.info === null) return null;
+  const { kind, size, modified } = place.info;
+  return {
+    path: place.path,
+    type: kind === "link" ? "other" : kind,
+    size,
+    modified: new Date(modified).toISOString(),
+  };
+}

@@ -1,0 +1,94 @@
+import type { FsContext } from "../workspace/context.ts";
+import { type HitTally, MAX_HITS } from "./hit_tally.ts";
+import { LineMatcher, type MatchOptions } from "./line_matcher.ts";
+import { LineScanner } from "./line_scanner.ts";
+import type { Pace } from "../tree/pace.ts";
+import { scanFile, type ScanOutcome } from "./scan_file.ts";
+import { SearchWorkerLink } from "./search_worker_link.ts";
+
+export interface FileSearchOptions {
+  readonly pattern: string;
+  readonly match: MatchOptions;
+  /** Lines around each hit. */
+  readonly around: number;
+  readonly tally: HitTally;
+  readonly pace: Pace;
+}
+
+interface Candidate {
+  /** As hits name it. */
+  readonly path: string;
+  readonly real: string;
+}
+
+const CHUNK = 64 * 1024;
+const WORKER_CHUNK = 256 * 1024;
+/** Pieces that are on their way. */
+const AHEAD = 16;
+
+/** Searches one file after the other: here, in small pieces, where the pattern's time is bounded; else in a worker. */
+export class FileSearcher implements Disposable {
+  readonly #context: FsContext;
+  readonly #options: FileSearchOptions;
+  readonly #matcher: LineMatcher;
+  readonly #worker: SearchWorkerLink | null;
+  readonly #flying: Promise<void>[] = [];
+
+  /** Throws as `LineMatcher` does. */
+  constructor(context: FsContext, options: FileSearchOptions) {
+    const { pattern, match, around } = options;
+    this.#context = context;
+    this.#options = options;
+    this.#matcher = new LineMatcher(pattern, match);
+    this.#worker = this.#matcher.isHeavy ? new SearchWorkerLink(context.signal) : null;
+    this.#worker?.begin({ type: "begin", pattern, options: match, context: around, most: MAX_HITS + 1 });
+  }
+
+  search(candidate: Candidate): Promise<ScanOutcome> {
+    return this.#worker ? this.#sent(candidate, this.#worker) : this.#here(candidate);
+  }
+
+  async #here({ path, real }: Candidate): Promise<ScanOutcome> {
+    const { around, tally, pace } = this.#options;
+    const scanner = new LineScanner({
+      path,
+      matcher: this.#matcher,
+      context: around,
+      onHit: (hit) => tally.add(hit),
+    });
+    const decoder = new TextDecoder();
+    return await scanFile(this.#context.tree, real, {
+      chunk: CHUNK,
+      pace,
+      take: (bytes, isLast) => scanner.push(decoder.decode(bytes, { stream: !isLast }), pace),
+    });
+  }
+
+  /** Files are read while the worker is at those before; hits come in order all the same. */
+  async #sent({ path, real }: Candidate, worker: SearchWorkerLink): Promise<ScanOutcome> {
+    const { tally, pace } = this.#options;
+    return await scanFile(this.#context.tree, real, {
+      chunk: WORKER_CHUNK,
+      pace,
+      take: async (bytes, last) => {
+        if (this.#flying.length >= AHEAD) await this.#flying.shift();
+        const answered = worker.send({ type: "piece", path, bytes, last }).then(({ hits, more }) => {
+          for (const hit of hits) tally.add(hit);
+          tally.count(path, more);
+        });
+        answered.catch(() => {}); // seen by whoever waits for it
+        this.#flying.push(answered);
+        return !tally.full;
+      },
+    });
+  }
+
+  /** Resolves once everything is searched. */
+  async finish(): Promise<void> {
+    for (const answered of this.#flying.splice(0)) await answered;
+  }
+
+  [Symbol.dispose](): void {
+    this.#worker?.[Symbol.dispose]();
+  }
+}

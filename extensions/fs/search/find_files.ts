@@ -1,0 +1,48 @@
+import { confine } from "../workspace/confine.ts";
+import type { FsContext } from "../workspace/context.ts";
+import { GlobMatcher } from "../walk/glob_matcher.ts";
+import { Pace } from "../tree/pace.ts";
+import { walk } from "../walk/walk.ts";
+
+export interface FindOptions {
+  /** The first so many; without it more than the default cap is an error. */
+  readonly limit?: number | undefined;
+  /** Ignored files too. */
+  readonly all?: boolean | undefined;
+}
+
+const MAX_FILES = 10_000;
+
+/** Paths of files that match any of the patterns, sorted by folder. */
+export async function findFiles(
+  context: FsContext,
+  patterns: string | readonly string[],
+  options: FindOptions = {},
+): Promise<string[]> {
+  const list = typeof patterns === "string" ? [patterns] : patterns;
+  const matcher = new GlobMatcher(list);
+  const start = await confine(context, matcher.start);
+  if (start.info?.kind !== "dir") return [];
+  const pace = new Pace(context.signal);
+  const found: string[] = [];
+  const most = options.limit ?? MAX_FILES;
+  for (
+    const entry of walk({
+      tree: context.tree,
+      start: start.real,
+      named: start.path,
+      all: options.all ?? false,
+      depth: matcher.depth,
+    })
+  ) {
+    if (pace.due) await pace.rest();
+    if (entry === null) continue;
+    if (entry.type !== "file" || !matcher.matches(entry.path)) continue;
+    if (found.length < most) found.push(entry.path);
+    else if (options.limit !== undefined) break;
+    else {throw new RangeError(
+        `Cannot list ${list.join(", ")}: over ${MAX_FILES} files match; narrow it or set {limit}`,
+      );}
+  }
+  return found;
+}

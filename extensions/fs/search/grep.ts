@@ -1,0 +1,171 @@
+import { confine } from "../workspace/confine.ts";
+import type { FsContext } from "../workspace/context.ts";
+import { FileSearcher } from "./file_searcher.ts";
+import { GlobMatcher } from "../walk/glob_matcher.ts";
+import { HitTally } from "./hit_tally.ts";
+import type { MatchOptions } from "./line_matcher.ts";
+import type { Hit } from "./line_scanner.ts";
+import { missing } from "../workspace/missing.ts";
+import { Pace } from "../tree/pace.ts";
+import { sizeText } from "../tree/size_text.ts";
+import type { Tree } from "../tree/tree.ts";
+import { walk } from "../walk/walk.ts";
+import { WalkFilter } from "../walk/walk_filter.ts";
+
+export interface GrepOptions extends MatchOptions {
+  /** Files or folders; the workspace where absent. */
+  readonly path?: string | readonly string[] | undefined;
+  /** Only files that match; without `/` it is about the name alone. */
+  readonly glob?: string | readonly string[] | undefined;
+  /** Lines before and after each hit. */
+  readonly context?: number | undefined;
+  /** Stop after so many hits. */
+  readonly limit?: number | undefined;
+  /** Ignored files too. */
+  readonly all?: boolean | undefined;
+}
+
+/** A tree of more is worth the start of a program that searches it with all processors. */
+const LARGE_BYTES = 12 * 1024 * 1024;
+/** Trees that were so large when they were walked last. */
+const KNOWN_LARGE = new WeakSet<Tree>();
+
+/** Matching lines, at most 500. Where there are more, a last element with line 0 and path "" says how many: the result
+ * is an array of plain data, so the remark must be an element of it. */
+export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
+  const pace = new Pace(context.signal);
+  const tally = new HitTally(options.limit);
+  const { ignoreCase, literal, context: around = 0 } = options;
+  using searcher = new FileSearcher(context, { pattern, match: { ignoreCase, literal }, around, tally, pace });
+  const { files, counts } = await gather(context, { pattern, options, pace });
+  for (const file of files) {
+    const count = counts?.get(file.real);
+    if (count !== undefined && tally.counting && !tally.full) {
+      tally.count(file.path, count);
+      continue;
+    }
+    const outcome = await searcher.search(file);
+    if (outcome === "binary" && file.named) {
+      throw new Error(`Cannot search ${file.path}: binary file, ${await sizeOf(context, file.path)}`);
+    }
+    if (tally.full) break;
+  }
+  await searcher.finish();
+  return tally.hits();
+}
+
+interface Gathered {
+  readonly files: readonly Candidate[];
+  /** Hits of each file as another program counts them; null where none did. */
+  readonly counts: ReadonlyMap<string, number> | null;
+}
+
+/** The files to search. Where they are large, another program is asked which of them have hits. */
+async function gather(
+  context: FsContext,
+  { pattern, options, pace }: { readonly pattern: string; readonly options: GrepOptions; readonly pace: Pace },
+): Promise<Gathered> {
+  const files: Candidate[] = [];
+  const ask = async (): Promise<Gathered | null> => {
+    const { ripgrepCounts } = await import("./ripgrep_counts.ts");
+    const counts = await ripgrepCounts(context, { pattern, options });
+    if (counts) KNOWN_LARGE.add(context.tree);
+    else KNOWN_LARGE.delete(context.tree);
+    return counts && { counts, files: walkedOf(context, { counts, options }) };
+  };
+  let wanted = context.spawn !== undefined && options.path === undefined;
+  if (wanted && options.glob === undefined && KNOWN_LARGE.has(context.tree)) {
+    const told = await ask();
+    if (told) return told;
+    wanted = false;
+  }
+  let bytes = 0;
+  for await (const file of filesOf(context, options, pace)) {
+    files.push(file);
+    if (!wanted) continue;
+    bytes += sizeAt(context.tree, file.real);
+    if (bytes < LARGE_BYTES) continue;
+    const told = await ask();
+    if (told) return told;
+    wanted = false;
+  }
+  return { files, counts: null };
+}
+
+/** Those of the files that the walk would have come by, in its order. */
+function walkedOf(
+  { tree }: FsContext,
+  { counts, options }: { readonly counts: ReadonlyMap<string, number>; readonly options: GrepOptions },
+): readonly Candidate[] {
+  const glob = options.glob === undefined ? null : globOf(options.glob);
+  const passes = new WalkFilter(tree, { all: options.all ?? false });
+  return [...counts.keys()].filter((path) => (glob === null || glob.matches(path)) && passes.file(path))
+    .map((path) => ({ path, parts: path.split("/") })).sort((a, b) => inWalkOrder(a.parts, b.parts))
+    .map(({ path }) => ({ path, real: path, named: false }));
+}
+
+function inWalkOrder(a: readonly string[], b: readonly string[]): number {
+  const at = a.findIndex((part, index) => part !== b[index]);
+  if (at < 0) return a.length - b.length;
+  const [mine = "", other = ""] = [a[at], b[at]];
+  return mine < other ? -1 : 1;
+}
+
+function sizeAt(tree: Tree, path: string): number {
+  try {
+    return tree.look(path)?.size ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+interface Candidate {
+  readonly path: string;
+  readonly real: string;
+  /** The caller named this very file. */
+  readonly named: boolean;
+}
+
+async function* filesOf(context: FsContext, options: GrepOptions, pace: Pace): AsyncGenerator<Candidate> {
+  const starts = options.path === undefined ? [] : [options.path].flat();
+  const glob = options.glob === undefined ? null : globOf(options.glob);
+  const seen = new Set<string>();
+  for (const start of starts.length > 0 ? starts : ["."]) {
+    const place = await confine(context, start);
+    if (place.info === null) throw await missing(context, { action: "search", path: place.path });
+    if (place.info.kind !== "dir") {
+      if (!seen.has(place.path)) yield { path: place.path, real: place.real, named: true };
+      seen.add(place.path);
+      continue;
+    }
+    const below = place.path === "." ? 0 : place.path.length + 1;
+    for (
+      const entry of walk({
+        tree: context.tree,
+        start: place.real,
+        named: place.path,
+        all: options.all ?? false,
+        depth: Infinity,
+      })
+    ) {
+      if (pace.due) await pace.rest();
+      if (entry === null) continue;
+      if (entry.type !== "file" || seen.has(entry.path)) continue;
+      if (glob && !glob.matches(entry.path) && !glob.matches(entry.path.slice(below))) continue;
+      if (starts.length > 1) seen.add(entry.path);
+      yield { path: entry.path, real: entry.real, named: false };
+    }
+  }
+}
+
+function globOf(glob: string | readonly string[]): GlobMatcher {
+  const patterns = typeof glob === "string" ? [glob] : glob;
+  return new GlobMatcher(patterns.map((one) => {
+    const [not, pattern] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
+    return pattern.includes("/") ? one : `${not}**/${pattern}`;
+  }));
+}
+
+async function sizeOf(context: FsContext, path: string): Promise<string> {
+  return sizeText((await confine(context, path)).info?.size ?? 0);
+}

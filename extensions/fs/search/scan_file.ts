@@ -1,0 +1,61 @@
+import type { Pace } from "../tree/pace.ts";
+import { isBinary } from "../tree/text_bytes.ts";
+import type { OpenFile, Tree } from "../tree/tree.ts";
+
+export type ScanOutcome = "searched" | "binary" | "unreadable";
+
+interface ScanOptions {
+  /** The most bytes of a piece. */
+  readonly chunk: number;
+  readonly pace: Pace;
+  /** Gets pieces that are cut at line ends, the last one possibly empty, with a buffer of their own to keep or give
+   * away; false once it wants no more. */
+  readonly take: (bytes: Uint8Array<ArrayBuffer>, isLast: boolean) => Promise<boolean>;
+}
+
+const LINE_FEED = 10;
+/** A line that is longer is cut there. */
+const MAX_LINE = 64 * 1024;
+
+/** Reads a file in pieces of whole lines. One that cannot be read is passed over. */
+export async function scanFile(tree: Tree, path: string, { chunk, pace, take }: ScanOptions): Promise<ScanOutcome> {
+  let file: OpenFile;
+  try {
+    file = tree.open(path);
+  } catch {
+    return "unreadable";
+  }
+  using opened = file;
+  let buffer = new Uint8Array(Math.min(chunk + MAX_LINE, opened.facts.size + 1));
+  let used = 0;
+  for (let first = true;; first = false) {
+    if (pace.due) await pace.rest();
+    if (used === buffer.length) buffer = larger(buffer);
+    const count = opened.read(buffer.subarray(used, Math.min(buffer.length, used + chunk)));
+    if (first && isBinary(buffer.subarray(0, count))) return "binary";
+    used += count;
+    if (count === 0) break;
+    const whole = wholeLines(buffer.subarray(0, used));
+    if (whole === 0) continue;
+    const rest = buffer.slice(whole, used);
+    const piece = buffer.subarray(0, whole);
+    buffer = new Uint8Array(Math.max(buffer.length, rest.length + 1));
+    buffer.set(rest);
+    used = rest.length;
+    if (!await take(piece, false)) return "searched";
+  }
+  await take(buffer.subarray(0, used), true);
+  return "searched";
+}
+
+/** Where the last line of some bytes ends; 0 where none does. */
+function wholeLines(bytes: Uint8Array): number {
+  const end = bytes.lastIndexOf(LINE_FEED) + 1;
+  return end === 0 && bytes.length >= MAX_LINE ? bytes.length : end;
+}
+
+function larger(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(bytes.length + MAX_LINE);
+  copy.set(bytes);
+  return copy;
+}

@@ -1,0 +1,53 @@
+import { globalIgnoreLines } from "./global_ignore.ts";
+import { IgnoreList } from "./ignore_list.ts";
+import { readSmall } from "../tree/read_small.ts";
+import type { FolderEntry, Tree } from "../tree/tree.ts";
+
+const MAX_BYTES = 256 * 1024;
+const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
+
+export interface RuleSet {
+  /** Folder of the rules relative to the workspace, "" or with a trailing slash. */
+  readonly base: string;
+  readonly rules: IgnoreList;
+}
+
+/** The `.gitignore` files that hold for one folder, outermost first. Immutable: going down makes another. */
+export class IgnoreRules {
+  readonly #tree: Tree;
+  readonly #sets: readonly RuleSet[];
+
+  constructor(tree: Tree, sets: readonly RuleSet[]) {
+    this.#tree = tree;
+    this.#sets = sets;
+  }
+
+  /** What holds everywhere: the user's own rules and the repository's `info/exclude`. Those of `.gitignore` at the root
+   * come with `below("", …)`. */
+  static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
+    const sets = [{ base: "", rules: new IgnoreList([...ALWAYS, ...globalLines]) }];
+    return new IgnoreRules(tree, sets).#with("", ".git/info/exclude");
+  }
+
+  /** With the rules of a folder, named relative to the workspace, "" for it. Only a folder whose `entries` have one is
+   * asked for its rules. */
+  below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
+    if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
+    const base = folder === "" ? "" : `${folder}/`;
+    return this.#with(base, `${base}.gitignore`);
+  }
+
+  ignores(path: string, isFolder: boolean): boolean {
+    let ignored = false;
+    for (const { base, rules } of this.#sets) {
+      ignored = rules.decide(path.slice(base.length), isFolder) ?? ignored;
+    }
+    return ignored;
+  }
+
+  #with(base: string, file: string): IgnoreRules {
+    const text = readSmall(this.#tree, file, { most: MAX_BYTES });
+    const rules = new IgnoreList((text ?? "").split(/\r?\n/));
+    return rules.isEmpty ? this : new IgnoreRules(this.#tree, [...this.#sets, { base, rules }]);
+  }
+}

@@ -1,0 +1,80 @@
+import { IgnoreRules } from "./ignore_rules.ts";
+import type { FolderEntry, Tree } from "../tree/tree.ts";
+
+export interface WalkEntry {
+  /** Relative to the workspace, with `/`, below the start as it was named. */
+  readonly path: string;
+  /** The same without a link in it. */
+  readonly real: string;
+  readonly type: "file" | "dir" | "link";
+}
+
+export interface WalkOptions {
+  readonly tree: Tree;
+  /** A folder below the root, relative, without a link in it; "." for the root. */
+  readonly start: string;
+  /** How the caller named it, where that differs. */
+  readonly named?: string;
+  /** Ignored files too; `.git` never. */
+  readonly all: boolean;
+  /** Levels to descend; 1 is the folder's own entries. */
+  readonly depth: number;
+}
+
+/** Folders of other programs' own. */
+export const NEVER: readonly string[] = [".git", ".hg", ".svn"];
+const REST_EVERY = 32;
+export const MAX_ENTRIES = 500_000;
+
+/** Everything below a folder, sorted by name, folders before what is in them. Links are named and not followed;
+ * folders that cannot be read are passed over. Synchronous, so that the caller decides when to rest: null comes where
+ * nothing was found for a while. Throws RangeError past half a million entries. */
+export function* walk({ tree, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
+  let count = 0;
+  let passed = 0;
+  const below = (folder: string, name: string): string => folder === "" ? name : `${folder}/${name}`;
+  const visit = function* (
+    at: { readonly path: string; readonly real: string },
+    rules: IgnoreRules | null,
+    level: number,
+  ): Generator<WalkEntry | null> {
+    const entries = entriesOf(tree, at.real);
+    const own = rules?.below(at.real, entries) ?? null;
+    for (const entry of entries) {
+      if (NEVER.includes(entry.name)) continue;
+      const real = below(at.real, entry.name);
+      if (own?.ignores(real, entry.kind === "dir")) {
+        if (++passed % REST_EVERY === 0) yield null;
+        continue;
+      }
+      if (++count > MAX_ENTRIES) throw new RangeError(`Cannot search ${start}: more than ${MAX_ENTRIES} files`);
+      if (entry.kind === "other") continue;
+      const path = below(at.path, entry.name);
+      yield { path, real, type: entry.kind };
+      if (entry.kind === "dir" && level < depth) yield* visit({ path, real }, own, level + 1);
+    }
+  };
+  const first = { path: named === "." ? "" : named, real: start === "." ? "" : start };
+  yield* visit(first, all ? null : rulesAbove(tree, start), 1);
+}
+
+/** The rules of all folders above; none where the folder itself is ignored, since then it was named on purpose. */
+function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
+  let rules = IgnoreRules.of(tree);
+  if (start === ".") return rules;
+  const parts = start.split("/");
+  for (let at = 0; at < parts.length; at++) {
+    const above = parts.slice(0, at).join("/");
+    rules = rules.below(above, entriesOf(tree, above));
+    if (rules.ignores(parts.slice(0, at + 1).join("/"), true)) return null;
+  }
+  return rules;
+}
+
+function entriesOf(tree: Tree, folder: string): readonly FolderEntry[] {
+  try {
+    return [...tree.entries(folder || ".")].sort((a, b) => a.name < b.name ? -1 : 1);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,114 @@
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isGuarded } from "./guard.ts";
+import type { Facts, Tree } from "../tree/tree.ts";
+
+/** A place inside the workspace, decided once. */
+export interface WorkspacePath {
+  /** Relative to the workspace, with `/` and without a link in it; "." for the workspace itself. */
+  readonly real: string;
+  /** As the caller named it, relative to the workspace with `/`. */
+  readonly path: string;
+  /** Null where nothing is there yet. */
+  readonly info: Facts | null;
+}
+
+export interface Workspace {
+  /** Real path. */
+  readonly root: string;
+  readonly tree: Tree;
+}
+
+/** The only module that turns a path from the model into one that is opened. Throws RangeError for a path outside,
+ * compared by components after links are resolved, and TypeError for one that cannot be a path. */
+export async function confine(workspace: Workspace, path: string): Promise<WorkspacePath> {
+  const named = namedIn(workspace, path);
+  const { real, rest } = await deepest(resolve(workspace.root, named), path);
+  return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
+}
+
+/** As `confine`, but a link at the end is meant itself and not what it leads to. */
+export async function confineEntry(workspace: Workspace, path: string): Promise<WorkspacePath> {
+  const named = namedIn(workspace, path);
+  if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);
+  const { real, rest } = await deepest(dirname(resolve(workspace.root, named)), path);
+  return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
+}
+
+/** As `confine`, for a file that will be written. Throws also for guarded folders, by name and by what links lead to. */
+export async function confineForWrite(workspace: Workspace, path: string): Promise<WorkspacePath> {
+  return refuseGuarded(await confine(workspace, path));
+}
+
+/** As `confineEntry`, for an entry that will be made, moved or removed. */
+export async function confineEntryForWrite(workspace: Workspace, path: string): Promise<WorkspacePath> {
+  return refuseGuarded(await confineEntry(workspace, path));
+}
+
+/** The error for a path that became another one between two looks. */
+export function movedMeanwhile(path: string): RangeError {
+  return new RangeError(`Cannot use ${path}: a part of it is a link that was not there before`);
+}
+
+function refuseGuarded(place: WorkspacePath): WorkspacePath {
+  for (const parts of [place.path.split("/"), place.real.split("/")]) {
+    const guarded = parts.find(isGuarded);
+    if (guarded !== undefined) {
+      throw new RangeError(`Cannot write ${place.path}: files below ${guarded}/ are protected`);
+    }
+  }
+  if (place.real === ".") throw new RangeError("Cannot write .: it is the workspace itself");
+  return place;
+}
+
+function namedIn({ root }: Workspace, path: string): string {
+  if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
+  const named = relative(root, resolve(root, path));
+  if (!isInside(named)) throw outside(path, root);
+  return named;
+}
+
+function placeAt(
+  { root, tree }: Workspace,
+  { named, path, absolute }: { readonly named: string; readonly path: string; readonly absolute: string },
+): WorkspacePath {
+  const inside = relative(root, absolute);
+  if (!isInside(inside)) throw outside(path, root);
+  const real = inside.split(sep).join("/") || ".";
+  try {
+    return { real, path: named.split(sep).join("/") || ".", info: tree.look(real) };
+  } catch (error) {
+    throw error instanceof Deno.errors.FilesystemLoop ? movedMeanwhile(path) : error;
+  }
+}
+
+/** The real path of the deepest part that exists, and what follows it. */
+async function deepest(wanted: string, path: string): Promise<{ readonly real: string; readonly rest: string }> {
+  for (let at = wanted;; at = dirname(at)) {
+    try {
+      return { real: await Deno.realPath(at), rest: relative(at, wanted) };
+    } catch (error) {
+      if (error instanceof Deno.errors.FilesystemLoop) {
+        throw new RangeError(`Cannot use ${path}: its links form a loop`);
+      }
+      if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
+      if (await isLink(at)) throw new RangeError(`Cannot use ${path}: it is a link to something that is not there`);
+      if (at === dirname(at)) throw error;
+    }
+  }
+}
+
+async function isLink(path: string): Promise<boolean> {
+  try {
+    return (await Deno.lstat(path)).isSymlink;
+  } catch {
+    return false;
+  }
+}
+
+function isInside(relation: string): boolean {
+  return relation !== ".." && !relation.startsWith(`..${sep}`) && !isAbsolute(relation);
+}
+
+function outside(path: string, root: string): RangeError {
+  return new RangeError(`Cannot use ${path}: it is outside the workspace ${root}`);
+}

@@ -1,0 +1,27 @@
+import type { EnvironmentView } from "@vis/extension";
+import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import type { FolderGuard } from "./folder_guard.ts";
+import type { ReadLedger } from "./read_ledger.ts";
+import type { Tree } from "../tree/tree.ts";
+
+/** What every function of `fs` works with. */
+export interface FsContext {
+  /** Real path of the workspace. */
+  readonly root: string;
+  readonly tree: Tree;
+  readonly conversationId: string;
+  readonly ledger: ReadLedger;
+  readonly guard: FolderGuard;
+  /** Null where there is no folder to keep them in. */
+  readonly checkpoints: Checkpoints | null;
+  /** What a change belongs to. */
+  readonly source: () => Promise<ChangeSource>;
+  readonly spawn: EnvironmentView["spawn"];
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface ChangeSource {
+  readonly conversationId: string;
+  readonly queryId: string | null;
+  readonly iterationId: string | null;
+}

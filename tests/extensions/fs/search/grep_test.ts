@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { Workspace } from "../_workspace.ts";
+
+const FILES = {
+  "src/a.ts": "const parse_a = 1\nconst b = 2\nparse_a()\n",
+  "src/deep/b.ts": "// TODO parse_b\r\nlast parse_b",
+  "lib/c.js": "parse_c\n",
+  "x.bin": Uint8Array.of(112, 97, 114, 115, 101, 95, 0),
+};
+
+// deno-lint-ignore no-explicit-any
+const places = (hits: any[]): string[] => hits.map(({ path, line }) => `${path}:${line}`);
+
+Deno.test("fs.grep() finds lines, with path, line and text as they stand", async () => {
+  await using workspace = await Workspace.with(FILES);
+  assert.deepEqual(await workspace.call("grep", "parse_", "src"), [
+    { path: "src/a.ts", line: 1, text: "const parse_a = 1" },
+    { path: "src/a.ts", line: 3, text: "parse_a()" },
+    { path: "src/deep/b.ts", line: 1, text: "// TODO parse_b" },
+    { path: "src/deep/b.ts", line: 2, text: "last parse_b" },
+  ]);
+});
+
+Deno.test("fs.grep() takes path, glob, case, literal and several paths", async () => {
+  await using workspace = await Workspace.with(FILES);
+  const grep = async (...args: unknown[]): Promise<string[]> => places(await workspace.call("grep", ...args));
+  assert.deepEqual(await grep("parse_c"), ["lib/c.js:1"]);
+  assert.deepEqual(await grep("todo", { ignoreCase: true }), ["src/deep/b.ts:1"]);
+  assert.deepEqual(await grep("todo"), []);
+  assert.deepEqual(await grep("^parse_\\w(\\(\\))?$"), ["lib/c.js:1", "src/a.ts:3"]);
+  assert.deepEqual(await grep("parse_a()", { literal: true }), ["src/a.ts:3"]);
+  assert.deepEqual(await grep("PARSE_A()", { literal: true, ignoreCase: true }), ["src/a.ts:3"]);
+  assert.deepEqual(await grep("parse", { glob: "*.js" }), ["lib/c.js:1"]);
+  assert.deepEqual(await grep("TODO", { path: "src", glob: "deep/*.ts" }), ["src/deep/b.ts:1"]);
+  assert.deepEqual(await grep("parse_", { path: ["lib", "src/a.ts", "src"], glob: ["*", "!*.ts"] }), [
+    "lib/c.js:1",
+    "src/a.ts:1",
+    "src/a.ts:3",
+  ]);
+});
+
+Deno.test("fs.grep() takes what models write in place of the signature", async () => {
+  await using workspace = await Workspace.with(FILES);
+  assert.deepEqual(places(await workspace.call("grep", /todo/i, "src", { glob: "*.ts" })), ["src/deep/b.ts:1"]);
+  assert.deepEqual(places(await workspace.call("grep", "parse_", ["lib", "src/a.ts"], { limit: 9 })).length, 3);
+  assert.match(await workspace.refusal("grep", "x", 7), /usage: fs\.grep\(pattern: string, where\?: string \| \{/);
+  assert.match(await workspace.refusal("grep"), /usage: fs\.grep/);
+  assert.match(await workspace.refusal("grep", "x", { ignorecase: true }), /ignorecase/);
+});
+
+Deno.test("fs.grep() dollar and word borders work at CRLF line ends", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\r\ntwo;\r\nthree\r\n" });
+  assert.deepEqual(places(await workspace.call("grep", ";$")), ["a.txt:2"]);
+  assert.deepEqual(places(await workspace.call("grep", "\\bthree\\b")), ["a.txt:3"]);
+  assert.deepEqual(places(await workspace.call("grep", "^(one|three)$")), ["a.txt:1", "a.txt:3"]);
+});
+
+Deno.test("fs.grep() gives lines around a hit, up to the file's edges", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "1\n2\n3 hit\n4 hit\n5\n6\n7" });
+  assert.deepEqual(await workspace.call("grep", "hit", { context: 2 }), [
+    { path: "a.txt", line: 3, text: "3 hit", before: ["1", "2"], after: ["4 hit", "5"] },
+    { path: "a.txt", line: 4, text: "4 hit", before: ["2", "3 hit"], after: ["5", "6"] },
+  ]);
+  const [last] = await workspace.call("grep", "7", { context: 3 });
+  assert.deepEqual([last.before, last.after], [["4 hit", "5", "6"], []]);
+});
+
+Deno.test("fs.grep() finds and surrounds hits the same way in a file that is streamed", async () => {
+  const lines = Array.from(
+    { length: 60_000 },
+    (_, at) => at % 20_000 === 19_999 ? `needle ${at}` : `line ${at} with some text`,
+  );
+  await using workspace = await Workspace.with({ "big.txt": lines.join("\n") });
+  const hits = await workspace.call("grep", "needle", { context: 1 });
+  assert.deepEqual(places(hits), ["big.txt:20000", "big.txt:40000", "big.txt:60000"]);
+  assert.deepEqual([hits[0].before, hits[0].after], [["line 19998 with some text"], ["line 20000 with some text"]]);
+  assert.deepEqual(hits[2].after, []);
+});
+
+Deno.test("fs.grep() keeps 500 hits and says truthfully how many there are", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "hit\n".repeat(700), "b.txt": "hit\n".repeat(50) });
+  const hits = await workspace.call("grep", "hit");
+  assert.equal(hits.length, 501);
+  assert.deepEqual(hits.at(-1), {
+    path: "",
+    line: 0,
+    text: "… 250 more hits in 2 files, 750 in all; narrow pattern, path or glob",
+  });
+  assert.equal((await workspace.call("grep", "hit", { path: "b.txt" })).length, 50);
+});
+
+Deno.test("fs.grep() stops at a limit that was asked for and says so only where there is more", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "hit\nhit\nhit\n" });
+  assert.deepEqual((await workspace.call("grep", "hit", { limit: 2 })).at(-1), {
+    path: "",
+    line: 0,
+    text: "… more hits: stopped at 2",
+  });
+  assert.equal((await workspace.call("grep", "hit", { limit: 3 })).length, 3);
+});
+
+Deno.test("fs.grep() shows 500 characters around the match of a long line", async () => {
+  await using workspace = await Workspace.with({ "min.js": `${"a".repeat(5_000)}needle${"b".repeat(5_000)}` });
+  const [hit] = await workspace.call("grep", "needle");
+  assert.equal(hit.text.length, 500);
+  assert.match(hit.text, /^…a+needleb+…$/);
+});
+
+Deno.test("fs.grep() passes over binary files and names one that was asked for", async () => {
+  await using workspace = await Workspace.with(FILES);
+  assert.deepEqual(await workspace.call("grep", "parse_", { glob: "*.bin" }), []);
+  assert.equal(await workspace.refusal("grep", "parse_", "x.bin"), "Cannot search x.bin: binary file, 7 B");
+});
+
+Deno.test("fs.grep() passes over ignored files unless they are named", async () => {
+  await using workspace = await Workspace.with({ ".gitignore": "out\n", "out/a.txt": "hit", "b.txt": "hit" });
+  assert.deepEqual(places(await workspace.call("grep", "hit")), ["b.txt:1"]);
+  assert.deepEqual(places(await workspace.call("grep", "hit", "out")), ["out/a.txt:1"]);
+  assert.deepEqual(places(await workspace.call("grep", "hit", { all: true })), ["b.txt:1", "out/a.txt:1"]);
+});
+
+for (const pattern of ["(a+)+$", "(a|aa)+$", "(.*a){20}$", "(a*)*b", "(x+x+)+y"]) {
+  Deno.test(`fs.grep() is linear in ${pattern}`, async () => {
+    await using workspace = await Workspace.with({ "a.txt": `${"a".repeat(50_000)}!\n` });
+    await workspace.call("grep", pattern, { path: "a.txt", limit: 1 }); // a worker may have to start
+    const start = performance.now();
+    await workspace.call("grep", pattern);
+    assert.ok(performance.now() - start < 60_000); // with backtracking it takes for ever
+  });
+}
+
+Deno.test("fs.grep() refuses patterns that it cannot have, with the mend", async () => {
+  await using workspace = await Workspace.with(FILES);
+  const of = async (pattern: string): Promise<string> => await workspace.refusal("grep", pattern);
+  assert.match(await of("(?<=a)b"), /no look-around and no back-references .*\{literal: true\}/);
+  assert.match(await of("(a)\\1"), /no look-around and no back-references/);
+  assert.match(await of("foo("), /Cannot use pattern foo\(: missing closing \)/);
+  assert.match(await of(""), /empty pattern/);
+  assert.match(await of("a\nb"), /line by line/);
+  assert.match(await of("((a{30}){30}){30}"), /Cannot use pattern/);
+  assert.match(await of("x".repeat(3_000)), /3000 characters/);
+});
+
+Deno.test("fs.grep() says what is nearest to a path that is not there", async () => {
+  await using workspace = await Workspace.with(FILES);
+  assert.match(
+    await workspace.refusal("grep", "x", "scr"),
+    /Cannot search scr: no such file or folder; did you mean src/,
+  );
+});
+
+Deno.test("fs.grep() lets other work go on and stops when aborted half way", async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 60 }, (_, at) => [`f${at}.txt`, "some words in a line of text\n".repeat(9_000)]),
+  );
+  await using workspace = await Workspace.with(files);
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), 20);
+  const call = workspace.callWith({
+    name: "grep",
+    args: ["[a-z]+ w[o-p]rds .* (tixt|toxt|.ext)$"],
+    signal: controller.signal,
+  });
+  await assert.rejects(call, { message: "Cannot finish fs.grep: it was aborted" });
+  clearTimeout(timer);
+});

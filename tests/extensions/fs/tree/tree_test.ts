@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { Kernel, OPEN } from "../../../../extensions/fs/tree/kernel.ts";
+import { KernelTree } from "../../../../extensions/fs/tree/kernel_tree.ts";
+import { PathTree } from "../../../../extensions/fs/tree/path_tree.ts";
+import type { Tree } from "../../../../extensions/fs/tree/tree.ts";
+import { treeOf } from "../../../../extensions/fs/tree/tree_of.ts";
+import { Workspace } from "../_workspace.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const visit = (): void => {};
+
+const TREES: Readonly<Record<string, (root: string) => Tree>> = {
+  PathTree: (root) => new PathTree(root),
+  ...(Kernel.shared() ? { KernelTree: (root: string) => treeOf(root) } : {}),
+};
+
+for (const [name, tree] of Object.entries(TREES)) {
+  const withTree = async (run: (tree: Tree, workspace: Workspace) => void | Promise<void>): Promise<void> => {
+    await using workspace = await Workspace.with({ "a.txt": "text\n", "src/b.txt": "b" });
+    await Deno.symlink(workspace.outside, join(workspace.root, "out"));
+    await Deno.symlink("src", join(workspace.root, "in"));
+    await run(tree(workspace.root), workspace);
+  };
+
+  Deno.test(`${name} look(), entries() and readLink() tell what is there and follow no link`, () =>
+    withTree((at, { outside }) => {
+      assert.deepEqual([at.look("a.txt")?.kind, at.look("a.txt")?.size], ["file", 5]);
+      assert.equal(at.look("out")?.kind, "link");
+      assert.equal(at.look("nope/x"), null);
+      assert.equal(at.look("a.txt/x"), null);
+      assert.equal(at.look(".")?.kind, "dir");
+      assert.equal(at.readLink("out"), outside);
+      assert.deepEqual(at.entries(".").map((one) => `${one.kind} ${one.name}`).sort(), [
+        "dir src",
+        "file a.txt",
+        "link in",
+        "link out",
+      ]);
+      for (const path of ["out/secret.txt", "in/b.txt"]) assert.throws(() => at.look(path), Deno.errors.FilesystemLoop);
+      for (const path of ["out", "in", "out/secret.txt"]) assert.throws(() => at.entries(path));
+    }));
+
+  Deno.test(`${name} open() reads regular files alone`, () =>
+    withTree((at) => {
+      using file = at.open("a.txt");
+      const into = new Uint8Array(3);
+      assert.deepEqual([file.read(into), new TextDecoder().decode(into)], [3, "tex"]);
+      assert.deepEqual([file.read(into), file.read(into)], [2, 0]);
+      assert.throws(() => at.open("src"));
+      assert.throws(() => at.open("nope"), Deno.errors.NotFound);
+      assert.throws(() => at.open("in/b.txt"), Deno.errors.FilesystemLoop);
+    }));
+
+  Deno.test(`${name} folder() makes what is missing, shows every folder on the way, and enters no link`, () =>
+    withTree(async (at, workspace) => {
+      const made: string[] = [];
+      let visited = 0;
+      using folder = at.folder("src/x/y", { made: (path) => made.push(path), visit: () => void visited++ });
+      assert.deepEqual([made, visited], [["src/x", "src/x/y"], 3]);
+      await folder.create("new.txt", { bytes: bytes("new"), mode: 0o640, owner: null });
+      assert.equal(await workspace.text("src/x/y/new.txt"), "new");
+      assert.equal(folder.look("new.txt")?.mode, 0o640);
+      await assert.rejects(folder.create("new.txt", { bytes: bytes("again"), mode: null, owner: null }));
+      for (const path of ["out", "in", "out/x"]) assert.throws(() => at.folder(path, { made: () => {}, visit }));
+      assert.throws(() => at.folder("a.txt", { visit }), Deno.errors.NotADirectory);
+      assert.throws(() => at.folder("nope", { visit }), Deno.errors.NotFound);
+    }));
+
+  Deno.test(`${name} folders rename, link and remove by name`, () =>
+    withTree((at, workspace) => {
+      using root = at.folder(".", { visit });
+      using src = at.folder("src", { visit });
+      assert.throws(() => root.rename("a.txt", { folder: src, name: "b.txt", keep: true }), Deno.errors.AlreadyExists);
+      root.rename("a.txt", { folder: src, name: "b.txt" });
+      assert.equal(at.look("src/b.txt")?.size, 5);
+      root.makeLink("link", "nowhere");
+      assert.equal(root.readLink("link"), "nowhere");
+      root.remove("link");
+      root.remove("out");
+      assert.equal(Deno.readTextFileSync(join(workspace.outside, "secret.txt")), "secret\n");
+      assert.throws(() => root.removeFolder("src"));
+      assert.throws(() => root.remove("src"));
+      src.remove("b.txt");
+      root.removeFolder("src");
+      assert.equal(at.look("src"), null);
+    }));
+}
+
+Deno.test(
+  "a folder that is held stays the same one when another takes its name",
+  { ignore: !Kernel.shared() },
+  async () => {
+    await using workspace = await Workspace.with({ "d/a.txt": "a" });
+    using folder = treeOf(workspace.root).folder("d", { visit });
+    await Deno.rename(join(workspace.root, "d"), join(workspace.root, "aside"));
+    await Deno.symlink(workspace.outside, join(workspace.root, "d"));
+    await folder.create("new.txt", { bytes: bytes("x"), mode: null, owner: null });
+    assert.deepEqual(await workspace.names("aside"), ["a.txt", "new.txt"]);
+    assert.deepEqual((await Array.fromAsync(Deno.readDir(workspace.outside))).map(({ name }) => name), ["secret.txt"]);
+  },
+);
+
+/** What this process has open there; other tests of the process open other files meanwhile. */
+function openBelow(folder: string): readonly string[] {
+  const links = Array.from(Deno.readDirSync("/proc/self/fd"), ({ name }) => {
+    try {
+      return Deno.readLinkSync(`/proc/self/fd/${name}`);
+    } catch {
+      return ""; // closed meanwhile
+    }
+  });
+  return links.filter((path) => path.startsWith(folder));
+}
+
+Deno.test("Kernel leaves no descriptor open, whatever fails", { ignore: !Kernel.shared() }, async () => {
+  await using workspace = await Workspace.with({ "a.txt": "a", "src/b.txt": "b" });
+  const kernel = Kernel.shared();
+  assert.ok(kernel);
+  const tree = new KernelTree(kernel, workspace.root);
+  for (const path of ["a.txt", "src", "nope", "src/b.txt/x", "."]) {
+    for (const use of [() => tree.look(path), () => tree.entries(path), () => tree.readLink(path)]) {
+      try {
+        use();
+      } catch { /* as it should be */ }
+    }
+    try {
+      tree.open(path)[Symbol.dispose]();
+    } catch { /* as it should be */ }
+    try {
+      tree.folder(path, {
+        visit: () => {
+          throw new Error("No");
+        },
+      })[Symbol.dispose]();
+    } catch { /* as it should be */ }
+  }
+  assert.deepEqual(openBelow(workspace.root), []);
+  assert.throws(() => kernel.open(kernel.openRoot("/"), "../etc", { flags: OPEN.path }));
+});
