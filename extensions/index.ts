@@ -29,7 +29,7 @@ export const live = {
 
 /** What they can be set to. */
 export const settings = {
-  git: () => import("./git/settings.ts"),
+  git: () => import("./git/program/settings.ts"),
   shell: () => import("./shell/settings.ts"),
   mcp: () => import("./mcp/settings.ts"),
   web: () => import("./web/settings.ts"),

@@ -1,15 +1,15 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { add } from "./add.ts";
-import { blame, type BlameOptions } from "./blame.ts";
-import { type BranchOptions, changeBranch, listBranches } from "./branch.ts";
-import { commit, type CommitOptions } from "./commit.ts";
-import { diff, type DiffOptions } from "./diff.ts";
+import { add } from "./commands/add.ts";
+import { blame, type BlameOptions } from "./commands/blame.ts";
+import { type BranchOptions, changeBranch, listBranches } from "./commands/branch.ts";
+import { commit, type CommitOptions } from "./commands/commit.ts";
+import { diff, type DiffOptions } from "./commands/diff.ts";
 import live from "./live.ts";
-import { log, type LogOptions } from "./log.ts";
-import settings from "./settings.ts";
-import { show, type ShowOptions } from "./show.ts";
-import { status, type StatusOptions } from "./status.ts";
-import { changeWorktree, listWorktrees, type WorktreeOptions } from "./worktree.ts";
+import { log, type LogOptions } from "./commands/log.ts";
+import settings from "./program/settings.ts";
+import { show, type ShowOptions } from "./commands/show.ts";
+import { status, type StatusOptions } from "./commands/status.ts";
+import { changeWorktree, listWorktrees, type WorktreeOptions } from "./commands/worktree.ts";
 
 const text = z.string().min(1);
 const pathList = z.union([text, z.array(text).min(1)]);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { isPlainConfig, parseGitConfig } from "../../../extensions/git/config_text.ts";
+import { isPlainConfig, parseGitConfig } from "../../../extensions/git/program/config_text.ts";
 import live, { isRepository } from "../../../extensions/git/live.ts";
 import git from "../../../extensions/git/mod.ts";
-import { PatchReader } from "../../../extensions/git/patch_reader.ts";
-import { isPrinted, nameOf, printedName } from "../../../extensions/git/quoted_name.ts";
-import { RecordReader } from "../../../extensions/git/record_reader.ts";
-import { overridesOf, SAFE_ARGUMENTS } from "../../../extensions/git/safe_config.ts";
+import { PatchReader } from "../../../extensions/git/output/patch_reader.ts";
+import { isPrinted, nameOf, printedName } from "../../../extensions/git/output/quoted_name.ts";
+import { RecordReader } from "../../../extensions/git/output/record_reader.ts";
+import { overridesOf, SAFE_ARGUMENTS } from "../../../extensions/git/program/safe_config.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { missing, repository } from "./_repository.ts";
 

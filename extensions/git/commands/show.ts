@@ -1,13 +1,13 @@
 import type { EnvironmentView } from "@vis/extension";
-import { type Commit, COMMIT_FORMAT, commitOf } from "./commit_fields.ts";
+import { type Commit, COMMIT_FORMAT, commitOf } from "../output/commit_fields.ts";
 import { PATCH_ARGUMENTS } from "./diff.ts";
-import { Git } from "./git.ts";
-import { plainReason } from "./git_error.ts";
+import { Git } from "../program/git.ts";
+import { plainReason } from "../program/git_error.ts";
 import { missingFile } from "./missing_file.ts";
-import { type Diff, PatchReader } from "./patch_reader.ts";
-import { columns, nameOf } from "./quoted_name.ts";
-import { RecordReader } from "./record_reader.ts";
-import { checkedRef, refError } from "./refs.ts";
+import { type Diff, PatchReader } from "../output/patch_reader.ts";
+import { columns, nameOf } from "../output/quoted_name.ts";
+import { RecordReader } from "../output/record_reader.ts";
+import { checkedRef, refError } from "../program/refs.ts";
 
 export interface ShowOptions {
   readonly context?: number;

@@ -1,6 +1,6 @@
-import type { Git } from "./git.ts";
-import { plainReason } from "./git_error.ts";
-import { nameOf, printedName } from "./quoted_name.ts";
+import type { Git } from "../program/git.ts";
+import { plainReason } from "../program/git_error.ts";
+import { nameOf, printedName } from "../output/quoted_name.ts";
 
 const SHOWN = 5;
 

@@ -1,6 +1,6 @@
 import { nearestNames } from "@vis/extension";
-import type { Git } from "./git.ts";
-import { nameOf } from "./quoted_name.ts";
+import type { Git } from "../program/git.ts";
+import { nameOf } from "../output/quoted_name.ts";
 
 const MOST = 5_000;
 

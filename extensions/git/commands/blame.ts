@@ -1,11 +1,11 @@
 import type { EnvironmentView } from "@vis/extension";
-import { Git } from "./git.ts";
-import { gitSays, plainReason } from "./git_error.ts";
+import { Git } from "../program/git.ts";
+import { gitSays, plainReason } from "../program/git_error.ts";
 import { missingFile } from "./missing_file.ts";
-import { pathArguments } from "./paths.ts";
-import { nameOf } from "./quoted_name.ts";
-import { RecordReader } from "./record_reader.ts";
-import { checkedRef, refError } from "./refs.ts";
+import { pathArguments } from "../program/paths.ts";
+import { nameOf } from "../output/quoted_name.ts";
+import { RecordReader } from "../output/record_reader.ts";
+import { checkedRef, refError } from "../program/refs.ts";
 
 export interface BlameOptions {
   readonly ref?: string;

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
-import { Git } from "./git.ts";
-import { plainReason } from "./git_error.ts";
-import { pathArguments } from "./paths.ts";
-import { columns, nameOf } from "./quoted_name.ts";
-import { RecordReader } from "./record_reader.ts";
+import { Git } from "../program/git.ts";
+import { plainReason } from "../program/git_error.ts";
+import { pathArguments } from "../program/paths.ts";
+import { columns, nameOf } from "../output/quoted_name.ts";
+import { RecordReader } from "../output/record_reader.ts";
 
 export interface StatusOptions {
   readonly paths?: string | readonly string[];

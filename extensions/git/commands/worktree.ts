@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
-import { Git } from "./git.ts";
-import { plainReason } from "./git_error.ts";
-import { pathArguments } from "./paths.ts";
-import { nameOf } from "./quoted_name.ts";
-import { checkedRef, refError } from "./refs.ts";
-import { inside } from "./repository.ts";
+import { Git } from "../program/git.ts";
+import { plainReason } from "../program/git_error.ts";
+import { pathArguments } from "../program/paths.ts";
+import { nameOf } from "../output/quoted_name.ts";
+import { checkedRef, refError } from "../program/refs.ts";
+import { inside } from "../program/repository.ts";
 
 export interface WorktreeOptions {
   /** A branch that is made for it; without one, it is at a commit and on no branch. */

@@ -1,10 +1,10 @@
 import type { EnvironmentView } from "@vis/extension";
-import { type Commit, COMMIT_FORMAT, commitOf } from "./commit_fields.ts";
-import { Git } from "./git.ts";
-import { pathArguments } from "./paths.ts";
-import { RecordReader } from "./record_reader.ts";
-import { gitSays } from "./git_error.ts";
-import { checkedRef, NoCommitError, refError } from "./refs.ts";
+import { type Commit, COMMIT_FORMAT, commitOf } from "../output/commit_fields.ts";
+import { Git } from "../program/git.ts";
+import { pathArguments } from "../program/paths.ts";
+import { RecordReader } from "../output/record_reader.ts";
+import { gitSays } from "../program/git_error.ts";
+import { checkedRef, NoCommitError, refError } from "../program/refs.ts";
 
 export interface LogOptions {
   /** A branch, a commit, or a range such as main..HEAD; HEAD where absent. */

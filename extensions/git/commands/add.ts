@@ -1,9 +1,9 @@
 import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered } from "./filtered.ts";
-import { Git } from "./git.ts";
-import { plainReason, unmatchedPath } from "./git_error.ts";
+import { Git } from "../program/git.ts";
+import { plainReason, unmatchedPath } from "../program/git_error.ts";
 import { missingFile } from "./missing_file.ts";
-import { isPrinted, printedName } from "./quoted_name.ts";
+import { isPrinted, printedName } from "../output/quoted_name.ts";
 import { type FileStatus, readStatus } from "./status.ts";
 
 export interface Added {

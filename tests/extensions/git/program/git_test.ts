@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { add } from "../../../extensions/git/add.ts";
-import { blame } from "../../../extensions/git/blame.ts";
-import { changeBranch, listBranches } from "../../../extensions/git/branch.ts";
-import { commit } from "../../../extensions/git/commit.ts";
-import { diff } from "../../../extensions/git/diff.ts";
-import { log } from "../../../extensions/git/log.ts";
-import { show } from "../../../extensions/git/show.ts";
-import { status } from "../../../extensions/git/status.ts";
-import { changeWorktree, listWorktrees } from "../../../extensions/git/worktree.ts";
-import { missing, repository, userGit } from "./_repository.ts";
+import { add } from "../../../../extensions/git/commands/add.ts";
+import { blame } from "../../../../extensions/git/commands/blame.ts";
+import { changeBranch, listBranches } from "../../../../extensions/git/commands/branch.ts";
+import { commit } from "../../../../extensions/git/commands/commit.ts";
+import { diff } from "../../../../extensions/git/commands/diff.ts";
+import { log } from "../../../../extensions/git/commands/log.ts";
+import { show } from "../../../../extensions/git/commands/show.ts";
+import { status } from "../../../../extensions/git/commands/status.ts";
+import { changeWorktree, listWorktrees } from "../../../../extensions/git/commands/worktree.ts";
+import { missing, repository, userGit } from "../_repository.ts";
 
 const ignore = missing !== "";
 

@@ -1,9 +1,9 @@
 import type { EnvironmentView } from "@vis/extension";
-import { Git } from "./git.ts";
-import { pathArguments } from "./paths.ts";
-import { type Diff, PatchReader } from "./patch_reader.ts";
-import { RecordReader } from "./record_reader.ts";
-import { checkedRef, refError } from "./refs.ts";
+import { Git } from "../program/git.ts";
+import { pathArguments } from "../program/paths.ts";
+import { type Diff, PatchReader } from "../output/patch_reader.ts";
+import { RecordReader } from "../output/record_reader.ts";
+import { checkedRef, refError } from "../program/refs.ts";
 
 export interface DiffOptions {
   /** The older side: the index where absent, or the last commit with `staged`. */

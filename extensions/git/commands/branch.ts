@@ -1,9 +1,9 @@
 import type { EnvironmentView } from "@vis/extension";
-import { Git } from "./git.ts";
-import { plainReason } from "./git_error.ts";
-import { RecordReader } from "./record_reader.ts";
-import { gitSays } from "./git_error.ts";
-import { checkedRef, refError } from "./refs.ts";
+import { Git } from "../program/git.ts";
+import { plainReason } from "../program/git_error.ts";
+import { RecordReader } from "../output/record_reader.ts";
+import { gitSays } from "../program/git_error.ts";
+import { checkedRef, refError } from "../program/refs.ts";
 
 export interface BranchOptions {
   /** Where a new branch begins; HEAD where absent. */

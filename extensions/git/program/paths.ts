@@ -1,4 +1,4 @@
-import { isPrinted } from "./quoted_name.ts";
+import { isPrinted } from "../output/quoted_name.ts";
 
 /** Paths as arguments behind `--`, which is there without paths too: nothing before it is taken for one. Throws TypeError
  * for what cannot be one. */

@@ -1,10 +1,10 @@
 import type { EnvironmentView } from "@vis/extension";
-import { type Commit, COMMIT_FORMAT, commitOf } from "./commit_fields.ts";
+import { type Commit, COMMIT_FORMAT, commitOf } from "../output/commit_fields.ts";
 import { refuseFiltered } from "./filtered.ts";
-import { Git } from "./git.ts";
-import { plainReason } from "./git_error.ts";
-import { identityOf } from "./identity.ts";
-import { pathArguments } from "./paths.ts";
+import { Git } from "../program/git.ts";
+import { plainReason } from "../program/git_error.ts";
+import { identityOf } from "../program/identity.ts";
+import { pathArguments } from "../program/paths.ts";
 import { readStatus } from "./status.ts";
 
 export interface CommitOptions {
