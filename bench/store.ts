@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../src/persistence/open_store.ts";
 import type { Store } from "../src/persistence/store/store.ts";
 import { encode } from "../src/sandbox/codec/codec.ts";
-import { begun, block, image, iterationEnd, newIteration } from "../tests/conformance/store_fixtures.ts";
+import { begun, block, image, iterationEnd, newIteration } from "../tests/conformance/store/fixtures.ts";
 import type { Figure } from "./support/figure.ts";
 
 const ITERATIONS = 1000;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { encode } from "../../src/sandbox/codec/codec.ts";
-import { begun, block, image, iterationEnd, newIteration } from "../../tests/conformance/store_fixtures.ts";
+import { begun, block, image, iterationEnd, newIteration } from "../../tests/conformance/store/fixtures.ts";
 import type { Figure } from "./figure.ts";
 import { LargeConversation } from "./large_conversation.ts";
 

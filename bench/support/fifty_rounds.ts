@@ -1,4 +1,4 @@
-import type { MockRequest } from "../../tests/helpers/openai_mock.ts";
+import type { MockRequest } from "../../tests/helpers/wires/openai_mock.ts";
 import { fileName, FILES, markOf } from "./fifty_files.ts";
 import type { Program } from "./programs.ts";
 import { type VisRun, visRun } from "./vis_run.ts";

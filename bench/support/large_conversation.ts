@@ -8,7 +8,7 @@ import {
   newIteration,
   newQuery,
   queryEnd,
-} from "../../tests/conformance/store_fixtures.ts";
+} from "../../tests/conformance/store/fixtures.ts";
 
 const PROMPT = "You are Vis, and these are your rules. ".repeat(150);
 const PER_QUERY = 50;

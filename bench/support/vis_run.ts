@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type MockHandler, startOpenAiMock } from "../../tests/helpers/openai_mock.ts";
+import { type MockHandler, startOpenAiMock } from "../../tests/helpers/wires/openai_mock.ts";
 import type { Program } from "./programs.ts";
 import { reapedCpuSeconds } from "./process_tree.ts";
 

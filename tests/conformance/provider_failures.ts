@@ -1,5 +1,5 @@
 import type { ProviderErrorCode } from "../../src/domain/errors.ts";
-import type { MockFault, MockReply } from "../helpers/wire_mock.ts";
+import type { MockFault, MockReply } from "../helpers/wires/wire_mock.ts";
 
 /** A reply of a service that must become a `ProviderError`. */
 export interface Failing {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Cancelled, ProviderError } from "../../src/domain/errors.ts";
 import type { ModelEvent, Provider } from "../../src/providers/provider.ts";
-import type { MockCounts, MockReply } from "../helpers/wire_mock.ts";
+import type { MockCounts, MockReply } from "../helpers/wires/wire_mock.ts";
 import { collect, endOf, request, textOf } from "./provider_calls.ts";
 import { type Failing, LONG } from "./provider_failures.ts";
 

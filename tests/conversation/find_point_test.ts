@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { findPoint } from "../../src/conversation/find_point.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { begun, iterate, newQuery, queryEnd } from "../conformance/store_fixtures.ts";
+import { begun, iterate, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 
 Deno.test("findPoint() reads N over a conversation, QUERY.ITERATION, 0, and N of a query", async () => {
   const store = await openStore({ path: ":memory:" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { descendants, type Seen } from "./_processes.ts";
-import type { Running, User } from "./_user.ts";
+import { descendants, type Seen } from "./helpers/processes.ts";
+import type { Running, User } from "./helpers/user.ts";
 
 /** A block that shows that it runs, and then runs for ever. */
 export const ENDLESS = 'const begun = await fs.writeFile("mark", "x")\nawait new Promise(() => {})';

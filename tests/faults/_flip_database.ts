@@ -12,7 +12,7 @@ import {
   queryEnd,
   USAGE,
   utf8,
-} from "../conformance/store_fixtures.ts";
+} from "../conformance/store/fixtures.ts";
 
 /** What the reads of a try need to know of the database. */
 export interface Filled {

@@ -1,6 +1,6 @@
 import type { Store } from "../../src/persistence/store/store.ts";
 import { encode } from "../../src/sandbox/codec/codec.ts";
-import { block, image, iterate, newQuery, queryEnd } from "../conformance/store_fixtures.ts";
+import { block, image, iterate, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { type Filled, LIVE_WORKSPACE } from "./_flip_database.ts";

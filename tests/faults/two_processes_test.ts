@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { isAlive, thisProcess } from "../../src/app/session/process_owner.ts";
 import { BusyError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { newQuery } from "../conformance/store_fixtures.ts";
+import { newQuery } from "../conformance/store/fixtures.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
 import { inPlace } from "./_place.ts";
 

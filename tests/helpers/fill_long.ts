@@ -1,4 +1,4 @@
-import { begun, block, iterationEnd, newIteration, newQuery, queryEnd } from "../conformance/store_fixtures.ts";
+import { begun, block, iterationEnd, newIteration, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 import type { Engine } from "./engine.ts";
 
 /** A conversation whose last query has 5000 iterations, after `queries` of one. Resolves with its branch. */

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/maintenance/sqlite_maintenance.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
-import { begun, block, image, iterate, queryEnd, utf8 } from "../conformance/store_fixtures.ts";
+import { begun, block, image, iterate, queryEnd, utf8 } from "../conformance/store/fixtures.ts";
 
 export const DAY = 86_400_000;
 export const NOW = 1_800_000_000_000;

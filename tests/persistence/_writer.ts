@@ -1,6 +1,6 @@
 /** Writes iterations to a database until it is stopped: `deno run _writer.ts PATH COUNT`. A line per finished one. */
 import { openStore } from "../../src/persistence/open_store.ts";
-import { begun, block, image, iterationEnd, newIteration } from "../conformance/store_fixtures.ts";
+import { begun, block, image, iterationEnd, newIteration } from "../conformance/store/fixtures.ts";
 
 const [path = "", count = "0"] = Deno.args;
 const store = await openStore({ path });

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { SqliteConnection } from "../../src/persistence/sqlite/connection.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
-import { begun, block, image, iterationEnd, newIteration, queryEnd } from "../conformance/store_fixtures.ts";
+import { begun, block, image, iterationEnd, newIteration, queryEnd } from "../conformance/store/fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
 const WRITER = fileURLToPath(new URL("_writer.ts", import.meta.url));

@@ -10,7 +10,7 @@ import { migrate } from "../../src/persistence/sqlite/migrate.ts";
 import { SqliteStore } from "../../src/persistence/sqlite_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/maintenance/sqlite_maintenance.ts";
-import { begun, block, image, iterate, iterationEnd, newIteration } from "../conformance/store_fixtures.ts";
+import { begun, block, image, iterate, iterationEnd, newIteration } from "../conformance/store/fixtures.ts";
 import { boundByModes } from "../helpers/bound_by_modes.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
-import { begun, block, image, iterationEnd, newIteration, utf8 } from "../conformance/store_fixtures.ts";
+import { begun, block, image, iterationEnd, newIteration, utf8 } from "../conformance/store/fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
 const PROMPT = "You are Vis, and these are your rules. ".repeat(200);

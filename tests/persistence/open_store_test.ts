@@ -3,7 +3,7 @@ import { chmod, open, readFile, stat, symlink, truncate, writeFile } from "node:
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { begun, block, image, iterate, newQuery } from "../conformance/store_fixtures.ts";
+import { begun, block, image, iterate, newQuery } from "../conformance/store/fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
 const posix = Deno.build.os !== "windows";

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
 import { migrate } from "../../src/persistence/sqlite/migrate.ts";
 import { SqliteStore } from "../../src/persistence/sqlite_store.ts";
-import { block, image, iterate, newIteration, newQuery, queryEnd } from "../conformance/store_fixtures.ts";
+import { block, image, iterate, newIteration, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 
 /** The plans of every statement that some work on a store prepares, by SQL. */
 async function plansOf(work: (store: SqliteStore) => Promise<void>): Promise<ReadonlyMap<string, readonly string[]>> {

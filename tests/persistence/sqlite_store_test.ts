@@ -14,7 +14,7 @@ import {
   queryEnd,
   USAGE,
   utf8,
-} from "../conformance/store_fixtures.ts";
+} from "../conformance/store/fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
 /** A store on a database that the test can reach, too. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createServer, request as forward } from "node:http";
-import { withMock } from "../helpers/wire_rig.ts";
+import { withMock } from "../helpers/wires/wire_rig.ts";
 
-const MAIN = new URL("../helpers/ask_provider_main.ts", import.meta.url).pathname;
+const MAIN = new URL("../helpers/wires/ask_provider_main.ts", import.meta.url).pathname;
 
 /** A proxy on this machine that knows one host, which is `target`. */
 class Proxy {

@@ -4,8 +4,8 @@ import type { WireProtocol } from "../../src/providers/provider_options.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { HurriedClock } from "../helpers/hurried_clock.ts";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
-import type { MockReply, MockRequest } from "../helpers/wire_mock.ts";
-import { PROTOCOLS, provide, withMock } from "../helpers/wire_rig.ts";
+import type { MockReply, MockRequest } from "../helpers/wires/wire_mock.ts";
+import { PROTOCOLS, provide, withMock } from "../helpers/wires/wire_rig.ts";
 
 const MINUTE = 60_000;
 const STEPS = 30;

@@ -5,7 +5,7 @@ import { sample } from "../../extension/_sample.ts";
 import { doctor } from "../../../src/app/doctor/doctor.ts";
 import type { CheckResult } from "../../../src/channels/channel.ts";
 import { Cancelled, UsageError } from "../../../src/domain/errors.ts";
-import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 
 interface Place {
   readonly home: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { described, shipped } from "../../../extensions/index.ts";
 import { serve } from "../../../src/app/services/serve.ts";
-import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { type Arrived, startCollector } from "./_collector.ts";
 

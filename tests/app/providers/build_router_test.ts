@@ -3,7 +3,7 @@ import { buildRouter } from "../../../src/app/providers/build_router.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import type { Router } from "../../../src/providers/router/router.ts";
-import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { settingsOf } from "../_settings.ts";
 
 async function routerOf(env: Readonly<Record<string, string>>): Promise<Router> {

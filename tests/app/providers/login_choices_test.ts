@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { loginChoices } from "../../../src/app/providers/login_choices.ts";
-import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { settingsOf } from "../_settings.ts";
 
 Deno.test("loginChoices() has servers of this machine first, then services by their titles", async () => {

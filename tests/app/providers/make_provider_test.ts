@@ -5,7 +5,7 @@ import { type ResolvedProvider, resolveProvider } from "../../../src/app/provide
 import { Credentials } from "../../../src/providers/credentials.ts";
 import { loadModelData } from "../../../src/providers/models/model_data.ts";
 import { UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
-import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { settingsOf } from "../_settings.ts";
 
 async function resolved(config: object, name: string): Promise<ResolvedProvider> {

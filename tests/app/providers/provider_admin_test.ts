@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { AppProviderAdmin } from "../../../src/app/providers/provider_admin.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../src/domain/errors.ts";
-import { startCopilotMock } from "../../helpers/copilot_mock.ts";
-import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { startCopilotMock } from "../../helpers/wires/copilot_mock.ts";
+import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { settingsOf } from "../_settings.ts";
 

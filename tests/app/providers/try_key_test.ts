@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AppProviderAdmin } from "../../../src/app/providers/provider_admin.ts";
 import { Credentials } from "../../../src/providers/credentials.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
-import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { settingsOf } from "../_settings.ts";
 

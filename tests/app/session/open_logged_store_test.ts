@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openLoggedStore } from "../../../src/app/session/open_logged_store.ts";
 import { createLog } from "../../../src/logging/log.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { begun } from "../../conformance/store_fixtures.ts";
+import { begun } from "../../conformance/store/fixtures.ts";
 import { withDatabasePath } from "../../persistence/_temp_database.ts";
 
 Deno.test("openLoggedStore() keeps what is logged, with its scope, until it is closed", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { described, live, shipped } from "../../../extensions/index.ts";
 import { openTraced } from "../../../src/app/session/open_traced.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
-import { startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { startCollector } from "../otel/_collector.ts";

@@ -4,7 +4,7 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store/store.ts";
 import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { withDatabase } from "../../helpers/with_database.ts";
-import { gated } from "../../e2e/_gate.ts";
+import { gated } from "../../e2e/page/_gate.ts";
 import { allEvents, type Rig, SSE, startRig } from "./_rig.ts";
 
 const KEY = { "idempotency-key": "k" };

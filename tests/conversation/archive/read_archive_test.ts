@@ -9,7 +9,7 @@ import { UsageError } from "../../../src/domain/errors.ts";
 import { valueOf } from "../../../src/environment/history/history.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store/store.ts";
-import { readAll, richConversation } from "../../conformance/store_archive.ts";
+import { readAll, richConversation } from "../../conformance/store/archive.ts";
 
 async function archiveOf(store: Store): Promise<string> {
   const { conversationId } = await richConversation(store);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { StoredHistory } from "../../../src/environment/history/stored_history.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
-import { begun, block, image, iterate } from "../../conformance/store_fixtures.ts";
+import { begun, block, image, iterate } from "../../conformance/store/fixtures.ts";
 
 Deno.test("StoredHistory reads versions of a variable as data, and says which are there", async () => {
   const store = await openStore({ path: ":memory:" });

@@ -4,7 +4,7 @@ import { StoredHistory } from "../../../src/environment/history/stored_history.t
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { begun, block, iterate } from "../../conformance/store_fixtures.ts";
+import { begun, block, iterate } from "../../conformance/store/fixtures.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";
 
 Deno.test("debug shows what was sent, run and how long it took, and adds nothing to a prompt", async () => {

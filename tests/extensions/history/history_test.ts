@@ -5,7 +5,7 @@ import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
-import { begun, block, image, iterate, queryEnd } from "../../conformance/store_fixtures.ts";
+import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
 
 const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

@@ -2,7 +2,7 @@ import { checkBranch } from "../world/check_answered.ts";
 import { Expected } from "../world/expected.ts";
 import type { Family } from "./family.ts";
 import { type Said, saidByRun, shownAs } from "../world/said.ts";
-import { Tmpfs } from "./_tmpfs.ts";
+import { Tmpfs } from "../world/tmpfs.ts";
 import { requestOf } from "../world/token_model.ts";
 import { shortened, World } from "../world/world.ts";
 

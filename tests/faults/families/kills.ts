@@ -1,11 +1,11 @@
-import { descendants } from "../../e2e/_processes.ts";
+import { descendants } from "../../e2e/helpers/processes.ts";
 import type { Launcher } from "../../e2e/_launcher.ts";
-import { type Kill, Player } from "../../e2e/_player.ts";
+import { type Kill, Player } from "../../e2e/helpers/player.ts";
 import type { Picture } from "../../helpers/conversation_picture.ts";
 import { STEPS } from "../../helpers/kill_script.ts";
 import { checkAnswered } from "../world/check_answered.ts";
 import type { Family } from "./family.ts";
-import { comparePictures } from "./_compare_pictures.ts";
+import { comparePictures } from "../world/compare_pictures.ts";
 import { playSchedule } from "./schedules.ts";
 import { requestOf } from "../world/token_model.ts";
 import type { Trial } from "../world/trial.ts";

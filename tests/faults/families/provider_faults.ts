@@ -1,4 +1,4 @@
-import type { MockReply } from "../../helpers/openai_mock.ts";
+import type { MockReply } from "../../helpers/wires/openai_mock.ts";
 import { checkAnswered } from "../world/check_answered.ts";
 import type { Family } from "./family.ts";
 import { saidByRun, shownAs } from "../world/said.ts";

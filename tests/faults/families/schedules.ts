@@ -1,8 +1,8 @@
 import type { Launcher } from "../../e2e/_launcher.ts";
 import type { Family } from "./family.ts";
-import { Schedule, type ScheduleOptions } from "./_schedule.ts";
+import { Schedule, type ScheduleOptions } from "../world/schedule.ts";
 import type { Trial } from "../world/trial.ts";
-import { type TurnName, TURNS } from "./_turns.ts";
+import { type TurnName, TURNS } from "../world/turns.ts";
 import { World } from "../world/world.ts";
 
 const LENGTH = 20;

@@ -1,5 +1,5 @@
-import { descendants, survivors } from "../../e2e/_processes.ts";
-import type { Ran, Running } from "../../e2e/_user.ts";
+import { descendants, survivors } from "../../e2e/helpers/processes.ts";
+import type { Ran, Running } from "../../e2e/helpers/user.ts";
 import { client, type Ongoing } from "../world/actor.ts";
 import { Expected } from "../world/expected.ts";
 import type { Family } from "./family.ts";

@@ -1,4 +1,4 @@
-import type { Running } from "../../e2e/_user.ts";
+import type { Running } from "../../e2e/helpers/user.ts";
 import { type Said, saidByRun, shownAs } from "./said.ts";
 import type { Service } from "./service.ts";
 import { requestOf } from "./token_model.ts";

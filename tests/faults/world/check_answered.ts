@@ -1,4 +1,4 @@
-import type { Ran } from "../../e2e/_user.ts";
+import type { Ran } from "../../e2e/helpers/user.ts";
 import { Expected, type View } from "./expected.ts";
 import { saidByRun } from "./said.ts";
 import { viewOf } from "./view_of.ts";

@@ -1,4 +1,4 @@
-import type { Ran } from "../../e2e/_user.ts";
+import type { Ran } from "../../e2e/helpers/user.ts";
 import { shortened } from "./world.ts";
 
 /** What the program says came of a request. */

@@ -1,4 +1,4 @@
-import type { Running } from "../../e2e/_user.ts";
+import type { Running } from "../../e2e/helpers/user.ts";
 import { type Said, saidBy } from "./said.ts";
 import { requestOf } from "./token_model.ts";
 import { shortened, signal, type World } from "./world.ts";

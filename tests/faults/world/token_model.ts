@@ -1,4 +1,4 @@
-import type { MockReply, MockRequest } from "../../helpers/openai_mock.ts";
+import type { MockReply, MockRequest } from "../../helpers/wires/openai_mock.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 
 /** A place in a turn at which a test does something. */

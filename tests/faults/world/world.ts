@@ -1,5 +1,5 @@
 import type { Launcher } from "../../e2e/_launcher.ts";
-import { checkClean, type Ran, type Running, type StartOptions, User } from "../../e2e/_user.ts";
+import { checkClean, type Ran, type Running, type StartOptions, User } from "../../e2e/helpers/user.ts";
 import { TokenModel } from "./token_model.ts";
 import type { Trial } from "./trial.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { begun, newQuery, utf8 } from "../../conformance/store_fixtures.ts";
+import { begun, newQuery, utf8 } from "../../conformance/store/fixtures.ts";
 import { DAY, filled, noise, NOW, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 

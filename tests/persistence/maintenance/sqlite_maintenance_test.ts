@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
 import type { Store } from "../../../src/persistence/store/store.ts";
-import { begun } from "../../conformance/store_fixtures.ts";
+import { begun } from "../../conformance/store/fixtures.ts";
 import { encodings, filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 

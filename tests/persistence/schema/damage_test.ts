@@ -8,7 +8,7 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
 import type { Store } from "../../../src/persistence/store/store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
-import { begun, block, image, iterate, queryEnd } from "../../conformance/store_fixtures.ts";
+import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
 async function filled(path: string): Promise<string> {

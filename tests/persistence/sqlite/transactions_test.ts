@@ -12,7 +12,7 @@ import {
   newIteration,
   newQuery,
   queryEnd,
-} from "../../conformance/store_fixtures.ts";
+} from "../../conformance/store/fixtures.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
 interface Opened {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { ChecksumFunctions } from "../../../src/persistence/schema/checksum_functions.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { begun, iterate } from "../../conformance/store_fixtures.ts";
+import { begun, iterate } from "../../conformance/store/fixtures.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
 /** Many states at once: by the store that would take seconds. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { storeSuite } from "../../conformance/store_suite.ts";
+import { storeSuite } from "../../conformance/store/suite.ts";
 
 storeSuite("SQLite file", async (clock) => {
   const folder = await mkdtemp(join(tmpdir(), "vis-store-"));

@@ -4,7 +4,7 @@ import { copilotProvider } from "../../../src/providers/copilot/copilot.ts";
 import { createProvider } from "../../../src/providers/wire/create_provider.ts";
 import { type ModelEvent, type ModelMessage, type Provider, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import type { WireProtocol } from "../../../src/providers/provider_options.ts";
-import { type CopilotMock, startCopilotMock } from "../../helpers/copilot_mock.ts";
+import { type CopilotMock, startCopilotMock } from "../../helpers/wires/copilot_mock.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
 const ALWAYS = new AbortController().signal;

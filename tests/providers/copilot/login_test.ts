@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Cancelled, ProviderError } from "../../../src/domain/errors.ts";
 import { copilotDeviceLogin, type DeviceCode } from "../../../src/providers/copilot/login.ts";
-import { type CopilotMock, startCopilotMock } from "../../helpers/copilot_mock.ts";
+import { type CopilotMock, startCopilotMock } from "../../helpers/wires/copilot_mock.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
 async function login(mock: CopilotMock, polls: readonly Record<string, unknown>[], abort = new AbortController()) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { CopilotTokens } from "../../../src/providers/copilot/token.ts";
-import { type CopilotMock, startCopilotMock } from "../../helpers/copilot_mock.ts";
+import { type CopilotMock, startCopilotMock } from "../../helpers/wires/copilot_mock.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
 const ALWAYS = new AbortController().signal;

@@ -3,7 +3,7 @@ import type { Image } from "../../../src/domain/images/image.ts";
 import { type ModelMessage, type ReasoningLevel, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { anthropic } from "../../../src/providers/wire/anthropic.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";
-import { failureTo, KEY, provide, withMock } from "../../helpers/wire_rig.ts";
+import { failureTo, KEY, provide, withMock } from "../../helpers/wires/wire_rig.ts";
 
 const REASONS = { ...UNKNOWN_MODEL, nativeReasoning: true };
 const NOTHING = new Set<string>();

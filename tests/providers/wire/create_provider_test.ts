@@ -7,8 +7,8 @@ import { collect, endOf, request, textOf } from "../../conformance/provider_call
 import { failures, LARGE_REPLIES, LONG } from "../../conformance/provider_failures.ts";
 import { providerSuite } from "../../conformance/provider_suite.ts";
 import { HandClock } from "../../helpers/hand_clock.ts";
-import { startWireMock } from "../../helpers/wire_mock.ts";
-import { KEY, PROTOCOLS, provide, WIRES, withMock } from "../../helpers/wire_rig.ts";
+import { startWireMock } from "../../helpers/wires/wire_mock.ts";
+import { KEY, PROTOCOLS, provide, WIRES, withMock } from "../../helpers/wires/wire_rig.ts";
 
 for (const protocol of PROTOCOLS) {
   const { wire, marksEnd, words } = WIRES[protocol];

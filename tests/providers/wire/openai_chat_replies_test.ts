@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { ProviderError } from "../../../src/domain/errors.ts";
 import { collect, endOf, textOf } from "../../conformance/provider_calls.ts";
 import { LONG } from "../../conformance/provider_failures.ts";
-import type { MockReply } from "../../helpers/wire_mock.ts";
-import { eventsTo, failureTo, provide, withMock } from "../../helpers/wire_rig.ts";
+import type { MockReply } from "../../helpers/wires/wire_mock.ts";
+import { eventsTo, failureTo, provide, withMock } from "../../helpers/wires/wire_rig.ts";
 
 /** A stream of exactly these events. */
 function streamOf(...events: readonly (object | string)[]): MockReply {

@@ -5,7 +5,7 @@ import type { Image } from "../../../src/domain/images/image.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { openAiChat } from "../../../src/providers/wire/openai_chat.ts";
 import { collect, request, textOf } from "../../conformance/provider_calls.ts";
-import { provide, withMock } from "../../helpers/wire_rig.ts";
+import { provide, withMock } from "../../helpers/wires/wire_rig.ts";
 
 const REASONS = () => ({ ...UNKNOWN_MODEL, nativeReasoning: true });
 const SEES = () => ({ ...UNKNOWN_MODEL, images: true });

@@ -4,8 +4,8 @@ import { openAiCompatible, type OpenAiCompatibleOptions } from "../../../src/pro
 import { collect, request, textOf } from "../../conformance/provider_calls.ts";
 import { failures } from "../../conformance/provider_failures.ts";
 import { providerSuite } from "../../conformance/provider_suite.ts";
-import { WIRES } from "../../helpers/wire_rig.ts";
-import { type MockOptions, type OpenAiMock, startOpenAiMock } from "../../helpers/openai_mock.ts";
+import { WIRES } from "../../helpers/wires/wire_rig.ts";
+import { type MockOptions, type OpenAiMock, startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 
 const KEY = "sk-test-0123456789abcdef";
 

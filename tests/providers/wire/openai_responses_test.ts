@@ -3,8 +3,8 @@ import type { Image } from "../../../src/domain/images/image.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { openAiResponses } from "../../../src/providers/wire/openai_responses.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";
-import type { MockReply } from "../../helpers/wire_mock.ts";
-import { eventsTo, failureTo, KEY, provide, withMock } from "../../helpers/wire_rig.ts";
+import type { MockReply } from "../../helpers/wires/wire_mock.ts";
+import { eventsTo, failureTo, KEY, provide, withMock } from "../../helpers/wires/wire_rig.ts";
 
 const REASONS = () => ({ ...UNKNOWN_MODEL, nativeReasoning: true });
 

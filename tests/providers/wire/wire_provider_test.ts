@@ -4,7 +4,7 @@ import { UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { openAiChat } from "../../../src/providers/wire/openai_chat.ts";
 import { WireProvider } from "../../../src/providers/wire/wire_provider.ts";
 import { collect, request, textOf } from "../../conformance/provider_calls.ts";
-import { withMock } from "../../helpers/wire_rig.ts";
+import { withMock } from "../../helpers/wires/wire_rig.ts";
 
 const OPTIONS = {
   name: "mine",

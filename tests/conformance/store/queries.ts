@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { begun, block, iterate, iterationEnd, newIteration, newQuery, OWNER, queryEnd, USAGE } from "./fixtures.ts";
+import type { StoreCase } from "./suite.ts";
+
+export const storeQueryCases: readonly StoreCase[] = [
+  {
+    name: "beginQuery() stores the query as running",
+    async run(store, clock) {
+      const { conversationId, queryId } = await begun(store, { text: "how many?" });
+      const query = await store.query(queryId);
+      assert.deepEqual(
+        [query?.queryId, query?.conversationId, query?.text, query?.running, query?.createdAt, query?.answer],
+        [queryId, conversationId, "how many?", true, clock.now, ""],
+      );
+      assert.equal(await store.query("no such id"), null);
+    },
+  },
+  {
+    name: "beginQuery() says that a conversation was deleted",
+    async run(store) {
+      const { branchId, conversationId, queryId } = await begun(store);
+      await store.endQuery(queryId, queryEnd());
+      await store.deleteConversation(conversationId);
+      const gone = { name: "UsageError", message: `Cannot continue branch ${branchId}: its conversation was deleted` };
+      await assert.rejects(store.beginQuery(newQuery(branchId, "late")), gone);
+    },
+  },
+  {
+    name: "endQuery() keeps everything it was given",
+    async run(store, clock) {
+      const { conversationId, branchId, queryId } = await begun(store);
+      const end = queryEnd({ answer: "Long. ".repeat(1000), notes: ["a", "b"] });
+      await store.endQuery(queryId, end);
+      assert.deepEqual(await store.query(queryId), {
+        ...end,
+        queryId,
+        conversationId,
+        branchId,
+        text: "how many?",
+        running: false,
+        createdAt: clock.now,
+      });
+    },
+  },
+  {
+    name: "endQuery() changes nothing the second time",
+    async run(store) {
+      const { queryId } = await begun(store);
+      await store.endQuery(queryId, queryEnd());
+      const first = await store.query(queryId);
+      await store.endQuery(queryId, queryEnd({ status: "error", reason: "provider", answer: "other" }));
+      assert.deepEqual(await store.query(queryId), first);
+      assert.equal((await store.search("other", { limit: 5 })).length, 0);
+    },
+  },
+  {
+    name: "endQuery() refuses a query that does not exist",
+    async run(store) {
+      await assert.rejects(store.endQuery("nothing", queryEnd()), /Cannot end query nothing: it does not exist/);
+    },
+  },
+  {
+    name: "endQuery() ends an iteration that was left running",
+    async run(store) {
+      const { queryId } = await begun(store);
+      await store.beginIteration(newIteration(queryId, 0, { blocks: ["while (true);"] }));
+      await store.endQuery(queryId, queryEnd({ status: "interrupted", reason: "cancelled" }));
+      const [iteration] = await store.iterations(queryId);
+      assert.deepEqual([iteration?.status, iteration?.metadata.pendingBlocks], ["interrupted", ["while (true);"]]);
+    },
+  },
+  {
+    name: "endQuery() refuses an answer whose last iteration is not stored",
+    async run(store) {
+      const { queryId } = await begun(store);
+      const iterationId = await store.beginIteration(newIteration(queryId, 0));
+      await assert.rejects(store.endQuery(queryId, queryEnd()), /its last iteration is not stored/);
+      assert.equal((await store.query(queryId))?.running, true);
+      await Promise.all([store.endIteration(iterationId, iterationEnd([])), store.endQuery(queryId, queryEnd())]);
+      assert.deepEqual((await store.iterations(queryId)).map(({ status }) => status), ["done"]);
+      assert.equal((await store.query(queryId))?.status, "done");
+    },
+  },
+  {
+    name: "queries() is oldest first, also when the clock was set back",
+    async run(store, clock) {
+      const { branchId, queryId } = await begun(store, { text: "first" });
+      clock.now -= 3_600_000;
+      await store.beginQuery(newQuery(branchId, "second"));
+      await store.beginQuery(newQuery(branchId, "third"));
+      assert.deepEqual((await store.queries(branchId)).map(({ text }) => text), ["first", "second", "third"]);
+      assert.equal((await store.queries(branchId))[0]?.queryId, queryId);
+      assert.deepEqual(await store.queries("no such branch"), []);
+    },
+  },
+  {
+    name: "previousTurn() hands over the last two thinkings, the answer and the status",
+    async run(store) {
+      const { branchId, queryId } = await begun(store, { text: "first" });
+      for (const position of [0, 1, 2]) await iterate(store, { queryId, position, blocks: [] });
+      const last = await store.beginIteration(newIteration(queryId, 3, { thinking: "" }));
+      await store.endIteration(last, iterationEnd([]));
+      await store.endQuery(queryId, queryEnd({ answer: "done it" }));
+      const second = await store.beginQuery(newQuery(branchId, "second"));
+      const turn = { text: "first", thinkings: ["thought 1", "thought 2"], answer: "done it", status: "done" };
+      assert.equal(await store.previousTurn(branchId, queryId), null);
+      assert.deepEqual(await store.previousTurn(branchId, second), turn);
+      assert.deepEqual(await store.previousTurn(branchId, ""), turn, "a running query is passed over");
+    },
+  },
+  {
+    name: "endIteration() keeps the running totals of its query",
+    async run(store) {
+      const { queryId } = await begun(store);
+      const totals = { iterations: 3, usage: { ...USAGE, calls: 3 }, costUsd: 1.5 };
+      await iterate(store, { queryId, position: 0, blocks: [block("1")], totals });
+      const query = await store.query(queryId);
+      assert.deepEqual([query?.iterations, query?.usage, query?.costUsd], [3, totals.usage, 1.5]);
+    },
+  },
+  {
+    name: "sweepLost() ends only the queries whose process is gone",
+    async run(store, clock) {
+      const { queryId } = await begun(store, { text: "lost" });
+      const other = await store.createConversation({ title: "T", channel: "cli", workspace: "/w" });
+      const third = await store.createConversation({ title: "T", channel: "cli", workspace: "/w" });
+      clock.now += 5000;
+      await iterate(store, { queryId, position: 0, blocks: [block("1")] });
+      await store.beginIteration(newIteration(queryId, 1, { blocks: ["2"] }));
+      const mine = await store.beginQuery(newQuery(other.branchId, "mine", { owner: { ...OWNER, pid: 1 } }));
+      const ended = await store.beginQuery(newQuery(third.branchId, "ended"));
+      await store.endQuery(ended, queryEnd());
+      clock.now += 5000;
+      const asked: number[] = [];
+      const alive = (owner: typeof OWNER): boolean => asked.push(owner.pid) > 0 && owner.pid === 1;
+      assert.equal(await store.sweepLost(alive), 1);
+      assert.deepEqual(new Set(asked), new Set([1, 4711]));
+      const lost = await store.query(queryId);
+      assert.deepEqual([lost?.running, lost?.status, lost?.reason, lost?.ms], [
+        false,
+        "interrupted",
+        "process_lost",
+        5000,
+      ]);
+      assert.match(lost?.answer ?? "", /process .* was done\. 1 finished iteration is kept/);
+      assert.deepEqual((await store.iterations(queryId)).map(({ status }) => status), ["done", "interrupted"]);
+      assert.equal((await store.query(mine))?.running, true);
+      assert.equal((await store.query(ended))?.answer, "It is 42");
+      assert.equal(await store.sweepLost(() => true), 0);
+    },
+  },
+];

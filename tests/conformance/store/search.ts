@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
+import { begun, block, image, iterate, newQuery, queryEnd } from "./fixtures.ts";
+import type { Store } from "../../../src/persistence/store/store.ts";
+import type { StoreCase } from "./suite.ts";
+
+const HOSTILE = [
+  '"',
+  '""',
+  "AND",
+  "NEAR(a b",
+  "text:marmalade*",
+  "-marmalade",
+  "^",
+  "(((",
+  "a OR",
+  "*",
+  "'; DROP TABLE search; --",
+  "\0",
+  "{a b} : c",
+  "\ud800",
+  "",
+  "   ",
+  "x".repeat(100_000),
+  "marmalade ".repeat(100_000),
+  Array.from({ length: 100_000 }, (_, at) => `w${at}`).join(" "),
+  '("NEAR*'.repeat(150_000),
+  `${"\ud800".repeat(300)}a\udfff`,
+  "search MATCH",
+  "rank:bm25(1)",
+];
+
+async function iterated(store: Store, queryId: string, blocks: Parameters<typeof iterate>[1]["blocks"]) {
+  await iterate(store, { queryId, position: 0, blocks });
+  const [row] = await store.iterations(queryId);
+  return { iterationId: row?.iterationId ?? "" };
+}
+
+export const storeSearchCases: readonly StoreCase[] = [
+  {
+    name: "search() finds requests, blocks and answers by their words, in any form",
+    async run(store) {
+      const { queryId } = await begun(store, { text: "Where is the marmalade kept?" });
+      await iterate(store, { queryId, position: 0, blocks: [block("marmalades.find(jar)")] });
+      await store.endQuery(queryId, queryEnd({ answer: "The Märmalade is on the shelf" }));
+      const hits = await store.search("MARMALADE", { limit: 10 });
+      assert.deepEqual(hits.map(({ ownerTable, field }) => `${ownerTable}.${field}`).sort(), [
+        "expression_state.expr",
+        "query_soul.query",
+        "query_state.answer",
+      ]);
+      assert.equal(hits.find(({ field }) => field === "answer")?.ownerId, queryId);
+      assert.ok(hits.every(({ snippet }) => /\[m[aä]rmalades?\]/i.test(snippet)), JSON.stringify(hits));
+    },
+  },
+  {
+    name: "search() finds an answer that is too long for its column",
+    async run(store) {
+      const { queryId } = await begun(store);
+      await store.endQuery(queryId, queryEnd({ answer: `${"word ".repeat(2000)} needle` }));
+      assert.equal((await store.search("needle", { limit: 3 }))[0]?.ownerId, queryId);
+    },
+  },
+  {
+    name: "search() needs all words, ranks, and keeps to the limit",
+    async run(store) {
+      const { branchId } = await begun(store, { text: "one apple among very many other words in a long request" });
+      await store.beginQuery(newQuery(branchId, "apple apple pear"));
+      const hits = await store.search("apple", { limit: 10 });
+      assert.match(hits[0]?.snippet ?? "", /pear/);
+      assert.equal(hits.length, 2);
+      assert.equal((await store.search("apple pear", { limit: 10 })).length, 1);
+      assert.equal((await store.search("apple", { limit: 1 })).length, 1);
+      assert.equal((await store.search("apple", { limit: 0 })).length, 0);
+    },
+  },
+  {
+    name: "search() takes hostile text as words",
+    async run(store) {
+      await begun(store, { text: "marmalade AND NEAR text" });
+      for (const text of HOSTILE) await store.search(text, { limit: 5 });
+      assert.equal((await store.search('mar"malade', { limit: 5 })).length, 0);
+      assert.equal((await store.search("-marmalade AND", { limit: 5 })).length, 1);
+      assert.deepEqual(await store.check(), []);
+    },
+  },
+  {
+    name: "search() finds the source of a function once in its block and once as itself",
+    async run(store) {
+      const { queryId } = await begun(store);
+      const source = "function frobnicate() { return 1 }";
+      const saved = [image("frobnicate", { kind: "function", source }), image("other")];
+      await iterate(store, { queryId, position: 0, blocks: [block(`${source}; const other = 2`, { saved })] });
+      assert.equal((await store.search("frobnicate", { limit: 10 })).length, 2);
+      assert.equal((await store.search("other", { limit: 10 })).length, 1);
+    },
+  },
+  {
+    name: "search() says where each hit is",
+    async run(store) {
+      const { conversationId, branchId, queryId } = await begun(store, { text: "Where is the marmalade?" });
+      const source = "function marmaladeOf() { return 1 }";
+      const saved = [image("marmaladeOf", { kind: "function", source })];
+      const { iterationId } = await iterated(store, queryId, [block("marmalade.find()", { saved })]);
+      await store.endQuery(queryId, queryEnd({ answer: "marmalade" }));
+      const hits = await store.search("marmalade", { limit: 9 });
+      const where = { conversationId, branchId, queryId, title: "A title" };
+      const shown = hits.map(({ kind, iterationId: at, position, variable, ...hit }) => {
+        assert.deepEqual({ ...hit, ...where }, hit);
+        assert.ok(hit.at > 0);
+        return [kind, at, position, variable].map(String).join();
+      });
+      assert.deepEqual(shown.sort(), ["answer,null,null,null", `code,${iterationId},0,null`, "request,null,null,null"]);
+      const [made] = await store.search("marmaladeOf", { limit: 9 });
+      assert.deepEqual([made?.kind, made?.variable, made?.position], ["code", "marmaladeOf", 0]);
+    },
+  },
+  {
+    name: "search() keeps to conversation, kind and time",
+    async run(store) {
+      const one = await begun(store, { text: "apple one" });
+      await iterate(store, { queryId: one.queryId, position: 0, blocks: [block("apple(1)")] });
+      await store.endQuery(one.queryId, queryEnd({ answer: "an apple" }));
+      const two = await begun(store, { text: "apple two" });
+      const count = async (filter: object) => (await store.search("apple", { limit: 9, ...filter })).length;
+      const { conversationId } = two;
+      assert.deepEqual(await Promise.all([{}, { conversationId }, { conversationId: "" }].map(count)), [4, 1, 0]);
+      const kinds = (["request", "code", "answer"] as const).map((kind) => ({ kind }));
+      assert.deepEqual(await Promise.all(kinds.map(count)), [2, 1, 1]);
+      const at = (await store.search("two", { limit: 1 }))[0]?.at ?? 0;
+      assert.equal(await count({ since: at + 1 }), 0);
+      assert.equal(await count({ until: at, conversationId }), 0);
+      assert.equal(await count({ since: at, until: at + 1, conversationId }), 1);
+      assert.equal(await count({ kind: "code", conversationId }), 0);
+    },
+  },
+  {
+    name: "search() cuts a text of a megabyte and stays quick",
+    async run(store) {
+      await begun(store, { text: Array.from({ length: 50 }, (_, at) => `w${at}`).join(" ") });
+      const start = cpuMs();
+      const hits = await store.search(Array.from({ length: 200_000 }, (_, at) => `w${at}`).join(" "), { limit: 5 });
+      assert.equal(hits.length, 1);
+      assert.ok(cpuMs() - start < 1000);
+    },
+  },
+  {
+    name: "log() writes many at once, logs() reads them by level, scope, time and number",
+    async run(store) {
+      const { conversationId, queryId } = await begun(store);
+      const { iterationId } = await iterated(store, queryId, []);
+      await store.log(
+        { level: "debug", event: "a", data: { n: 1 }, at: 100 },
+        { level: "warn", event: "b", data: {}, iterationId, at: 200 },
+        { level: "info", event: "c", data: {}, conversationId, at: 300 },
+        { level: "fatal", event: "d", data: {}, queryId: "gone", at: 400 },
+      );
+      const events = async (filter: object) =>
+        (await store.logs({ limit: 9, ...filter })).map(({ event }) => event).join("");
+      assert.equal(await events({}), "abcd");
+      assert.equal(await events({ limit: 2 }), "cd");
+      assert.equal(await events({ level: "info" }), "bcd");
+      assert.equal(await events({ level: "error" }), "d");
+      assert.equal(await events({ conversationId }), "bc");
+      assert.equal(await events({ queryId }), "b");
+      assert.equal(await events({ since: 300 }), "cd");
+      const [a, b, , d] = await store.logs({ limit: 9 });
+      assert.equal(await events({ after: b?.seq }), "cd");
+      assert.equal(await events({ after: a?.seq, limit: 1 }), "b");
+      const { seq: _seq, ...row } = b ?? {};
+      assert.deepEqual(row, { at: 200, level: "warn", event: "b", data: {}, conversationId, queryId, iterationId });
+      assert.deepEqual([a?.data, d?.data, d?.queryId], [{ n: 1 }, { queryId: "gone" }, undefined]);
+    },
+  },
+  {
+    name: "log() never rejects, whatever it is given",
+    async run(store) {
+      const loop: Record<string, unknown> = { big: 1n, error: new Error("no"), fn: () => 1, text: "\ud800\0" };
+      loop.self = loop;
+      const { conversationId, queryId } = await begun(store);
+      await store.log({ level: "info", event: "a", data: loop, conversationId, queryId, iterationId: "gone" });
+      await store.log({ level: "error", event: "b", data: { text: "x".repeat(5000) } });
+      await store.log({ level: "error", event: "c", data: { toJSON: () => assert.fail() } });
+      await store.close();
+      await store.log({ level: "error", event: "d", data: {} });
+    },
+  },
+  {
+    name: "close() ends the store: later calls reject with StoreError, closing again is harmless",
+    async run(store) {
+      await begun(store);
+      await store.close();
+      await store.close();
+      await assert.rejects(store.listConversations({ limit: 1 }), { name: "StoreError", code: "unavailable" });
+    },
+  },
+];

@@ -1,0 +1,58 @@
+import type { Store } from "../../../src/persistence/store/store.ts";
+import { storeArchiveCases } from "./archive.ts";
+import { storeChildCases } from "./children.ts";
+import { storeLeaseCases } from "./leases.ts";
+import { storeFenceCases } from "./fence.ts";
+import { storeForkCases } from "./forks.ts";
+import { storeExtrasCases } from "./extras.ts";
+import { storeConversationCases } from "./conversations.ts";
+import { storeIterationCases } from "./iterations.ts";
+import { storeOrderCases } from "./order.ts";
+import { storePropertyCases } from "./properties.ts";
+import { storeQueryCases } from "./queries.ts";
+import { storeRequestKeyCases } from "./request_keys.ts";
+import { storeSearchCases } from "./search.ts";
+import { storeStateCases } from "./states.ts";
+import { storeVariableCases } from "./variables.ts";
+
+/** A test of one promise of `Store`. `clock.now` is what the store takes for the time. */
+export interface StoreCase {
+  readonly name: string;
+  readonly run: (store: Store, clock: { now: number }) => Promise<void>;
+}
+
+/** What every implementation of `Store` must pass; `open` gives an empty one that uses the clock. */
+export function storeSuite(
+  label: string,
+  open: (clock: { now: number }) => Promise<{ readonly store: Store; readonly dispose: () => Promise<void> }>,
+): void {
+  const cases = [
+    ...storeConversationCases,
+    ...storeQueryCases,
+    ...storeIterationCases,
+    ...storeVariableCases,
+    ...storeSearchCases,
+    ...storeChildCases,
+    ...storeForkCases,
+    ...storeArchiveCases,
+    ...storeLeaseCases,
+    ...storeFenceCases,
+    ...storeOrderCases,
+    ...storeExtrasCases,
+    ...storePropertyCases,
+    ...storeStateCases,
+    ...storeRequestKeyCases,
+  ];
+  for (const { name, run } of cases) {
+    Deno.test(`${name} [${label}]`, async () => {
+      const clock = { now: 1_700_000_000_000 };
+      const { store, dispose } = await open(clock);
+      try {
+        await run(store, clock);
+      } finally {
+        await store.close();
+        await dispose();
+      }
+    });
+  }
+}

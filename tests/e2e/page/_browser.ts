@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Rig, startRig, TOKEN } from "../../channels/http/_rig.ts";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** Where a Chromium is, "" where this machine has none. */
+function findChromium(): string {
+  const folders = [...(Deno.env.get("PATH") ?? "").split(":"), "/usr/bin"];
+  const paths = folders.flatMap((folder) => NAMES.map((name) => `${folder}/${name}`));
+  const named = Deno.env.get("VIS_TEST_CHROMIUM");
+  return [...named ? [named] : [], ...paths].find((path) => {
+    try {
+      return Deno.statSync(path).isFile;
+    } catch {
+      return false;
+    }
+  }) ?? "";
+}
+
+const CHROMIUM = findChromium();
+
+export interface Opened {
+  readonly page: Page;
+  readonly rig: Rig;
+  /** What the console and the policy said no to so far. */
+  readonly faults: readonly string[];
+  /** Another tab of the same browser and server. */
+  tab(at?: string): Promise<Page>;
+}
+
+interface OpenOptions {
+  readonly rig?: Parameters<typeof startRig>[1];
+  readonly replies?: Parameters<typeof startRig>[0];
+  readonly context?: BrowserContextOptions;
+  /** Before the page is opened. */
+  readonly before?: (rig: Rig) => Promise<void>;
+  /** Behind the address. */
+  readonly at?: string;
+}
+
+interface Shared {
+  readonly browser: Browser;
+  close(): Promise<void>;
+}
+
+/** One browser for all tests of a file. */
+const shared: { browser: Promise<Shared> | null } = { browser: null };
+
+async function launch(): Promise<Shared> {
+  const main = fileURLToPath(new URL("browser_main.ts", import.meta.url));
+  const config = fileURLToPath(new URL("../../../deno.json", import.meta.url));
+  const args = ["run", "-A", "--quiet", "--config", config, main, CHROMIUM];
+  const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
+  const address = await firstLine(child.stdout);
+  const browser = await chromium.connect(address);
+  return {
+    browser,
+    close: async () => {
+      await browser.close();
+      await child.stdin.close();
+      await child.status;
+    },
+  };
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (text.includes("\n")) break;
+  }
+  assert.match(text, /^ws:/, "the browser did not start");
+  return text.trim();
+}
+
+/** A test of the page in a browser, shown as skipped with the reason where there is none. No error may reach the console,
+ * nothing may be loaded from elsewhere, and the policy may not have had to stop anything. */
+export function inBrowser(name: string, options: OpenOptions, run: (opened: Opened) => Promise<void>): void {
+  const why = CHROMIUM === "" ? " (skipped: no Chromium on the PATH)" : "";
+  Deno.test({
+    name: `page ${name}${why}`,
+    ignore: CHROMIUM === "",
+    sanitizeOps: false,
+    sanitizeResources: false,
+    fn: async () => {
+      const { browser } = await (shared.browser ??= launch());
+      await using rig = await startRig(options.replies ?? [], options.rig);
+      await options.before?.(rig);
+      const context = await browser.newContext({ locale: "en-GB", ...options.context });
+      const faults: string[] = [];
+      const tab = async (at = ""): Promise<Page> => {
+        const page = await context.newPage();
+        watch(page, { faults, origin: rig.url });
+        await page.goto(`${rig.url}#token=${TOKEN}${at}`);
+        await page.locator("#frame").waitFor().catch(async () => {
+          assert.fail(`The page did not come up: ${faults.join("; ")} ${await page.locator("body").innerText()}`);
+        });
+        return page;
+      };
+      try {
+        await run({ page: await tab(options.at), rig, faults, tab });
+        assert.deepEqual(faults, []);
+      } finally {
+        await context.close();
+      }
+    },
+  });
+}
+
+function watch(page: Page, { faults, origin }: { readonly faults: string[]; readonly origin: string }): void {
+  page.setDefaultTimeout(30_000); // other tests run beside this one
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) faults.push(`request: ${url}`);
+  });
+}
+
+/** Evaluates an expression in the page. Its text is given: under the flags of the program nothing makes functions. */
+export async function inPage<T>(page: Page, expression: string): Promise<T> {
+  return await page.evaluate<T>(expression);
+}
+
+export async function ask(page: Page, request: string): Promise<void> {
+  await page.locator("#request").fill(request);
+  await page.locator("#request").press("Enter");
+}
+
+Deno.test.afterAll(async () => {
+  await (await shared.browser)?.close();
+  shared.browser = null;
+});

@@ -1,0 +1,27 @@
+import type { ModelEvent, ModelRequest, Provider } from "../../../src/providers/provider.ts";
+import { scriptedProvider, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+
+/** A scripted model that waits before one of its replies (0-based) until it is let go on. */
+export function gated(
+  replies: readonly ScriptedReply[],
+  { at }: { readonly at: number },
+): { readonly provider: Provider; readonly open: () => void } {
+  const inner = scriptedProvider(replies);
+  const gate = Promise.withResolvers<void>();
+  const asked = { count: 0 };
+  const provider: Provider = {
+    name: inner.name,
+    defaultModel: inner.defaultModel,
+    models: (options) => inner.models(options),
+    capabilities: (model) => inner.capabilities(model),
+    async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+      if (asked.count++ === at) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        request.signal.addEventListener("abort", () => resolve());
+        await Promise.race([gate.promise, promise]);
+      }
+      yield* inner.stream(request);
+    },
+  };
+  return { provider, open: () => gate.resolve() };
+}

@@ -1,0 +1,130 @@
+import axe from "axe-core";
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { ask, inBrowser, inPage } from "./_browser.ts";
+
+const replies = [
+  replyJson(["let rows = [1, 2]", "const total = rows[0] + rows[1]"], { thinking: "I add them" }),
+  replyJson("rows = [2, 3]; missing()"),
+  replyJson([], {
+    final: {
+      answer:
+        "# Sum\n\nIt is **{{total}}**, see `total` and https://example.org\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> so",
+      answerType: "markdown",
+      confidence: "high",
+    },
+  }),
+  { text: "", delayMs: 60_000 },
+];
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+async function check(page: Page, what: string): Promise<void> {
+  const found = await inPage<{ readonly violations: readonly Violation[] }>(page, "axe.run()");
+  const told = found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
+  assert.deepEqual(told, [], what);
+}
+
+/** Every state that the page has, one after the other. */
+async function walk(page: Page): Promise<void> {
+  await inPage(page, axe.source);
+  await check(page, "blank");
+  await page.keyboard.press("Control+/");
+  await page.locator("#viewer kbd").first().waitFor();
+  await check(page, "keys");
+  await page.keyboard.press("Escape");
+  await ask(page, "Add the rows");
+  await page.locator(".answer h3", { hasText: "Sum" }).waitFor();
+  await page.locator(".work > summary").click();
+  await page.locator(".step .result.bad").waitFor();
+  await check(page, "steps");
+  await page.getByRole("button", { name: "inspect step 1" }).click();
+  for (const name of ["What was sent", "What came back", "Facts"]) {
+    await page.getByRole("tab", { name }).click();
+    await check(page, name);
+  }
+  await page.keyboard.press("Escape");
+  await page.locator("#variables").click();
+  await page.locator(".variable summary").first().click();
+  await page.locator(".versions h3").first().waitFor();
+  await check(page, "variables");
+  await page.keyboard.press("Escape");
+  await page.locator("#graph").click();
+  await page.locator("svg.graph").waitFor();
+  await check(page, "graph");
+  await page.keyboard.press("Escape");
+  await page.locator("#actions > summary").click();
+  await check(page, "menu");
+  await page.locator("#delete").click();
+  await check(page, "question");
+  await page.keyboard.press("Escape");
+  await ask(page, "And again");
+  await page.locator(".running").waitFor();
+  await check(page, "running");
+  await page.keyboard.press("Escape");
+  await page.locator(".answer.failed").waitFor();
+  await check(page, "cancelled");
+}
+
+for (const colorScheme of ["dark", "light"] as const) {
+  inBrowser(`is accessible in ${colorScheme}`, { replies, context: { colorScheme } }, async ({ page }) => {
+    await walk(page);
+  });
+}
+
+inBrowser("is accessible and not wider than a phone", {
+  replies,
+  context: { viewport: { width: 360, height: 700 }, hasTouch: true, isMobile: true },
+}, async ({ page }) => {
+  await walk(page);
+  const wide = "document.documentElement.scrollWidth";
+  assert.ok(await inPage<number>(page, wide) <= 360, "nothing stands out of the window");
+  await page.locator("#menu").click();
+  await page.locator("#list a").first().waitFor();
+  await inPage(page, "Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => 0)");
+  await check(page, "the list of conversations");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("#menu").getAttribute("aria-expanded"), "false");
+});
+
+inBrowser("is used by the keyboard alone", { replies: replies.slice(0, 3) }, async ({ page }) => {
+  assert.equal(await inPage(page, "document.activeElement.id"), "request");
+  await page.keyboard.type("Add the rows");
+  await page.keyboard.press("Enter");
+  await page.locator(".answer h3").waitFor();
+  await page.locator("#thread").focus();
+  const reached = new Set<string>();
+  for (let at = 0; at < 12; at++) {
+    await page.keyboard.press("Tab");
+    reached.add(await inPage<string>(page, "document.activeElement.textContent.trim().slice(0, 20)"));
+  }
+  for (const name of ["3 steps", "inspect", "fork from here", "run again", "Send"]) {
+    assert.ok(reached.has(name), `${name} is reached: ${[...reached]}`);
+  }
+  await page.keyboard.press("Control+k");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await inPage(page, "document.activeElement.getAttribute('href')?.startsWith('#c=')"), true);
+  await page.locator("#theme").press("Enter");
+  const theme = await inPage<string>(page, "document.documentElement.dataset.theme");
+  await page.reload();
+  await page.locator("#frame").waitFor();
+  assert.equal(await inPage(page, "document.documentElement.dataset.theme"), theme);
+});
+
+inBrowser("is usable 500 ms after it was asked for", {}, async ({ page, rig }) => {
+  const times: number[] = [];
+  for (let run = 0; run < 5; run++) {
+    await page.reload();
+    await page.locator("#frame").waitFor();
+    times.push(await inPage<number>(page, `performance.getEntriesByName("vis-usable")[0].startTime`));
+  }
+  // The best of them: other tests run beside this one.
+  assert.ok(Math.min(...times) < 500, `${times.map(Math.round).join(", ")} ms`);
+  const sizes = "[...performance.getEntriesByType('resource')].filter((one) => one.name.includes('/assets/'))";
+  const files = await inPage<number>(page, `${sizes}.length`);
+  assert.ok(files > 10 && rig.url !== "");
+});

@@ -1,0 +1,191 @@
+import axe from "axe-core";
+import assert from "node:assert/strict";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { ask, inBrowser, inPage } from "./_browser.ts";
+import { gated } from "./_gate.ts";
+
+const PHONE = { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true };
+const final = (answer: string, answerType = "text"): string =>
+  replyJson([], { final: { answer, answerType, confidence: "high" } });
+
+const TABLE = [
+  "| package | lines | changed | what it is for |",
+  "| --- | ---: | --- | --- |",
+  "| planner | 18,240 | 2026-11-02 | Parses what comes, plans the work and keeps what was found for those who ask later |",
+  "",
+  "- [x] sizes",
+  "- [ ] owners",
+].join("\n");
+
+inBrowser("breaks no word of a table, which scrolls by itself", {
+  replies: [final(TABLE, "markdown")],
+  context: PHONE,
+}, async ({ page }) => {
+  await ask(page, "How big are they?");
+  await page.locator(".done > footer").waitFor();
+  const lines = await inPage<readonly number[]>(
+    page,
+    `[...document.querySelectorAll("td:not(:last-child)")].map((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+    }).slice(0, 3)`,
+  );
+  assert.deepEqual(lines, [1, 1, 1]);
+  const height = await inPage<number>(page, "document.querySelector('tbody tr').offsetHeight");
+  assert.ok(height < 140, `a row is ${height} pixels high`);
+  assert.ok(
+    await inPage<boolean>(page, "(({ scrollWidth: s, clientWidth: c }) => s > c)(document.querySelector('.table'))"),
+  );
+  assert.ok(await inPage<number>(page, "document.documentElement.scrollWidth") <= 360);
+  await inPage(page, axe.source);
+  const { violations } = await inPage<{ readonly violations: readonly { readonly id: string }[] }>(page, "axe.run()");
+  assert.deepEqual(violations.map(({ id }) => id), [], "who has keys alone scrolls it, too");
+  assert.deepEqual(await page.locator(".task").allTextContents(), ["☑ sizes", "☐ owners"]);
+});
+
+inBrowser("shows all of a request that is typed, without a line break too, and is small again when it was sent", {
+  replies: [final("Done")],
+  context: PHONE,
+}, async ({ page }) => {
+  const height = async (): Promise<number> => await inPage(page, "document.getElementById('request').offsetHeight");
+  const empty = await height();
+  await page.locator("#request").fill("What is wanted is told in many words. ".repeat(4));
+  assert.ok(await height() > 2 * empty, "it grows with the lines that are broken");
+  await page.locator("#request").fill("word\n".repeat(200));
+  assert.ok(await height() <= 640 * .4 + 1, "and leaves room for the rest");
+  await page.locator("#request").press("Enter");
+  await page.locator(".answer", { hasText: "Done" }).waitFor();
+  assert.equal(await height(), empty);
+});
+
+const STEPS = [
+  replyJson(`const rows = Array.from({ length: 60 }, (_, id) => ({ id, text: "row " + id }))\nrows`, {
+    thinking: "I gather the rows and look at each of them. ".repeat(30),
+  }),
+  final("Done"),
+];
+const BELOW = "(({ scrollHeight: h, scrollTop: t, clientHeight: c }) => h - t - c)(document.getElementById('thread'))";
+const follows = gated(STEPS, { at: 1 });
+
+inBrowser("keeps the end in view while a query runs, whenever the browser tells of its scrolls", {
+  rig: { engine: { provider: follows.provider } },
+  context: PHONE,
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".running .step").nth(1).waitFor();
+  await page.waitForFunction(`${BELOW} < 2`);
+  assert.ok(await page.locator("#latest").isHidden());
+  await inPage(
+    page,
+    `(() => {
+      document.querySelector(".running").style.paddingBottom = "3000px"; // more came before the scroll is told of
+      document.getElementById("thread").dispatchEvent(new Event("scroll"));
+    })()`,
+  );
+  assert.ok(await page.locator("#latest").isHidden());
+  follows.open();
+  await page.locator(".done > footer").waitFor();
+  await page.waitForFunction(`${BELOW} < 2`);
+});
+
+const stays = gated(STEPS, { at: 1 });
+
+inBrowser("stays where one reads while a query runs", {
+  rig: { engine: { provider: stays.provider } },
+  context: PHONE,
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".running .step").nth(1).waitFor();
+  await page.waitForFunction(`${BELOW} < 2`);
+  await inPage(page, "void document.getElementById('thread').scrollBy(0, -40)");
+  await page.waitForTimeout(50); // its event is told of
+  const top = await inPage<number>(page, "document.getElementById('thread').scrollTop");
+  await inPage(page, "void (document.querySelector('.running').style.paddingBottom = '3000px')");
+  stays.open();
+  await page.locator(".done > footer").waitFor();
+  const after = await inPage<number>(page, "document.getElementById('thread').scrollTop");
+  assert.ok(Math.abs(after - top) <= 1 || after < top, `${top} → ${after}`);
+  await page.locator("#latest").click();
+  await page.waitForFunction(`${BELOW} < 2`);
+});
+
+inBrowser("says that a conversation is not there, and begins a new one", {
+  replies: [final("Hello")],
+  at: "&c=01a00000-0000-7000-8000-000000000000",
+}, async ({ page, faults }) => {
+  await page.locator("#status.bad", { hasText: "This conversation is not here" }).waitFor();
+  await page.locator(".hello").waitFor();
+  assert.equal(await inPage(page, "location.hash"), "");
+  await ask(page, "Hi");
+  await page.locator(".answer", { hasText: "Hello" }).waitFor();
+  (faults as string[]).length = 0; // the browser tells of each response that is an error
+});
+
+inBrowser("asks where browsers make no UUIDs: away from loopback and without TLS", {
+  replies: [final("Hello")],
+}, async ({ page }) => {
+  await inPage(page, "void delete Crypto.prototype.randomUUID");
+  await ask(page, "Hi");
+  await page.locator(".answer", { hasText: "Hello" }).waitFor();
+});
+
+inBrowser("marks what was searched for, and nothing that stands in brackets besides", {
+  replies: [final("- [x] sizes of it\n- [ ] owners", "markdown")],
+}, async ({ page }) => {
+  await ask(page, "Which?");
+  await page.locator(".done > footer").waitFor();
+  await page.locator("#filter").fill("size");
+  assert.match(await page.locator("#list .none").textContent() ?? "", /Enter searches all texts/);
+  await page.locator("#filter").press("Enter");
+  await page.locator(".hit mark").first().waitFor();
+  assert.deepEqual(await page.locator(".hit mark").allTextContents(), ["sizes"]);
+  assert.match(await page.locator(".hit p").textContent() ?? "", /\[x\] sizes/);
+});
+
+inBrowser("draws a graph that a phone shows whole", {
+  replies: [replyJson("const one = 1; const two = 2"), replyJson("const sum = one + two"), final("{{sum}}")],
+  context: PHONE,
+}, async ({ page }) => {
+  await ask(page, "Add");
+  await page.locator(".done > footer").waitFor();
+  await page.locator("#graph").click();
+  await page.locator(".node").nth(2).waitFor();
+  await page.waitForFunction(
+    "document.querySelector('.sheet').scrollWidth <= document.querySelector('.sheet').clientWidth",
+  );
+});
+
+inBrowser("leaves the title its place beside branches on a phone", {
+  replies: [final("Hello")],
+  context: PHONE,
+}, async ({ page }) => {
+  await ask(page, "What is this, and what is it for?");
+  await page.locator(".done > footer").waitFor();
+  const width = async (): Promise<number> => await inPage(page, "document.getElementById('title').offsetWidth");
+  const alone = await width();
+  await page.locator("#actions > summary").click();
+  await page.locator("#fork").click();
+  await page.locator("#branch").waitFor();
+  assert.equal(await width(), alone);
+});
+
+inBrowser("offers to try again where a conversation cannot be fetched, and shows no other's title", {
+  replies: [final("Hello")],
+  before: async ({ engine }) =>
+    void await engine.conversations.create({ channel: "http", workspace: "/work", title: "An earlier one" }),
+}, async ({ page, faults }) => {
+  await ask(page, "Hi");
+  await page.locator(".done > footer").waitFor();
+  await page.route("**/api/**", (route) => route.abort());
+  await page.locator("#list a", { hasText: "An earlier one" }).click();
+  const again = page.getByRole("button", { name: "Try again" });
+  await again.waitFor();
+  assert.equal(await page.locator("#title").textContent(), "Conversation");
+  assert.ok(await page.locator("#variables").isHidden());
+  assert.equal(await page.locator("#list [aria-current]").count(), 0);
+  await page.unroute("**/api/**");
+  await again.click();
+  await page.locator("#title", { hasText: "An earlier one" }).waitFor();
+  (faults as string[]).length = 0; // the browser tells of each request that failed
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { ask, inBrowser, inPage } from "./_browser.ts";
+
+const usage = { input: 1200, output: 34, cached: 1000, reasoning: 5, calls: 1 };
+
+inBrowser("inspects a step: the exact messages, the reply, tokens, cost, times, walls and grants", {
+  replies: [{ text: replyJson("const a = 1", { thinking: "Hm" }), usage }, final("{{a}} it is")],
+}, async ({ page, rig }) => {
+  await ask(page, "What is <b>a</b>?");
+  await page.locator(".answer", { hasText: "1 it is" }).waitFor();
+  await page.locator(".work > summary").click();
+  await page.getByRole("button", { name: "inspect step 1" }).click();
+  const viewer = page.locator("#viewer");
+  await viewer.getByRole("tab", { name: "What was sent" }).waitFor();
+  const sent = await viewer.locator("section pre").allTextContents();
+  const { texts } = rig.engine.provider.requests[0] ?? { texts: [] };
+  assert.equal(sent.length, texts.length);
+  for (const [at, text] of texts.entries()) {
+    assert.equal(sent[at]?.replace(/Show more: .*$/, ""), text.slice(0, 20_000), `message ${at}`);
+  }
+  await viewer.getByRole("tab", { name: "What came back" }).click();
+  await viewer.locator("pre", { hasText: '"thinking":"Hm"' }).waitFor();
+  await viewer.getByRole("tab", { name: "Facts" }).click();
+  const facts = await viewer.locator(".panel").innerText();
+  for (
+    const fact of [/Input\n+1,200/, /of it cached\n+1,000/, /Cost\n+the price is not known/, /scripted script · \d/]
+  ) {
+    assert.match(facts, fact);
+  }
+  assert.match(facts, /Realm\n+✓ holds/);
+  assert.match(facts, /Granted\n+nothing/);
+  await viewer.locator("#viewer-close").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.locator("#viewer-title", { hasText: "Step 2 of 2" }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.ok(await viewer.isHidden());
+});
+
+inBrowser("shows a variable with its versions and how they differ", {
+  replies: [
+    replyJson("let rows = { name: 'pear', count: 1 }"),
+    replyJson("rows = { name: 'pear', count: 2 }"),
+    replyJson("const text = 'one'"),
+    final("{{rows.count}} rows"),
+  ],
+}, async ({ page }) => {
+  await ask(page, "Count rows");
+  await page.locator(".answer", { hasText: "2 rows" }).waitFor();
+  await page.locator("#variables").click();
+  const viewer = page.locator("#viewer");
+  await viewer.locator("input[type=search]").fill("row");
+  const row = viewer.locator(".variable", { hasText: "rows" });
+  assert.equal(await viewer.locator(".variable").count(), 1);
+  await row.locator("summary").first().click();
+  await row.locator("h3", { hasText: "v2" }).waitFor();
+  assert.equal(await row.locator("section").count(), 2);
+  await row.getByRole("button", { name: "compare with v1" }).click();
+  assert.match(await row.locator(".diff").textContent() ?? "", /~ count: 1 → 2/);
+  await row.locator(".made summary").first().click();
+  await row.locator(".made pre", { hasText: "count: 2" }).waitFor();
+});
+
+inBrowser("draws which variable was made from which, and opens one by the keyboard", {
+  replies: [
+    replyJson(["const rows = [1, 2]", "const total = rows[0] + rows[1]", "const mean = total / rows.length"]),
+    final("{{mean}} is the mean"),
+  ],
+}, async ({ page }) => {
+  await ask(page, "Mean");
+  await page.locator(".answer", { hasText: "is the mean" }).waitFor();
+  await page.locator("#graph").click();
+  const graph = page.locator("svg.graph");
+  await graph.waitFor();
+  assert.deepEqual((await graph.locator(".node .name").allTextContents()).toSorted(), ["mean", "rows", "total"]);
+  assert.equal(await graph.locator(".edge").count(), 3);
+  const tops = await inPage<Record<string, number>>(
+    page,
+    `Object.fromEntries([...document.querySelectorAll(".node")].map((node) =>
+      [node.querySelector(".name").textContent, Number(node.querySelector("rect").getAttribute("y"))]))`,
+  );
+  assert.ok(tops["rows"]! < tops["total"]! && tops["total"]! < tops["mean"]!, JSON.stringify(tops));
+  const node = graph.getByRole("button", { name: /^total/ });
+  await node.focus();
+  assert.equal(await graph.locator(".edge.used").count(), 1);
+  await node.press("Enter");
+  await page.locator("#viewer h3", { hasText: "v1" }).waitFor();
+  assert.equal(await page.locator("#viewer-title").textContent(), "total");
+});

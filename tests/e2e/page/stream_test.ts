@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { ask, inBrowser, inPage } from "./_browser.ts";
+import { gated } from "./_gate.ts";
+
+const steps = [replyJson("const kept = 41", { thinking: "A part" }), final("It is {{kept}}")];
+const first = gated(steps, { at: 1 });
+
+inBrowser(
+  "goes on with a stream after a reload",
+  { rig: { engine: { provider: first.provider } } },
+  async ({ page }) => {
+    await ask(page, "Begin");
+    await page.locator(".running .step .result", { hasText: "41" }).waitFor();
+    await page.reload();
+    await page.locator(".running .step .result", { hasText: "41" }).waitFor();
+    assert.equal(await page.locator(".turn").count(), 1);
+    assert.equal(await page.locator(".thinking").textContent(), "A part");
+    assert.ok(await page.locator("#cancel").isVisible());
+    first.open();
+    await page.locator(".answer", { hasText: "It is 41" }).waitFor();
+    assert.ok(await page.locator("#cancel").isHidden());
+  },
+);
+
+const second = gated([...steps, final("From the other tab")], { at: 1 });
+
+inBrowser("shows the same in two tabs, and either goes on", { rig: { engine: { provider: second.provider } } }, async (
+  { page, tab },
+) => {
+  await ask(page, "Begin");
+  await page.locator(".running .step .result").waitFor();
+  const other = await tab(`&${new URL(page.url()).hash.slice(1)}`);
+  await other.locator(".running .step .result", { hasText: "41" }).waitFor();
+  second.open();
+  for (const one of [page, other]) await one.locator(".answer", { hasText: "It is 41" }).waitFor();
+  await ask(other, "Go on");
+  await page.locator(".answer", { hasText: "From the other tab" }).waitFor();
+  assert.deepEqual([await page.locator(".turn").count(), await other.locator(".turn").count()], [2, 2]);
+});
+
+const third = gated([...steps, final("Unseen")], { at: 1 });
+
+inBrowser("another conversation can be opened while one runs, and it is there on return", {
+  rig: { engine: { provider: third.provider } },
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".running .step .result").waitFor();
+  const running = new URL(page.url()).hash;
+  await page.locator("#new").click();
+  await page.locator(".hello").waitFor();
+  assert.ok(await page.locator("#cancel").isHidden());
+  await inPage(page, `void (location.hash = "${running}")`);
+  await page.locator(".running .step .result", { hasText: "41" }).waitFor();
+  third.open();
+  await page.locator(".answer", { hasText: "It is 41" }).waitFor();
+});

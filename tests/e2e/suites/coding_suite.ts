@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { replyJson } from "../../helpers/scripted_provider.ts";
+import { missing } from "../../extensions/git/_repository.ts";
+import type { Launcher } from "../_launcher.ts";
+import { launched } from "../helpers/together.ts";
+import { User } from "../helpers/user.ts";
+
+/** A small project with a fault in two of its files, and tests that show it. */
+const PROJECT: Readonly<Record<string, string>> = {
+  "lib/count.sh": '# Lines of a file that hold something.\ncount_lines() {\n  wc -l < "$1" | tr -d " "\n}\n',
+  "lib/report.sh": '. ./lib/count.sh\n\nreport() {\n  echo "$2: $(count_words "$1") lines"\n}\n',
+  "tests/run.sh": `. ./lib/report.sh
+printf 'a\\n\\nb\\n' > "$TMPDIR/sample"
+got=$(report "$TMPDIR/sample" sample 2>&1)
+if [ "$got" = "sample: 2 lines" ]; then echo "1 passed"; else echo "1 failed: $got"; exit 1; fi
+`,
+  "README.md": "# Counting\n\nTests: sh tests/run.sh\n",
+};
+
+const SETTINGS = '{ "localServers": false, "shell": { "enabled": true }, "budget": { "iterations": 12 } }';
+const TEST = 'await shell.run("sh tests/run.sh")';
+
+/** What the model writes, block by block. */
+const SCRIPT = [
+  replyJson([
+    'const uses = await fs.grep("count_", {glob: "*.sh"}); uses.map(u => [u.path, u.line, u.text.trim()].join(" "))',
+    'const parts = await fs.readFiles("lib/*.sh"); parts.map(p => p.text)',
+    `const before = ${TEST}; [before.code, before.stdout]`,
+  ]),
+  replyJson([
+    'await fs.edit([{path: "lib/report.sh", old: "count_words", new: "count_lines"}, {path: "lib/count.sh", old: "wc -l <", new: "wc -w <"}])',
+    'await fs.edit("lib/count.sh", {old: "wc -w <", new: "wc -c <"})',
+    `const second = ${TEST}; [second.code, second.stdout]`,
+  ]),
+  replyJson([
+    `await fs.edit("lib/count.sh", {old: 'wc -c < "$1" | tr -d " "', new: 'grep -c . "$1"'})`,
+    `const third = ${TEST}; [third.code, third.stdout]`,
+  ]),
+  replyJson([
+    "const changed = await git.diff(); changed.files.map(f => [f.path, f.added, f.deleted].join())",
+    'await git.add(["lib"]); const done = await git.commit("fix: lines that hold nothing are not counted"); [done.short, done.files, done.author.email]',
+  ]),
+  replyJson([
+    "const undone = await fs.undo(); undone",
+    `const fourth = ${TEST}; const after = await git.status(); [fourth.code, after.files]`,
+  ]),
+  replyJson([], { final: "{{done.subject}}: {{third.stdout}}" }),
+];
+
+async function git(user: User, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await new Deno.Command("/usr/bin/git", {
+    args: [...args],
+    cwd: user.workspace,
+    clearEnv: true,
+    env: { HOME: user.home, PATH: "/usr/bin:/bin", GIT_CONFIG_NOSYSTEM: "1" },
+    stdin: "null",
+  }).output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout);
+}
+
+async function project(user: User): Promise<void> {
+  for (const folder of ["lib", "tests"]) await Deno.mkdir(`${user.workspace}/${folder}`);
+  for (const [path, text] of Object.entries(PROJECT)) await user.write(path, text);
+  await Deno.mkdir(user.path("vis"));
+  await Deno.writeTextFile(user.path("vis/config.jsonc"), SETTINGS);
+  await Deno.writeTextFile(`${user.home}/.gitconfig`, "[user]\n\tname = Ada\n\temail = ada@example.org\n");
+  await git(user, "init", "-q", "-b", "main");
+  await git(user, "add", ".");
+  await git(user, "commit", "-q", "-m", "begin");
+}
+
+/** A task of programming from its begin to its end. */
+export function codingSuite(launcher: Launcher): void {
+  if (missing !== "") return;
+
+  launched(launcher, "vis run finds a fault, mends it, runs the tests, commits, and takes a change back", async () => {
+    await using user = await User.make(launcher, { reply: SCRIPT });
+    await project(user);
+    const ran = await user.run(["run", "The count of lines is wrong: mend it and commit", "-q"]);
+    assert.deepEqual([ran.code, ran.stdout.trim()], [
+      0,
+      "fix: lines that hold nothing are not counted: 1 passed",
+    ], ran.stderr + JSON.stringify(user.mock.requests.at(-1)?.body).slice(-6_000));
+
+    const told = user.mock.requests.map(({ body }) => JSON.stringify(body));
+    const shown = ["1 failed", "1 failed: sample: 5 lines", "1 passed", "ada@example.org", "lib/count.sh"];
+    shown.forEach((text, at) => assert.ok(told[at + 1]?.includes(text), `${text} after step ${at + 1}`));
+    assert.ok(told[0]?.includes("[namespace: git → vis.ext.git]"));
+
+    assert.deepEqual((await git(user, "log", "--format=%s|%an|%ae")).trim().split("\n"), [
+      "fix: lines that hold nothing are not counted|Ada|ada@example.org",
+      "begin|Ada|ada@example.org",
+    ]);
+    assert.equal((await git(user, "show", "--stat", "--format=", "HEAD")).match(/lib\/\w+\.sh/g)?.length, 2);
+    assert.match(await git(user, "show", "HEAD:lib/count.sh"), /grep -c \. "\$1"/);
+    assert.match(await Deno.readTextFile(`${user.workspace}/lib/count.sh`), /wc -c/, "what was undone");
+    assert.equal((await git(user, "status", "--porcelain")).trim(), "M lib/count.sh");
+    assert.equal(await git(user, "fsck"), "");
+
+    const redone = await user.run(["undo", "--redo"]);
+    assert.equal(redone.code, 0, redone.stderr);
+    assert.equal(await git(user, "status", "--porcelain"), "");
+    const tested = await new Deno.Command("/bin/sh", {
+      args: ["tests/run.sh"],
+      cwd: user.workspace,
+      env: { TMPDIR: user.temporary },
+    }).output();
+    assert.equal(new TextDecoder().decode(tested.stdout), "1 passed\n");
+  });
+}

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
+import type { Launcher } from "../_launcher.ts";
+import { launched, together } from "../helpers/together.ts";
+import { User } from "../helpers/user.ts";
+
+const NO_PROVIDER: Readonly<Record<string, string>> = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
+const WALLS = ["realm", "permissions", "process", "kernel"];
+
+/** The commands besides `run`. */
+export function commandsSuite(launcher: Launcher): void {
+  const withUser = (work: (user: User) => Promise<void>, model?: MockOptions) => async (): Promise<void> => {
+    await using user = await User.make(launcher, model);
+    await work(user);
+  };
+
+  launched(launcher, "vis says what it is and what it can do", async (t) => {
+    await together(t, {
+      "version": withUser(async (user) => {
+        const { code, stdout, stderr } = await user.run(["version"], { env: NO_PROVIDER });
+        assert.deepEqual([code, stderr], [0, ""]);
+        assert.match(stdout, /^vis \d+\.\d+\.\d+ \(deno \d+\.\d+\.\d+, v8 \S+, \S+\)\n$|, compiled\)\n$/);
+        assert.equal(stdout.includes("compiled"), launcher.name === "compiled");
+        assert.equal((await user.run(["--version"])).stdout, stdout);
+        assert.deepEqual(await homeOf(user), []);
+        await assert.rejects(Deno.stat(user.path("vis")), Deno.errors.NotFound);
+      }),
+      "help": withUser(async (user) => {
+        const { code, stdout, stderr } = await user.run(["help"], { env: NO_PROVIDER });
+        assert.deepEqual([code, stderr], [0, ""]);
+        for (const command of ["run", "demo", "doctor", "version", "help"]) {
+          assert.match(stdout, new RegExp(`^ {2}${command}\\b.{3,}`, "m"));
+        }
+        for (const args of [["-h"], ["--help"]]) {
+          assert.deepEqual(await user.run(args, { env: NO_PROVIDER }), { code: 0, signal: null, stdout, stderr: "" });
+        }
+        assert.ok(stdout.split("\n").every((line) => line.length <= 100), stdout);
+      }),
+      "help run": withUser(async (user) => {
+        const { code, stdout, stderr } = await user.run(["help", "run"], { env: NO_PROVIDER });
+        assert.deepEqual([code, stderr], [0, ""]);
+        const flags = [
+          "continue",
+          "conversation",
+          "model",
+          "provider",
+          "max-iterations",
+          "output",
+          "db",
+          "cwd",
+          "quiet",
+        ];
+        for (const flag of flags) assert.match(stdout, new RegExp(`--${flag}\\b`));
+        assert.match(stdout, /Exit codes: 0 .* 1 .* 2 .* 3 .* 130/);
+        assert.equal((await user.run(["run", "--help"])).stdout, stdout);
+      }),
+      "help of a command that would do something": withUser(async (user) => {
+        assert.equal((await user.run(["run", "x"])).code, 0);
+        const { branch: { conversationId: id } } = await user.queries();
+        const asked = user.mock.requests.length;
+        const commands = [["conversations", "delete", id, "--yes"], ["run", "foo"], [
+          "conversations",
+          "rename",
+          id,
+          "y",
+        ]];
+        for (const command of commands) {
+          for (const args of [["help", ...command], ["--help", ...command], [...command, "--help"]]) {
+            const { code, stdout, stderr } = await user.run(args);
+            assert.deepEqual([code, stderr], [0, ""]);
+            assert.match(stdout, new RegExp(`^Usage: vis ${command[0]}`), args.join(" "));
+          }
+        }
+        const { branch, queries } = await user.queries();
+        assert.deepEqual([branch.conversationId, branch.title, queries.length], [id, "x", 1]);
+        assert.equal(user.mock.requests.length, asked);
+      }, { reply: final("done") }),
+      "help of what is none": withUser(async (user) => {
+        const { code, stdout, stderr } = await user.run(["help", "rnu"]);
+        assert.deepEqual([code, stdout], [2, ""]);
+        assert.match(stderr, /^vis: unknown command 'rnu'/);
+      }),
+      "the child's door is not a user's": withUser(async (user) => {
+        const { code, stdout, stderr } = await user.run(["__sandbox_child"], { input: "" });
+        assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [1, "", 1]);
+      }),
+    });
+  });
+
+  launched(launcher, "vis doctor tries what vis needs", async (t) => {
+    await together(t, {
+      "in words": withUser(async (user) => {
+        const { code, stdout, stderr } = await user.run(["doctor"]);
+        assert.equal(stderr, "");
+        for (const wall of WALLS) assert.match(stdout, new RegExp(`^[✓!✗] wall: ${wall} +\\S`, "m"));
+        for (const name of ["runtime", "home", "database", "provider"]) {
+          assert.match(stdout, new RegExp(`^[✓!] ${name} +\\S`, "m"), stdout);
+        }
+        assert.match(stdout, /^✓ provider +openai mock-1$/m);
+        assert.equal(code, stdout.includes("✗") ? 1 : 0);
+        assert.ok(user.mock.modelRequests > 0);
+        assert.equal(user.mock.requests.length, 0);
+      }),
+      "as JSON": withUser(async (user) => {
+        const { code, stdout, stderr } = await user.run(["doctor", "--json"]);
+        const checks: { name: string; state: string; found: string; mend: string }[] = JSON.parse(stdout);
+        assert.equal(stderr, "");
+        const names = checks.map(({ name }) => name);
+        const walls = WALLS.map((wall) => `wall: ${wall}`);
+        const first = ["runtime", "configuration", "home", ...walls, "database", "provider"];
+        assert.deepEqual(names.filter((name) => first.includes(name)), first);
+        assert.ok(names.includes("extensions"));
+        for (const { state, found, mend } of checks) {
+          assert.ok(["ok", "warn", "fail"].includes(state) && found !== "", stdout);
+          assert.equal(mend !== "", state !== "ok", stdout);
+        }
+        assert.equal(code, checks.some(({ state }) => state === "fail") ? 1 : 0);
+      }),
+      "without a provider": withUser(async (user) => {
+        await user.findNoServers();
+        const { stdout } = await user.run(["doctor"], { env: NO_PROVIDER });
+        assert.match(stdout, /^! provider +No provider is configured/m);
+        assert.match(stdout, /→ .*VIS_BASE_URL/);
+      }),
+      "with a wrong key": withUser(async (user) => {
+        const { code, stdout } = await user.run(["doctor"], { env: { VIS_API_KEY: "wrong-4711" } });
+        assert.equal(code, 1);
+        assert.match(stdout, /^✗ provider .*401/m);
+        assert.doesNotMatch(stdout, /wrong-4711/);
+      }),
+      "with a model that the server has not": withUser(async (user) => {
+        const { stdout } = await user.run(["doctor"], { env: { VIS_MODEL: "mock-9" } });
+        assert.match(stdout, /^! provider .*does not list this model\n {4}→ It has mock-1$/m);
+      }),
+      "with a broken database": withUser(async (user) => {
+        const path = await user.write("x.db", "no database ".repeat(100));
+        const { code, stdout } = await user.run(["doctor", "--db", path]);
+        assert.equal(code, 1);
+        assert.match(stdout, /^✗ database +.*is not a database/m);
+      }),
+      "with a broken configuration": withUser(async (user) => {
+        await Deno.mkdir(user.path("vis"));
+        await Deno.writeTextFile(user.path("vis/config.jsonc"), '{ "sandbox": { "walls": [] } }');
+        const { code, stdout } = await user.run(["doctor"]);
+        assert.equal(code, 1);
+        assert.match(stdout, /^✗ configuration +.*config\.jsonc: .*walls/m);
+      }),
+    });
+  });
+
+  launched(launcher, "vis demo does the main job with no key and no network", async () => {
+    await using user = await User.make(launcher);
+    const { code, stdout, stderr } = await user.run(["demo"], { env: NO_PROVIDER, cwd: user.home });
+    assert.deepEqual([code, stderr], [0, ""], stdout);
+    const [, first = "", second = "", third = "", fourth = "", fifth = ""] = stdout.split(/^> /m);
+    assert.match(first, /TODO/);
+    assert.match(second, /mean/i);
+    assert.match(third, /1[.,\s]?234[.,]56/);
+    assert.match(third, /a new one goes on/);
+    assert.match(fourth, /987[.,]65/);
+    assert.match(fifth, /^-.*0\.9\b[\s\S]*^\+.*0\.85/m);
+    assert.equal(stdout.match(/^.{52}\d+ +\d+( \d+)*$/gm)?.length, 5, stdout);
+    assert.match(stdout, /^Walls that held: realm, permissions, process/m);
+    const database = /^Database: (.+)$/m.exec(stdout)?.[1] ?? "";
+    assert.ok(database.startsWith(user.temporary) && (await Deno.stat(database)).isFile);
+    assert.deepEqual(await homeOf(user), []);
+    assert.match(await Deno.readTextFile(join(database, "../workspace/src/discount.ts")), /0\.85/);
+    assert.equal(user.mock.requests.length, 0);
+  });
+
+  launched(launcher, "vis run plays the demo's policies under their own name", async () => {
+    await using user = await User.make(launcher, { reply: replyJson([]) });
+    await user.write("a.txt", "TODO\n");
+    const ask = ["run", "--provider", "demo", "Which files here mention TODO, and how often?"];
+    const { code, stdout, stderr } = await user.run(ask, { env: NO_PROVIDER });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /a\.txt/);
+    assert.match(stderr, /^vis · demo /);
+  });
+}
+
+/** What stands in the home. From source `bin/deno` makes the folder that its own Deno would go into. */
+async function homeOf(user: User): Promise<readonly string[]> {
+  const names = await Array.fromAsync(Deno.readDir(user.home), ({ name }) => name);
+  return names.filter((name) => user.launcher.name === "compiled" || name !== ".cache");
+}

@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
+import type { Launcher } from "../_launcher.ts";
+import { launched, together } from "../helpers/together.ts";
+import { User } from "../helpers/user.ts";
+
+const NO_VARIABLES = { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" };
+
+/** A provider whose model has a price and reasons. */
+async function configure(user: User, more: object = {}): Promise<void> {
+  await Deno.mkdir(user.path("vis"), { recursive: true });
+  const models = [{ name: "mock-1", price: { input: 1000, output: 1000 }, reasoning: true }];
+  const providers = [{ name: "shop", preset: "openai", baseUrl: user.mock.baseUrl, keyEnv: "SHOP_KEY", models }];
+  await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify({ localServers: false, providers, ...more }));
+}
+
+/** Flags of `vis run` that say how a query runs: each of them does something. */
+export function flagsSuite(launcher: Launcher): void {
+  const withUser =
+    (work: (user: User, env: Record<string, string>) => Promise<void>, model: MockOptions) => async () => {
+      await using user = await User.make(launcher, model);
+      await configure(user);
+      await work(user, { ...NO_VARIABLES, SHOP_KEY: user.env["VIS_API_KEY"] ?? "" });
+    };
+  launched(launcher, "vis run keeps the limits that its flags set", async (t) => {
+    const work = replyJson("1 + 1");
+    await together(t, {
+      "--max-cost ends a query that costs more": withUser(async (user, env) => {
+        const ran = await user.run(["run", "--max-cost", "0.01", "--output", "json", "go on"], { env });
+        const { reason, costUsd } = JSON.parse(ran.stdout);
+        assert.deepEqual([ran.code, reason], [1, "limit_cost"], ran.stderr);
+        assert.ok(costUsd > 0.01);
+      }, { reply: work }),
+      "--max-cost beyond the cost lets it end": withUser(async (user, env) => {
+        const ran = await user.run(["run", "--max-cost", "$900", "go on"], { env });
+        assert.deepEqual([ran.code, ran.stdout], [0, "It is so\n"]);
+        assert.match(ran.stderr, /1 iteration · \d+\.\d s · \d+ in \+ \d+ out tokens · \$\d+\.\d{4}\n$/);
+      }, { reply: final("It is so") }),
+      "--timeout ends a query that takes longer": withUser(async (user, env) => {
+        const ran = await user.run(["run", "--timeout", "400ms", "--output", "json", "wait"], { env });
+        assert.deepEqual([ran.code, JSON.parse(ran.stdout).reason], [1, "limit_time"], ran.stderr);
+      }, { reply: { text: final("late"), delayMs: 20_000 } }),
+      "--max-iterations ends a query that needs more": withUser(async (user, env) => {
+        const ran = await user.run(["run", "--max-iterations", "1", "--output", "json", "x"], { env });
+        const { reason, iterations } = JSON.parse(ran.stdout);
+        assert.deepEqual([ran.code, reason, iterations], [1, "max_iterations", 2]);
+      }, { reply: work }),
+      "--reasoning is what the model is asked for": withUser(async (user, env) => {
+        for (const [level, effort] of [["quick", "low"], ["deep", "high"]] as const) {
+          const before = user.mock.requests.length;
+          assert.equal((await user.run(["run", "--reasoning", level, "x"], { env })).code, 0);
+          assert.equal(user.mock.requests[before]?.body.reasoning_effort, effort);
+        }
+        const odd = await user.run(["run", "--reasoning", "hard", "x"], { env });
+        assert.deepEqual([odd.code, odd.stdout], [2, ""]);
+        assert.match(odd.stderr, /hard.*quick, balanced, deep/);
+      }, { reply: final("It is so") }),
+      "--model and --provider": withUser(async (user, env) => {
+        assert.equal((await user.run(["run", "--model", "mock-2", "x"], { env })).code, 0);
+        assert.equal(user.mock.requests[0]?.body.model, "mock-2");
+        const other = await user.run(["run", "--provider", "shpo", "x"], { env });
+        assert.deepEqual([other.code, user.mock.requests.length], [3, 1]);
+        assert.match(other.stderr, /shpo/);
+      }, { reply: final("It is so") }),
+    });
+  });
+
+  launched(launcher, "vis run shows and loads what its flags say", async (t) => {
+    const look = [replyJson("typeof fs", { thinking: "is it\nthere?" }), final("{{$1}} seen")];
+    await together(t, {
+      "--no-extension leaves one out": withUser(async (user, env) => {
+        assert.equal((await user.run(["run", "--no-extension", "fs", "x"], { env })).code, 0);
+        assert.match(user.mock.requests[1]?.context ?? "", /undefined/);
+        assert.doesNotMatch(user.mock.requests[0]?.texts.join("\n") ?? "", /namespace: fs/);
+      }, { reply: [replyJson("typeof fs"), final("It is so")] }),
+      "--no-extension refuses a name that is none": withUser(async (user, env) => {
+        const ran = await user.run(["run", "--no-extension", "memmo", "x"], { env });
+        assert.deepEqual([ran.code, ran.stdout, user.mock.requests.length], [2, "", 0]);
+        assert.match(ran.stderr, /^vis: Cannot leave out memmo: there is no such extension; is memo meant\n$/);
+      }, { reply: final("It is so") }),
+      "--trace shows thinking, tokens and times on stderr": withUser(async (user, env) => {
+        const { code, stdout, stderr } = await user.run(["run", "--trace", "x"], { env });
+        assert.equal(code, 0, stderr);
+        assert.equal(stdout.split("\n").length, 2);
+        assert.match(stderr, /^~ is it\n~ there\?$/m);
+        assert.match(stderr, /^\[1\] \d+ in \+ \d+ out tokens$/m);
+        assert.match(stderr, /^\[1\] executed after \d+ ms$/m);
+      }, { reply: [look[0] ?? "", final("seen")] }),
+      "--trace is in the JSON too, and --quiet says nothing": withUser(async (user, env) => {
+        const { code, stdout, stderr } = await user.run(["run", "--trace", "-q", "--json", "x"], { env });
+        const { trace, answer } = JSON.parse(stdout);
+        assert.deepEqual([code, stderr, answer, trace.text], [0, "", "seen", "x"]);
+        assert.equal(trace.iterations[0].blocks[0].code, "typeof fs");
+        assert.equal(JSON.parse((await user.run(["run", "--json", "x"], { env })).stdout).trace, undefined);
+      }, { reply: [look[0] ?? "", final("seen"), final("again")] }),
+    });
+  });
+
+  launched(launcher, "vis takes settings of a workspace, refuses what may harm, and vis config says so", async (t) => {
+    const project = (user: User, text: string) =>
+      Deno.mkdir(`${user.workspace}/.vis`, { recursive: true }).then(() => user.write(".vis/config.jsonc", text));
+    await together(t, {
+      "a harmless one holds": withUser(async (user, env) => {
+        await project(user, '{ "budget": { "iterations": 1 } }');
+        const ran = await user.run(["run", "--json", "x"], { env });
+        assert.deepEqual([ran.code, JSON.parse(ran.stdout).iterations], [1, 2]);
+        const { stdout } = await user.run(["config", "explain", "budget.iterations"], { env });
+        assert.match(stdout, /^budget\.iterations = 1\n[\s\S]*^→ project +1 .*\.vis\/config\.jsonc$/m);
+      }, { reply: replyJson("1") }),
+      "another one is refused before anything is asked": withUser(async (user, env) => {
+        await project(user, '{ "baseUrl": "http://127.0.0.1:1/v1" }');
+        const ran = await user.run(["run", "x"], { env });
+        assert.deepEqual([ran.code, ran.stdout, user.mock.requests.length], [3, "", 0]);
+        assert.match(ran.stderr, /^vis: Cannot use .*: baseUrl: A project may not set it.*vis config trust\n$/);
+        assert.equal((await user.run(["config", "trust", "--yes"], { env })).code, 0);
+        assert.match((await user.run(["run", "-q", "--model", "m", "x"], { env })).stderr, /127\.0\.0\.1:1/);
+      }, { reply: final("never") }),
+      "vis config set writes what the next run uses": withUser(async (user, env) => {
+        assert.equal((await user.run(["config", "set", "budget.iterations", "1"], { env })).code, 0);
+        assert.equal(JSON.parse((await user.run(["run", "--json", "x"], { env })).stdout).iterations, 2);
+        const wrong = await user.run(["config", "set", "budget.iterationz", "1"], { env });
+        assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
+        assert.match(wrong.stderr, /is budget\.iterations meant\n$/);
+      }, { reply: replyJson("1") }),
+    });
+  });
+
+  launched(launcher, "vis alone says what to do first, or what it would use", async (t) => {
+    await together(t, {
+      "nothing is configured": withUser(async (user) => {
+        await Deno.writeTextFile(user.path("vis/config.jsonc"), '{ "localServers": false }');
+        const { code, stdout, stderr } = await user.run([], { env: NO_VARIABLES });
+        assert.deepEqual([code, stderr], [0, ""]);
+        assert.match(stdout, /^No provider is configured[\s\S]*vis auth login[\s\S]*Ollama[\s\S]*vis demo\n/);
+        assert.ok(stdout.trimEnd().split("\n").length <= 7, stdout);
+      }, {}),
+      "something is": withUser(async (user, env) => {
+        const { code, stdout, stderr } = await user.run([], { env });
+        assert.equal(code, 0);
+        assert.match(stdout, /^Usage: vis /);
+        assert.match(stderr, /^vis · It uses shop mock-1: vis run "…"$/m);
+      }, {}),
+    });
+  });
+
+  launched(launcher, "vis completions makes a real bash complete what is there", async () => {
+    await using user = await User.make(launcher, { reply: final("It is so") });
+    assert.equal((await user.run(["run", "what?"])).code, 0);
+    const { branch: { conversationId } } = await user.queries();
+    const script = await user.write("completion.bash", (await user.run(["completions", "bash"])).stdout);
+    const tab = async (...words: string[]): Promise<string> => {
+      const line = 'source "$1"; program=$2; shift 2; COMP_WORDS=("$program" "$@"); COMP_CWORD=$#; _vis "$program"; ' +
+        'printf "%s\\n" "${COMPREPLY[@]}"';
+      const { stdout, stderr } = await new Deno.Command("bash", {
+        args: ["--norc", "-c", line, "bash", script, launcher.argv[0], ...words],
+        clearEnv: true,
+        env: user.env,
+        cwd: user.workspace,
+      }).output();
+      assert.equal(new TextDecoder().decode(stderr), "");
+      return new TextDecoder().decode(stdout).trimEnd();
+    };
+    assert.equal(await tab("conversations", "show", ""), conversationId);
+    assert.equal(await tab("config", "get", "budget.it"), "budget.iterations");
+    assert.equal(await tab("run", "--model", "mo"), "mock-1");
+    assert.equal(await tab("run", "--context", "compl"), "completion.bash");
+  });
+
+  launched(
+    launcher,
+    "vis run shows a live line on a terminal that leaves nothing behind, colours only where wanted",
+    async (t) => {
+      const onTerminal = async (user: User, env: Record<string, string>): Promise<string> => {
+        const command = [...launcher.argv, "run", "what?"].map((word) => `'${word}'`).join(" ");
+        const { stdout, success } = await new Deno.Command("script", {
+          args: ["-qec", command, "/dev/null"],
+          clearEnv: true,
+          env: { ...user.env, TERM: "xterm", ...env },
+          cwd: user.workspace,
+          stdin: "null",
+        }).output();
+        const text = new TextDecoder().decode(stdout);
+        assert.ok(success, text);
+        return text;
+      };
+      const model = { reply: { text: final("It is so"), delayMs: 200 } };
+      const LIVE = /waiting for mock-1…[^\n]*\r\p{Cc}\[2K/u, COLOUR = /\p{Cc}\[\d+m/u;
+      await together(t, {
+        "a line and colours": withUser(async (user) => {
+          const text = await onTerminal(user, {});
+          assert.match(text, LIVE);
+          assert.match(text, COLOUR);
+          const last = text.slice(text.lastIndexOf("\x1b[2K") + 4);
+          assert.doesNotMatch(last, /waiting/);
+          assert.match(last, /It is so\r\n1 iteration · /);
+        }, model),
+        "NO_COLOR keeps the line": withUser(async (user) => {
+          const text = await onTerminal(user, { NO_COLOR: "1" });
+          assert.match(text, LIVE);
+          assert.doesNotMatch(text, COLOUR);
+        }, model),
+        "a dumb terminal gets neither": withUser(async (user) => {
+          assert.ok(!(await onTerminal(user, { TERM: "dumb" })).includes("\x1b"));
+        }, model),
+      });
+    },
+  );
+}

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import type { Launcher } from "../_launcher.ts";
+import { ENDLESS } from "../_endless.ts";
+import { descendants, survivors } from "../helpers/processes.ts";
+import { launched, together } from "../helpers/together.ts";
+import { User } from "../helpers/user.ts";
+
+/** `vis mcp` and `vis acp` as programs that start them see them. */
+export function protocolsSuite(launcher: Launcher): void {
+  launched(launcher, "vis mcp serves a client on its stdin and stdout, over two starts", async () => {
+    await using user = await User.make(launcher, {
+      reply: [replyJson("const kept = 7"), final("{{kept}}"), replyJson("const more = kept + 1"), final("{{more}}")],
+    });
+    const [command, ...before] = launcher.argv;
+    const start = async (): Promise<Client> => {
+      const client = new Client({ name: "e2e", version: "1.0.0" });
+      const args = [...before, "mcp", "--cwd", user.workspace];
+      await client.connect(new StdioClientTransport({ command, args, env: user.env, stderr: "ignore" }));
+      return client;
+    };
+    const first = await start();
+    const asked = await first.callTool({ name: "ask", arguments: { request: "Keep seven" } });
+    assert.deepEqual(asked.content, [{ type: "text", text: "7" }]);
+    await first.close();
+    const second = await start();
+    const next = await second.callTool({ name: "continue", arguments: { request: "One more" } });
+    assert.deepEqual(next.content, [{ type: "text", text: "8" }]);
+    await second.close();
+  });
+
+  launched(launcher, "vis mcp stores what runs at SIGHUP as at SIGTERM", async (t) => {
+    const steps = (["SIGTERM", "SIGHUP"] as const).map((signal) => [signal, async () => {
+      await using user = await User.make(launcher, { reply: replyJson(ENDLESS) });
+      const [command, ...before] = launcher.argv;
+      const transport = new StdioClientTransport({
+        command,
+        args: [...before, "mcp", "--cwd", user.workspace],
+        env: user.env,
+        stderr: "ignore",
+      });
+      const client = new Client({ name: "e2e", version: "1.0.0" });
+      await client.connect(transport);
+      const asked = client.callTool({ name: "ask", arguments: { request: "x" } }).catch(() => {});
+      await ends(user, { pid: transport.pid ?? 0, signal });
+      await asked;
+      await client.close();
+    }]);
+    await together(t, Object.fromEntries(steps));
+  });
+
+  launched(launcher, "vis acp stores what runs at SIGHUP as at SIGTERM", async (t) => {
+    const steps = (["SIGTERM", "SIGHUP"] as const).map((signal) => [signal, async () => {
+      await using user = await User.make(launcher, { reply: replyJson(ENDLESS) });
+      const [command, ...args] = [...launcher.argv, "acp"];
+      const options = { args, clearEnv: true, env: user.env, cwd: user.workspace } as const;
+      const child = new Deno.Command(command, { ...options, stdin: "piped", stdout: "piped", stderr: "inherit" })
+        .spawn();
+      const { agent: of } = methods;
+      const asked = Promise.withResolvers<void>();
+      const connected = client({ name: "e2e" }).connectWith(
+        ndJsonStream(child.stdin, child.stdout),
+        async (context) => {
+          await context.request(of.initialize, { protocolVersion: 1, clientCapabilities: {} });
+          const { sessionId } = await context.request(of.session.new, { cwd: user.workspace, mcpServers: [] });
+          const prompt = [{ type: "text" as const, text: "x" }];
+          asked.resolve();
+          await context.request(of.session.prompt, { sessionId, prompt });
+        },
+      );
+      connected.catch(asked.reject); // after the signal the connection is closed
+      await asked.promise;
+      await ends(user, { pid: child.pid, signal });
+      assert.equal((await child.status).code, 0);
+    }]);
+    await together(t, Object.fromEntries(steps));
+  });
+
+  launched(launcher, "vis mcp and vis acp end when their client leaves, and say what they cannot use", async () => {
+    await using user = await User.make(launcher);
+    for (const protocol of ["mcp", "acp"]) {
+      const ended = await user.run([protocol], { input: "" });
+      assert.deepEqual([ended.code, ended.stdout], [0, ""], protocol);
+    }
+    const nothing = await user.run(["mcp", "--provider", "nobody"], { input: "" });
+    assert.deepEqual([nothing.code, nothing.stdout], [3, ""]);
+    assert.match(nothing.stderr, /^vis: Cannot /);
+  });
+
+  launched(launcher, "vis acp serves an editor on its stdin and stdout, and ends at SIGTERM", async () => {
+    await using user = await User.make(launcher, { reply: [replyJson("const kept = 7"), final("It is {{kept}}")] });
+    const [command, ...before] = launcher.argv;
+    const child = new Deno.Command(command, {
+      args: [...before, "acp"],
+      clearEnv: true,
+      env: user.env,
+      cwd: user.workspace,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    const texts: string[] = [];
+    const editor = client({ name: "e2e" }).onNotification(methods.client.session.update, ({ params: { update } }) => {
+      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
+        texts.push(update.content.text);
+      }
+    });
+    const { agent: of } = methods;
+    await editor.connectWith(ndJsonStream(child.stdin, child.stdout), async (context) => {
+      await context.request(of.initialize, { protocolVersion: 1, clientCapabilities: {} });
+      const { sessionId } = await context.request(of.session.new, { cwd: user.workspace, mcpServers: [] });
+      const prompt = [{ type: "text" as const, text: "Keep seven" }];
+      assert.deepEqual(await context.request(of.session.prompt, { sessionId, prompt }), { stopReason: "end_turn" });
+    });
+    assert.deepEqual(texts, ["It is 7"]);
+    child.kill("SIGTERM");
+    assert.equal((await child.status).code, 0);
+    const { queries } = await user.queries();
+    assert.deepEqual(queries.map(({ answer }) => answer), ["It is 7"]);
+  });
+}
+
+/** A signal in the endless block ends the program and all below it, and the query is stored as cancelled. */
+async function ends(
+  user: User,
+  { pid, signal }: { readonly pid: number; readonly signal: Deno.Signal },
+): Promise<void> {
+  const mark = join(user.workspace, "mark");
+  while (!await Deno.stat(mark).then(() => true, () => false)) await new Promise((resolve) => setTimeout(resolve, 10));
+  const below = descendants(pid);
+  assert.ok(below.length > 0);
+  const itself = descendants(Deno.pid).filter((one) => one.pid === pid);
+  Deno.kill(pid, signal);
+  assert.deepEqual(await survivors([...itself, ...below]), []);
+  assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
+}

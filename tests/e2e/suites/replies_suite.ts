@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
+import type { Launcher } from "../_launcher.ts";
+import { launched, together } from "../helpers/together.ts";
+import { User } from "../helpers/user.ts";
+
+/** Models that answer badly, or never. */
+export function repliesSuite(launcher: Launcher): void {
+  const withUser = (work: (user: User) => Promise<void>, model: MockOptions) => async (): Promise<void> => {
+    await using user = await User.make(launcher, model);
+    await work(user);
+  };
+
+  launched(launcher, "vis run gets an answer out of a model that stumbles", async (t) => {
+    await together(t, {
+      "prose": withUser(async (user) => {
+        const ran = await user.run(["run", "x"]);
+        assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"]);
+        assert.match(ran.stderr, /^\[1\] no usable reply: /m);
+        assert.match(user.mock.requests[1]?.context ?? "", /<notes>[\s\S]*no usable reply/);
+      }, { reply: ["Sure! Let me think about that for a moment.", final("At last")] }),
+      "broken JSON": withUser(async (user) => {
+        assert.equal((await user.run(["run", "x"])).stdout, "5\n");
+      }, { reply: ['{"thinking":"x","code":[{"expr":"const k = 5"', final("{{k}}")] }),
+      "JSON that cannot be mended": withUser(async (user) => {
+        assert.equal((await user.run(["run", "x"])).stdout, "At last\n");
+        assert.match(user.mock.requests[1]?.context ?? "", /<notes>[\s\S]*no usable reply/);
+      }, { reply: ['{{{"code": ][', final("At last")] }),
+      "nothing at all": withUser(async (user) => {
+        assert.equal((await user.run(["run", "x"])).stdout, "At last\n");
+      }, { reply: ["", final("At last")] }),
+      "a block that throws": withUser(async (user) => {
+        const ran = await user.run(["run", "x"]);
+        assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"]);
+        assert.match(ran.stderr, /✗ TypeError: not today/);
+        assert.match(user.mock.requests[1]?.context ?? "", /TypeError: not today/);
+      }, { reply: [replyJson("throw new TypeError('not today')"), final("At last")] }),
+      "a final that is refused": withUser(async (user) => {
+        const ran = await user.run(["run", "x"]);
+        assert.equal(ran.stdout, "At last\n");
+        assert.match(ran.stderr, /^\[1\] answer refused: /m);
+      }, { reply: [final("done"), final("At last")] }),
+      "a binary file that a block reads": withUser(async (user) => {
+        await user.write("picture.bin", Uint8Array.from({ length: 4096 }, (_, at) => at * 7 % 256));
+        const ran = await user.run(["run", "x"]);
+        assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"]);
+        assert.match(ran.stderr, /✗ .*picture\.bin.*binary/i);
+        assert.match(user.mock.requests[1]?.context ?? "", /picture\.bin/);
+        assert.ok((user.mock.requests[1]?.bytes ?? Infinity) < 40_000);
+      }, { reply: [replyJson('await fs.readFile("picture.bin")'), final("At last")] }),
+      "a file outside the workspace": withUser(async (user) => {
+        await Deno.writeTextFile(user.path("secret.txt"), "the secret 4711");
+        await Deno.symlink(user.path("secret.txt"), `${user.workspace}/link.txt`);
+        const ran = await user.run(["run", "x"]);
+        assert.deepEqual([ran.code, ran.stdout], [0, "At last\n"]);
+        assert.equal(ran.stderr.match(/✗/g)?.length, 4, ran.stderr);
+        for (const { texts } of user.mock.requests) {
+          assert.doesNotMatch(texts.slice(3).join(""), /the secret 4711|root:/);
+        }
+        await assert.rejects(Deno.stat(user.path("made.txt")), Deno.errors.NotFound);
+      }, {
+        reply: [
+          replyJson([
+            'await fs.readFile("../secret.txt")',
+            'await fs.readFile("/etc/passwd")',
+            'await fs.readFile("link.txt")',
+            'await fs.writeFile("../made.txt", "x")',
+          ]),
+          final("At last"),
+        ],
+      }),
+    });
+  });
+
+  launched(launcher, "vis run ends a model that never finishes, with what there is", async (t) => {
+    let count = 0;
+    await together(t, {
+      "it goes on and on": withUser(async (user) => {
+        const ran = await user.run(["run", "x"]);
+        assert.equal(ran.code, 1);
+        assert.match(ran.stdout, /budget of 4 iterations[\s\S]*still counting[\s\S]*--max-iterations/);
+        assert.match(ran.stderr, /^error: max_iterations · 5 iterations/m);
+        assert.match(user.mock.requests[4]?.context ?? "", /last call/);
+        assert.equal(user.mock.requests.length, 5);
+        const { queries } = await user.queries();
+        assert.deepEqual([queries[0]?.status, queries[0]?.reason], ["error", "max_iterations"]);
+      }, { handler: () => replyJson(`const v${++count} = ${count}`, { thinking: "still counting" }) }),
+      "it answers when told that it is over": withUser(async (user) => {
+        const ran = await user.run(["run", "--output", "json", "--max-iterations", "1", "x"]);
+        const { answer, status, reason, confidence } = JSON.parse(ran.stdout);
+        assert.deepEqual([ran.code, answer, status, reason, confidence], [
+          1,
+          "Got to 1",
+          "error",
+          "max_iterations",
+          "low",
+        ]);
+      }, { reply: [replyJson("const got = 1"), final("Got to {{got}}")] }),
+      "it never says anything usable": withUser(async (user) => {
+        const ran = await user.run(["run", "x"]);
+        assert.deepEqual([ran.code, ran.stdout], [1, ""]);
+        assert.match(ran.stderr, /^vis: The model mock-1 replied 3 times in a row with plain text/m);
+        assert.match(ran.stderr, /^error: unusable_replies · 3 iterations/m);
+        assert.equal(user.mock.requests.length, 3);
+      }, { handler: ({ index }) => `I will not, ${index} times` }),
+      "its blocks never end": withUser(async (user) => {
+        await Deno.mkdir(user.path("vis"));
+        const config = { sandbox: { timeoutMs: 400, timeoutMinMs: 100, timeoutMaxMs: 400 } };
+        await Deno.writeTextFile(user.path("vis/config.jsonc"), JSON.stringify(config));
+        const ran = await user.run(["run", "x"]);
+        assert.deepEqual([ran.code, ran.stdout], [0, "kept: 1\n"], ran.stderr);
+        assert.match(user.mock.requests[1]?.context ?? "", /400 ms|timeout|timed out/i);
+      }, {
+        reply: [
+          replyJson(["const kept = 1", "while (true) {}", "await new Promise(() => {})"]),
+          final("kept: {{kept}}"),
+        ],
+      }),
+    });
+  });
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import type { Launcher } from "../_launcher.ts";
+import { descendants, survivors } from "../helpers/processes.ts";
+import { noPty, Pty } from "../helpers/pty.ts";
+import { launched } from "../helpers/together.ts";
+import { User } from "../helpers/user.ts";
+
+/** A block that does not end. */
+const ENDLESS = replyJson("await new Promise(() => {})");
+
+/** The screen while it runs the first block of a query, with its process. */
+async function working(user: User): Promise<{ readonly pty: Pty; readonly pid: number }> {
+  const pty = new Pty(user, []);
+  await pty.until("mock-1");
+  pty.type("Work for ever\r");
+  await pty.until("running block 1");
+  return { pty, pid: await pty.pid() };
+}
+
+/** A terminal that is gone may tell it more than once, also while what ran is being stored. */
+async function again(pid: number, signal: Deno.Signal): Promise<void> {
+  for (const end = performance.now() + 300; performance.now() < end;) {
+    await new Promise((resolve) => setTimeout(resolve, 3));
+    try {
+      Deno.kill(pid, signal);
+    } catch {
+      return; // it has ended
+    }
+  }
+}
+
+/** The screen on a real terminal. */
+export function screenSuite(launcher: Launcher): void {
+  if (noPty !== "") {
+    return Deno.test({ name: `vis on a terminal (${launcher.name}): ${noPty}`, ignore: true, fn: () => {} });
+  }
+
+  launched(launcher, "vis on a terminal asks, answers, leaves, and goes on with -c", async () => {
+    await using user = await User.make(launcher, {
+      reply: [replyJson("6 * 7", { thinking: "I multiply." }), final("It makes 42"), final("Once more: 42")],
+    });
+    const pty = new Pty(user, []);
+    await pty.until("mock-1");
+    pty.type("What is 6 * 7?\r");
+    const text = await pty.until(/It makes 42[^]*2 iterations/);
+    assert.match(text, /✓ 42/);
+    pty.type("\x04");
+    assert.equal((await pty.ended).code, 0);
+    assert.equal(pty.alternate, false);
+    assert.match(pty.screen(), /Go on with: vis --conversation [0-9a-f-]{13}\n(?:.*\n)*as it was/);
+    const again = new Pty(user, ["-c"]);
+    await again.until("It makes 42");
+    again.type("Again?\r");
+    await again.until("Once more: 42");
+    again.type("\x03\x03");
+    assert.equal((await again.ended).code, 0);
+    assert.equal((await user.queries()).queries.length, 2);
+  });
+
+  launched(launcher, "vis on a terminal gives it back when it is told to end, also while it works", async (t) => {
+    for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129], ["SIGINT", 130]] as const) {
+      await t.step(signal, async () => {
+        await using user = await User.make(launcher, { reply: [ENDLESS] });
+        const { pty, pid } = await working(user);
+        Deno.kill(pid, signal);
+        if (signal === "SIGHUP") await again(pid, signal);
+        assert.equal((await pty.ended).code, code);
+        assert.equal(pty.alternate, false);
+        assert.match(pty.screen(), /as it was/);
+        assert.ok(pty.raw.lastIndexOf("\x1b[?2004l") > pty.raw.lastIndexOf("\x1b[?2004h"));
+        assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
+      });
+    }
+  });
+
+  launched(launcher, "vis ends when its terminal is gone, with all that it started", async () => {
+    await using user = await User.make(launcher, { reply: [ENDLESS] });
+    const { pty, pid } = await working(user);
+    const below = descendants(pid);
+    assert.ok(below.length > 0);
+    const itself = descendants(Deno.pid).filter((one) => one.pid === pid);
+    pty.cut();
+    await pty.ended;
+    assert.deepEqual(await survivors([...itself, ...below]), []);
+    assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
+  });
+
+  launched(launcher, "vis run stores what ran when its terminal is gone", async () => {
+    await using user = await User.make(launcher, { reply: [ENDLESS] });
+    const pty = new Pty(user, ["run", "x"]);
+    await pty.until("running block 1");
+    const pid = await pty.pid();
+    const below = descendants(pid);
+    const itself = descendants(Deno.pid).filter((one) => one.pid === pid);
+    pty.cut();
+    await pty.ended;
+    assert.deepEqual(await survivors([...itself, ...below]), []);
+    assert.equal((await user.queries()).queries[0]?.reason, "cancelled");
+  });
+
+  launched(launcher, "vis on a terminal says that its database is gone, with the answer", async () => {
+    await using user: User = await User.make(launcher, {
+      handler: ({ index }) => {
+        if (index === 0) Deno.renameSync(user.database, `${user.database}.away`);
+        return final("It is here");
+      },
+    });
+    const pty = new Pty(user, []);
+    await pty.until("mock-1");
+    pty.type("Where is it?\r");
+    const screen = await pty.until(/unstored · 1 iteration/);
+    assert.match(screen, /It is here[^]*Cannot use database[^]*it was removed or renamed/);
+    pty.type("And now?\r");
+    await pty.until((text) => text.split("Cannot use database").length > 2);
+    pty.type("\x03\x03");
+    assert.equal((await pty.ended).code, 0);
+  });
+
+  launched(launcher, "vis on a terminal goes to the shell at Ctrl-Z and comes back with what was typed", async () => {
+    await using user = await User.make(launcher);
+    const pty = new Pty(user, []);
+    await pty.until("mock-1");
+    pty.type("a draft");
+    await pty.until("a draft");
+    pty.type("\x1a");
+    await pty.until((screen) => !screen.includes("mock-1"));
+    assert.equal(pty.alternate, false);
+    Deno.kill(await pty.pid(), "SIGCONT");
+    await pty.until("a draft");
+    pty.type(" that goes on");
+    await pty.until("a draft that goes on");
+    pty.type("\x03\x03");
+    assert.equal((await pty.ended).code, 0);
+    assert.match(pty.screen(), /as it was/);
+  });
+
+  launched(launcher, "vis on a terminal without a provider says what to do", async () => {
+    await using user = await User.make(launcher);
+    await user.findNoServers();
+    const pty = new Pty(user, [], { VIS_BASE_URL: "", VIS_API_KEY: "", VIS_MODEL: "" });
+    assert.equal((await pty.ended).code, 0);
+    assert.match(pty.screen(), /vis auth login[^]*vis help shows all commands/);
+    assert.ok(!pty.raw.includes("\x1b[?1049h"));
+  });
+}

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import OpenAI from "openai";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import type { Launcher } from "../_launcher.ts";
+import { descendants, survivors } from "../helpers/processes.ts";
+import { launched } from "../helpers/together.ts";
+import { client, urlOf } from "../helpers/server.ts";
+import { User } from "../helpers/user.ts";
+
+/** `vis serve` as an operator and its clients see it. */
+export function serveSuite(launcher: Launcher): void {
+  launched(launcher, "vis serve answers over HTTP, keeps its token to its owner and ends at SIGTERM", async () => {
+    await using user = await User.make(launcher, {
+      reply: [replyJson("const kept = 7"), final("{{kept}}"), final("8")],
+    });
+    const running = user.start(["serve", "--port", "0"], { env: { VIS_LOG: "debug" } });
+    const url = await urlOf(running);
+    const path = user.path("vis/server-token");
+    const token = (await Deno.readTextFile(path)).trim();
+    assert.ok(token.length >= 32);
+    assert.equal(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
+    const ask = client(url, token);
+    assert.equal((await client(url, "wrong-token-0123456789")("/api/v1")).status, 401);
+    const { conversationId } = await (await ask("/api/v1/conversations", { title: "e2e" })).json();
+    const result = await (await ask(`/api/v1/conversations/${conversationId}/messages`, { request: "x" })).json();
+    assert.deepEqual([result.status, result.answer], ["done", "7"]);
+    const openai = new OpenAI({ baseURL: `${url}v1`, apiKey: token, maxRetries: 0 });
+    const done = await openai.chat.completions.create({ model: "vis", messages: [{ role: "user", content: "y" }] });
+    assert.equal(done.choices[0]?.message.content, "8");
+    for (const asset of ["", "assets/app.js", "assets/base.css"]) {
+      const response = await fetch(new URL(asset, url));
+      assert.equal(response.status, 200, asset);
+      assert.ok((await response.text()).length > 500);
+    }
+    const below = descendants(running.pid);
+    running.kill("SIGTERM");
+    const { code, stdout, stderr } = await running.ended;
+    assert.deepEqual([code, stdout], [0, `${url}\n`]);
+    assert.ok(!stderr.includes(token) && !stdout.includes(token), "the token is in no log");
+    assert.deepEqual(await survivors(below), []);
+  });
+
+  launched(
+    launcher,
+    "vis serve marks a query that it cannot wait for, and goes on with it when started again",
+    async () => {
+      await using user = await User.make(launcher, {
+        reply: [replyJson("const kept = 7"), replyJson("await new Promise(() => {})"), final("still {{kept}}")],
+      });
+      await Deno.mkdir(user.path("vis"));
+      await Deno.writeTextFile(user.path("vis/config.jsonc"), '{ "server": { "shutdownMs": 100, "port": 0 } }');
+      const token = "an-operators-own-token";
+      const first = user.start(["serve"], { env: { VIS_TOKEN: token } });
+      let ask = client(await urlOf(first), token);
+      const { conversationId } = await (await ask("/api/v1/conversations", {})).json();
+      const messages = `/api/v1/conversations/${conversationId}/messages`;
+      const stream = await ask(messages, { request: "x" }, { accept: "text/event-stream" });
+      const text = stream.text();
+      await first.until("second call", () => user.mock.requests.length === 2);
+      first.kill("SIGTERM");
+      assert.match(await text, /event: cancelled\n/);
+      assert.equal((await first.ended).code, 0);
+      assert.deepEqual((await user.queries()).queries.map(({ reason, running }) => [reason, running]), [
+        ["cancelled", false],
+      ]);
+      const second = user.start(["serve"], { env: { VIS_TOKEN: token } });
+      ask = client(await urlOf(second), token);
+      assert.equal((await (await ask(messages, { request: "y" })).json()).answer, "still 7");
+      second.kill("SIGINT");
+      assert.equal((await second.ended).code, 0);
+    },
+  );
+
+  launched(launcher, "vis serve says what it cannot use", async () => {
+    await using user = await User.make(launcher);
+    const short = await user.run(["serve", "--port", "0", "--token", "short"]);
+    assert.deepEqual([short.code, short.stdout], [3, ""]);
+    assert.match(short.stderr, /^vis: Cannot use the token of --token: it must have 16 to 512/);
+    assert.equal((await user.run(["serve", "--port", "70000"])).code, 2);
+    const host = await user.run(["serve", "--port", "0", "--host", "192.0.2.1"]);
+    assert.equal(host.code, 3);
+    assert.match(host.stderr, /^vis: Cannot listen on 192\.0\.2\.1:0: /m);
+  });
+}

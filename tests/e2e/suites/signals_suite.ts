@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import type { MockOptions } from "../../helpers/wires/openai_mock.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { ENDLESS, inBlock } from "../_endless.ts";
+import type { Launcher } from "../_launcher.ts";
+import { descendants, runs, type Seen, survivors } from "../helpers/processes.ts";
+import { client, urlOf } from "../helpers/server.ts";
+import { launched, together } from "../helpers/together.ts";
+import { type Running, User } from "../helpers/user.ts";
+
+const SIGNALS: readonly Deno.Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+/** More than a pipe holds. */
+const LARGE = Array.from({ length: 20_000 }, (_, at) => `line ${at}`).join("\n");
+
+/** What a query of the newest conversation came to, "" while there is none. */
+async function endOf(user: User): Promise<string> {
+  const found = await Deno.stat(user.database).catch(() => null);
+  if (found === null) return "";
+  return await user.look(async (store) => {
+    const branch = await store.latestConversation(user.workspace);
+    const query = branch && (await store.queries(branch.branchId)).at(-1);
+    return !query || query.running ? "" : query.reason;
+  });
+}
+
+/** A line for `StartOptions.shell`: `target` of the program ("1" or "2") is a pipe that nobody reads. */
+function unread(target: string): string {
+  return `mkfifo pipe; sleep 1000 < pipe > /dev/null 2>&1 & exec "$@" ${target}> pipe`;
+}
+
+async function endAll(seen: readonly Seen[]): Promise<void> {
+  for (const { pid } of seen.filter(runs)) Deno.kill(pid, "SIGKILL");
+  assert.deepEqual(await survivors(seen), []);
+}
+
+/** A program that is told to end, once and again, whatever it is at and whoever reads. */
+export function signalsSuite(launcher: Launcher): void {
+  const withUser = (work: (user: User) => Promise<void>, model: MockOptions) => async (): Promise<void> => {
+    await using user = await User.make(launcher, model);
+    await work(user);
+  };
+
+  launched(launcher, "vis run with a full pipe ends at the second Ctrl-C, and what ran is stored", async (t) => {
+    const stuck = (args: readonly string[], target: string, reason: string) => async (user: User): Promise<void> => {
+      const running = user.start(["run", ...args, "x"], { shell: unread(target) });
+      const wanted = reason === "cancelled" ? inBlock(user, running) : endIs(user, running, reason);
+      await wanted;
+      const below = descendants(running.pid);
+      running.kill("SIGINT");
+      if (reason === "cancelled") {
+        await endIs(user, running, reason);
+        running.kill("SIGINT");
+      }
+      const { code } = await running.ended;
+      assert.equal(code, 130);
+      await endAll(below);
+      assert.equal(await endOf(user), reason);
+    };
+    const large = replyJson(ENDLESS, { thinking: LARGE });
+    await together(t, {
+      "an answer": withUser(stuck([], "1", "answered"), { reply: final(LARGE) }),
+      "events": withUser(stuck(["--output", "jsonl"], "1", "cancelled"), { reply: large }),
+      "progress": withUser(stuck(["--trace"], "2", "cancelled"), { reply: large }),
+    });
+  });
+
+  launched(launcher, "vis run without any reader ends quietly, with the code of a closed pipe", async (t) => {
+    const closed = (args: readonly string[]) => async (user: User): Promise<void> => {
+      const ran = await user.run(["run", ...args, "x"], {
+        shell: '{ "$@"; echo "code $?" >&2; } | { exec <&-; sleep 0; }',
+      });
+      assert.match(ran.stderr, /^code 141$/m);
+      assert.doesNotMatch(ran.stderr, /^vis: Cannot/m);
+    };
+    await together(t, {
+      "an answer": withUser(closed([]), { reply: final(LARGE) }),
+      "events": withUser(closed(["--output", "jsonl"]), { reply: replyJson(ENDLESS, { thinking: LARGE }) }),
+      "a disk that takes nothing": withUser(async (user) => {
+        const ran = await user.run(["run", "x"], { shell: 'exec "$@" > /dev/full' });
+        assert.equal(ran.code, 1);
+        assert.match(ran.stderr, /^vis: Cannot write to stdout: the disk is full/m);
+        assert.equal(await endOf(user), "answered");
+      }, { reply: final("Here I am") }),
+    });
+  });
+
+  launched(
+    launcher,
+    "vis run stores what ran at each signal that ends it, and ends at once at the second",
+    async (t) => {
+      const steps: Record<string, () => Promise<void>> = {};
+      for (const signal of SIGNALS) {
+        steps[`${signal} while the model thinks`] = withUser(async (user) => {
+          const running = user.start(["run", "x"]);
+          await running.until("request", () => user.mock.requests.length === 1);
+          running.kill(signal);
+          assert.equal((await running.ended).code, 130);
+          assert.equal(await endOf(user), "cancelled");
+        }, { reply: { fault: "no_token" } });
+        steps[`${signal} twice in a block`] = withUser(async (user) => {
+          const running = user.start(["run", "x"]);
+          const below = await inBlock(user, running);
+          running.kill(signal);
+          running.kill(signal);
+          assert.equal((await running.ended).code, 130);
+          assert.deepEqual(await survivors(below), []);
+          // A terminal that is gone sends SIGHUP more than once, so that one never cuts what is being stored.
+          if (signal === "SIGHUP") assert.equal(await endOf(user), "cancelled");
+          assert.equal((await user.run(["run", "-c", "x"])).stdout, "Here I am\n");
+        }, { reply: [replyJson(ENDLESS), final("Here I am")] });
+        steps[`${signal} at the end of a query`] = atTheEnd(launcher, [signal]);
+        steps[`${signal} twice at the end of a query`] = atTheEnd(launcher, [signal, signal]);
+      }
+      await together(t, steps);
+    },
+  );
+
+  launched(launcher, "vis run under nohup is not ended by SIGHUP", async () => {
+    let running: Running | null = null;
+    await using user = await User.make(launcher, {
+      handler: () => {
+        running?.kill("SIGHUP");
+        return final("Here I am");
+      },
+    });
+    running = user.start(["run", "x"], { shell: `trap '' HUP; exec "$@"` });
+    const { code, stdout } = await running.ended;
+    assert.deepEqual([code, stdout], [0, "Here I am\n"]);
+  });
+
+  launched(
+    launcher,
+    "vis serve stores what runs at SIGHUP as at SIGTERM, and ends at once at SIGINT after it",
+    async (t) => {
+      const steps: Record<string, () => Promise<void>> = {};
+      for (const signal of SIGNALS) {
+        steps[signal] = withUser(async (user) => {
+          const { running, below } = await serving(user, '{ "server": { "shutdownMs": 50 } }');
+          running.kill(signal);
+          assert.equal((await running.ended).code, 0);
+          assert.deepEqual(await survivors(below), []);
+          assert.equal(await endOf(user), "cancelled");
+        }, { reply: [replyJson("const kept = 7"), replyJson(ENDLESS)] });
+      }
+      await together(t, {
+        ...steps,
+        "SIGHUP twice, then SIGINT": withUser(async (user) => {
+          const { running, below } = await serving(user, '{ "server": { "shutdownMs": 600000 } }');
+          running.kill("SIGHUP");
+          await running.until("notice", () => running.stderr.includes("ending"));
+          running.kill("SIGHUP");
+          assert.equal((await fetch(`${await urlOf(running)}healthz`)).status, 200, "it waits for what runs");
+          running.kill("SIGINT");
+          assert.equal((await running.ended).code, 130);
+          assert.deepEqual(await survivors(below), []);
+        }, { reply: [replyJson("const kept = 7"), replyJson(ENDLESS)] }),
+      });
+    },
+  );
+}
+
+/** A server in the block of a query that does not end. */
+async function serving(user: User, config: string) {
+  await Deno.mkdir(user.path("vis"));
+  await Deno.writeTextFile(user.path("vis/config.jsonc"), config);
+  const token = "an-operators-own-token";
+  const running = user.start(["serve", "--port", "0"], { env: { VIS_TOKEN: token } });
+  const ask = client(await urlOf(running), token);
+  const { conversationId } = await (await ask("/api/v1/conversations", {})).json();
+  void ask(`/api/v1/conversations/${conversationId}/messages`, { request: "x" })
+    .then((response) => response.body?.cancel(), () => {});
+  return { running, below: await inBlock(user, running) };
+}
+
+async function endIs(user: User, running: Running, reason: string): Promise<void> {
+  await running.until(`end as ${reason}`, async () => await endOf(user) === reason);
+}
+
+/** The signals come when the last reply has left the model: what is reported is what is stored. */
+function atTheEnd(launcher: Launcher, signals: readonly Deno.Signal[]) {
+  return async (): Promise<void> => {
+    let running: Running | null = null;
+    await using user = await User.make(launcher, {
+      reply: [final("Here I am"), final("Here I am")],
+      onReplied: () => {
+        for (const signal of signals) {
+          try {
+            running?.kill(signal);
+          } catch { /* it has ended */ }
+        }
+        running = null;
+      },
+    });
+    running = user.start(["run", "x"]);
+    const { code, stdout } = await running.ended;
+    const found = await endOf(user);
+    assert.ok(code === 0 || code === 130, `${code}`);
+    if (code === 0) assert.deepEqual([stdout, found], ["Here I am\n", "answered"]);
+    else if (signals.length === 1 || signals[0] === "SIGHUP") assert.match(found, /^(answered|cancelled)$/);
+    const next = await user.run(["run", "-c", "x"]);
+    assert.deepEqual([next.code, next.stdout], [0, "Here I am\n"], next.stderr);
+  };
+}

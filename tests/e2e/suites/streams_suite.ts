@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import type { MockOptions, MockReply } from "../../helpers/wires/openai_mock.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import type { Launcher } from "../_launcher.ts";
+import { client, urlOf } from "../helpers/server.ts";
+import { launched, together } from "../helpers/together.ts";
+import { type Ran, User } from "../helpers/user.ts";
+
+const SHOWN = replyJson("const a = 1", { thinking: "Half of it is counted, I think. ".repeat(4) });
+/** Nothing of an answer is shown before it was accepted. */
+const HIDDEN = final("Seven and ".repeat(30));
+const MANY = "word ".repeat(2_500_000);
+/** A server with one conversation takes about 150 MB; twice the largest reply comes on top. */
+const MOST_MIB = 450;
+
+const LARGE: Readonly<Record<string, MockReply>> = {
+  "12 MB": { text: replyJson("1", { thinking: MANY }), chunk: 20_000 },
+  "text without an end": { text: "word ".repeat(50_000), chunk: 5_000, fault: "endless" },
+  "thinking without an end": { reasoning: "word ".repeat(50_000), chunk: 5_000, fault: "endless" },
+  "a line without an end": { text: SHOWN, fault: "endless_line" },
+  "comments without an end": { text: SHOWN, fault: "endless_comments" },
+  "JSON without an end": { fault: "endless_body" },
+};
+
+/** Of a process: the most memory that it had, in MiB; 0 where the system does not say. */
+async function peakOf(pid: number): Promise<number> {
+  const text = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) / 1024;
+}
+
+function answered({ code, stdout, stderr }: Ran): void {
+  assert.deepEqual([code, stdout], [0, "At last\n"], stderr);
+}
+
+/** Streams of a service that break, or do not end. */
+export function streamsSuite(launcher: Launcher): void {
+  const withUser = (work: (user: User) => Promise<void>, model: MockOptions) => async (): Promise<void> => {
+    await using user = await User.make(launcher, model);
+    await work(user);
+  };
+
+  launched(launcher, "vis run survives replies that break off", async (t) => {
+    const broken = (fault: MockReply["fault"] & string, says: RegExp) =>
+      withUser(async (user) => {
+        const ran = await user.run(["run", "x"]);
+        answered(ran);
+        assert.match(ran.stderr, says);
+        assert.match(user.mock.requests[1]?.context ?? "", /<notes>[\s\S]*no usable reply[\s\S]*Half of it is counted/);
+        const { queries } = await user.queries();
+        const [first] = await user.look((store) => store.iterations(queries[0]?.queryId ?? ""));
+        assert.deepEqual([first?.status, SHOWN.startsWith(first?.response || "-")], ["error", true]);
+      }, { reply: [{ text: SHOWN, fault }, final("At last")] });
+    await together(t, {
+      "a reset": broken("cut", /^\[1\] no usable reply: .*the connection ended in the middle/m),
+      "an early end": broken("ends_early", /^\[1\] no usable reply: .*the connection ended in the middle/m),
+      "bad JSON": broken("garbage_chunk", /^\[1\] no usable reply: .*it is not what the chat completions API sends/m),
+      "an error event": broken("error_chunk", /^\[1\] no usable reply: .*Overloaded/m),
+      "a reset of which nothing was shown": withUser(async (user) => {
+        const ran = await user.run(["run", "x"]);
+        answered(ran);
+        assert.match(ran.stderr, /^\[1\] retrying in 1 s \(try 2\): Cannot read the whole reply/m);
+        assert.match(ran.stderr, /^1 iteration /m);
+        assert.equal(user.mock.requests[0]?.context, user.mock.requests[1]?.context);
+      }, { reply: [{ text: HIDDEN, fault: "cut" }, final("At last")] }),
+      "a connection that stays open after the end": withUser(async (user) => {
+        const begun = performance.now();
+        answered(await user.run(["run", "x"]));
+        // As long as the services' silence is borne, it would take a minute and more.
+        assert.ok(performance.now() - begun < 45_000);
+      }, { reply: [{ text: final("At last"), fault: "stays_open" }] }),
+      "a reply that the length limit cut": withUser(async (user) => {
+        const ran = await user.run(["run", "x"]);
+        answered(ran);
+        assert.match(ran.stderr, /^\[1\] no usable reply: The length limit of the model mock-1 cut the reply\. /m);
+      }, { reply: [{ text: '{"thinking":"all', finish: "length" }, final("At last")] }),
+    });
+  });
+
+  launched(launcher, "vis serve ends replies that are too large, names them and goes on", async (t) => {
+    const large = Object.entries(LARGE);
+    let at = 0;
+    await using user = await User.make(launcher, {
+      handler: ({ context }) => context.includes("no usable reply") ? final("At last") : large[at]?.[1] ?? "",
+    });
+    const token = "an-operators-own-token";
+    const running = user.start(["serve", "--port", "0"], { env: { VIS_TOKEN: token } });
+    const ask = client(await urlOf(running), token);
+    for (const [name] of large) {
+      await t.step(name, async () => {
+        const { conversationId } = await (await ask("/api/v1/conversations", {})).json();
+        const { answer, queryId } = await (await ask(`/api/v1/conversations/${conversationId}/messages`, {
+          request: "x",
+        })).json();
+        assert.equal(answer, "At last");
+        const path = `/api/v1/conversations/${conversationId}/queries/${queryId}/iterations`;
+        const { items: [first] } = await (await ask(path)).json();
+        assert.match(first.error, /^Cannot use the reply of http.*(more than|larger than) .*, so it was ended there/);
+      });
+      at++;
+    }
+    const peak = await peakOf(running.pid);
+    running.kill("SIGTERM");
+    assert.equal((await running.ended).code, 0);
+    assert.ok(peak < MOST_MIB, `${peak} MiB`);
+  });
+
+  launched(launcher, "vis serve cancels a query whose client leaves the wait for its result", async () => {
+    await using user = await User.make(launcher, { reply: { fault: "no_token" } });
+    const token = "an-operators-own-token";
+    const running = user.start(["serve", "--port", "0"], { env: { VIS_TOKEN: token } });
+    const url = await urlOf(running);
+    const gone = new AbortController();
+    const asked = fetch(new URL("v1/chat/completions", url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "vis", messages: [{ role: "user", content: "x".repeat(5_000) }] }),
+      signal: gone.signal,
+    });
+    await running.until("model call", () => user.mock.requests.length === 1);
+    gone.abort();
+    await assert.rejects(asked, { name: "AbortError" });
+    await user.mock.waitForLeft(1);
+    running.kill("SIGTERM");
+    assert.equal((await running.ended).code, 0);
+    assert.deepEqual((await user.queries()).queries.map(({ reason }) => reason), ["cancelled"]);
+  });
+}
