@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { withModules } from "../../scripts/gen_extensions.ts";
+import { withModules } from "../../scripts/generate/extensions.ts";
 import { loadShipped } from "../../src/extension/loading/loader.ts";
 import { REALM_SCRIPTS, realmScripts, withScripts } from "../../src/extension/realm_scripts.ts";
 import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";

@@ -74,7 +74,8 @@ export class Program implements AsyncDisposable {
     const path = `${dirname(Deno.execPath())}:/usr/bin:/bin`;
     const program = new Program(root, { PATH: path, HOME: root, DENO_DIR: await denoDir(), NO_COLOR: "1" });
     for (const folder of ["bin", "scripts"]) {
-      for await (const { name } of Deno.readDir(join(ROOT, folder))) {
+      for await (const { name, isFile } of Deno.readDir(join(ROOT, folder))) {
+        if (!isFile) continue;
         await program.write(`${folder}/${name}`, await Deno.readTextFile(join(ROOT, folder, name)));
       }
     }

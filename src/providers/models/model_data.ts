@@ -20,7 +20,7 @@ export interface ModelData {
   find(name: string): ModelFacts | null;
 }
 
-/** [context, longest reply, input, output, cached, written, flags]; scripts/gen_model_data.ts says more. */
+/** [context, longest reply, input, output, cached, written, flags]; scripts/generate/model_data.ts says more. */
 type Row = readonly (number | string | null)[];
 
 interface DataFile {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { described, shipped } from "../../../extensions/index.ts";
-import { describe, describeLive, extensionsModule, shippedNames } from "../../../scripts/gen_extensions.ts";
+import { describe, describeLive, extensionsModule, shippedNames } from "../../../scripts/generate/extensions.ts";
 import { LazyRegistry } from "../../../src/extension/registry/lazy_registry.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { type Extension, value } from "../../../src/extension/spec.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
-import { migrationFiles, migrationsModule } from "../../../scripts/gen_migrations.ts";
+import { migrationFiles, migrationsModule } from "../../../scripts/generate/migrations.ts";
 import { migrate, type MigrationFile } from "../../../src/persistence/sqlite/migrate.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 
@@ -23,13 +23,13 @@ function tables(db: DatabaseSync): string[] {
   return db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map(({ name }) => String(name));
 }
 
-Deno.test("migrations/mod.ts is what scripts/gen_migrations.ts writes", async () => {
+Deno.test("migrations/mod.ts is what scripts/generate/migrations.ts writes", async () => {
   const folder = new URL("../../../migrations/", import.meta.url);
   const expected = migrationsModule(await migrationFiles());
   assert.equal(
     await Deno.readTextFile(new URL("mod.ts", folder)),
     expected,
-    "run bin/deno run -A scripts/gen_migrations.ts",
+    "run bin/deno run -A scripts/generate/migrations.ts",
   );
 });
 

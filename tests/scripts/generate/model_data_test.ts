@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { modelDataText, type SourceModel } from "../../scripts/gen_model_data.ts";
+import { modelDataText, type SourceModel } from "../../../scripts/generate/model_data.ts";
 
 const MODEL: SourceModel = {
   id: "m",

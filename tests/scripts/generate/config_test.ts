@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { configFiles } from "../../scripts/gen_config.ts";
+import { configFiles } from "../../../scripts/generate/config.ts";
 
 Deno.test("configFiles() are current: deno task gen", async () => {
   for (const [name, text] of Object.entries(await configFiles())) {
-    const there = await readFile(new URL(`../../docs/generated/${name}`, import.meta.url), "utf8");
+    const there = await readFile(new URL(`../../../docs/generated/${name}`, import.meta.url), "utf8");
     assert.equal(there, text, `docs/generated/${name} is stale: run deno task gen`);
   }
 });

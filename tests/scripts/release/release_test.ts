@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseTarGzip } from "nanotar";
 import { unzipSync } from "fflate";
-import { packRelease } from "../../scripts/pack_release.ts";
-import { withFolder } from "../helpers/with_folder.ts";
+import { packRelease } from "../../../scripts/release/pack.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 const HERE = "x86_64-unknown-linux-gnu";
 const WINDOWS = "x86_64-pc-windows-msvc";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { cliFiles } from "../../scripts/gen_cli.ts";
+import { cliFiles } from "../../../scripts/generate/cli.ts";
 
 Deno.test("cliFiles() are current: deno task gen", async () => {
   for (const [name, text] of Object.entries(cliFiles())) {
-    const there = await readFile(new URL(`../../docs/generated/${name}`, import.meta.url), "utf8");
+    const there = await readFile(new URL(`../../../docs/generated/${name}`, import.meta.url), "utf8");
     assert.equal(there, text, `docs/generated/${name} is stale: run deno task gen`);
   }
 });

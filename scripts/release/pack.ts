@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { zipSync } from "fflate";
 import { createTarGzip } from "nanotar";
-import { ROOT } from "./_project.ts";
+import { ROOT } from "../_project.ts";
 
 export interface Program {
   /** As `deno compile --target`. */
@@ -82,7 +82,7 @@ function zipped(entries: readonly Entry[], mtime: number): Promise<Uint8Array> {
 async function installer({ version, baseUrl }: PackOptions): Promise<string> {
   if (baseUrl !== "" && !URL.canParse(baseUrl)) throw new Error(`Cannot use address: ${baseUrl}`);
   if (/'/.test(baseUrl)) throw new Error(`Cannot use address with a quote: ${baseUrl}`);
-  const template = await Deno.readTextFile(join(ROOT, "scripts/install.sh"));
+  const template = await Deno.readTextFile(join(ROOT, "scripts/release/install.sh"));
   return template.replace("@VERSION@", version).replace("@BASE_URL@", baseUrl.replace(/\/+$/, ""));
 }
 

@@ -1,8 +1,8 @@
-/** `deno run -A scripts/gen_model_data.ts <folder>`: writes `src/providers/models/model_data/*.json` from the unpacked npm
+/** `deno run -A scripts/generate/model_data.ts <folder>`: writes `src/providers/models/model_data/*.json` from the unpacked npm
  * package @earendil-works/pi-ai (MIT, see LICENSE-third-party), whose `exports` do not offer its data:
  *
  *     npm pack @earendil-works/pi-ai@0.87.1 && tar xzf earendil-works-pi-ai-0.87.1.tgz
- *     deno run -A scripts/gen_model_data.ts package
+ *     deno run -A scripts/generate/model_data.ts package
  *
  * A row is [context, longest reply, input, output, cached, written, flags]: tokens, tokens, US dollars per million tokens
  * (null where unknown; input that comes from a cache, input that is written to one), and the letters r (reasons), i
@@ -73,7 +73,7 @@ if (import.meta.main) {
     );
     const models = Object.values(groups).flatMap((group) => Object.values(group));
     const source = `@earendil-works/pi-ai ${version} (MIT), ${String(generatedAt).slice(0, 10)}`;
-    const target = new URL(`../src/providers/models/data/${ours}.json`, import.meta.url);
+    const target = new URL(`../../src/providers/models/data/${ours}.json`, import.meta.url);
     await writeFile(target, modelDataText(models, { source, priced }));
   }
 }

@@ -6,12 +6,12 @@
 import { createHash } from "node:crypto";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import project from "../deno.json" with { type: "json" };
-import { ROOT } from "./_project.ts";
-import { run } from "./_run.ts";
-import { compile, embedEmpty } from "./compile.ts";
-import { TARGETS } from "./_targets.ts";
-import { packRelease, type Program } from "./pack_release.ts";
+import project from "../../deno.json" with { type: "json" };
+import { ROOT } from "../_project.ts";
+import { run } from "../_run.ts";
+import { compile, embedEmpty } from "../compile.ts";
+import { TARGETS } from "../_targets.ts";
+import { packRelease, type Program } from "./pack.ts";
 
 /** What the program may add to the runtime: below 100 MB with one of 92.2 MB. */
 const BUDGET_MB = 7.5;
