@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { STATE_ROWS } from "./state_rows.ts";
 
-const page = Deno.readTextFileSync(new URL("../../docs/architecture.md", import.meta.url)).split("\n");
+const page = Deno.readTextFileSync(new URL("../../../docs/architecture.md", import.meta.url)).split("\n");
 
 for (const { state, event, next, drive } of STATE_ROWS) {
   Deno.test(`QueryLoop ${state}: ${event} → ${next}`, drive);

@@ -1,8 +1,8 @@
-import type { StateRow } from "./_play.ts";
-import { BETWEEN } from "./state_rows_between.ts";
+import type { StateRow } from "../_play.ts";
+import { BETWEEN } from "../state_rows_between.ts";
 import { CALLS } from "./state_rows_calls.ts";
-import { ENDS } from "./state_rows_ends.ts";
-import { ITERATING } from "./state_rows_iterating.ts";
+import { ENDS } from "../state_rows_ends.ts";
+import { ITERATING } from "../state_rows_iterating.ts";
 
 /** Every transition of a query, in the order of the page. */
 export const STATE_ROWS: readonly StateRow[] = [...ITERATING, ...CALLS, ...BETWEEN, ...ENDS];

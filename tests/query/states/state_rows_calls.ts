@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { ProviderError } from "../../src/domain/errors.ts";
-import { HurriedClock } from "../helpers/hurried_clock.ts";
-import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
-import { ANSWERS, EMPTY, ended, play, type Played, PROSE, type StateRow, WORKS } from "./_play.ts";
+import { ProviderError } from "../../../src/domain/errors.ts";
+import { HurriedClock } from "../../helpers/hurried_clock.ts";
+import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
+import { ANSWERS, EMPTY, ended, play, type Played, PROSE, type StateRow, WORKS } from "../_play.ts";
 
 const OUT = new ProviderError("The server is out of order", { code: "server", retryable: true, status: 503 });
 const CUT_OFF = new ProviderError("The connection ended in the middle", { code: "network", retryable: true });
