@@ -11,9 +11,19 @@ export interface Import {
 /** The table of shipped extensions, which main.ts hands to the program. */
 const SHIPPED_INDEX = "extensions/index.ts";
 
-/** "src/query/run_query.ts" is "query", "src/app.ts" is "app". */
-function folderOf(path: string): string {
-  return (path.split("/")[1] ?? "").replace(/\.ts$/, "");
+/** The subfolder of `folder` that a file is in: "query" of "src/query/run_query.ts" in "src", "app" of "src/app.ts",
+ * "." of a file that lies in the folder directly. */
+export function subfolderOf(path: string, folder: string): string {
+  const [name = "", ...rest] = path.slice(folder.length + 1).split("/");
+  if (rest.length > 0) return name;
+  return folder === "src" ? name.replace(/\.ts$/, "") : ".";
+}
+
+/** The deepest folder that both files are in, "" for none. */
+function sharedFolder(a: string, b: string): string {
+  const [left, right] = [a.split("/").slice(0, -1), b.split("/").slice(0, -1)];
+  const end = left.findIndex((name, at) => name !== right[at]);
+  return left.slice(0, end < 0 ? left.length : end).join("/");
 }
 
 function directoryOf(path: string): string {
@@ -37,9 +47,13 @@ function brokenOwner({ from, to }: Import): string | undefined {
   return undefined;
 }
 
+function isOneOf(doors: readonly string[], path: string): boolean {
+  return doors.some((door) => door.endsWith("/") ? path.startsWith(door) : path === door);
+}
+
 function brokenDoor({ from, to }: Import): string | undefined {
   for (const [folder, doors] of Object.entries(DOORS)) {
-    if (to.startsWith(folder) && !from.startsWith(folder) && !doors.includes(to)) {
+    if (to.startsWith(folder) && !from.startsWith(folder) && !isOneOf(doors, to)) {
       return `outside ${folder} only ${doors.join(" and ")} may be imported`;
     }
   }
@@ -49,11 +63,14 @@ function brokenDoor({ from, to }: Import): string | undefined {
 }
 
 function brokenRank({ from, to }: Import): string | undefined {
-  const [a, b] = [folderOf(from), folderOf(to)];
-  if (a === b) return undefined;
-  const [rankA, rankB] = [RANK[a], RANK[b]];
-  if (rankA === undefined || rankB === undefined) return `no rank for "${rankA === undefined ? a : b}"`;
-  return rankB >= rankA ? `${a} (rank ${rankA}) may not import ${b} (rank ${rankB})` : undefined;
+  if (!/\.tsx?$/.test(to)) return undefined; // data of whoever reads it
+  const folder = sharedFolder(from, to);
+  const [a, b] = [subfolderOf(from, folder), subfolderOf(to, folder)];
+  if (!/^(src|extensions\/[^/]+)(\/|$)/.test(folder) || a === b) return undefined;
+  const ranks = RANK[folder] ?? {};
+  const [rankA, rankB] = [ranks[a], ranks[b]];
+  if (rankA === undefined || rankB === undefined) return `no rank for "${rankA === undefined ? a : b}" in ${folder}/`;
+  return rankB >= rankA ? `${a} (rank ${rankA}) may not import ${b} (rank ${rankB}) of ${folder}/` : undefined;
 }
 
 function brokenExtensionWall({ from, to }: Import): string | undefined {
@@ -71,13 +88,9 @@ function brokenExtensionWall({ from, to }: Import): string | undefined {
     : `${own} may only import itself and src/extension/spec.ts`;
 }
 
-function brokenWall(one: Import): string | undefined {
-  const { from, to, type } = one;
-  const outer = brokenExtensionWall(one);
-  if (outer || from.startsWith("extensions/")) return outer;
+function brokenWall({ from, to, type }: Import): string | undefined {
   const wall = WALLS.find(({ of }) => from.startsWith(of));
-  if (!wall) return brokenRank(one);
-  if (wall.may.some((prefix) => to.startsWith(prefix))) return undefined;
+  if (!wall || wall.may.some((prefix) => to.startsWith(prefix))) return undefined;
   const inTypes = wall.types?.some((prefix) => to.startsWith(prefix)) ?? false;
   if (inTypes) return type ? undefined : `${wall.of} may import ${to} with "import type" only`;
   return `${wall.of} may only import ${wall.may.join(", ") || "nothing"}`;
@@ -91,5 +104,5 @@ export function brokenRule(one: Import): string | undefined {
   if (owner) return owner;
   if (packageOf(to) !== undefined) return from === "src/sandbox/protocol.ts" ? `${from} imports nothing` : undefined;
   if (!/^(src|extensions)\//.test(to)) return /^(tests|scripts|bench)\//.test(to) ? `${from} imports ${to}` : undefined;
-  return brokenDoor(one) ?? brokenWall(one);
+  return brokenDoor(one) ?? brokenExtensionWall(one) ?? brokenWall(one) ?? brokenRank(one);
 }

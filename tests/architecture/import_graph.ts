@@ -15,16 +15,21 @@ interface GraphModule {
   }[];
 }
 
-/** Every source file of `folder` (relative to `root`, with a slash at its end); empty where it does not exist. */
-export async function sourcesOf(root: string, folder: string): Promise<string[]> {
+/** Every file of `folder` (relative to `root`, with a slash at its end) and below; empty where it does not exist. */
+export async function filesOf(root: string, folder: string): Promise<string[]> {
   const found: string[] = [];
   const entries = await Array.fromAsync(Deno.readDir(join(root, folder))).catch(() => []);
   for (const { name, isDirectory } of entries) {
     const path = `${folder}${name}`;
-    if (isDirectory) found.push(...await sourcesOf(root, `${path}/`));
-    else if (/\.tsx?$/.test(name)) found.push(path);
+    if (isDirectory) found.push(...await filesOf(root, `${path}/`));
+    else found.push(path);
   }
   return found.sort();
+}
+
+/** Every source file of `folder`, as `filesOf`. */
+export async function sourcesOf(root: string, folder: string): Promise<string[]> {
+  return (await filesOf(root, folder)).filter((path) => /\.tsx?$/.test(path));
 }
 
 async function readGraph(root: string, entry: string): Promise<GraphModule[]> {

@@ -1,23 +1,110 @@
 /** Who may import whom: the tables of docs/architecture.md as data. */
 
-/** A folder of src/ may import itself and any folder of a strictly lower rank. */
-export const RANK: Readonly<Record<string, number>> = {
-  domain: 0,
-  logging: 1,
-  config: 2,
-  persistence: 2,
-  providers: 2,
-  sandbox: 2,
-  extension: 2,
-  environment: 3,
-  processes: 3,
-  nudges: 4,
-  prompt: 4,
-  iteration: 5,
-  query: 6,
-  conversation: 7,
-  channels: 8,
-  app: 9,
+/**
+ * For each folder the ranks of its subfolders, and of the files that lie directly in it ("."). Files of a subfolder may
+ * import that subfolder and siblings of a strictly lower rank, so a folder and its subfolder never import each other.
+ */
+export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  "src": {
+    domain: 0,
+    logging: 1,
+    config: 2,
+    persistence: 2,
+    providers: 2,
+    sandbox: 2,
+    extension: 2,
+    environment: 3,
+    processes: 3,
+    nudges: 4,
+    prompt: 4,
+    iteration: 5,
+    query: 6,
+    conversation: 7,
+    channels: 8,
+    app: 9,
+  },
+  "extensions/fs": { tree: 0, checkpoints: 1, patch: 1, walk: 1, workspace: 2, search: 3, read: 4, change: 5, ".": 6 },
+  "extensions/git": { output: 0, program: 1, commands: 2, ".": 3 },
+  "src/app": {
+    settings: 0,
+    extensions: 1,
+    otel: 1,
+    providers: 1,
+    session: 2,
+    replay: 3,
+    services: 3,
+    terminal: 3,
+    doctor: 4,
+  },
+  "src/channels": { ".": 0, schemas: 0, acp: 1, cli: 1, http: 1, mcp: 1, telegram: 1, tui: 1 },
+  "src/channels/cli": {
+    input: 0,
+    manual: 0,
+    output: 0,
+    schemas: 0,
+    ask: 1,
+    conversations: 2,
+    commands: 3,
+    completion: 3,
+    program: 4,
+    ".": 5,
+  },
+  "src/channels/http": {
+    page: 0,
+    response: 0,
+    auth: 1,
+    routing: 2,
+    request: 3,
+    stream: 3,
+    api: 4,
+    metrics: 4,
+    openai: 4,
+    docs: 5,
+    ".": 6,
+  },
+  "src/channels/telegram": { api: 0, inbound: 1, text: 1, outbound: 2, chat: 3, ".": 4 },
+  "src/channels/tui": { prefs: 0, text: 0, entries: 1, input: 1, widgets: 1, panels: 2, ".": 3 },
+  "src/conversation": { archive: 0, export: 0, ".": 1 },
+  "src/domain": { ".": 0, grants: 0, reports: 0, kit: 1, text: 2, images: 3, query: 3, records: 4 },
+  "src/environment": { history: 0, input: 0, sandbox: 0, variables: 1, ".": 2 },
+  "src/extension": { ".": 0, registry: 1, loading: 2 },
+  "src/persistence": {
+    schema: 0,
+    store: 0,
+    sqlite: 1,
+    content: 2,
+    branches: 3,
+    logs: 3,
+    maintenance: 3,
+    runs: 4,
+    archive: 5,
+    conversations: 5,
+    variables: 5,
+    queries: 6,
+    states: 6,
+    ".": 7,
+  },
+  "src/prompt": { context: 0, reply: 0, schema: 0, ".": 1 },
+  "src/providers": { ".": 0, copilot: 1, demo: 1, models: 1, router: 1, wire: 1 },
+  "src/providers/demo": { policies: 0, ".": 1 },
+  "src/sandbox": { ".": 0, codec: 0, confine: 0, child: 1, exec: 1, launch: 2, modules: 2, host: 3 },
+  "src/sandbox/child": {
+    intrinsics: 0,
+    setup: 0,
+    syntax: 0,
+    rewrite: 1,
+    view: 1,
+    errors: 2,
+    prepare: 3,
+    variables: 3,
+    link: 4,
+    run: 5,
+    platform: 6,
+    realm: 6,
+    relay: 6,
+    ".": 7,
+    worker: 7,
+  },
 };
 
 export interface Wall {
@@ -31,7 +118,7 @@ export interface Wall {
 
 const CHANNELS = ["cli", "http", "tui", "telegram", "mcp", "acp"];
 
-/** Walls that a rank cannot say. The first that fits a file holds for it, in place of the ranks. */
+/** Walls that a rank cannot say, besides the ranks. The first that fits a file holds for it. */
 export const WALLS: readonly Wall[] = [
   {
     of: "src/sandbox/child/",
@@ -60,10 +147,10 @@ export const WALLS: readonly Wall[] = [
   })),
 ];
 
-/** Folders with a door: from outside only these files may be imported. */
+/** Folders with a door: from outside only these files may be imported, and the files of these folders. */
 export const DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/persistence/": [
-    "src/persistence/store/store.ts",
+    "src/persistence/store/",
     "src/persistence/open_store.ts",
     "src/persistence/maintenance/sqlite_maintenance.ts",
   ],

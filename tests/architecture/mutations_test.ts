@@ -41,11 +41,13 @@ Deno.test("each forbidden import is seen, types, lazy ones and aliases too", asy
     "src/query/sql.ts": 'import { DatabaseSync } from "node:sqlite";\nexport const x = DatabaseSync;\n',
     "src/channels/http/two.ts": 'import { cli } from "../cli/cli.ts";\nexport const x = cli;\n',
     "src/sandbox/child/main.ts": 'import { A } from "../../domain/a.ts";\nexport type X = A;\n',
+    "src/sandbox/codec/up.ts": 'import { x } from "../sandbox.ts";\nexport const y = x;\n',
     "src/environment/ext.ts": 'import x from "../../extensions/fs/mod.ts";\nexport const y = x;\n',
     "extensions/git/mod.ts":
       'import type { Store } from "../../src/persistence/store/store.ts";\nexport type X = Store;\n',
   };
-  await using tree = await makeTree({ ...CLEAN, ...broken });
+  const below = { "src/sandbox/sandbox.ts": "export const x = 1;\n" };
+  await using tree = await makeTree({ ...CLEAN, ...below, ...broken });
   const seen = (await importProblems(tree.root)).map((problem) => problem.split(" -> ")[0]);
   assert.deepEqual(seen.sort(), Object.keys(broken).sort());
 });
@@ -73,6 +75,13 @@ Deno.test("a file too long or too deep is seen", async () => {
     "src/a/b/c/d/deep.ts",
     "src/query/long.ts",
   ]);
+});
+
+Deno.test("a folder of more than 25 files is seen, whatever they are", async () => {
+  const filled = (folder: string, count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`${folder}/${at}.css`, ""]));
+  await using tree = await makeTree({ ...CLEAN, ...filled("src/page", 26), ...filled("src/style", 25) });
+  assert.deepEqual(await shapeProblems(tree.root), ["src/page/ has 26 files: the limit is 25"]);
 });
 
 Deno.test("deno lint with the settings of this repository reports the house rules", async () => {
