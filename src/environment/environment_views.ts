@@ -6,9 +6,26 @@ import type { EnvironmentParts } from "./environment_parts.ts";
 import { ExtensionStore } from "./extension_store.ts";
 import { initialNames } from "./initial_names.ts";
 import type { QueryScope } from "./query_scope.ts";
-import { routerFacts } from "./router_facts.ts";
 import { StoredHistory } from "./history/stored_history.ts";
 import type { VariableIndex } from "./variables/variable_index.ts";
+import type { RouterFacts } from "../extension/environment_keys.ts";
+import type { Router } from "../providers/router/router.ts";
+
+/** What extensions may know of the router; `root` where the query has one of its own. */
+function routerFacts(
+  router: Pick<Router, "routes" | "current">,
+  root?: RouterFacts["root"],
+): RouterFacts {
+  const models = Map.groupBy(router.routes, ({ provider }) => provider.name);
+  const providers = [...models].map(([name, routes]) =>
+    Object.freeze({ name, models: Object.freeze([...new Set(routes.map(({ model }) => model))]) })
+  );
+  const { provider, model } = router.current();
+  return Object.freeze({
+    providers: Object.freeze(providers),
+    root: Object.freeze({ ...root ?? { provider: provider.name, model } }),
+  });
+}
 
 type Mutable = { -readonly [Key in keyof EnvironmentView]: EnvironmentView[Key] };
 

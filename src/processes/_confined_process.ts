@@ -4,7 +4,28 @@ import type { ChildProgram } from "../sandbox/launch/program.ts";
 import { CappedOutput } from "./_capped_output.ts";
 import { PROC } from "./proc_files.ts";
 import type { Reaper } from "./_reaper.ts";
-import { SIGNALS } from "./_signals.ts";
+
+/** Numbers of the signals that end a program, as shells add them to 128. */
+const SIGNALS: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGILL: 4,
+  SIGTRAP: 5,
+  SIGABRT: 6,
+  SIGBUS: 7,
+  SIGFPE: 8,
+  SIGKILL: 9,
+  SIGUSR1: 10,
+  SIGSEGV: 11,
+  SIGUSR2: 12,
+  SIGPIPE: 13,
+  SIGALRM: 14,
+  SIGTERM: 15,
+  SIGXCPU: 24,
+  SIGXFSZ: 25,
+  SIGSYS: 31,
+};
 
 const READ_BYTES = 64 << 10;
 /** Nothing of ours; the folder that cannot be made keeps the runtime from a cache. */

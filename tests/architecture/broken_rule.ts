@@ -78,7 +78,7 @@ function brokenExtensionWall({ from, to }: Import): string | undefined {
     return to.startsWith("extensions/") ? "src/ never imports extensions/: the loader does, by URL" : undefined;
   }
   if (from === SHIPPED_INDEX) {
-    return /^extensions\/[^/]+\/(?:mod|live|settings)\.ts$/.test(to)
+    return /^extensions\/[^/]+\/(?:mod|live|(?:\w+\/)?settings)\.ts$/.test(to)
       ? undefined
       : `${from} may only import mod.ts, live.ts and settings.ts of extensions/<name>/`;
   }

@@ -1,7 +1,18 @@
 import { globalIgnoreLines } from "./global_ignore.ts";
 import { IgnoreList } from "./ignore_list.ts";
-import { readSmall } from "../tree/read_small.ts";
 import type { FolderEntry, Tree } from "../tree/tree.ts";
+
+/** The text of a small regular file; null where there is none, or a larger one. */
+function readSmall(tree: Tree, path: string, { most }: { readonly most: number }): string | null {
+  try {
+    using file = tree.open(path);
+    if (file.facts.size > most) return null;
+    const bytes = new Uint8Array(file.facts.size);
+    return new TextDecoder().decode(bytes.subarray(0, file.read(bytes)));
+  } catch {
+    return null;
+  }
+}
 
 const MAX_BYTES = 256 * 1024;
 const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];

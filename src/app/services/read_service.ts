@@ -1,9 +1,32 @@
 import type { OpenRequest, ServiceRequest } from "../../channels/channel.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
-import { lockedBy } from "../settings/locked_by.ts";
-import { lockedNote } from "../settings/locked_note.ts";
 import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
 import { tryWalls } from "../session/try_walls.ts";
+import { UsageError } from "../../domain/errors.ts";
+import type { Config } from "../../config/schema.ts";
+
+/** What the locked profile comes to here, for its operator. */
+function lockedNote(
+  { writable }: NonNullable<OpenRequest["locked"]>,
+  { extensions }: Pick<Config, "extensions">,
+): string {
+  const named = (extensions.allow ?? []).join(", ") || "none (extensions.allow lists none)";
+  return `locked: every wall holds, no commands, ${
+    writable ? "writable" : "read-only"
+  } workspace, extensions: ${named}`;
+}
+
+/** What `--profile` and `--writable`, or VIS_PROFILE, ask for. Throws `UsageError` for a profile that is none. */
+function lockedBy(
+  { profile, writable = false }: Pick<ServiceRequest, "profile" | "writable">,
+  env: EnvironmentVariables,
+): OpenRequest["locked"] {
+  const name = profile ?? (env["VIS_PROFILE"] || "open");
+  if (name === "locked") return { writable };
+  if (name !== "open") throw new UsageError(`Cannot use profile ${name}: there are open and locked`);
+  if (writable) throw new UsageError("Cannot use --writable: it belongs to --profile locked");
+  return undefined;
+}
 
 /** What a channel that serves others begins with. */
 export interface Service<R extends OpenRequest> {

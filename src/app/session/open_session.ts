@@ -15,13 +15,28 @@ import { tryWorkFolder } from "../../sandbox/launch/try_work_folder.ts";
 import { buildRouter } from "../providers/build_router.ts";
 import { openLoggedStore } from "./open_logged_store.ts";
 import { checkLeftOut } from "../extensions/check_left_out.ts";
-import { commandWall } from "./command_wall.ts";
 import { extensionSource } from "../extensions/extension_source.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
 import type { Telemetry } from "../otel/telemetry.ts";
 import { PROCESS_LIMITS } from "./process_limits.ts";
 import { isAlive, ownSession } from "./process_owner.ts";
 import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
+import type { EnvironmentParts } from "../../environment/environment_parts.ts";
+import { programSettings } from "../settings/program_settings.ts";
+
+/** `env.spawn`; nothing of it is loaded before the first command. */
+function commandWall(
+  settings: Pick<Settings, "config" | "home">,
+  { env, parts }: { readonly env: EnvironmentVariables; readonly parts: Pick<ShippedParts, "described"> },
+): NonNullable<EnvironmentParts["spawn"]> {
+  const load = async () => {
+    const { ProcessWall } = await import("../../processes/process_wall.ts");
+    const folders = { home: env["HOME"] || null, visHome: settings.home };
+    return new ProcessWall({ private: folders, ...programSettings(settings, parts), env });
+  };
+  let wall: ReturnType<typeof load> | null = null;
+  return async (workspace, argv, options) => await (await (wall ??= load())).spawn(workspace, argv, options);
+}
 
 const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
 

@@ -4,13 +4,20 @@ import type { BotParts } from "./chat/bot_parts.ts";
 import { ChatWorker } from "./chat/worker.ts";
 import { COMMAND_LIST } from "./chat/command_list.ts";
 import type { PendingMessage } from "./inbound/entry.ts";
-import { chatKey, type Incoming } from "./inbound/incoming.ts";
+import { chatKey, type ChatPlace, type Incoming } from "./inbound/incoming.ts";
 import { pollUpdates } from "./api/poll_updates.ts";
 import { type ReadUpdate, readUpdate, type Sender } from "./inbound/read_update.ts";
-import { refusalText } from "./inbound/refusal_text.ts";
 import { TelegramError } from "./api/telegram_error.ts";
 import { setWebhook, type Webhook } from "./api/set_webhook.ts";
 import type { Me, Update } from "./api/wire.ts";
+
+/** What somebody hears who is not on the list: what whoever runs the bot has to type. */
+function refusalText(userId: number, place: ChatPlace): string {
+  const own = `This bot answers only those it knows. Your id is ${userId}; whoever runs it lets you in with:\n` +
+    `vis telegram allow ${userId}`;
+  if (!place.group) return own;
+  return `${own}\nor everybody in this group, whose id is ${place.id}, with:\nvis telegram allow ${place.id}`;
+}
 
 /** The end of the messages that a stop still writes. */
 const LAST_WORDS_MS = 5_000;

@@ -12,12 +12,11 @@ import { insertRow } from "../sqlite/insert_row.ts";
 import { insertQuerySoul } from "./insert_query_soul.ts";
 import { intact } from "../schema/intact.ts";
 import { fromJson, toJson } from "../sqlite/json.ts";
-import { newestIterations } from "../runs/last_iteration.ts";
+import { lastIteration, newestIterations } from "../runs/last_iteration.ts";
 import { type BranchSegment, type ForkPoint, isShownRun, readLineage } from "../branches/lineage.ts";
 import { type IsAlive, renewLeases, takeLease } from "./leases.ts";
 import { newestRun, runBefore, type RunRow } from "../runs/newest_run.ts";
 import { endLeftOf, sweepLost } from "./sweep.ts";
-import { pendingBlocks } from "./pending_blocks.ts";
 import { countImages } from "./extras.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { makeDigest, nextRun, queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
@@ -26,6 +25,17 @@ import type { DatabaseSchema } from "../schema/schema.ts";
 import { titleFromRequest } from "../conversations/titles.ts";
 import type { NewQuery, PreviousTurn, ProcessOwner } from "../store/store.ts";
 import type { QueryEnd, StoredQuery } from "../../domain/query/stored_query.ts";
+
+/** Texts of the blocks of a query that were running when it was cut: those of its last iteration, whose end was never
+ * stored. */
+async function pendingBlocks(db: Database, queryId: string): Promise<readonly string[]> {
+  const last = await lastIteration(db, queryId);
+  if (last?.status !== "interrupted") return [];
+  const content = new Content(db);
+  await content.load([last.metadata]);
+  return fromJson<{ readonly pendingBlocks: readonly string[] }>(content.text(last.metadata ?? "{}")).pendingBlocks ??
+    [];
+}
 
 const HANDED_OVER_THINKINGS = 2;
 

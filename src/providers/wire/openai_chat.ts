@@ -2,11 +2,15 @@ import type { Image } from "../../domain/images/image.ts";
 import type { ModelMessage, ModelRequest } from "../provider.ts";
 import { type ChatDialect, chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";
-import { mergedText } from "./_merged_messages.ts";
 import { namesIn } from "./_model_names.ts";
 import { asRecord } from "./_record.ts";
 import type { ReplyBuilder } from "./reply.ts";
 import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
+
+/** All texts as one, for templates that want one user message. */
+function mergedText(messages: readonly ModelMessage[]): string {
+  return messages.map(({ text }) => text).join("\n\n");
+}
 
 /** OpenAI's chat completions, as OpenAI and the many others write them
  * (https://platform.openai.com/docs/api-reference/chat). */

@@ -6,10 +6,27 @@ import { ChatQuery, type ChatQueryEnd } from "./query.ts";
 import { chatCommand } from "./command.ts";
 import type { PendingMessage } from "../inbound/entry.ts";
 import { chatKey, type Incoming, type IncomingFile } from "../inbound/incoming.ts";
-import { overQuota } from "./over_quota.ts";
 import { RichText } from "../text/rich_text.ts";
 import { splitRichText } from "../text/split_rich_text.ts";
 import { TelegramError } from "../api/telegram_error.ts";
+import { userLabel } from "./user_label.ts";
+
+/** Why a user may ask for nothing more today (UTC), null where they may. */
+async function overQuota(
+  userId: number,
+  { quota, sessions, clock }: Pick<BotParts, "quota" | "sessions" | "clock">,
+): Promise<string | null> {
+  const { queriesPerDay, costUsdPerDay } = quota;
+  if (queriesPerDay === null && costUsdPerDay === null) return null;
+  const { conversations } = await sessions.main();
+  const used = await conversations.records.labelUse(new Date(clock.now()).setUTCHours(0, 0, 0, 0));
+  const own = used.find(({ label }) => label === userLabel(userId));
+  if (queriesPerDay !== null && (own?.queries ?? 0) >= queriesPerDay) {
+    return `You have asked ${queriesPerDay} times today, which is the limit (server.quota); it ends at 00:00 UTC`;
+  }
+  if (costUsdPerDay === null || (own?.costUsd ?? 0) < costUsdPerDay) return null;
+  return `Today's answers have cost you $${costUsdPerDay}, which is the limit (server.quota); it ends at 00:00 UTC`;
+}
 
 /** Photos of an album come one by one. */
 const ALBUM_MS = 700;

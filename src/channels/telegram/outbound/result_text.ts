@@ -1,9 +1,26 @@
 import type { QueryResult } from "../../../domain/query/query_result.ts";
 import { shownAnswer } from "../../../domain/query/shown_answer.ts";
-import { footer } from "./footer.ts";
 import { renderMarkdown } from "../text/render_markdown.ts";
 import { RichText } from "../text/rich_text.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
+
+/** What a query took, on one line. */
+function footer(
+  { iterations, ms, usage, costUsd }: Pick<QueryResult, "iterations" | "ms" | "usage" | "costUsd">,
+  model: string,
+): string {
+  return [
+    `${iterations} iteration${iterations === 1 ? "" : "s"}`,
+    `${(ms / 1000).toFixed(1)} s`,
+    model,
+    `${tokens(usage.input)} → ${tokens(usage.output)} tokens`,
+    ...(costUsd === null ? [] : [`$${costUsd.toFixed(4)}`]),
+  ].join(" · ");
+}
+
+function tokens(count: number): string {
+  return count < 10_000 ? `${count}` : `${(count / 1000).toFixed(1)}k`;
+}
 
 /** What a query came to, as a chat reads it. */
 export function resultText(

@@ -9,10 +9,23 @@ import { BasePanel } from "../widgets/base_panel.ts";
 import { flat } from "../widgets/flat.ts";
 import { LineInput } from "../widgets/line_input.ts";
 import { List } from "../widgets/list.ts";
-import { modelFacts } from "./_model_facts.ts";
 import { movement } from "../widgets/movement.ts";
 import { paint } from "../widgets/paint.ts";
 import { row } from "../widgets/row.ts";
+
+/** What one chooses a model by, the first things first. */
+function modelFacts({ contextTokens, price, reasoning, images, known }: ModelReport): readonly string[] {
+  return [
+    price === null
+      ? "price unknown"
+      : price.input === 0 && price.output === 0
+      ? "free"
+      : `$${price.input} / $${price.output}`,
+    contextTokens === null ? "" : `${Math.round(contextTokens / 1000)}k`,
+    [...reasoning ? ["reasons"] : [], ...images ? ["images"] : []].join(", "),
+    known ? "" : "unknown model",
+  ];
+}
 
 /** Longer than that no provider is waited for. */
 const DEADLINE_MS = 8_000;

@@ -6,7 +6,6 @@ import { abortClasses } from "../realm/abort_signal.ts";
 import { Blocks } from "./blocks.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { makeConsole } from "../realm/console.ts";
-import { grantedGlobals } from "../platform/granted_globals.ts";
 import { HostCalls } from "../run/host_calls.ts";
 import { InjectedNames } from "../realm/injected_names.ts";
 import type { FromWorker, ToWorker, WorkerSetup } from "../link/messages.ts";
@@ -25,6 +24,17 @@ import { VariableRequests } from "./variable_requests.ts";
 import { RealmVariables } from "../variables/variables.ts";
 import type { WorkerParts } from "./parts.ts";
 import type { WorkerTools } from "./tools.ts";
+import type { ChildAccess } from "../setup/child_access.ts";
+import { realmFetch } from "../platform/fetch.ts";
+import { realmFiles } from "../platform/files.ts";
+
+/** The platform globals that active extensions asked for; none without a grant. */
+function grantedGlobals(work: OutsideWork, access: ChildAccess): Record<string, unknown> {
+  return {
+    ...(access.globals.includes("fetch") ? realmFetch(work) : {}),
+    ...(access.globals.some((name) => name.startsWith("Deno.")) ? { Deno: realmFiles(work, access) } : {}),
+  };
+}
 
 const NOTE_CHARS = 500;
 
