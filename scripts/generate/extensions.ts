@@ -92,7 +92,7 @@ export async function shippedNames(): Promise<readonly ShippedName[]> {
     names.sort().map(async (name) => {
       const manifest: unknown = JSON.parse(await readFile(new URL(`${name}/vis.json`, FOLDER), "utf8"));
       const text = JSON.stringify(manifest);
-      const said = (key: string): string | null => new RegExp(`"${key}":"([\\w.]+)"`).exec(text)?.[1] ?? null;
+      const said = (key: string): string | null => new RegExp(`"${key}":"([\\w./]+)"`).exec(text)?.[1] ?? null;
       const isStatic = text.includes('"static":true');
       return { name, isStatic, live: said("live"), settings: said("settings"), section: said("section") };
     }),
