@@ -97,7 +97,7 @@ export class StoreError extends Error {
 
 /** The sandbox child ended or was killed; `why` is fit for the model. */
 export class SandboxEnded extends Error {
-  override readonly name = "SandboxGone";
+  override readonly name = "SandboxEnded";
   constructor(readonly why: string) {
     super(`Sandbox ended: ${why}`);
   }

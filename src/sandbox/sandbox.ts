@@ -109,7 +109,7 @@ export interface BindOptions {
 }
 export type BindPart = "whole" | "more" | "last";
 
-/** One confined child. Methods other than `close` reject with `SandboxGone` once the child has ended; `run` never
+/** One confined child. Methods other than `close` reject with `SandboxEnded` once the child has ended; `run` never
  * rejects: it reports the outcome "killed" or "memory" instead. One call of `run` or `render` at a time. */
 export interface Sandbox {
   readonly pid: number;

@@ -66,7 +66,7 @@ Deno.test("error-message wants a capital, no full stop, no contraction, wherever
     "throw new Error(`${name} has no such thing`);",
     'throw new Error("Cannot read the model\'s reply");',
     "throw new Error(message);",
-    'throw new SandboxGone("memory");',
+    'throw new SandboxEnded("memory");',
     'new Error("probe").stack;',
     'throw new Error("Cannot read config.json: empty");',
   ]);

@@ -56,6 +56,6 @@ Deno.test("ProviderError fills in what is not known", () => {
   assert.deepEqual([full.code, full.retryable, full.status, full.retryAfterMs], ["rate", true, 429, 1500]);
 });
 
-Deno.test("SandboxGone says why in its message", () => {
+Deno.test("SandboxEnded says why in its message", () => {
   assert.equal(new SandboxEnded("it was killed").message, "Sandbox ended: it was killed");
 });

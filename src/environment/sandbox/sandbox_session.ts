@@ -262,7 +262,7 @@ interface Start {
   readonly controller: AbortController;
 }
 
-/** Throws SandboxGone for a start that was stopped meanwhile. */
+/** Throws SandboxEnded for a start that was stopped meanwhile. */
 function checkWanted({ aborted }: AbortSignal): void {
   if (aborted) throw new SandboxEnded("it was stopped while it was starting");
 }

@@ -78,7 +78,7 @@ export class ActiveRun {
         { name: "OutOfMemory", message: `The block used up the sandbox's memory${lost}` },
         observed,
       )
-      : failedBlock("killed", { name: "SandboxGone", message: `The sandbox ended: ${exit.why}${lost}` }, {
+      : failedBlock("killed", { name: "SandboxEnded", message: `The sandbox ended: ${exit.why}${lost}` }, {
         ...observed,
         timedOut: this.#overdue,
       });

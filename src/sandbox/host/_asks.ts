@@ -31,7 +31,7 @@ export class Asks {
     return this.#open.has(id);
   }
 
-  /** The `done` frames that answer; rejects with SandboxGone when the child ends before. */
+  /** The `done` frames that answer; rejects with SandboxEnded when the child ends before. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     const id = wireId();
     const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
@@ -40,7 +40,7 @@ export class Asks {
     return { id, answer: promise };
   }
 
-  /** Throws SandboxGone where the child has ended. */
+  /** Throws SandboxEnded where the child has ended. */
   check(): void {
     if (this.#gone) throw this.#gone;
   }

@@ -100,7 +100,7 @@ export class ConfinedSandbox implements Sandbox {
     return this.#exit !== null;
   }
 
-  /** Once, before anything else: rejects with SandboxGone when the child does not come up, and has cleaned up then. */
+  /** Once, before anything else: rejects with SandboxEnded when the child does not come up, and has cleaned up then. */
   async start(): Promise<void> {
     const timer = setTimeout(() => this.#link.kill(`it was not ready within ${START_MS / 1000} s`), START_MS);
     try {

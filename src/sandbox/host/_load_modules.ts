@@ -4,7 +4,7 @@ import { encode } from "../codec/codec.ts";
 import { type Bytes, MAX_PAYLOAD_BYTES } from "../protocol.ts";
 import type { SandboxOptions } from "../sandbox.ts";
 
-/** Gives a child its modules, in order. Rejects with SandboxGone where one of them ended it; another one that fails is
+/** Gives a child its modules, in order. Rejects with SandboxEnded where one of them ended it; another one that fails is
  * reported and left out. */
 export async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,

@@ -18,7 +18,7 @@ export class Requests {
     return this.#asks.idle;
   }
 
-  /** For a request in several frames; rejects with SandboxGone when the child ends before. */
+  /** For a request in several frames; rejects with SandboxEnded when the child ends before. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     return this.#asks.begin();
   }
@@ -29,7 +29,7 @@ export class Requests {
     return await this.within(answer, ms);
   }
 
-  /** Nobody waits for an answer: it goes with the next frame. Throws SandboxGone where the child has ended. */
+  /** Nobody waits for an answer: it goes with the next frame. Throws SandboxEnded where the child has ended. */
   tell(header: Header, payload?: Bytes): void {
     this.#asks.check();
     this.#link.sendLater({ ...header, id: null }, payload);

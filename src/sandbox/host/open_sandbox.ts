@@ -22,7 +22,7 @@ const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnde
 
 /**
  * Starts one confined child and waits until its walls stand. The caller owns it and must `close` it. Rejects with
- * SandboxGone when it does not come up, and with Error when its bundles are missing or a grant cannot be given.
+ * SandboxEnded when it does not come up, and with Error when its bundles are missing or a grant cannot be given.
  * Walls that this platform lacks are reported in `walls`, never skipped silently.
  */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {

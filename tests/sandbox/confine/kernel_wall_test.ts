@@ -243,7 +243,7 @@ kernelTest("a child whose parent is gone before the signal is armed ends by itse
   const own = childProgram({ memoryBytes: 1 << 28, allPermissions: false });
   // The shell stays between: the child's parent is not the process that the setup names.
   const program = { path: "/bin/sh", args: ["-c", `"$@"; exit $?`, "sh", own.path, ...own.args] };
-  await assert.rejects(testSandbox({ test: { program } }), { name: "SandboxGone" });
+  await assert.rejects(testSandbox({ test: { program } }), { name: "SandboxEnded" });
 });
 
 kernelTest("limits: no core file, few descriptors, not dumpable, killed with its parent", async () => {

@@ -63,7 +63,7 @@ Deno.test("a child killed from outside is reported as killed, whatever waits", a
   await assert.rejects(box.sandbox.render("x", { deadlineMs: 100 }), SandboxEnded);
 });
 
-Deno.test("requests that wait when the child dies reject with SandboxGone", async () => {
+Deno.test("requests that wait when the child dies reject with SandboxEnded", async () => {
   await using box = await testSandbox();
   Deno.kill(box.sandbox.pid, "SIGSTOP");
   const waiting = assert.rejects(box.sandbox.bind("x", 1, { user: true }), SandboxEnded);

@@ -15,7 +15,7 @@ function denoDir(): string {
   return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
 }
 
-Deno.test("openSandbox() rejects with SandboxGone when a child greets it wrongly", async (t) => {
+Deno.test("openSandbox() rejects with SandboxEnded when a child greets it wrongly", async (t) => {
   const greetings = [
     "other version",
     "walls that are no walls",

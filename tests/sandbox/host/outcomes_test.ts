@@ -144,7 +144,7 @@ Deno.test("run() reports killed, not an exception, on a sandbox that has ended",
   const box = await testSandbox();
   await box.sandbox.close();
   const { result } = await box.run("1");
-  assert.deepEqual([result.outcome, result.error?.name], ["killed", "SandboxGone"]);
+  assert.deepEqual([result.outcome, result.error?.name], ["killed", "SandboxEnded"]);
 });
 
 Deno.test("run() refuses a second block while one runs", async () => {

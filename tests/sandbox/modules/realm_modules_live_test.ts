@@ -80,7 +80,7 @@ Deno.test("modules: one that takes all memory ends the child, and is named", asy
       modules: { stats: read(STATS, "m.ts"), bomb, after: read("export const a = 1;", "m.ts") },
       onModuleFailed: (one) => failed.push(one),
     }),
-    { name: "SandboxGone" },
+    { name: "SandboxEnded" },
   );
   assert.deepEqual(failed.map(({ name, ended }) => [name, ended]), [["bomb", true]]);
 });
