@@ -5,7 +5,7 @@ import { toJson } from "../sqlite/json.ts";
 
 const PREFIX = "sha256:";
 
-/** How the cells of a table stand in an archive; the others stand there as they are. */
+/** How an archive stores the cells of a table. Cells that are not named here are stored as they are. */
 export interface CellKinds {
   /** Texts that may be in `content`. */
   readonly texts?: readonly string[];
@@ -19,7 +19,7 @@ export interface CellKinds {
   readonly jsonBytes?: readonly string[];
 }
 
-/** The tables of an archive, those first that others refer to. */
+/** The tables of an archive, in an order in which referenced tables come first. */
 export const ARCHIVE_TABLES = {
   conversationSoul: { json: ["metadata"] },
   conversationState: { texts: ["title"], plainJson: ["metadata"] },
@@ -38,19 +38,19 @@ export const ARCHIVE_TABLES = {
   subCall: { texts: ["prompt", "reply", "error"], plainJson: ["usage"] },
 } as const satisfies Readonly<Record<string, CellKinds>>;
 
-/** Cells that say where a row stands in this database; an import finds them anew. */
+/** Cells that locate a row in this database; an import computes them again. */
 const OWN: ReadonlySet<string> = new Set(["activity", "queries", "number", "runs", "variables", "replaces"]);
 
 export type ArchiveTable = keyof typeof ARCHIVE_TABLES;
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The cells of a row that an archive has. */
+/** The cells of a row that go into an archive. */
 export function archived(table: ArchiveTable, row: Row): Row {
   return Object.fromEntries(CHECKED[table].filter((column) => !OWN.has(column)).map((column) => [column, row[column]]));
 }
 
-/** A row of the database as an archive has it. Its JSON must be loaded into `content`; `refer` is told of what its other
- * cells refer to. */
+/** Converts a row of the database to its form in an archive. Its JSON must be loaded into `content`; `refer` receives
+ * what its other cells refer to. */
 export function toArchiveRow(
   row: Row,
   { kinds, content, refer }: {
@@ -83,13 +83,13 @@ export function toArchiveRow(
   );
 }
 
-/** What has to be loaded before rows of a table become those of an archive. */
+/** What must be loaded before rows of a table are converted for an archive. */
 export function jsonCells(rows: readonly Row[], { json = [], jsonBytes = [] }: CellKinds): unknown[] {
   return rows.flatMap((row) => [...json, ...jsonBytes].map((column) => row[column]));
 }
 
-/** A row of an archive with the cells of the database. `bytesIn` gives what a hash stands for; `before` is the cell of the
- * version before it. */
+/** Converts a row of an archive to the cells of the database. `bytesIn` returns the bytes for a hash; `before` is the
+ * cell of the previous version. */
 export async function fromArchiveRow(
   row: Row,
   { kinds, content, bytesIn, before }: {
@@ -118,7 +118,7 @@ export async function fromArchiveRow(
   return cells;
 }
 
-/** The bytes of a text that may be in `content`. */
+/** Decodes the bytes of a text that may be in `content`. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
@@ -137,7 +137,7 @@ function isReference(cell: unknown): cell is string {
   return typeof cell === "string" && cell.startsWith(PREFIX);
 }
 
-/** A cell that holds its bytes itself. */
+/** The bytes of a cell that is not a reference. */
 function bytesOf(cell: unknown): Buffer {
   return cell instanceof Uint8Array ? Buffer.from(cell) : Buffer.from(String(cell));
 }

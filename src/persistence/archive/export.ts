@@ -22,7 +22,8 @@ const PIECE_BYTES = 3 << 20;
 
 type Rows = Readonly<Record<ArchiveTable, readonly Row[]>>;
 
-/** All rows of a conversation and what they refer to. Run it in a transaction, so that all is of one moment. */
+/** Exports all rows of a conversation and what they refer to. Run it in a transaction, so that everything is from one
+ * moment. */
 export async function exportConversation(db: Database, conversationId: string): Promise<ConversationArchive> {
   const content = new Content(db);
   const wanted = new Set<string>();
@@ -87,7 +88,7 @@ async function expressionRows(db: Database, conversationId: string) {
   };
 }
 
-/** Of the states of extensions, by branch. */
+/** Sums of the states of extensions, by branch. */
 async function stateSums(db: Database, branches: readonly Row[]): Promise<ReadonlyMap<string, number>> {
   const ids = branches.map(({ id }) => String(id));
   const rows = await db.selectFrom("extensionTally").select((t) => ["branch", t.fn.sum<number>("sum").as("sum")])
@@ -95,7 +96,8 @@ async function stateSums(db: Database, branches: readonly Row[]): Promise<Readon
   return new Map(rows.map(({ branch, sum }) => [branch, sum]));
 }
 
-/** Whatever runs has not ended when the file is read. Earlier versions noted with a query whose process it was. */
+/** Settles rows that were still running, since nothing runs when the file is read. Earlier versions stored the owner
+ * process with a query. */
 function settled(table: ArchiveTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
   const status = row["status"] === "running" ? "interrupted" : row["status"];

@@ -38,7 +38,7 @@ export async function importConversation(
           const before = results.get(soul) ?? null;
           const cells = await cellsOf(row, { kinds, content, bytesIn, before, large: largeOf(name, given) });
           if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
-          // The archive was checked against the columns of the table that its rows are named for.
+          // The archive was checked against the columns of the table that each group of rows is named after.
           await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
         }
       }
@@ -52,7 +52,7 @@ export async function importConversation(
   return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
 }
 
-/** The cells of branches and queries that count what is below them, by their id in the file. */
+/** The cells of branches and queries that count the rows below them, by the id in the file. */
 function placesOf(
   { conversationSoul, conversationState, querySoul, queryState }: ConversationArchive["tables"],
 ): ReadonlyMap<string, Row> {
@@ -71,7 +71,7 @@ function placesOf(
   return places;
 }
 
-/** They sort as the old ones. */
+/** New ids sort in the order of the old ones. */
 function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
   const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
   if (new Set(old).size < old.length) throw new UsageError("Cannot import conversation: two rows have the same id");
@@ -92,8 +92,8 @@ function contentsByHash(contents: ConversationArchive["contents"]): ReadonlyMap<
   return found;
 }
 
-/** Rows are stored in the order of the file, which is the one in which they were stored first; there versions stand by
- * their variable. */
+/** Rows are stored in the order of the file, which is the order in which they were first stored; versions are grouped
+ * by variable there. */
 function ordered(name: ArchiveTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));
@@ -109,7 +109,7 @@ interface Given {
   readonly bytesIn: (hash: string) => Uint8Array;
 }
 
-/** The row as one of this database: with new ids, and with nothing that says what may be reached here. */
+/** Converts a row to one of this database: with new ids, and without anything that states what may be accessed here. */
 async function ownRow(table: ArchiveTable, given: Given): Promise<Row> {
   const { row, ids } = given;
   const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);
@@ -169,7 +169,7 @@ async function ownImage(image: Row, { content, bytesIn }: Pick<Given, "content" 
     : { mediaType, base64: Buffer.from(cell).toString("base64") };
 }
 
-/** Of a version whose text is too large to be handed around: the hash of it. */
+/** For a version whose text is too large to pass around: the hash of the text. */
 function largeOf(table: ArchiveTable, row: Row): string | null {
   if (table !== "expressionState") return null;
   const { large } = row["metadata"] as { readonly large?: string };
@@ -194,7 +194,7 @@ function missing(what: string): never {
   throw new UsageError(`Cannot import conversation: ${what} is missing in the file`);
 }
 
-/** A rule of the schema that the rows break. */
+/** The error for rows that violate a rule of the schema. */
 function contradiction(error: unknown): UsageError | null {
   if (error instanceof UsageError || !breaksRule(error)) return null;
   return new UsageError(`Cannot import conversation: its rows contradict each other (${error.message})`, {

@@ -3,8 +3,8 @@ import { Damage } from "../schema/damage.ts";
 
 type Rows = Readonly<Record<ArchiveTable, readonly Row[]>>;
 
-/** Throws `Damage` where rows of a conversation are missing that its other rows count. `states` are the sums of the states
- * of its branches. */
+/** Throws `Damage` if rows of a conversation are missing that its other rows count. `states` has the sums of the
+ * extension states of its branches. */
 export function verifyConversation(
   rows: Rows,
   { conversationId, states }: { readonly conversationId: string; readonly states: ReadonlyMap<string, number> },

@@ -11,8 +11,8 @@ import { toJson } from "../sqlite/json.ts";
 import type { ForkPoint } from "./lineage.ts";
 import { digestOf } from "./shown_digest.ts";
 
-/** Adds a branch that goes on from a point of another one; copies nothing. Returns its id. Throws `UsageError` for a
- * point that is not there or still runs. */
+/** Adds a branch that continues from a point of another one; copies nothing. Returns its id. Throws `UsageError` if the
+ * point does not exist or is still running. */
 export function createFork(
   db: Database,
   { fork, now }: { readonly fork: NewFork; readonly now: number },
@@ -42,8 +42,8 @@ export function createFork(
 
 type Point = ForkPoint & { readonly parentId: string };
 
-/** The rows of a moment. Throws `UsageError` for one that is not there or still runs; `action` is what cannot be done
- * then. */
+/** Reads the rows of a moment. Throws `UsageError` if it does not exist or is still running; `action` names what is
+ * then impossible. */
 export async function readPoint(
   tx: Database,
   { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },

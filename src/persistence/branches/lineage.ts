@@ -7,24 +7,25 @@ import { intact } from "../schema/intact.ts";
 import { fromJson } from "../sqlite/json.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
-/** Where a branch left its parent; `conversation_state.metadata.fork`. */
+/** The point at which a branch left its parent; `conversation_state.metadata.fork`. */
 export interface ForkPoint {
-  /** The run (`query_state.id`) and the query (`query_soul`) that it was made in. */
+  /** The run (`query_state.id`) and the query (`query_soul`) at which the fork was made. */
   readonly queryId: string;
   readonly soulId: string;
-  /** Archives have it. */
+  /** Stored in archives. */
   readonly soulCreatedAt: number;
-  /** The last iteration that the branch has (0-based); -1 for none of this query, which it then has not either. */
+  /** The last iteration that the branch has (0-based). -1 if it has no iteration of this query, and then not the query
+   * either. */
   readonly position: number;
 }
 
-/** A branch as a descendant sees it: all of it, or what was there at the fork. */
+/** A branch as a descendant sees it: all of it, or the part that existed at the fork. */
 export interface BranchSegment {
   readonly branchId: string;
   readonly until: ForkPoint | null;
 }
 
-/** A branch and its ancestors, itself first. */
+/** A branch and its ancestors, the branch first. */
 export async function readLineage(
   db: Database,
   branchId: string,
@@ -63,8 +64,9 @@ export async function readLineageAt(
 type Condition = Expression<SqlBool>;
 type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
 
-/** Runs that a segment shows: of a query that was run again the newest run, and of the fork's query the fork's; a child
- * query's branch begins with rows of a run in its parent's. `s` and `q` are `query_state` and `query_soul`. */
+/** Selects the runs that a segment shows: of a retried query the newest run, and of the fork's query the run of the
+ * fork. A child query's branch begins with rows of a run in its parent's. `s` and `q` are `query_state` and
+ * `query_soul`. */
 export function isShownRun<D extends Joined>(
   on: ExpressionBuilder<D, "q" | "s">,
   { branchId, until }: BranchSegment,
@@ -81,7 +83,8 @@ export function isShownRun<D extends Joined>(
 
 type Positioned = { readonly i: { readonly position: number } };
 
-/** Iterations that a segment shows; `i` is `iteration`, or another table with the position of one in the run `s`. */
+/** Selects the iterations that a segment shows; `i` is `iteration`, or another table with the position of an iteration
+ * in run `s`. */
 export function isShownIteration<D extends Joined & Positioned>(
   on: ExpressionBuilder<D, "q" | "s" | "i">,
   segment: BranchSegment,

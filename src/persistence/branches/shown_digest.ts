@@ -5,13 +5,13 @@ import { intact } from "../schema/intact.ts";
 import type { BranchSegment } from "./lineage.ts";
 import type { NewestRow } from "./shown_variables.ts";
 
-/** What one variable adds to the digest of all that a branch shows: the checksum of its newest version. */
+/** What one variable adds to the digest of everything that a branch shows: the checksum of its newest version. */
 export function digestTerm({ checksum, scope }: Pick<NewestRow, "checksum" | "scope">): number {
   return scope === "forgotten" ? checksum + 1 : checksum;
 }
 
-/** Throws `Damage` where these are not the newest versions of all variables that the branch, or the moment, shows. What
- * was stored before there was a digest is passed over. */
+/** Throws `Damage` if these are not the newest versions of all variables that the branch, or the moment, shows. Skips
+ * data stored before digests existed. */
 export async function verifyNewest(
   db: Database,
   { segment, rows }: { readonly segment: BranchSegment; readonly rows: readonly NewestRow[] },
@@ -21,7 +21,7 @@ export async function verifyNewest(
   throw new Damage(`variables of branch ${segment.branchId} are missing, or older than the newest ones`);
 }
 
-/** Adds what a transaction has changed to the digest of a branch, and gives that; null where it is not known. */
+/** Adds the changes of a transaction to the digest of a branch and returns the new digest; null if it is unknown. */
 export async function addToDigest(
   db: Database,
   { branchId, change }: { readonly branchId: string; readonly change: number },
@@ -33,7 +33,7 @@ export async function addToDigest(
   return (rows[0]?.["variables"] ?? null) as number | null;
 }
 
-/** The digest that a fork at the end of such a segment begins with. */
+/** The initial digest of a fork at the end of this segment. */
 export async function digestOf(db: Database, { branchId, until }: BranchSegment): Promise<number | null> {
   if (until === null) return await digestNow(db, branchId);
   const { queryId, soulId, position } = until;

@@ -9,14 +9,14 @@ import type { VariableHead } from "../store/store.ts";
 
 /** `expression_soul.metadata` of a variable. */
 export interface VariableSoulMetadata {
-  /** Of a system variable, which has no other. What the others have follows from versions and `scope_change`. */
+  /** Set for a system variable only. The scope of other variables follows from versions and `scope_change`. */
   readonly scope?: "system";
-  /** The soul in an ancestor that it goes on from, and how many versions that one had. */
+  /** The soul in an ancestor that this one continues, and the number of versions that it had. */
   readonly inheritedFrom?: string;
   readonly before?: number;
 }
 
-/** One version of a variable; `number` is 1 for the first one, ancestors' versions counted. */
+/** One version of a variable; `number` is 1 for the first one, counting the ancestors' versions. */
 export interface VersionRow
   extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
   readonly checksum: number;
@@ -34,8 +34,8 @@ export interface NewestRow extends VersionRow {
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
-/** The newest version that a branch with this lineage shows of each variable, newest first, and its scope: its own, else
- * that of the nearest ancestor as of the fork. */
+/** The newest version of each variable that a branch with this lineage shows, newest first, with its scope: the
+ * branch's own, else that of the nearest ancestor at the fork. */
 export async function newestVariables(
   db: Database,
   { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
@@ -60,8 +60,8 @@ export async function newestVariables(
   return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
 }
 
-/** What the segment itself says: the newer one of the last version, which makes live, and the last change. A change is
- * stored with the end of its iteration, after all versions. */
+/** The scope according to this segment: the last version (which makes the variable live) or the last change, whichever
+ * is newer. A change is stored with the end of its iteration, after all versions. */
 function scopeOf(row: FoundRow): VariableHead["scope"] | null {
   const { change, changeQuery, changeRun, changePosition } = row;
   if (change === null) return row.id === null ? null : "live";
@@ -82,7 +82,7 @@ function comparePlaces(a: Place, b: Place): number {
   return 0;
 }
 
-/** Versions of one variable that such a branch shows, newest first, at most `limit` of them. */
+/** Versions of one variable that such a branch shows, newest first, at most `limit`. */
 export async function shownVersions(
   db: Database,
   { lineage, name, limit = Infinity }: {
@@ -111,7 +111,7 @@ export async function shownVersions(
   return found;
 }
 
-/** Each version says which one it replaced. */
+/** Checks that each version names the one that it replaced. */
 function verifyChain(
   rows: readonly (VersionRow & { readonly replaces: number | null })[],
   { name, whole }: { readonly name: string; readonly whole: boolean },
@@ -122,7 +122,7 @@ function verifyChain(
   }
 }
 
-/** Every variable of one segment, with its newest version and its newest change of scope where the segment shows one. */
+/** Every variable of one segment, with its newest version and, if the segment shows one, its newest change of scope. */
 async function newestOf(
   db: Database,
   { segment, names }: { readonly segment: BranchSegment; readonly names?: readonly string[] | undefined },
@@ -153,7 +153,7 @@ async function newestOf(
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
 }
 
-/** Of the variable `v`. */
+/** The newest change of scope of variable `v`. */
 function newestChange(db: Database, segment: BranchSegment) {
   return db.selectFrom("scopeChange as i")
     .leftJoin("queryState as s", "s.id", "i.queryStateId")

@@ -1,12 +1,12 @@
 const MIN = 4 * 1024;
 const MAX = 64 * 1024;
-/** 14 bits must be zero at a boundary: pieces of about 20 KiB on average. The top bits, which depend on the last 32
- * bytes; the low ones depend on the last few only. */
+/** 14 bits must be zero at a boundary: pieces of about 20 KiB on average. These are the top bits, which depend on the
+ * last 32 bytes; the low bits depend on the last few only. */
 const MASK = 0xfffc0000;
 const GEAR = gearTable();
 
-/** Cuts bytes into pieces at places that depend on the bytes around them only (a gear hash), so that an insertion or an
- * addition changes the pieces near it and leaves all others equal. The pieces are views and join to the input. */
+/** Cuts bytes into pieces at boundaries that depend only on the bytes around them (a gear hash). An insertion or an
+ * addition thus changes only the pieces near it. The pieces are views and join to the input. */
 export function chunks(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let start = 0;
@@ -21,7 +21,7 @@ export function chunks(bytes: Uint8Array): Uint8Array[] {
 function boundary(bytes: Uint8Array, start: number): number {
   const limit = Math.min(start + MAX, bytes.length);
   let hash = 0;
-  // The window is full of the piece's own bytes long before MIN, so the 32 before it suffice.
+  // The window holds only the piece's own bytes long before MIN, so the 32 bytes before it suffice.
   for (let i = start + MIN - 32; i < limit; i++) {
     hash = ((hash << 1) + (GEAR[bytes[i] ?? 0] ?? 0)) >>> 0;
     if (i >= start + MIN && (hash & MASK) === 0) return i + 1;
@@ -29,7 +29,8 @@ function boundary(bytes: Uint8Array, start: number): number {
   return limit;
 }
 
-/** 256 fixed random words (xorshift32). They must never change: pieces of old and new values would no longer be equal. */
+/** 256 fixed random words (xorshift32). They must never change, or pieces of old and new values would no longer
+ * match. */
 function gearTable(): Uint32Array {
   const table = new Uint32Array(256);
   let word = 0x9e3779b9;

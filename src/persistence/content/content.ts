@@ -11,17 +11,17 @@ import type { DatabaseSchema } from "../schema/schema.ts";
 const PREFIX = "sha256:";
 const INLINE_BYTES = 1024;
 const CHUNKED_BYTES = 64 * 1024;
-/** Larger values are not compared with what they were before. */
+/** Larger values are not compared with their previous version. */
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
 const NO_DELTA = { base: null, steps: null, spent: null };
 
-/** Long texts and values, each stored once in the table `content`, inside the transaction it is made with. What is read
- * is compared with its hash. Lone surrogates become U+FFFD, since the database holds UTF-8. */
+/** Stores long texts and values once each in the table `content`, within the transaction that uses them. Content is
+ * verified against its hash when it is read. Lone surrogates become U+FFFD, since the database holds UTF-8. */
 export class Content {
-  /** The connection or transaction that it works on. */
+  /** The connection or transaction to use. */
   readonly db: Database;
-  /** By hash; null for what has another one. */
+  /** By hash; null if the stored bytes have another hash. */
   readonly #known = new Map<string, Uint8Array<ArrayBuffer> | null>();
   readonly #references = new WeakMap<Uint8Array, string>();
 
@@ -29,8 +29,8 @@ export class Content {
     this.db = db;
   }
 
-  /** What the column holds: the text itself, or a reference where it is long, looks like one, or has a NUL (at which
-   * `node:sqlite` ends a text that it reads). */
+  /** The cell for a text: the text itself, or a reference if it is long, looks like one, or has a NUL (at which
+   * `node:sqlite` cuts off a text that it reads). */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
     if (!odd && text.length * 3 <= INLINE_BYTES) return text;
@@ -38,13 +38,13 @@ export class Content {
     return !odd && bytes.length <= INLINE_BYTES ? text : await this.#put(bytes);
   }
 
-  /** What a BLOB column holds: the bytes, or a reference as text. `before` is the cell of the value that they were made
-   * from: then only what differs is stored, where that is much less. */
+  /** The cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the value that they were
+   * made from: if the difference is much smaller, only it is stored. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
   }
 
-  /** Reads ahead what these cells refer to, in few queries; `text` and `bytes` then give it. */
+  /** Preloads what these cells refer to, in few queries; `text` and `bytes` then return it. */
   async load(cells: Iterable<unknown>): Promise<void> {
     const wanted = new Set<string>();
     for (const cell of cells) {
@@ -60,7 +60,7 @@ export class Content {
     }
   }
 
-  /** The bytes as they stand there, compared with no hash. */
+  /** The bytes as stored, without a check of their hash. */
   async #read(hashes: readonly string[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
     const rows = await this.#rows(hashes);
     const deltas = rows.filter(({ encoding }) => encoding === "delta");
@@ -75,7 +75,7 @@ export class Content {
     return found;
   }
 
-  /** Of rows that are no differences. */
+  /** Joins rows that are not differences. */
   async #joined(rows: readonly Row[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
     const found = new Map<string, Uint8Array<ArrayBuffer>>();
     for (const { encoding, hash, bytes } of rows) {
@@ -88,12 +88,12 @@ export class Content {
     return found;
   }
 
-  /** The text of a cell that was loaded. */
+  /** The text of a loaded cell. */
   text(cell: string): string {
     return cell.startsWith(PREFIX) ? decode(this.#loaded(cell)) : cell;
   }
 
-  /** The bytes of a cell that was loaded; the same object for the same reference. */
+  /** The bytes of a loaded cell; the same object for the same reference. */
   bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
     return typeof cell === "string" ? this.#loaded(cell) : owned(cell);
   }
@@ -117,15 +117,15 @@ export class Content {
     return reference;
   }
 
-  /** All differences go back to one base, so that reading takes one step; when together they are as long as the base, a
-   * new one is due. That keeps what n versions take near the least there is. */
+  /** All differences refer to one base, so that reading takes one step. Once they are together as long as the base, a
+   * new base is stored. That keeps the size of n versions near the minimum. */
   async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
     if (bytes.length > DELTA_BYTES) return false;
     const [row] = await this.#rows([before.slice(PREFIX.length)]);
     if (row === undefined || row.hash === hash) return row !== undefined;
     if (row.encoding === "chunks" && !await this.#isSmall(pieceHashes(row.bytes))) return false;
     const base = row.base ?? row.hash;
-    // A base with another hash would serve as well: what is put together from it is compared with its own.
+    // A base with another hash would do as well: the result is verified against its own hash.
     const from = (await this.#read([base])).get(base);
     if (from === undefined) return false;
     const delta = deltaOf(from, bytes);
@@ -182,7 +182,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Undefined where damaged JSON or steps cannot be used. */
+/** Undefined if damaged JSON or steps cannot be used. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -191,7 +191,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** A byte order mark at the start belongs to the text. */
+/** Keeps a byte order mark at the start: it belongs to the text. */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
@@ -201,7 +201,7 @@ function pieceHashes(bytes: Uint8Array): string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-/** SQLite hands out buffers of their own, never shared ones; the typings do not say so. */
+/** SQLite returns unshared buffers; the typings do not state this. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }

@@ -1,23 +1,23 @@
 import { Buffer } from "node:buffer";
 
-/** One step of the way from a base to a value: `length` bytes of the base from `from` on, then `literal` bytes. */
+/** One step from a base to a value: `length` bytes of the base starting at `from`, then `literal` bytes. */
 type Step = readonly [from: number, length: number, literal: number];
 
-/** How a value differs from another one that it was made from. */
+/** The difference between a value and the value that it was made from. */
 export interface Delta {
   readonly steps: readonly Step[];
-  /** The literals of all steps, one after the other. */
+  /** The literals of all steps, concatenated. */
   readonly literals: Uint8Array<ArrayBuffer>;
 }
 
-/** So many equal bytes are taken for the same place. */
+/** This many equal bytes count as the same place. */
 const ANCHOR = 16;
-/** How far behind a difference the base is tried: a few changed bytes, a changed entry, a removed one. */
+/** How far behind a difference the base is searched: a few changed bytes, a changed entry, a removed one. */
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
-/** The difference, or null where it is not much smaller than the value. Finds what was added or changed in a few
- * places, which is what becomes of a value from block to block. */
+/** The difference, or null if it is not much smaller than the value. Finds additions and changes in a few places, which
+ * is how a value typically changes from block to block. */
 export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   const from = view(base), to = view(value);
   const most = value.length >> 2;
@@ -39,7 +39,7 @@ export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   return { steps, literals: new Uint8Array(Buffer.concat(literals)) };
 }
 
-/** The value again. Throws RangeError where the steps do not fit the base. */
+/** Reconstructs the value. Throws RangeError if the steps do not fit the base. */
 export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8Array<ArrayBuffer> {
   const value = new Uint8Array(steps.reduce((sum, [, length, literal]) => sum + length + literal, 0));
   let end = 0, at = 0;
@@ -58,7 +58,7 @@ export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8A
 function equalBytes(from: Buffer, to: Buffer, { i, j }: { readonly i: number; readonly j: number }): number {
   const most = Math.min(from.length - i, to.length - j);
   let equal = 0;
-  // Whole stretches at once: a comparison of buffers is native.
+  // Compares long stretches at once, because comparing buffers is native.
   for (let step = 4096; step >= 64; step >>= 2) {
     while (equal + step <= most && same(from, to, { i: i + equal, j: j + equal, step })) equal += step;
   }
@@ -74,7 +74,7 @@ function same(
   return from.subarray(i, i + step).equals(to.subarray(j, j + step));
 }
 
-/** Where both go on alike: the nearest place of the base behind `i` that the value has behind `j`. */
+/** Where both continue alike: the nearest place in the base after `i` that also occurs in the value after `j`. */
 function anchorAfter(
   from: Buffer,
   to: Buffer,
@@ -84,7 +84,7 @@ function anchorAfter(
   for (const skip of SKIPS) {
     const start = i + skip;
     if (start + ANCHOR > from.length) {
-      // The tail of the base is shorter than an anchor: at the very end of the value it is one.
+      // If the tail of the base is shorter than an anchor, it counts as one at the very end of the value.
       const tail = from.subarray(start);
       const at = to.length - tail.length;
       if (tail.length > 0 && at >= j && to.subarray(at).equals(tail)) return { i: start, j: at };

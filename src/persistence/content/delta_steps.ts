@@ -1,6 +1,6 @@
 import type { Delta } from "./delta.ts";
 
-/** The steps as `content.steps` holds them. */
+/** Parses the steps stored in `content.steps`. */
 export function stepsOf(steps: string | null): Delta["steps"] {
   const list: unknown = JSON.parse(steps ?? "[]");
   if (!Array.isArray(list)) return [];

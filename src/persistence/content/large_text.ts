@@ -6,11 +6,12 @@ import type { DatabaseSchema } from "../schema/schema.ts";
 
 const PREFIX = "sha256:";
 
-/** Puts a text into `content` piece by piece, so that memory holds one of them; gives the reference of the whole. */
+/** Stores a text in `content` piece by piece, so that memory holds one piece at a time. Returns the reference of the
+ * whole. */
 export async function putLarge(db: Database, pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const whole = createHash("sha256");
   const hashes: string[] = [];
-  // The same bytes may stand there in another encoding: readers of this one know raw pieces in a list only.
+  // The same bytes may be stored in another encoding, but readers of this one support only raw pieces in a list.
   const insert = async (
     { hash, encoding, bytes }: Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">,
     others: readonly DatabaseSchema["content"]["encoding"][],
@@ -31,8 +32,8 @@ export async function putLarge(db: Database, pieces: AsyncIterable<Uint8Array>):
   return PREFIX + hash;
 }
 
-/** The pieces of such a text in order, each read when it is asked for. Throws `Damage` for a piece that has another hash
- * before it gives it, and where the whole has another one after the last. */
+/** The pieces of such a text in order, each read on demand. Throws `Damage` before it yields a piece whose hash is
+ * wrong, and after the last piece if the hash of the whole is wrong. */
 export async function* largePieces(db: Database, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const expected = large.slice(PREFIX.length);
   const { encoding, bytes } = await read(db, expected);

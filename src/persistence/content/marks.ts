@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** Texts that searches read: never references, whatever they look like. */
+/** Texts that searches read: never references, even if they look like one. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
-/** JSON that may name content. Only such texts are put together from pieces to be looked through. */
+/** Columns with JSON that may refer to content. Only such texts are assembled from pieces and searched. */
 const JSON_COLUMNS = new Set(["metadata", "data"]);
 
 interface Column {
@@ -12,15 +12,15 @@ interface Column {
   readonly text: boolean;
 }
 
-/** Marks the rows of `content` that something refers to, in the temporary table `mark` of a connection: from any column
- * of any table, from JSON in such a column or in content, from a list of pieces, from a difference to its base. A text
- * that only happens to hold a reference keeps what it names. */
+/** Marks the rows of `content` that something refers to, in the temporary table `mark` of a connection. References come
+ * from any column of any table, from JSON in such a column or in content, from a list of pieces, and from a difference
+ * to its base. A text that only looks like it contains a reference also keeps the content. */
 export function markContent(db: DatabaseSync): void {
   db.exec(`CREATE TEMP TABLE IF NOT EXISTS mark (
     hash TEXT PRIMARY KEY, origin TEXT NOT NULL, depth INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   DELETE FROM mark;`);
-  // Texts first: what a text names may be JSON that names more.
+  // Texts first: a text may refer to JSON that has further references.
   const all = columns(db).sort((a, b) => rank(a) - rank(b));
   for (const column of all) markCells(db, column);
   for (const column of all) if (column.text) markNested(db, column);
@@ -66,7 +66,7 @@ function markText(db: DatabaseSync, { text, origin }: { readonly text: string; r
   const insert = db.prepare("INSERT OR IGNORE INTO mark (hash, origin, depth, read) VALUES (?, ?, 2, 1)");
   let marked = 0;
   for (const [, hash = ""] of text.matchAll(REFERENCE)) {
-    // A text may name what never was there.
+    // A text may refer to something that never existed.
     if (db.prepare("SELECT 1 FROM content WHERE hash = ?").get(hash)) {
       marked += Number(insert.run(hash, origin).changes);
     }
@@ -74,7 +74,7 @@ function markText(db: DatabaseSync, { text, origin }: { readonly text: string; r
   return marked;
 }
 
-/** One step from what is marked to what that is made of or names. */
+/** Follows references by one step: from what is marked to what it consists of or refers to. */
 function markWithin(db: DatabaseSync): number {
   const pieces = db.prepare(
     `INSERT OR IGNORE INTO mark (hash, origin, depth, read) SELECT j.value, m.origin, 3, 1
@@ -87,7 +87,7 @@ function markWithin(db: DatabaseSync): number {
   return Number(pieces.changes) + Number(bases.changes) + markRead(db);
 }
 
-/** Texts in content that name other content. Pieces and differences are put together only where they are JSON. */
+/** Follows texts in content that refer to other content. Pieces and differences are assembled only if they are JSON. */
 function markRead(db: DatabaseSync): number {
   const texts = db.prepare(
     `SELECT m.hash, m.origin, CAST(c.bytes AS TEXT) AS text FROM mark m CROSS JOIN content c ON c.hash = m.hash

@@ -5,13 +5,13 @@ import { snakeCase } from "../schema/snake_case.ts";
 
 const MOST = 3;
 
-/** The rows that refer to a content, with where they belong: " (variable x of conversation …)", or "" where none is
- * found. */
+/** Describes the rows that refer to a content, with where they belong: " (variable x of conversation …)", or "" if
+ * there are none. */
 export function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {
     const [first] = CHECKED[table];
-    // Metadata may name it within its JSON.
+    // Metadata may refer to it within its JSON.
     const where = column === "metadata" ? `instr("${column}", ?) > 0` : `"${column}" = 'sha256:' || ?`;
     const rows = db.prepare(
       `SELECT ${snakeCase(first)} AS id FROM ${snakeCase(table)} NOT INDEXED WHERE ${where} LIMIT ?`,

@@ -7,7 +7,8 @@ import type { Database } from "../sqlite/database.ts";
 import { isIntact } from "../schema/intact.ts";
 import type { Branch } from "../store/store.ts";
 
-/** Whether a query was asked in conversation `c`. One with a missing branch counts, so that it is read and refused. */
+/** Whether conversation `c` has a query. A conversation with a missing branch counts, so that reading it reports the
+ * damage. */
 const ASKED = sql<boolean>`(SELECT count(*) <> c.branches OR
   coalesce(max(s.queries > 0 AND ${isIntact("conversationState", "s")}), 0)
   FROM conversation_state s WHERE s.conversation_soul_id = c.id)`;
@@ -40,12 +41,12 @@ export function listConversations(
   });
 }
 
-/** The conversation that was used last first. A page reads none of the conversations behind it. */
+/** Orders by last use, newest first. A page does not read the conversations after it. */
 function byActivity(db: Database) {
   return db.selectFrom("conversationSoul as c").select(["c.id", "c.activity"]).orderBy("c.activity", "desc");
 }
 
-/** Throws `Damage` where the index that says which conversation was used last is not that of the conversations. */
+/** Throws `Damage` if the index of last use does not match the conversations. */
 async function verifyOrder(db: Database): Promise<void> {
   const { rows: [all] } = await sql<{ whole: number }>`
     SELECT count(c.activity) = t.conversations AND coalesce(sum(c.activity), 0) = t.activity AS whole

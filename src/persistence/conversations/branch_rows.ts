@@ -35,7 +35,7 @@ export async function findBranch(db: Database, conversationId: string): Promise<
   const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
   if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;
   if (souls.length > 1) return null;
-  // Branches of child queries are not found by their ids.
+  // Branches of child queries cannot be found by their ids.
   const where = sql<boolean>`json_extract(t.metadata, '$.child') IS NULL`;
   const ids = await idsWith(db, { table: "conversationState", prefix: from, where });
   if (ids.length !== 1) return null;
@@ -69,7 +69,8 @@ export async function newestBranchesOf(db: Database, ids: readonly string[]): Pr
   });
 }
 
-/** These conversations with their newest branch, and what the newest query of each branch says: the one that runs is it. */
+/** These conversations with their newest branch and the status of each branch's newest query, which is the running one
+ * if any. */
 export async function branchesWithQueries(
   db: Database,
   ids: readonly string[],
@@ -98,7 +99,7 @@ export async function branchesWithQueries(
   }));
 }
 
-/** Each conversation with its newest branch, those of child queries left out. */
+/** Each conversation with its newest branch, without those of child queries. */
 function newestBranches(db: Database) {
   return allBranches(db).where((on) =>
     on(
@@ -111,7 +112,7 @@ function newestBranches(db: Database) {
   );
 }
 
-/** Every branch but those of child queries. */
+/** Every branch except those of child queries. */
 function allBranches(db: Database) {
   return db.selectFrom("conversationSoul as c")
     .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")

@@ -4,7 +4,7 @@ import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { isIntact } from "../schema/intact.ts";
 
-/** Whether the metadata of conversation `alias`, as they were stored, have this. */
+/** Whether the stored metadata of conversation `alias` contains these values. */
 export function has(alias: string, wanted: Readonly<Record<string, string>>): RawBuilder<boolean> {
   const cell = sql.raw(`${alias}.metadata`);
   const metadata = sql`CASE WHEN ${cell} GLOB 'sha256:*'
@@ -13,7 +13,7 @@ export function has(alias: string, wanted: Readonly<Record<string, string>>): Ra
   return sql<boolean>`(${isIntact("conversationSoul", alias)} AND ${sql.join(equal, sql` AND `)})`;
 }
 
-/** The conversation of a chat. It reads the rows themselves, since an index may have lost one. */
+/** Finds the conversation of a chat. It reads the rows themselves, since a row may be missing from an index. */
 export async function externalIn(db: Database, { channel, externalId }: ExternalChat): Promise<string | null> {
   const { rows: [found] } = await sql<{ id: string }>`SELECT s.id FROM conversation_soul s NOT INDEXED
     WHERE ${has("s", { channel, externalId })}

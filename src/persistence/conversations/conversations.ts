@@ -31,7 +31,7 @@ export class ConversationRows {
     const made = await this.#db.write(async (tx) =>
       await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null
     );
-    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // it was deleted in between
+    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // it was deleted in the meantime
   }
 
   async findExternal(chat: ExternalChat): Promise<Branch | null> {

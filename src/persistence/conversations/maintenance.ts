@@ -11,7 +11,7 @@ import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
 
 const MIN_PREFIX = 8;
 
-/** Removes conversations, and counts what a branch shows. */
+/** Removes conversations and counts what a branch shows. */
 export class MaintenanceRows {
   readonly #db: Database;
 
@@ -74,7 +74,7 @@ export class MaintenanceRows {
   }
 }
 
-/** Child queries run within one of a user. */
+/** The running query of the user; child queries run within it. */
 async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
   const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
@@ -84,7 +84,7 @@ async function runningQuery(db: Database, conversationId: string): Promise<strin
   return found?.id ?? null;
 }
 
-/** The runs that a segment shows, with the number of their shown iterations and the sum of their places. */
+/** The runs that a segment shows, with the number of their shown iterations and the sum of their positions. */
 async function turnsOf(tx: Database, segment: BranchSegment) {
   return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin(

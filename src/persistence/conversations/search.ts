@@ -4,16 +4,16 @@ import { Content } from "../content/content.ts";
 import type { Database } from "../sqlite/database.ts";
 import { snippetsOf } from "./search_texts.ts";
 
-/** More words than anyone types; a longer text is cut, so that the time of a search has a bound. */
+/** More words than anyone types; longer input is cut, so that search time is bounded. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
-/** Ranking takes a look at every text that has the words: of more, the newest are ranked. */
+/** Ranking reads every text that contains the words. If there are more, only the newest are ranked. */
 const MAX_RANKED = 5000;
 
 const KINDS: Readonly<Record<string, SearchKind>> = { query: "request", expr: "code", answer: "answer" };
 const FIELDS: Readonly<Record<SearchKind, string>> = { request: "query", code: "expr", answer: "answer" };
 
-/** `Archive.search`. Nothing in the text has a meaning to the query language. */
+/** `Archive.search`. Nothing in the text is interpreted as query syntax. */
 export async function searchRows(
   db: Database,
   { text, filter }: { readonly text: string; readonly filter: SearchFilter },
@@ -52,18 +52,18 @@ async function found(
   }));
 }
 
-/** Each word as a phrase: quotes take its meaning from everything within. */
+/** Each word as a phrase: quotes remove any special meaning. */
 function phrases(text: string): string {
   const words = new Set<string>();
   for (const [word] of text.slice(0, MAX_WORDS * 1000).toWellFormed().replaceAll("\0", " ").matchAll(/\S+/g)) {
-    // What the tokenizer finds no word in would match nothing.
+    // A word in which the tokenizer finds no token would match nothing.
     if (/[\p{L}\p{N}\p{Co}]/u.test(word)) words.add(word.slice(0, MAX_WORD_CHARS).toWellFormed());
     if (words.size === MAX_WORDS) break;
   }
   return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
 }
 
-/** With a filter all are looked at, so that it finds what is old, too. */
+/** With a filter, all matches are read, so that old ones are found too. */
 function bound(query: string, { conversationId, kind, since, until }: SearchFilter) {
   if ([conversationId, kind, since, until].some((one) => one !== undefined)) return sql`true`;
   return sql`s.rowid >= coalesce((

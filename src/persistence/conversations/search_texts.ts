@@ -20,7 +20,7 @@ interface TextRow {
 
 const ABOVE = sql`${isIntact("queryState", "r")}, ${isIntact("querySoul", "q")}, ${isIntact("conversationState", "b")}`;
 
-/** Where the texts of a field stand, with the rows above them. */
+/** Where the texts of each field are stored, with the rows above them. */
 const SOURCES = {
   expr: {
     table: "expression_state",
