@@ -9,16 +9,16 @@ export interface OpenStoreOptions {
   /** A file, or ":memory:". */
   readonly path: string;
   readonly now?: () => number;
-  /** Whether the process of a lease exists, null where this machine cannot tell (so for all, by default). */
+  /** Whether the process of a lease exists; null if this machine cannot tell (by default for every process). */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
-  /** How long to wait for another process that writes, before `StoreError` of kind busy. */
+  /** How long to wait for another writing process before `StoreError` of kind busy. */
   readonly busyMs?: number;
-  /** Ends the waiting while the database is opened. */
+  /** Aborts the wait while the database is opened. */
   readonly signal?: AbortSignal;
 }
 
-/** Opens the database, makes it where there is none, and brings its schema up to date. Throws `StoreError`; the reason of
- * `signal` when that is aborted. */
+/** Opens the database, creates it if missing, and brings its schema up to date. Throws `StoreError`, or the reason of
+ * `signal` if that is aborted. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
   const start = performance.now();

@@ -280,7 +280,7 @@ export class SqliteStore implements store.Store {
   }
 
   async log(...entries: readonly LogEntry[]): Promise<void> {
-    // The log is worth no failed turn: what cannot be written is dropped.
+    // Logging must not fail a turn: what cannot be written is dropped.
     await writeLogEntries(this.#db, { entries, now: this.#now() }).catch(() => undefined);
   }
 

@@ -3,12 +3,12 @@ import type { OpenFiles } from "./sqlite/open_files.ts";
 
 /** What a store needs besides its database. */
 export interface StoreOptions {
-  /** Of the database: a path or ":memory:". */
+  /** The location of the database: a path or ":memory:". */
   readonly location: string;
-  /** Its files, where it has any. */
+  /** The database files, if any. */
   readonly files?: OpenFiles | null;
   readonly now: () => number;
-  /** How long it waits for another process that writes. */
+  /** How long to wait for another writing process. */
   readonly busyMs: number;
   readonly isAlive: IsAlive;
 }

@@ -49,8 +49,8 @@ const SOURCES = {
   },
 } as const;
 
-/** The snippets of hits, made from the texts that the tables hold: the search index has copies, which are compared with
- * nothing. Throws `Damage` where the words of `query` are not in such a text, or the text is missing. */
+/** The snippets of hits, made from the texts in the tables, because the copies in the search index are not verified.
+ * Throws `Damage` if such a text is missing or does not contain the words of `query`. */
 export async function snippetsOf(
   db: Database,
   { hits, query }: { readonly hits: readonly Found[]; readonly query: string },
@@ -71,7 +71,7 @@ export async function snippetsOf(
   return marked(hits.map((hit) => texts.get(`${hit.field} ${hit.ownerId} ${hit.queryId}`) ?? lost()), query);
 }
 
-/** By an index of these texts alone, which marks them as the large one would. */
+/** Marks the words with an index of these texts alone, which matches as the large one does. */
 function marked(texts: readonly string[], query: string): readonly string[] {
   if (texts.length === 0) return [];
   using db = new DatabaseSync(":memory:");

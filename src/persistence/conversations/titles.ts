@@ -9,7 +9,7 @@ import { updateRow } from "../sqlite/update_row.ts";
 
 const TITLE_CHARS = 100;
 
-/** Who gave a branch its title, in `conversation_state.metadata`; absent where it is from the request. */
+/** The origin of a branch's title, in `conversation_state.metadata`; absent if the title is from the request. */
 interface TitleMetadata {
   readonly titledBy?: "nobody" | "user" | "model";
 }
@@ -41,8 +41,8 @@ export function suggestTitle(
   });
 }
 
-/** The first request of a branch that has no title of its own gives it one, in the transaction `tx`. Throws `UsageError`
- * where the branch is gone. */
+/** Takes the title of a branch without one from its first request, in the transaction `tx`. Throws `UsageError` if the
+ * branch no longer exists. */
 export async function titleFromRequest(
   tx: Database,
   { branchId, text }: { readonly branchId: string; readonly text: string },

@@ -12,8 +12,8 @@ type Scope = Pick<
   "conversationSoulId" | "conversationStateId" | "querySoulId" | "queryStateId" | "iterationId"
 >;
 
-/** Adds rows to the log in one transaction. A scope that does not exist (any more) is left out of the columns and kept in
- * the data; that of an iteration or query names its query and conversation too. */
+/** Adds rows to the log in one transaction. A scope that does not exist (any more) is left out of the columns and kept
+ * in the data. The scope of an iteration or query also sets its query and conversation. */
 export async function writeLogEntries(
   db: Database,
   { entries, now }: { readonly entries: readonly LogEntry[]; readonly now: number },
@@ -50,7 +50,7 @@ const NO_SCOPE: Scope = {
   iterationId: null,
 };
 
-/** The rows that ids name, each looked for once. */
+/** Looks up the rows that ids refer to, each once. */
 class Scopes {
   readonly #db: Database;
   readonly #known = new Map<string, Scope>();
@@ -105,7 +105,7 @@ class Scopes {
   }
 }
 
-/** The rows of a block of an iteration. */
+/** Finds the row of a block of an iteration. */
 async function expressionOf(
   db: Database,
   { iterationId, block }: Pick<Scope, "iterationId"> & { readonly block: number | undefined },
@@ -129,7 +129,7 @@ function lost({ conversationId, queryId, iterationId }: Ids, scope: Scope): Ids 
   };
 }
 
-/** JSON of anything: what JSON cannot say becomes text. */
+/** JSON of any data: values that JSON cannot represent become text. */
 function printable(data: Readonly<Record<string, unknown>>): string {
   const seen = new WeakSet<object>();
   return JSON.stringify(data, (_key, value: unknown) => {

@@ -2,8 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
 import { isBusy } from "../sqlite/says.ts";
 
-/** A connection to a database that no other one is open on, with its log written back into the file; null while another
- * one is. Foreign keys are off. Leaving WAL mode needs to be alone, so SQLite itself finds the others. */
+/** Opens a database that no other connection has open, with its log written back into the file; null while another
+ * connection has it open. Foreign keys are off. Leaving WAL mode requires exclusive access, so SQLite itself detects
+ * other connections. */
 export function openAlone(path: string): DatabaseSync | null {
   const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
   try {
@@ -16,7 +17,7 @@ export function openAlone(path: string): DatabaseSync | null {
   }
 }
 
-/** Why something that must be alone cannot be done now. */
+/** The error for an action that needs exclusive access and cannot get it now. */
 export function notAlone(action: string, path: string): StoreError {
   return new StoreError(`Cannot ${action} ${path}: another process uses it, end that and try again`, "busy");
 }

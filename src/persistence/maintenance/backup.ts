@@ -8,7 +8,7 @@ import { openExisting } from "../sqlite/existing_database.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
 import { systemError } from "../sqlite/store_error.ts";
 
-/** `DatabaseCare.backup`. The target appears when it is whole. */
+/** `DatabaseMaintenance.backup`. The target appears only once it is complete. */
 export async function backupDatabase(path: string, target: string): Promise<BackupReport> {
   const start = performance.now();
   const goal = resolve(target);
@@ -30,14 +30,14 @@ export async function backupDatabase(path: string, target: string): Promise<Back
     await appear(partial, goal);
     return { path: goal, bytes, schemaVersion: version, ms: performance.now() - start };
   } catch (error) {
-    // What the system stands in the way with, it does where the copy is written.
+    // System errors occur at the place to which the copy is written.
     throw (error instanceof Error && systemError(error, goal)) || error;
   } finally {
     db.close();
   }
 }
 
-/** A link takes no name that exists; where the disk has no links, the name was free a moment ago. */
+/** A link fails if the name exists. If the disk does not support links, the name was free a moment ago. */
 async function appear(partial: string, goal: string): Promise<void> {
   try {
     await link(partial, goal);

@@ -13,10 +13,11 @@ import { rowProblems } from "./row_problems.ts";
 import { schemaProblems } from "../schema/schema_problems.ts";
 import { toStoreError } from "../sqlite/store_error.ts";
 
-/** So many of a kind are told one by one. */
+/** At most this many problems of a kind are listed individually. */
 const TOLD = 10;
 
-/** `DatabaseCare.check`, of one moment. A fault of the file is a problem in the report, not an error. */
+/** `DatabaseMaintenance.check`, on one snapshot. Damage to the file is reported as a problem, not thrown as an
+ * error. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
   const { db, version } = await openExisting(path, "check");
@@ -27,8 +28,8 @@ export async function checkDatabase(path: string): Promise<CheckReport> {
   }
 }
 
-/** Everything that is found wrong with a database, in words, and how many contents were read. Each part is looked at
- * although another one cannot be read. */
+/** Describes every problem found in a database, and counts the contents that were read. Each part is checked even if
+ * another one cannot be read. */
 export function checkAll(
   db: DatabaseSync,
   { path, version }: { readonly path: string; readonly version: number },
@@ -85,7 +86,7 @@ function foreignKeys(db: DatabaseSync): string[] {
   return rows.map(({ table, parent, n }) => `${String(n)} rows of ${String(table)} miss their ${String(parent)}`);
 }
 
-/** Every text and value against its hash, one in memory at a time. */
+/** Checks every text and value against its hash, one in memory at a time. */
 function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: readonly string[] } {
   const bad: string[] = [];
   let contents = 0;
@@ -132,7 +133,7 @@ function bytes(value: unknown): Uint8Array {
   throw new TypeError("The content is no bytes");
 }
 
-/** References to content that is not there. */
+/** References to missing content. */
 function references(db: DatabaseSync): string[] {
   markContent(db);
   const rows = db.prepare(
@@ -143,8 +144,8 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** Whether the search index has the texts that the tables hold. That its words are those of its texts is a part of the
- * structure. */
+/** Whether the search index has the texts that the tables hold. Whether its words match its texts is part of the
+ * structural check. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (

@@ -4,7 +4,7 @@ import { openAlone } from "./alone.ts";
 import { markContent } from "../content/marks.ts";
 import { locked } from "./locked.ts";
 
-/** A text is stored before the row that names it: what is younger may be about to be used by another process. */
+/** A text is stored before the row that refers to it: another process may be about to use newer content. */
 const SETTLED_MS = 24 * 3_600_000;
 const TRIES = 3;
 
@@ -15,8 +15,8 @@ interface Options {
 
 type Collected = Pick<PruneReport, "contents" | "contentBytes" | "everything">;
 
-/** Removes content that nothing refers to: all of it where no other process has the database open, else what is at least
- * a day old. */
+/** Removes content that nothing refers to: all of it if no other process has the database open, else what is at least a
+ * day old. */
 export async function collectContent(path: string, options: Options): Promise<Collected> {
   const alone = openAlone(path);
   if (!alone) return await collectBeside(path, options);
@@ -33,7 +33,7 @@ export async function collectContent(path: string, options: Options): Promise<Co
   }
 }
 
-/** Marks without a lock, and begins again where somebody wrote meanwhile; under the lock the third time. */
+/** Marks without a lock and starts over if another process wrote in the meantime; the third attempt holds the lock. */
 async function collectBeside(path: string, { now, busyMs }: Options): Promise<Collected> {
   const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: false });
   try {
@@ -62,12 +62,12 @@ function marked(db: DatabaseSync): unknown {
   return seen;
 }
 
-/** Another one once another connection has written. */
+/** Changes once another connection has written. */
 function dataVersion(db: DatabaseSync): unknown {
   return db.prepare("PRAGMA data_version").get()?.data_version;
 }
 
-/** Rows of `content` are numbered in the order of their making: those up to one that an old iteration names are old. */
+/** Rows of `content` are numbered in order of creation, so rows up to one that an old iteration refers to are old. */
 function settledRow(db: DatabaseSync, now: number): number {
   const row = db.prepare(
     `SELECT max(c.rowid) AS row FROM (
@@ -79,7 +79,8 @@ function settledRow(db: DatabaseSync, now: number): number {
   return Number(row?.row ?? 0);
 }
 
-/** Without foreign keys: each deleted row would have to be looked for among all bases, and the marks respect bases. */
+/** Foreign keys are off: each deleted row would have to be looked up among all bases, and the marks already respect
+ * bases. */
 function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
   const where = "WHERE rowid <= ? AND hash NOT IN (SELECT hash FROM mark)";
   const row = db.prepare(`SELECT count(*) AS n, sum(length(bytes)) AS bytes FROM content ${where}`).get(upTo);

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isBusy } from "../sqlite/says.ts";
 
-/** Work in a transaction that waits for other writers. */
+/** Runs work in a transaction that waits for other writers. */
 export async function locked<T>(
   db: DatabaseSync,
   { busyMs, work }: { readonly busyMs: number; readonly work: () => T },

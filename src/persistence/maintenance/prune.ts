@@ -10,11 +10,11 @@ interface Options {
   readonly busyMs: number;
 }
 
-/** A query that runs holds a lease, which its process renews: one whose lease is as old as this was left by a process
- * that nobody could look at. */
+/** A running query holds a lease, which its process renews. A lease this old was left by a process that nobody could
+ * check. */
 const STALE_MS = 120_000;
 
-/** A fresh lease keeps its conversation, whatever process has it. */
+/** A fresh lease keeps its conversation, whichever process holds it. */
 const idle = (which: string): string =>
   `WITH activity AS (
   SELECT b.conversation_soul_id AS id, max(b.created_at, coalesce(max(q.created_at), 0), coalesce(max(r.created_at), 0),
@@ -36,7 +36,7 @@ const ONE = idle("WHERE b.conversation_soul_id = :id");
 
 const LOG_ROWS_AT_ONCE = 2_000;
 
-/** Deletes what had no activity since then: one conversation in a transaction, so that turns elsewhere wait shortly. */
+/** Deletes conversations without activity since then, one per transaction, so that other writers wait only briefly. */
 export async function pruneRows(
   db: DatabaseSync,
   { before, now, dryRun, busyMs }: Options,
@@ -53,7 +53,7 @@ export async function pruneRows(
   if (dryRun) return { conversations: listed, logRows };
   const conversations = [];
   for (const one of listed) {
-    // Asked again under the lock: a query may have begun since.
+    // Checked again under the lock: a query may have started since.
     const gone = await locked(db, {
       busyMs,
       work: () => {

@@ -1,12 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
 
-/** `search` is made of tables of its own, which the virtual one fills. */
+/** `search` consists of its own tables, which the virtual table fills. */
 const MADE_BY_SEARCH = "search\\_%";
 
-/** Writes everything that a database holds into a new file without unused pages, rows with their numbers. In place of
- * `VACUUM`, which attaches a database: the runtime forbids that to a program without every permission. Throws where the
- * new file does not hold the same. */
+/** Writes everything in a database to a new file without unused pages, keeping the row numbers. Used instead of
+ * `VACUUM`, which attaches a database: the runtime forbids that to a program that lacks any permission. Throws if the
+ * content of the new file differs. */
 export function rebuild(db: DatabaseSync, target: string): void {
   const made = new DatabaseSync(target, { enableForeignKeyConstraints: false });
   try {
@@ -24,7 +24,7 @@ export function rebuild(db: DatabaseSync, target: string): void {
   }
 }
 
-/** In the order in which they were made; triggers come last, so that they see no row that is copied. */
+/** In order of creation. Triggers come last, so that copied rows do not fire them. */
 function objects(db: DatabaseSync, which: string): readonly { readonly name: string; readonly sql: string }[] {
   return db.prepare(
     `SELECT name, sql FROM sqlite_master WHERE ${which} AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'

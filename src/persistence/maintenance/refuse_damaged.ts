@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
 import { checkAll } from "./check.ts";
 
-/** Throws `StoreError` where something is wrong with a database, of which another file is about to be made: that would be
- * taken for a sound one. `doing` says what is refused. */
+/** Throws `StoreError` if a database is damaged that another file is about to be made from, since that file would be
+ * taken for a sound one. `doing` names the refused action. */
 export function refuseDamaged(
   db: DatabaseSync,
   { doing, path, version }: { readonly doing: string; readonly path: string; readonly version: number },

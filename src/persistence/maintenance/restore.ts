@@ -10,10 +10,12 @@ import { openExisting } from "../sqlite/existing_database.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
 import { isDamaged } from "../sqlite/says.ts";
 
-/** Longer than a newcomer waits for a lock on the file that it opened: it opens the path again and finds the new one. */
+/** Longer than a new connection waits for a lock on the file that it opened. It then opens the path again and finds the
+ * new file. */
 const NEWCOMER_MS = 120;
 
-/** `DatabaseCare.restore`: the backup is copied and checked beside the database before that is touched. */
+/** `DatabaseMaintenance.restore`: the backup is copied and checked next to the database before the database is
+ * touched. */
 export async function restoreDatabase(
   path: string,
   { source, now }: { readonly source: string; readonly now: () => number },
@@ -52,7 +54,7 @@ async function replace(
   const lock = lockAlone(path);
   try {
     await rename(path, aside);
-    // Only a file too damaged to be opened still has a log; it goes with it.
+    // Only a file that is too damaged to be opened still has a log; the log moves with it.
     for (const end of ["-wal", "-shm"]) await rename(`${path}${end}`, `${aside}${end}`).catch(() => undefined);
     await rename(partial, path).catch(async (error: unknown) => {
       await rename(aside, path);
@@ -65,7 +67,7 @@ async function replace(
   }
 }
 
-/** The lock on the file that is there; null where it is too damaged to be used by anyone. */
+/** Locks the existing file; null if it is too damaged for anyone to use. */
 function lockAlone(path: string): DatabaseSync | null {
   try {
     const db = openAlone(path);

@@ -4,15 +4,16 @@ import { ChecksumFunctions } from "../schema/checksum_functions.ts";
 import { rowPlace } from "../schema/row_place.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 
-/** So many of a kind are named one by one. */
+/** At most this many problems of a kind are listed individually. */
 const NAMED = 10;
 
-/** What a row counts: the table of the row, its column, and the sum that the column must be, by the row's id. */
+/** A stored count or sum: the table of the row, its column, and the value that the column must have, by the row's
+ * id. */
 interface Count {
   readonly table: CheckedTable;
   readonly column: string;
   readonly what: string;
-  /** Gives `owner` and `found`. */
+  /** Returns the columns `owner` and `found`. */
   readonly sums: string;
 }
 
@@ -37,8 +38,8 @@ const COUNTS: readonly Count[] = [
   },
 ];
 
-/** Rows that are not what was stored, and rows that are missing, each with the conversation that it belongs to. It reads
- * the tables themselves and no index of them. Nothing for a database of before there were checksums. */
+/** Describes rows that differ from what was stored and rows that are missing, each with its conversation. It reads the
+ * tables themselves, not their indexes. Empty for a database from before checksums existed. */
 export function rowProblems(db: DatabaseSync): readonly string[] {
   if (!db.prepare("SELECT 1 FROM pragma_table_info('iteration') WHERE name = 'checksum'").get()) return [];
   new ChecksumFunctions(db);

@@ -12,7 +12,8 @@ import { vacuumDatabase } from "./vacuum.ts";
 
 const BUSY_MS = 10_000;
 
-/** Care of an SQLite database by connections of its own, one for each action: a store that is open on it goes on. */
+/** Maintains an SQLite database with a separate connection for each action: a store that is open on it keeps
+ * working. */
 export class SqliteMaintenance implements care.DatabaseMaintenance {
   readonly location: string;
   readonly #now: () => number;

@@ -5,7 +5,7 @@ import { openExisting } from "../sqlite/existing_database.ts";
 
 const LARGEST = 10;
 
-/** `DatabaseCare.stats`, of one moment. */
+/** `DatabaseMaintenance.stats`, on one snapshot. */
 export async function databaseStats(path: string): Promise<DatabaseStats> {
   const { db, version } = await openExisting(path, "measure");
   try {
@@ -33,7 +33,7 @@ async function sizeOf(path: string): Promise<number> {
   return await stat(path).then(({ size }) => size, () => 0);
 }
 
-/** Bytes of a table and its indices; what the full-text index is made of counts to `search`. */
+/** Bytes of a table and its indexes; the tables of the full-text index count towards `search`. */
 function tables(db: DatabaseSync): DatabaseStats["tables"] {
   const sizes = db.prepare(
     `SELECT CASE WHEN m.tbl_name GLOB 'search_*' AND m.tbl_name <> 'search_entry' THEN 'search' ELSE m.tbl_name END
@@ -78,7 +78,7 @@ function conversations(db: DatabaseSync): DatabaseStats["conversations"] {
   }));
 }
 
-/** What the rows of a conversation name in `content`, each once, with pieces and bases. */
+/** Everything in `content` that the rows of a conversation refer to, each once, with pieces and bases. */
 const BYTES = `WITH steps (id) AS (
   SELECT i.id FROM conversation_state b JOIN query_soul q ON q.conversation_state_id = b.id
   JOIN query_state r ON r.query_soul_id = q.id JOIN iteration i ON i.query_state_id = r.id

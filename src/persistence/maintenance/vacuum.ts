@@ -6,10 +6,11 @@ import { openExisting } from "../sqlite/existing_database.ts";
 import { rebuild } from "./rebuild.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
 
-/** As in a restore: who waits for the lock on the old file opens the path again. */
+/** As in a restore: a process that waits for the lock on the old file opens the path again. */
 const NEWCOMER_MS = 120;
 
-/** `DatabaseCare.vacuum`: the file is written anew beside the old one and takes its place when it holds the same. */
+/** `DatabaseMaintenance.vacuum`: writes the content to a new file next to the old one and replaces the old file if the
+ * content is the same. */
 export async function vacuumDatabase(path: string): Promise<VacuumReport> {
   const start = performance.now();
   const { db: opened, version } = await openExisting(path, "vacuum");

@@ -6,7 +6,7 @@ import { fromJson } from "../sqlite/json.ts";
 import { lastIteration } from "../runs/last_iteration.ts";
 import type { QueryEnd } from "../../domain/query/stored_query.ts";
 
-/** `iteration.metadata` of one whose final was accepted. */
+/** `iteration.metadata` of an iteration whose final was accepted. */
 interface FinalMetadata {
   readonly outcome: string;
   readonly last: boolean;
@@ -15,8 +15,8 @@ interface FinalMetadata {
   readonly answerNotes: readonly string[];
 }
 
-/** How a query whose process was lost has ended nevertheless: its last iteration is stored with an accepted final. Null
- * where it has none, and for the last call, whose reason is not known. */
+/** The end of a query that was complete although its process was lost: its last iteration is stored with an accepted
+ * final. Null without an accepted final, and for the fallback call, whose reason is unknown. */
 export async function acceptedFinal(
   tx: Database,
   queryId: string,

@@ -16,7 +16,7 @@ type BlockMetadata =
   & Partial<ExactTexts>
   & { readonly ms?: number };
 
-/** Texts that their columns cannot give back exactly: blank code, lone surrogates, NUL. */
+/** Texts that their columns cannot return exactly: blank code, lone surrogates, NUL. */
 interface ExactTexts {
   readonly code: string;
   readonly stdout: string;

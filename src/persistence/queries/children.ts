@@ -20,7 +20,7 @@ import type { Branch } from "../store/store.ts";
 
 const WHAT = { children: "child queries", calls: "model calls" } as const;
 
-/** Branches of child queries, and plain model calls of blocks. */
+/** Stores branches of child queries, and sub-calls of blocks. */
 export class Children {
   readonly #db: Database;
   readonly #now: () => number;
@@ -43,7 +43,7 @@ export class Children {
       await insertRow(tx, "conversationState", {
         id: branchId,
         conversationSoulId: conversationId,
-        // Not the parent: what has one is a fork, which sees the variables of the other branch.
+        // Not the parent: a branch with a parent is a fork, which sees the variables of the other branch.
         parentStateId: null,
         title: await content.putText(title),
         version: (newest?.version ?? 0) + 1,
@@ -140,7 +140,7 @@ export class Children {
     }));
   }
 
-  /** Throws `Damage` where these are not all of an iteration. */
+  /** Throws `Damage` if these are not all the rows of an iteration. */
   async #verify(
     tx: Database,
     iterationId: string,

@@ -13,8 +13,8 @@ import type { QueryEnd } from "../../domain/query/stored_query.ts";
 
 const SUBTITLE_CHARS = 60;
 
-/** Ends a running query in the transaction `db`, and with it an iteration that was left running, which a query that is
- * done cannot have. One that has ended stays as it is. Throws `TakenOverError` where another process ended it. */
+/** Ends a running query in the transaction `db`, together with an iteration that was left running; a query that is done
+ * cannot have one. A query that has ended stays as it is. Throws `TakenOverError` if another process ended it. */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },

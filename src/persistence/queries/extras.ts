@@ -14,13 +14,13 @@ type StoredImage =
   /** A reference into the table `content`. */
   | { readonly mediaType: string; readonly content: string };
 
-/** In `query_soul.metadata`: what came with a request beside its text. */
+/** What a request contains besides its text, in `query_soul.metadata`. */
 export interface ExtrasMetadata {
   readonly images?: readonly StoredImage[];
   readonly answerSchema?: string;
 }
 
-/** Stores the images of a request, each once; gives what the metadata of its query says about them. */
+/** Stores the images of a request, each once. Returns the part of the query's metadata that describes them. */
 export async function extrasMetadata(
   content: Content,
   { images = [], answerSchema = null }: Pick<NewQuery, "images" | "answerSchema">,
@@ -30,7 +30,7 @@ export async function extrasMetadata(
   return { ...(stored.length > 0 ? { images: stored } : {}), ...(answerSchema === null ? {} : { answerSchema }) };
 }
 
-/** What came with a request beside its text, as it was given; nothing where there is no such query. */
+/** What a request contains besides its text, exactly as received; empty if the query does not exist. */
 export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
   const { images = [], answerSchema = null } = await readMetadata(content, queryId);
@@ -41,7 +41,7 @@ export async function readExtras(db: Database, queryId: string): Promise<QueryEx
   return { images: images.map((image) => imageOf(content, image)), answerSchema, instructions };
 }
 
-/** How many images came with a request, without reading them. */
+/** The number of images in a request, without reading them. */
 export async function countImages(db: Database, queryId: string): Promise<number> {
   return (await readMetadata(new Content(db), queryId)).images?.length ?? 0;
 }

@@ -9,7 +9,7 @@ import type { NewQuery } from "../store/store.ts";
 
 const TITLE_CHARS = 100;
 
-/** Stores what a query is asked, as the next one of its branch. */
+/** Stores the request of a query, as the next one of its branch. */
 export async function insertQuerySoul(
   content: Content,
   { id, query, createdAt }: { readonly id: string; readonly query: NewQuery; readonly createdAt: number },

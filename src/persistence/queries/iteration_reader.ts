@@ -11,7 +11,8 @@ import type { StoredBlock, StoredIteration } from "../store/store.ts";
 
 const ALL: IterationRange = { after: -1, limit: Number.MAX_SAFE_INTEGER };
 
-/** The iterations of a query with their blocks, in order. Run it in a transaction, so that all is of one moment. */
+/** The iterations of a query with their blocks, in order. Run it in a transaction, so that everything is from one
+ * moment. */
 export async function readIterations(
   db: Database,
   queryId: string,
@@ -53,7 +54,7 @@ function tracesOf(text: string): StoredIteration["traces"] {
 interface BlocksRead {
   /** By iteration. */
   readonly blocks: ReadonlyMap<string, readonly StoredBlock[]>;
-  /** Of the checksums of all rows of an iteration. */
+  /** Sums of the checksums of all rows of an iteration. */
   readonly sums: ReadonlyMap<string, number>;
 }
 

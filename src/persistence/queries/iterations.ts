@@ -15,13 +15,13 @@ import type { IterationEnd, NewIteration, Store, StoredBlock } from "../store/st
 
 type Failed = Parameters<Store["failIteration"]>;
 
-/** `iteration.metadata`, beside what the caller gives. */
+/** `iteration.metadata`, besides what the caller passes. */
 interface IterationMetadata {
-  /** Texts of the blocks while they run; they go when the blocks have rows of their own. */
+  /** Source texts of the blocks while they run; removed when the blocks have their own rows. */
   readonly pendingBlocks: readonly string[];
 }
 
-/** Writes the rows of `iteration` and all that hangs on them: each method is one transaction. */
+/** Writes the rows of `iteration` and everything that depends on them; each method is one transaction. */
 export class Iterations {
   readonly #db: Database;
   readonly #now: () => number;
@@ -102,7 +102,7 @@ export class Iterations {
   }
 }
 
-/** The cells that are known once the model was asked. */
+/** The cells that are known once the model was called. */
 async function askedCells(content: Content, iteration: Omit<NewIteration, "response" | "blocks">) {
   return {
     id: newId(),
@@ -118,7 +118,7 @@ async function askedCells(content: Content, iteration: Omit<NewIteration, "respo
   };
 }
 
-/** Adds the calls of an iteration to the totals of its query. */
+/** Adds an iteration's calls to the totals of its query. */
 async function count(
   tx: Database,
   { queryId, traces, totals, cell }: Pick<NewIteration, "queryId" | "traces"> & {
@@ -151,7 +151,7 @@ async function runningIteration(tx: Database, iterationId: string) {
   );
 }
 
-/** Versions of what the query was given. */
+/** Stores versions of the query's input. */
 async function give(
   content: Content,
   { iteration: { given = [] }, ...facts }: WriterFacts & { readonly iteration: Pick<NewIteration, "given"> },
@@ -162,7 +162,7 @@ async function give(
   await addToDigest(content.db, { branchId: facts.branchId, change: writer.change });
 }
 
-/** Blocks, variables, system variables and edges. Gives by how much the digest of the branch has changed. */
+/** Stores blocks, variables, system variables and edges. Returns the change of the branch's digest. */
 async function writeResults(
   content: Content,
   results:

@@ -7,14 +7,14 @@ import type { ProcessOwner } from "../store/store.ts";
 /** True, false, or null where this process cannot tell. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
-/** Four heartbeats of a process that nobody here can look at. */
+/** Four heartbeats of a process that cannot be checked from here. */
 const STALE_MS = 120_000;
 
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
-/** Takes a branch for a process, in the transaction that begins a query. Throws `BusyError` while another living process
- * has it. `endLeft` is called before with the owner of what was left running on it: a process that is gone, or this one,
- * which could not store the end. */
+/** Leases a branch to a process, in the transaction that begins a query. Throws `BusyError` while another live process
+ * holds it. First calls `endLeft` with the owner of what was left running on the branch: a process that no longer
+ * exists, or this one if it could not store the end. */
 export async function takeLease(
   tx: Database,
   { branchId, owner, isAlive, now, endLeft }: {
@@ -48,7 +48,7 @@ export async function dropLease(tx: Database, branchId: string): Promise<void> {
   });
 }
 
-/** Says that a process still lives to those that cannot look for themselves. Returns the branches that it has. */
+/** Reports that a process is alive, for those that cannot check. Returns the branches that it holds. */
 export async function renewLeases(
   db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
@@ -60,8 +60,9 @@ export async function renewLeases(
   return held.map(({ branchId }) => branchId);
 }
 
-/** Whether a process that holds leases lives. What nobody here can look at lives while it says so: its newest heartbeat
- * counts, for all of its leases. A heartbeat of the future does not count either: the clock was set back after it. */
+/** Whether a process that holds leases is alive. A process that cannot be checked from here counts as alive while it
+ * reports: its newest heartbeat applies to all of its leases. A heartbeat far in the future does not count either,
+ * because the clock was set back after it. */
 export async function isAliveNow(
   db: Database,
   { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },
@@ -79,7 +80,7 @@ export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
   return OWNER.every((key) => one[key] === other[key]);
 }
 
-/** The process that has a branch. */
+/** The process that holds a branch. */
 async function holderOf(db: Database, branchId: string): Promise<ProcessOwner | undefined> {
   const [row] = await compiledRows(db, {
     name: "holder of a branch",

@@ -26,8 +26,8 @@ import { titleFromRequest } from "../conversations/titles.ts";
 import type { NewQuery, PreviousTurn, ProcessOwner } from "../store/store.ts";
 import type { QueryEnd, StoredQuery } from "../../domain/query/stored_query.ts";
 
-/** Texts of the blocks of a query that were running when it was cut: those of its last iteration, whose end was never
- * stored. */
+/** Source texts of the blocks that were running when a query was interrupted: those of its last iteration, whose end
+ * was never stored. */
 async function pendingBlocks(db: Database, queryId: string): Promise<readonly string[]> {
   const last = await lastIteration(db, queryId);
   if (last?.status !== "interrupted") return [];
@@ -127,7 +127,7 @@ export class Queries {
     return found ?? null;
   }
 
-  /** Those of its ancestors up to the fork stand before its own. */
+  /** Queries of its ancestors up to the fork come before its own. */
   async ofBranch(branchId: string, { newest = Infinity }: NewestQueries = {}): Promise<readonly StoredQuery[]> {
     return await this.#db.read(async (tx) => await this.#ofLineage(tx, await readLineage(tx, branchId), newest));
   }
@@ -165,7 +165,7 @@ export class Queries {
       const shown = ancestors.some(({ until }) => until?.queryId === queryId) ? iterations : Infinity;
       const images = await countImages(tx, queryId);
       const thinkings = await this.#lastThinkings(tx, { queryId, shown });
-      // What ends with an answer leaves no block that runs.
+      // A query that ends with an answer leaves no running block.
       const pending = status === "done" ? [] : await pendingBlocks(tx, queryId);
       return {
         ...{ text, answer, status, thinkings },
@@ -175,7 +175,7 @@ export class Queries {
     });
   }
 
-  /** The last one that has ended of those before a run, or of all for one that is not known. */
+  /** The last ended run before this one, or of all runs if this one is unknown. */
   async #lastBefore(
     tx: Database,
     { segment, queryId }: { readonly segment: BranchSegment; readonly queryId: string },
@@ -260,7 +260,7 @@ function rowsOf(db: Database) {
     .select(intact("queryState", "s")).select(intact("querySoul", "q")).select(intact("conversationState", "c"));
 }
 
-/** The newest run of the last query of a branch, which another one may replace. */
+/** The newest run of the last query of a branch. It can be replaced by another run. */
 async function lastRun(tx: Database, branchId: string, queryId: string): Promise<RunRow> {
   const last = await newestRun(tx, branchId);
   if (last?.id !== queryId) {
@@ -270,7 +270,7 @@ async function lastRun(tx: Database, branchId: string, queryId: string): Promise
   return last;
 }
 
-/** The query of a fork as the fork sees it: without what came after. */
+/** The query of a fork as the fork sees it: without what came later. */
 function cutAt(query: StoredQuery, { position }: ForkPoint): StoredQuery {
   const iterations = position + 1;
   if (!query.running && iterations >= query.iterations) return query;

@@ -9,14 +9,14 @@ import type { DatabaseSchema } from "../schema/schema.ts";
 
 const KEPT_MS = 24 * 3_600_000;
 
-/** Stores the key together with the query that it begins; those of days before go. Throws `BusyError` for one that
- * another process was given in the meantime, or has continued the request of. */
+/** Stores the key together with the query that it begins, and deletes keys older than a day. Throws `BusyError` if
+ * another process received the key in the meantime or has continued its request. */
 export async function keepRequestKey(
   tx: Database,
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
 ): Promise<void> {
   const { branchId, key, fingerprint, replaces } = requestKey;
-  // By the rows themselves: a damaged index would name one that is still needed.
+  // Reads the rows themselves: a damaged index could return one that is still needed.
   await sql`DELETE FROM request_key AS k NOT INDEXED WHERE ${isIntact("requestKey", "k")} AND k.created_at <= ${
     now - KEPT_MS
   }`
@@ -32,8 +32,8 @@ export async function keepRequestKey(
   await insertRow(tx, "requestKey", row);
 }
 
-/** Of any branch of the conversation; null where there is none of the last day. To find none runs a request again, so no
- * index is asked: the keys of a day are few. */
+/** The key in any branch of the conversation; null if it does not occur within the last day. Missing a key would run a
+ * request again, so no index is used: the keys of a day are few. */
 export async function findRequestKey(
   db: Database,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },

@@ -4,7 +4,7 @@ import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
 import { verifyIterations } from "../runs/iteration_tally.ts";
 
-/** What an iteration was asked with, null where there is none at that place. */
+/** The messages that were sent for an iteration; null if there is no iteration at that position. */
 export async function readSentMessages(
   db: Database,
   { queryId, position }: { readonly queryId: string; readonly position: number },
@@ -20,7 +20,7 @@ export async function readSentMessages(
     content.text(row.llmUserPrompt ?? "[]"),
   );
   const sent = told.map(({ role, content: text }) => ({ role, text }));
-  // One message holds everything where roles must alternate, the system's text too.
+  // If roles must alternate, a single message holds everything, including the system text.
   if (sent.length === 1) return sent;
   return [{ role: "system", text: content.text(row.llmSystemPrompt ?? "") }, ...sent];
 }

@@ -9,8 +9,8 @@ interface Spent {
   readonly costUsd: number | null;
 }
 
-/** What a query that was cut has spent: the totals of its last reply, and what the blocks of the iteration that was
- * running asked of models since. Its child queries have ended. */
+/** What an interrupted query has spent: the totals of its last reply, plus the model calls that the blocks of the
+ * running iteration made since. Its child queries have ended. */
 export async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },

@@ -12,12 +12,12 @@ interface Running {
   readonly queryId: string;
   readonly branchId: string;
   readonly createdAt: number;
-  /** Who has the branch; a query that runs where nobody has it is lost. */
+  /** The process that holds the branch; a running query is lost if nobody holds its branch. */
   readonly owner: ProcessOwner | null;
   readonly facts: Partial<QueryMetadata>;
 }
 
-/** `Store.sweepLost`. A query that ends while this looks is left alone. */
+/** `Store.sweepLost`. Skips a query that ends in the meantime. */
 export async function sweepLost(
   db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
@@ -42,8 +42,8 @@ async function lostOf(
   return lost;
 }
 
-/** Ends what a process left running, in the transaction `tx`: all of it where that process is gone, else what stands on
- * this branch. */
+/** Ends what a process left running, in the transaction `tx`: all of it if that process no longer exists, else only
+ * what runs on this branch. */
 export async function endLeftOf(
   tx: Database,
   { owner, gone, branchId, now }: {
@@ -59,7 +59,7 @@ export async function endLeftOf(
   }
 }
 
-/** Deeper ones first: what a child has spent is a part of what its parent has. */
+/** Deeper queries come first: what a child has spent is part of what its parent has spent. */
 async function running(db: Database): Promise<Running[]> {
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
@@ -98,7 +98,7 @@ async function endLost(tx: Database, { queryId, createdAt, facts }: Running, now
       },
       iterations: kept.count,
       ...await spentOf(tx, { queryId, facts }),
-      // When it died is not known; the end of its last iteration is.
+      // The time of its death is unknown; the end of its last iteration is known.
       ms: Math.max(0, (kept.last ?? createdAt) - createdAt),
     },
   });

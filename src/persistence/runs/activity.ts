@@ -4,13 +4,13 @@ import { intact } from "../schema/intact.ts";
 import { fromJson } from "../sqlite/json.ts";
 import { updateRow } from "../sqlite/update_row.ts";
 
-/** What the next conversation or query has. */
+/** The activity number of the next conversation or query. */
 export async function nextActivity(tx: Database): Promise<number> {
   return await newestActivity(tx) + 1;
 }
 
-/** Moves the conversation of a branch to the front of the list of all; an imported one has no place before. Not for a
- * child query, which is a part of its parent. Nothing is written for the one that is in front. */
+/** Moves the conversation of a branch to the front of the list; an imported one has no place in it yet. Not for a child
+ * query, which is part of its parent. Writes nothing if the conversation is already at the front. */
 export async function moveToFront(tx: Database, branchId: string): Promise<void> {
   const row = await tx.selectFrom("conversationState as s").innerJoin(
     "conversationSoul as c",

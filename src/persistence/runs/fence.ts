@@ -10,9 +10,9 @@ import type { DatabaseSchema } from "../schema/schema.ts";
 
 type Row = Pick<DatabaseSchema["queryState"], "id" | "status" | "metadata">;
 
-/** Who takes a branch over ends the run in it as lost, in the transaction that takes the lease. So a run's own row says
- * whether its process still has the branch, and a write of a run looks at it in its own transaction. Throws
- * `TakenOverError` for a run that was ended so. */
+/** A process that takes a branch over ends the branch's run as lost, in the transaction that takes the lease. A run's
+ * row thus shows whether its process still holds the branch, and each write of a run checks it in the same transaction.
+ * Throws `TakenOverError` for a run that was ended this way. */
 export async function checkFence(db: Database, { id, status, metadata }: Row): Promise<void> {
   if (status === "running") return;
   const content = new Content(db);
@@ -21,7 +21,7 @@ export async function checkFence(db: Database, { id, status, metadata }: Row): P
   if (reason === "process_lost") throw new TakenOverError(id);
 }
 
-/** The run that an iteration is written for. Throws where it has ended. */
+/** The run that an iteration is written for. Throws if it has ended. */
 export async function runningRun(
   tx: Database,
   queryId: string,
@@ -43,7 +43,7 @@ export async function runningRun(
   return row;
 }
 
-/** The same for what a run writes beside its iterations, which may come after its end. */
+/** The same check for what a run writes besides its iterations, possibly after its end. */
 export async function checkRun(
   tx: Database,
   { queryId, iterationId }: { readonly queryId?: string | null; readonly iterationId?: string | null },

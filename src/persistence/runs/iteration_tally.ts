@@ -3,15 +3,15 @@ import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { sql } from "kysely";
 
-/** Throws `Damage` where an iteration of a run is missing, by the sum of the places in the index by which iterations are
- * read. Gives the newest of them; -1 for none. */
+/** Throws `Damage` if an iteration of a run is missing, which the sum of the positions in the index shows through which
+ * iterations are read. Returns the position of the newest iteration; -1 for none. */
 export async function verifyIterations(db: Database, queryId: string): Promise<number> {
   const [row] = await compiledRows(db, {
     name: "iterations of a run",
     build: () =>
       db.selectFrom("queryState as s").leftJoin("iteration as i", "i.queryStateId", "s.id")
         .select((i) => ["s.iterations as expected", i.fn.max("i.position").as("newest")])
-        // A key that is not what it was counts as none: a search would go astray at it.
+        // A key that was changed counts as missing: a search would go wrong at it.
         .select(sql<number>`coalesce(sum((i.position + 1) * (i.query_state_id = s.id)), 0)`.as("found"))
         .where("s.id", "=", queryId).groupBy("s.id"),
     parameters: [queryId],
@@ -20,7 +20,7 @@ export async function verifyIterations(db: Database, queryId: string): Promise<n
   return row?.newest ?? -1;
 }
 
-/** Throws `Damage` where an iteration of a run is missing, or a block or a version that it stored. */
+/** Throws `Damage` if an iteration of a run is missing, or a block or version that it stored. */
 export async function verifyStates(db: Database, queryId: string): Promise<void> {
   await verifyIterations(db, queryId);
   const row = await db.selectFrom("iteration as i").select("i.position").where("i.queryStateId", "=", queryId)
@@ -33,7 +33,7 @@ export async function verifyStates(db: Database, queryId: string): Promise<void>
   if (row) throw lostStates(queryId, row.position);
 }
 
-/** The same, of what was read of one iteration. */
+/** The same check on the rows that were read of one iteration. */
 export function verifySum(
   rows: readonly { readonly checksum: number }[],
   { expected, lost }: { readonly expected: number; readonly lost: () => Damage },

@@ -17,8 +17,8 @@ export async function lastIteration(db: Database, queryId: string): Promise<Foun
   return null;
 }
 
-/** The iterations of a run, those before `until` only, newest first. Each is looked for by its place: a walk through an
- * index would pass over those that a damaged key hides. */
+/** The iterations of a run before `until`, newest first. Each is looked up by its position: an index scan would skip
+ * those that a damaged key hides. */
 export async function* newestIterations(
   db: Database,
   queryId: string,
@@ -28,7 +28,7 @@ export async function* newestIterations(
     const [found] = await compiledRows<Found>(db, {
       name: "iteration at a place",
       build: () =>
-        // The row that the index `k` leads to says itself where it stands.
+        // The row that the index `k` leads to contains its own position.
         db.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
           .select(["i.id", "i.queryStateId", "i.status", "i.metadata", "i.position", "i.llmThinking", "i.states"])
           .where("k.queryStateId", "=", queryId).where("k.position", "=", place).select(intact("iteration", "i")),

@@ -15,13 +15,13 @@ export interface RunRow {
   readonly status: DatabaseSchema["queryState"]["status"];
 }
 
-/** The newest run of a branch's own queries, which is always one of the last query. */
+/** The newest run of a branch's own queries. It always belongs to the last query. */
 export async function newestRun(db: Database, branchId: string): Promise<RunRow | null> {
   const to = await queriesIn(db, { branchId, until: null });
   return to === 0 ? null : await runAt(db, { branchId, number: to - 1 });
 }
 
-/** The run that was the newest one of the branch when this one began: of the same query, or of the last one before. */
+/** The newest run of the branch at the time when this one began: of the same query, or of the previous one. */
 export async function runBefore(db: Database, queryId: string): Promise<string | null> {
   const [run] = await compiledRows(db, {
     name: "place of a run",
@@ -40,7 +40,7 @@ export async function runBefore(db: Database, queryId: string): Promise<string |
   return number === 0 ? null : (await runAt(db, { branchId, number: number - 1 })).id;
 }
 
-/** The run of a version of a query, the newest one by default. Throws `Damage` where it is missing. */
+/** The run with a version of a query, by default the newest. Throws `Damage` if it is missing. */
 async function runAt(
   db: Database,
   { branchId, number, version = null }: {

@@ -32,7 +32,7 @@ export async function changeQueryMetadata(
   }
 }
 
-/** The usage by model with that of more calls. */
+/** Adds the usage of more calls to the usage by model. */
 export function addTraces(
   byModel: Readonly<Record<string, Usage>>,
   traces: readonly ModelTrace[],

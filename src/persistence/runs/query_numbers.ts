@@ -8,7 +8,7 @@ import { digestTerm } from "../branches/shown_digest.ts";
 import { newestVariables } from "../branches/shown_variables.ts";
 import { updateRow } from "../sqlite/update_row.ts";
 
-/** The cells of a new query that say where it stands in its branch, which counts it. */
+/** The cells that give a new query its position in its branch; the branch counts it. */
 export async function nextQuery(
   tx: Database,
   branchId: string,
@@ -30,14 +30,14 @@ export async function nextRun(
   return { variables };
 }
 
-/** Makes the digest of a branch that has none: it was stored before there were digests, or imported. */
+/** Computes the digest of a branch that has none because it was stored before digests existed, or imported. */
 export async function makeDigest(tx: Database, branchId: string): Promise<void> {
   const rows = await newestVariables(tx, { lineage: await readLineage(tx, branchId) });
   const variables = rows.reduce((sum, row) => sum + digestTerm(row), 0);
   await updateRow(tx, "conversationState", { id: branchId, changes: { variables } });
 }
 
-/** How many queries a segment shows. Throws `Damage` where it, or the query at its end, is missing. */
+/** The number of queries that a segment shows. Throws `Damage` if the segment or the query at its end is missing. */
 export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
   if (until === null) return (await branchRow(db, branchId)).queries;
   const [row] = await compiledRows(db, {
@@ -52,7 +52,7 @@ export async function queriesIn(db: Database, { branchId, until }: BranchSegment
   return until.position < 0 ? row.number : row.number + 1;
 }
 
-/** Throws `Damage` where these are not the queries from one number up to another, each once. */
+/** Throws `Damage` if these are not the queries from one number to another, each once. */
 export function verifyNumbers(
   rows: readonly { readonly number: number }[],
   { from, to, branchId }: { readonly from: number; readonly to: number; readonly branchId: string },

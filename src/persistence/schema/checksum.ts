@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { DatabaseSchema } from "./schema.ts";
 
-/** The cells of a row that its checksum is of, in this order. Left out are the counts and sums that triggers keep, and the
- * number by which SQLite orders changes of scope. */
+/** The cells that a row's checksum covers, in this order. It leaves out the counts and sums that triggers maintain, and
+ * the number by which SQLite orders changes of scope. */
 export const CHECKED = {
   conversationSoul: ["id", "metadata", "createdAt", "activity"],
   conversationState: [
@@ -106,8 +106,8 @@ export const CHECKED = {
 
 export type CheckedTable = keyof typeof CHECKED;
 
-/** The checksum of a row: FNV-1a with 32 bits over its table and cells as JSON. No change of a single character goes
- * unnoticed, any other damage once in four thousand million times. */
+/** The checksum of a row: 32-bit FNV-1a over its table and its cells as JSON. It detects every change of a single
+ * character; other damage goes undetected once in four billion cases. */
 export function rowChecksum(table: string, cells: readonly unknown[]): number {
   const text = JSON.stringify(cells.map(plain));
   let sum = 0x811c9dc5;

@@ -3,8 +3,8 @@ import { rowChecksum } from "./checksum.ts";
 import { Damage } from "./damage.ts";
 import { snakeCase } from "./snake_case.ts";
 
-/** The SQL functions that make and compare checksums of rows, on one connection. A function of SQL must not throw here:
- * what they find waits until the statement is done. */
+/** The SQL functions that compute and compare checksums of rows, on one connection. An SQL function must not throw
+ * here, so what they find is kept until the statement is done. */
 export class ChecksumFunctions {
   #found: Damage | null = null;
 
@@ -22,7 +22,7 @@ export class ChecksumFunctions {
     });
   }
 
-  /** Throws `Damage` where a statement has met a row that is not what was stored. */
+  /** Throws `Damage` if a statement met a row that differs from what was stored. */
   throwFound(): void {
     const found = this.#found;
     if (found === null) return;

@@ -2,7 +2,7 @@ import type { CheckedTable } from "./checksum.ts";
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** By table: the branch of a row, from the first cell that its checksum is of. */
+/** The branch of a row by table, found from the first cell that its checksum covers. */
 const BRANCH: Readonly<Record<CheckedTable, string>> = {
   conversationSoul: "SELECT id FROM conversation_state WHERE conversation_soul_id = ?",
   conversationState: "SELECT ?",
@@ -28,7 +28,7 @@ const VARIABLE: { readonly [T in CheckedTable]?: string } = {
   scopeChange: "SELECT name FROM expression_soul WHERE id = ?",
 };
 
-/** Where a damaged row belongs, as far as the damage lets it be found: " (variable x in conversation …)", or "". */
+/** Where a damaged row belongs, as far as the damage allows: " (variable x in conversation …)", or "". */
 export function rowPlace(
   { table, id }: { readonly table: CheckedTable; readonly id: string },
   read: (sql: string, parameters: readonly string[]) => Rows,

@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways } from "kysely";
 
-/** Rises from row to row: the order in which they were stored, whatever the clock said. `selectAll` leaves it out. */
+/** Increases from row to row: the order in which rows were stored, independent of the clock. `selectAll` leaves it
+ * out. */
 interface Stored {
   readonly rowid: GeneratedAlways<number>;
 }
@@ -19,7 +20,8 @@ export interface DatabaseSchema {
     id: string;
     metadata: string | null;
     createdAt: number;
-    /** Rises with each conversation and each query of a user: who has the greatest was used last. */
+    /** Increases with each conversation and each query of a user: the conversation with the highest number was used
+     * last. */
     activity: number;
     checksum: Generated<number>;
     branches: Generated<number>;

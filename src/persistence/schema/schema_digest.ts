@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** The tables, indices, views and triggers of a database by name. Left out is what SQLite and FTS5 make themselves, and the
- * table of what was migrated, which no migration makes. */
+/** The tables, indexes, views and triggers of a database by name, except what SQLite and FTS5 create themselves and the
+ * table of applied migrations, which no migration creates. */
 export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   const rows = db.prepare(
     `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -13,7 +13,7 @@ export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   );
 }
 
-/** One number for all of them (FNV-1a), another one where a character is another one. */
+/** One number for all of them (FNV-1a), which changes if any character changes. */
 export function schemaDigest(db: DatabaseSync): number {
   const text = JSON.stringify([...schemaObjects(db)]);
   let digest = 0x811c9dc5;

@@ -2,8 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
 import { schemaDigest, schemaObjects } from "./schema_digest.ts";
 
-/** Every table, index, view and trigger that is not the one that the migrations make, in words. Further ones are left
- * alone. */
+/** Describes every table, index, view and trigger that differs from what the migrations create. Additional ones are
+ * ignored. */
 export function schemaProblems(db: DatabaseSync, version: number): readonly string[] {
   if (schemaDigest(db) === migrations[version - 1]?.schema) return [];
   using made = new DatabaseSync(":memory:");

@@ -1,4 +1,4 @@
-/** The name in the database of a table or column that has its name here in camel case. */
+/** Converts the camel-case name of a table or column to its name in the database. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -8,7 +8,7 @@ type Table = "conversationSoul" | "conversationState" | "queryState";
 
 const ID_CHARS = 36;
 
-/** Throws `Damage` where there is a row of this id, although an index did not find it. It reads the whole table. */
+/** Throws `Damage` if a row with this id exists although an index did not find it. It reads the whole table. */
 export async function verifyAbsent(
   db: Database,
   { table, id }: { readonly table: Table; readonly id: string },
@@ -18,14 +18,14 @@ export async function verifyAbsent(
   if (row) throw lost(table, id);
 }
 
-/** At most two ids that begin so. Where the index does not find exactly the one that was asked for, the table itself is
- * read too. */
+/** At most two ids with this prefix. If the index does not find exactly the requested one, the table itself is read
+ * too. */
 export async function idsWith(
   db: Database,
   { table, prefix, where = sql<boolean>`true` }: {
     readonly table: Table;
     readonly prefix: string;
-    /** About `t`. */
+    /** A condition on `t`. */
     readonly where?: RawBuilder<boolean>;
   },
 ): Promise<readonly string[]> {

@@ -3,8 +3,8 @@ import { CHECKED, type CheckedTable } from "../schema/checksum.ts";
 import { ChecksumFunctions } from "../schema/checksum_functions.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 
-/** What no SQL of a migration can make: the checksums of rows that are there, and their sums. What they hold now counts as
- * what was stored. */
+/** Computes what the SQL of a migration cannot: the checksums of existing rows, and their sums. Their current content
+ * counts as what was stored. */
 export function addChecksums(db: DatabaseSync): void {
   new ChecksumFunctions(db);
   for (const table of Object.keys(CHECKED) as CheckedTable[]) {

@@ -1,22 +1,22 @@
 import type { CompiledQuery } from "kysely";
 import type { Database } from "./database.ts";
 
-/** SQL by the name of its query: a name stands for one text for ever. */
+/** SQL by the name of its query; a name always refers to the same text. */
 const TEXTS = new Map<string, string>();
 
 export interface FixedQuery<R> {
-  /** Another name for each shape, such as each number of values in a list. */
+  /** A different name for each shape, for example for each number of values in a list. */
   readonly name: string;
   readonly build: () => { compile(): CompiledQuery<R> };
-  /** The values in the order in which the builder names them; the first run compares the two. */
+  /** The values in the order in which the builder uses them; the first run compares the two. */
   readonly parameters: readonly unknown[];
 }
 
-/** The rows of a query of fixed shape. Kysely builds it the first time only: that takes longer than SQLite takes to
- * run it. */
+/** The rows of a query of fixed shape. Kysely builds it only the first time, because building takes longer than running
+ * it in SQLite. */
 export async function compiledRows<R>(db: Database, query: FixedQuery<R>): Promise<readonly R[]> {
   const rows = await db.run(TEXTS.get(query.name) ?? firstText(query), query.parameters);
-  // The builder that made the text vouches for the shape of its rows.
+  // The builder that made the text guarantees the shape of its rows.
   return rows as readonly R[];
 }
 

@@ -5,15 +5,15 @@ import { ChecksumFunctions } from "../schema/checksum_functions.ts";
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** Column names as SQLite gives them and in camel case; empty for a statement that returns no rows. */
+  /** Column names as SQLite returns them and in camel case; empty for a statement that returns no rows. */
   readonly columns: readonly (readonly [string, string])[];
 }
 
 const MAX_PREPARED = 300;
-/** How the columns begin that `intact` makes. They are no part of a row. */
+/** Prefix of the columns that `intact` makes. They are not part of a row. */
 const INTACT = "intact";
 
-/** Runs Kysely's queries on one `node:sqlite` database. A statement is prepared once per SQL text and kept. */
+/** Runs Kysely's queries on one `node:sqlite` database. Each SQL text is prepared once and its statement kept. */
 export class SqliteConnection implements DatabaseConnection {
   readonly #db: DatabaseSync;
   readonly #checksums: ChecksumFunctions;
@@ -30,14 +30,14 @@ export class SqliteConnection implements DatabaseConnection {
 
   executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      // Kysely's types, which name the columns, vouch for the shape of the rows.
+      // Kysely's types, which name the columns, guarantee the shape of the rows.
       return Promise.resolve(this.query(sql, parameters) as QueryResult<R>);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** Column names of the rows are in camel case. Throws `Damage` where a row is not what was stored. */
+  /** Returns rows with column names in camel case. Throws `Damage` if a row differs from what was stored. */
   query(sql: string, parameters: readonly unknown[]): QueryResult<Record<string, unknown>> {
     const { statement, columns } = this.#prepare(sql);
     const values = parameters.map(bindable);
@@ -81,7 +81,7 @@ function rowOf(columns: Prepared["columns"], cells: Readonly<Record<string, unkn
   return row;
 }
 
-/** `node:sqlite` binds a Date as NULL without a word, so anything unusual is refused here. */
+/** `node:sqlite` silently binds a Date as NULL, so anything unusual is refused here. */
 function bindable(value: unknown): SQLInputValue {
   if (value === null || typeof value === "number" || typeof value === "string" || typeof value === "bigint") {
     return value;

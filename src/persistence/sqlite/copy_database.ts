@@ -4,13 +4,13 @@ import { StoreError } from "../../domain/errors.ts";
 
 const PAGES_AT_ONCE = 4096;
 
-/** Copies a database as it is at this moment into a new file for the user alone, checks the copy and makes it last a
- * power failure. Writers of the source go on meanwhile. Gives its size; leaves no file when it throws. */
+/** Copies the current state of a database to a new file that only the user can access, checks the copy and syncs it to
+ * disk. Writers of the source continue meanwhile. Returns its size; leaves no file if it throws. */
 export async function copyDatabase(db: DatabaseSync, target: string): Promise<number> {
   await rm(target, { force: true });
   await (await open(target, "wx", 0o600)).close();
   try {
-    // One snapshot for the whole copy: without it, each write of another process would start the copy again.
+    // One snapshot for the whole copy: without it, each write of another process would restart the copy.
     db.exec("BEGIN");
     try {
       db.prepare("SELECT count(*) FROM sqlite_master").get();
@@ -32,7 +32,7 @@ export async function copyDatabase(db: DatabaseSync, target: string): Promise<nu
 function checkCopy(path: string): void {
   const db = new DatabaseSync(path);
   try {
-    // A copy is one file, without a log beside it.
+    // A copy is a single file, without a log next to it.
     db.exec("PRAGMA journal_mode = DELETE");
     const [found] = db.prepare("PRAGMA quick_check(1)").all();
     if (found?.quick_check === "ok") return;

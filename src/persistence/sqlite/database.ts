@@ -7,10 +7,10 @@ import { Transactions, type TransactionsOptions } from "./transactions.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What Kysely builds queries on: the database, or the transaction that runs on its one connection now. */
+/** What Kysely builds queries on: the database, or the current transaction on its one connection. */
 export class Database extends Kysely<DatabaseSchema> {
   readonly #connection: SqliteConnection;
-  /** Null where this is what a transaction works on: who has it has the connection. */
+  /** Null if this belongs to a transaction, whose owner already holds the connection. */
   readonly #transactions: Transactions | null;
   readonly #within: Database;
 
@@ -22,29 +22,30 @@ export class Database extends Kysely<DatabaseSchema> {
     this.#within = shared ? new Database(connection, null) : this;
   }
 
-  /** The rows of SQL that a builder of Kysely has compiled. */
+  /** Runs SQL that a Kysely builder has compiled and returns its rows. */
   run(sql: string, parameters: readonly unknown[]): readonly Row[] | Promise<readonly Row[]> {
     const transactions = this.#transactions;
     if (!transactions) return this.#connection.query(sql, parameters).rows;
     return transactions.statement(sql, () => this.#connection.query(sql, parameters).rows);
   }
 
-  /** A transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. */
+  /** Runs a transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. */
   write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#outer.write(() => work(this.#within));
   }
 
-  /** The same, with no other writer's work in the same transaction: for what changes how the database checks rows. */
+  /** The same, but without other writers' work in the same transaction: for work that changes how the database checks
+   * rows. */
   writeAlone<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#outer.writeAlone(() => work(this.#within));
   }
 
-  /** Reads of one moment. */
+  /** Runs reads on one snapshot. */
   read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#outer.read(() => work(this.#within));
   }
 
-  /** Stores what has been written, and closes the connection. */
+  /** Stores pending writes and closes the connection. */
   async close(): Promise<void> {
     await this.#outer.end();
     await this.destroy();

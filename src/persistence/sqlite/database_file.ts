@@ -4,8 +4,8 @@ import { StoreError } from "../../domain/errors.ts";
 
 const MODE = 0o600;
 
-/** Makes the file (0600) and its folder (0700) where they are missing, and refuses what cannot be a database of ours
- * before SQLite sees it. */
+/** Creates the file (0600) and its folder (0700) if missing, and refuses a file that cannot be a Vis database before
+ * SQLite opens it. */
 export async function prepareDatabaseFile(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -25,7 +25,7 @@ export async function prepareDatabaseFile(path: string): Promise<void> {
       "unavailable",
     );
   }
-  // Asked before SQLite is, because for root the bits stop nobody.
+  // Checked before SQLite does, because root is not bound by the permission bits.
   if ((found.mode & 0o200) === 0) {
     throw new StoreError(
       `Cannot use database ${path}: it is read-only, make the file writable or give another with --db`,
@@ -34,8 +34,8 @@ export async function prepareDatabaseFile(path: string): Promise<void> {
   }
 }
 
-/** Takes the rights of others away, once the file is known to be ours. A file of another owner keeps its mode: whether
- * it can be written shows when it is. */
+/** Removes the permissions of other users once the file is known to be a Vis database. A file of another owner keeps
+ * its mode: whether it can be written shows on the first write. */
 export async function protectDatabaseFile(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);

@@ -11,7 +11,8 @@ import {
 } from "kysely";
 import { snakeCase } from "../schema/snake_case.ts";
 
-/** Kysely's SQLite dialect on our own driver. Queries name tables and columns in camel case, the database in snake case. */
+/** Kysely's SQLite dialect on our own driver. Queries use camel case for tables and columns, the database snake
+ * case. */
 export class SqliteDialect implements Dialect {
   readonly #driver: Driver;
 
@@ -36,7 +37,7 @@ export class SqliteDialect implements Dialect {
   }
 }
 
-/** The driver keeps the queue for the one connection. */
+/** The driver itself queues access to the one connection. */
 class OwnAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;

@@ -2,12 +2,12 @@ import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kys
 import type { SqliteConnection } from "./connection.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** What Kysely runs its queries on: one connection, handed out to one user at a time. */
+/** Runs Kysely's queries on one connection, which is handed out to one user at a time. */
 export class SqliteDriver implements Driver {
   readonly #connection: DatabaseConnection;
   readonly #transactions: Transactions | null;
 
-  /** Without `transactions`, who asks has the connection already. */
+  /** Without `transactions`, the caller already holds the connection. */
   constructor(connection: SqliteConnection, transactions: Transactions | null) {
     this.#connection = transactions ? new Between(connection, transactions) : connection;
     this.#transactions = transactions;
@@ -44,7 +44,7 @@ export class SqliteDriver implements Driver {
   }
 }
 
-/** The connection between transactions: each statement is one by itself. */
+/** The connection between transactions: each statement is its own transaction. */
 class Between implements DatabaseConnection {
   readonly #connection: SqliteConnection;
   readonly #transactions: Transactions;

@@ -5,7 +5,7 @@ import { UsageError } from "../../domain/errors.ts";
 import { checkedVersion } from "./migrate.ts";
 import { refuseDamagedFile } from "./whole.ts";
 
-/** How long care of a database waits for a moment in which it may begin. */
+/** How long database maintenance waits until it can begin. */
 const WAIT_MS = 5_000;
 
 export interface ExistingDatabase {
@@ -13,8 +13,8 @@ export interface ExistingDatabase {
   readonly version: number;
 }
 
-/** A connection to a database of ours as it is: nothing is made, migrated or switched. `action` begins the message of the
- * `UsageError` where there is none; throws `StoreError` for a foreign or newer one. */
+/** Connects to an existing Vis database as it is: nothing is created, migrated or switched. `action` begins the message
+ * of the `UsageError` if there is no database. Throws `StoreError` for a foreign or newer one. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
   if (path === ":memory:") throw new UsageError(`Cannot ${action} :memory:: it is no file`);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {

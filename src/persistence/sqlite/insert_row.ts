@@ -4,7 +4,7 @@ import { compiledRows } from "./compiled_rows.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
-/** Inserts one row with its checksum, and gives that; 0 for a table that has none. No column may be undefined. */
+/** Inserts one row with its checksum. Returns the checksum; 0 for a table that has none. No column may be undefined. */
 export async function insertRow<T extends keyof DatabaseSchema & string>(
   db: Database,
   table: T,

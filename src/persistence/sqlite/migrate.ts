@@ -19,12 +19,12 @@ const TABLE = `CREATE TABLE IF NOT EXISTS schema_migration (
 
 const OUR_TABLE = "conversation_soul";
 
-/** What follows on the SQL of a file, in its transaction. */
+/** Steps that run after the SQL of a file, in its transaction. */
 const AFTER: ReadonlyMap<string, (db: DatabaseSync) => void> = new Map([["checksums.sql", addChecksums]]);
 
-/** Brings a database to the newest schema: each file in a transaction of its own, in order, recorded with its checksum.
- * A file that fails leaves the database at the version before. Before a database that holds data is changed, a copy is
- * left beside it as `<path>.before-V<n>`. Throws `StoreError`. */
+/** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
+ * file fails, the database stays at the version before it. Before a database that contains data is changed, a copy is
+ * saved next to it as `<path>.before-V<n>`. Throws `StoreError`. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
@@ -34,7 +34,7 @@ export async function migrate(
   for (const file of files.slice(checkedVersion(db, { files, path }))) {
     db.exec("BEGIN IMMEDIATE");
     try {
-      // Again under the lock: another process may have been faster.
+      // Checked again under the lock: another process may have been faster.
       if (checkedVersion(db, { files, path }) < file.version) await apply(db, file, options);
       db.exec("COMMIT");
     } catch (error) {
@@ -63,7 +63,8 @@ async function apply(
     .run(file.version, file.name, checksum(file), now());
 }
 
-/** The version that the database has, 0 for an empty one. Refuses one that is not ours, newer or of changed files. */
+/** The schema version of the database, 0 for an empty one. Refuses a database that is not from Vis, newer, or made by
+ * changed files. */
 export function checkedVersion(
   db: DatabaseSync,
   { files, path }: { readonly files: readonly MigrationFile[]; readonly path: string },
@@ -101,7 +102,7 @@ export function checkedVersion(
   return newest;
 }
 
-/** Another version than its name says, or a checksum of which a character or two are other ones: nobody wrote that. */
+/** A version that does not match the name, or a checksum with one or two characters changed: nobody wrote that. */
 function isOdd({ version, name, sha256 }: Record<string, unknown>, files: readonly MigrationFile[]): boolean {
   if (!String(name).startsWith(`V${String(version)}__`)) return true;
   const file = files[Number(version) - 1];
@@ -114,7 +115,7 @@ function holdsData(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM conversation_soul LIMIT 1").get() !== undefined;
 }
 
-/** Read through a connection of its own while ours holds the write lock, so that nothing can be written in between. */
+/** Reads through a second connection while ours holds the write lock, so that nothing can be written in between. */
 async function keepCopy(path: string, version: number): Promise<void> {
   const target = `${path}.before-V${version}`;
   const partial = `${target}.partial`;

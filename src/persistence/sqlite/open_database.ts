@@ -7,21 +7,21 @@ import { refuseDamagedFile, refuseOtherSchema } from "./whole.ts";
 
 export interface OpenDatabase {
   readonly db: DatabaseSync;
-  /** Null in memory. */
+  /** Null for a database in memory. */
   readonly files: OpenFiles | null;
 }
 
-/** One connection to a database of ours with the newest schema, made where there is none. */
+/** Opens one connection to a Vis database with the newest schema; creates the database if missing. */
 export async function openDatabase(path: string, now: () => number): Promise<OpenDatabase> {
   if (path !== ":memory:") {
     await prepareDatabaseFile(path);
     await refuseDamagedFile(path);
   }
   const files = path === ":memory:" ? null : new OpenFiles(path);
-  // The short timeout is for the moments without a transaction; a writer waits in the driver, off the event loop.
+  // The short timeout is for statements outside of transactions; a writer waits in the driver, off the event loop.
   const db = new DatabaseSync(path, { timeout: 50 });
   try {
-    // Nothing is changed before the file is known to be ours and whole: neither its mode nor its journal.
+    // Nothing is changed, neither mode nor journal, before the file is known to be an undamaged Vis database.
     refuseOther(db, path);
     if (path !== ":memory:") {
       await protectDatabaseFile(path);
@@ -39,7 +39,7 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
   }
 }
 
-/** Of one moment: another process may be about to bring it to a newer schema. */
+/** Reads one snapshot: another process may be about to migrate it to a newer schema. */
 function refuseOther(db: DatabaseSync, path: string): void {
   db.exec("BEGIN");
   try {

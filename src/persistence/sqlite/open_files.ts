@@ -2,26 +2,26 @@ import { StoreError } from "../../domain/errors.ts";
 
 const LOGS = ["-wal", "-shm"] as const;
 
-/** The files of an open database: whether those at its path are still the ones that are open. SQLite goes on writing to
- * files that were removed or renamed, and nobody who opens the path afterwards finds what it wrote. */
+/** The files of an open database: whether those at its path are still the ones that are open. SQLite keeps writing to
+ * files that were removed or renamed, and whoever opens the path afterwards does not find what it wrote. */
 export class OpenFiles {
   readonly #path: string;
   readonly #database: string;
   #logs: readonly (readonly [path: string, identity: string])[] = [];
 
-  /** Of the file that is about to be opened: one that takes its place while it is opened is noticed too. */
+  /** The file that is about to be opened: a replacement during opening is detected too. */
   constructor(path: string) {
     this.#path = path;
     this.#database = identityOf(path);
   }
 
-  /** Its log files are there now. They stand beside the file that a link leads to. */
+  /** Call it once the log files exist. They are next to the file that a link leads to. */
   opened(): void {
     const real = Deno.realPathSync(this.#path);
     this.#logs = LOGS.map((suffix) => [`${real}${suffix}`, identityOf(`${real}${suffix}`)]);
   }
 
-  /** What happened to them and what to do, "" where they are as they were. */
+  /** What happened to the files and what to do; "" if they are unchanged. */
   fault(): string {
     const now = identityOf(this.#path);
     if (now === "") {
@@ -37,14 +37,14 @@ export class OpenFiles {
       "be lost; end every process that uses it, then see what vis db check says";
   }
 
-  /** Throws `StoreError` where something happened to them. */
+  /** Throws `StoreError` if something happened to the files. */
   check(): void {
     const fault = this.fault();
     if (fault !== "") throw new StoreError(`Cannot use database ${this.#path}: ${fault}`, "moved");
   }
 }
 
-/** "" where nothing can be found at a path. */
+/** "" if nothing exists at a path. */
 function identityOf(path: string): string {
   try {
     const { dev, ino } = Deno.statSync(path);

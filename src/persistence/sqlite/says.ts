@@ -8,12 +8,12 @@ export function isDamaged(error: unknown): boolean {
   return says(error, /not a database|malformed|corrupt|disk I\/O/);
 }
 
-/** Whether rows break a rule of the schema; triggers name the table. */
+/** Whether rows violate a rule of the schema; triggers name the table. */
 export function breaksRule(error: unknown): error is Error {
   return says(error, /constraint failed|^expression_(state|dependency|soul):/);
 }
 
-/** By its words: `node:sqlite` has the number of an error for statements only, not for `exec` and opening. */
+/** Matches the message: `node:sqlite` has an error number for statements only, not for `exec` and opening. */
 function says(error: unknown, words: RegExp): boolean {
   // deno-lint-ignore vis/no-message-parsing -- SQLite gives exec and opening no number
   return error instanceof Error && words.test(error.message);

@@ -1,5 +1,5 @@
-/** A text for a column that is searched and never moved to `content`: lone surrogates and NUL, which such a column cannot
- * give back, stand as U+FFFD. The exact text is then kept in the metadata beside it. */
+/** Text for a column that is searched and never moved to `content`. Lone surrogates and NUL, which such a column cannot
+ * return, become U+FFFD; the exact text is then kept in the row's metadata. */
 export function searchText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }

@@ -5,7 +5,7 @@ import { systemFault } from "./system_fault.ts";
 
 type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];
 
-/** What the system stands in the way with, and what to do about it, by its code or SQLite's words for it. */
+/** System errors and what to do about them, by code or by SQLite's message. */
 const SYSTEM: readonly Rule[] = [
   [
     /disk is full|ENOSPC|EDQUOT|no space left/i,
@@ -36,7 +36,7 @@ const READONLY: Rule = [
   "it is read-only, make the file and its folder writable or give another file with --db",
 ];
 
-/** Where SQLite knows no more than that it did not work: what to say if the system stands in the way with nothing. */
+/** Used if SQLite only reports a failure and no system error explains it. */
 const VAGUE: readonly Rule[] = [
   READONLY,
   [/unable to open/, "unavailable", "it cannot be opened, give another file with --db"],
@@ -50,7 +50,7 @@ const VAGUE: readonly Rule[] = [
 const RULES: readonly Rule[] = [
   [/is not a database/, "corrupt", "the file is not a database, give another file with --db"],
   [
-    // The SyntaxError is that of JSON in a metadata cell.
+    // The SyntaxError comes from JSON in a metadata cell.
     /malformed|corrupt|SyntaxError/,
     "corrupt",
     "the file is damaged, put a copy of it in its place or give another file with --db",
@@ -61,14 +61,15 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "it was closed"],
 ];
 
-/** Of SQLite, of JSON in a metadata cell, of Kysely for a row that must be there, of a number that none of ours is. */
+/** Errors of SQLite, of JSON in a metadata cell, of Kysely for a row that must exist, and of a number outside the range
+ * that Vis writes. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)/;
 
-/** What they say may repeat what a user gave. */
+/** Their messages may repeat user input. */
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** The error as `StoreError` with path and what to do, or unchanged when the database did not cause it. */
+/** The error as `StoreError` with the path and what to do, or unchanged if the database did not cause it. */
 export function toStoreError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = sayer(error, location);
@@ -78,7 +79,7 @@ export function toStoreError(error: unknown, location: string): unknown {
   if (system) return system;
   const text = textOf(error);
   if (DAMAGED.test(text)) {
-    // What others say may repeat what is stored.
+    // Other messages may repeat stored data.
     const what = codeOf(error) === "ERR_SQLITE_ERROR" ? error.message : "a row cannot be read";
     return damaged(location, { what, cause: error });
   }
@@ -89,7 +90,7 @@ export function toStoreError(error: unknown, location: string): unknown {
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "it cannot be opened, give another file with --db") : error;
 }
 
-/** The error of a database in which something is not what was stored; `what` says what. */
+/** The error for a database with data that differs from what was stored; `what` describes it. */
 export function damaged(
   location: string,
   { what, cause }: { readonly what: string; readonly cause?: unknown },
@@ -98,7 +99,7 @@ export function damaged(
   return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${mend}`, "corrupt", { cause });
 }
 
-/** The error as `StoreError` where the system stands in the way: a disk, a limit, rights. Null for all else. */
+/** The error as `StoreError` if the system is the cause: a disk, a limit, permissions. Null for everything else. */
 export function systemError(error: Error, location: string): StoreError | null {
   const text = textOf(error);
   const vague = find(VAGUE, text);

@@ -1,15 +1,15 @@
 import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
 
-/** What SQLite may want to write at once beside what there is: the file, its log, and the index of that. */
+/** The space that SQLite may need at once in addition to what exists: for the file, its log, and the log's index. */
 const WRITTEN_BYTES = 256 * 1024;
-/** It holds so many files open. */
+/** The number of files that it keeps open. */
 const OPEN_FILES = 4;
-/** Some disks have no holes in files: there a place further back would be filled up to it. */
+/** Some disks do not support sparse files: there, writing at a later offset fills everything before it. */
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
-/** The system's words for what stands in the way of writing beside a database, "" where nothing does. SQLite says no more
- * than that it could not open, read or write, so the same is tried with another file: closing a second descriptor of
- * the database itself would end the locks that the process has on it. */
+/** The system's message for what prevents writing next to a database, "" if nothing does. SQLite reports only that it
+ * could not open, read or write, so the same operations are tried on another file: closing a second descriptor of the
+ * database itself would release the locks that the process holds on it. */
 export function systemFault(path: string): string {
   const probe = `${path}.probe-${crypto.randomUUID().slice(0, 8)}`;
   const open: number[] = [];
@@ -17,7 +17,7 @@ export function systemFault(path: string): string {
     open.push(openSync(probe, "wx", 0o600));
     while (open.length < OPEN_FILES) open.push(openSync(probe, "r+"));
     const place = Math.min(FURTHEST_BYTES, Math.max(sizeOf(path), sizeOf(`${path}-wal`)));
-    for (let at = 0; at < WRITTEN_BYTES;) { // a disk that gets full takes a part first
+    for (let at = 0; at < WRITTEN_BYTES;) { // a disk that is nearly full writes only part of it
       at += writeSync(open[0] ?? -1, new Uint8Array(WRITTEN_BYTES - at), 0, WRITTEN_BYTES - at, place + at);
     }
     accessSync(path, constants.W_OK);

@@ -6,27 +6,27 @@ import { isBusy } from "./says.ts";
 import type { SqliteConnection } from "./connection.ts";
 
 export interface TransactionsOptions {
-  /** How long a writer waits for the lock of the database while another process has it. */
+  /** How long a writer waits for the database lock while another process holds it. */
   readonly busyMs: number;
-  /** Called after each commit: what it throws is what its writers get. */
+  /** Called after each commit; its writers receive what it throws. */
   readonly committed?: () => void;
 }
 
-/** Writers whose work is committed together: each is told that it is stored when all of it is. */
+/** Writers whose work is committed together: each is notified once all of it is stored. */
 interface Group {
   writers: number;
   readonly stored: PromiseWithResolvers<void>;
 }
 
-/** How long a group stays open where the one before had more than one writer: with many conversations at once each
+/** How long a group stays open if the previous one had more than one writer: with many concurrent conversations, each
  * commit then serves several. */
 const GATHERING_MS = 6;
 const READS = /^\s*(select|with)\b/i;
 
 /** The transactions on one connection. Those that write within one turn of the event loop share a commit, which takes
- * longer than all their statements: each has a savepoint, so that what fails in one is undone in that one alone. Where
- * all of it is lost, each is run once more by itself, so what it does must not depend on what it did before. A reader
- * in between sees what is about to be stored. */
+ * longer than all their statements. Each has a savepoint, so that a failure in one undoes that one only. If the whole
+ * group fails, each is run once more separately, so its work must not depend on what it did before. A reader in between
+ * sees what is about to be stored. */
 export class Transactions {
   readonly #connection: SqliteConnection;
   readonly #busyMs: number;
@@ -58,7 +58,7 @@ export class Transactions {
     } catch (error) {
       if (group.writers === 1 || isMoved(error)) throw error;
     }
-    // The commit failed, or the work of another one ended the transaction of all: what is wrong may be that one's alone.
+    // The commit failed, or another writer's work ended the shared transaction: the fault may be in that work alone.
     return await this.writeAlone(work);
   }
 
@@ -91,13 +91,13 @@ export class Transactions {
     });
   }
 
-  /** A statement that is a transaction by itself. */
+  /** Runs a statement that is its own transaction. */
   statement<T>(sql: string, run: () => T): T | Promise<T> {
     if (this.#turns.open === 0) return this.#alone(sql, run);
     return this.hold(() => this.#alone(sql, run));
   }
 
-  /** Has the connection while `work` runs. */
+  /** Holds the connection while `work` runs. */
   async hold<T>(work: () => T | Promise<T>): Promise<T> {
     await this.#turns.acquire();
     try {
@@ -107,7 +107,7 @@ export class Transactions {
     }
   }
 
-  /** Takes the connection for statements that are transactions by themselves. `pass` gives it back. */
+  /** Takes the connection for statements that are their own transactions. `pass` gives it back. */
   take(): Promise<void> {
     return this.#turns.acquire();
   }
@@ -116,12 +116,12 @@ export class Transactions {
     this.#turns.release();
   }
 
-  /** Before a statement of who took the connection: what writes ends the group, so that it is stored at once. */
+  /** Called before a statement of whoever took the connection: a write ends the group, so that it is stored at once. */
   before(sql: string): void {
     if (this.#group && !READS.test(sql)) this.#commit();
   }
 
-  /** Stores what has been written. */
+  /** Stores pending writes. */
   end(): Promise<void> {
     return this.hold(() => this.#commit());
   }
@@ -170,7 +170,7 @@ export class Transactions {
   }
 
   #undo(group: Group, { first, error }: { readonly first: boolean; readonly error: unknown }): void {
-    // A full disk ends the transaction by itself, and with it what the others wrote.
+    // A full disk makes SQLite end the transaction, and with it the other writers' work.
     if (!first && this.#connection.inTransaction) {
       this.#connection.command("rollback to writer");
       return this.#connection.command("release writer");
@@ -200,7 +200,7 @@ export class Transactions {
   }
 }
 
-/** Writing it once more would not help. */
+/** Writing it again would not help. */
 function isMoved(error: unknown): boolean {
   return error instanceof StoreError && error.code === "moved";
 }

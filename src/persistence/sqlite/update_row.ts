@@ -8,8 +8,8 @@ import { snakeCase } from "../schema/snake_case.ts";
 /** By table and changed columns. */
 const TEXTS = new Map<string, string>();
 
-/** Changes cells of the row of this id, and its checksum with them. Throws `Damage` for one that is not what was stored:
- * a new checksum would make that look right. */
+/** Changes cells of the row with this id, and its checksum with them. Throws `Damage` for a row that differs from what
+ * was stored, since a new checksum would hide that. */
 export async function updateRow<T extends CheckedTable>(
   db: Database,
   table: T,

@@ -4,12 +4,12 @@ import { open } from "node:fs/promises";
 type File = Awaited<ReturnType<typeof open>>;
 
 interface Gap {
-  /** From 0; -1 for the header. */
+  /** 0-based; -1 for the header. */
   readonly frame: number;
   readonly bytes: Buffer;
 }
 
-/** By https://www.sqlite.org/walformat.html. */
+/** See https://www.sqlite.org/walformat.html. */
 const HEADER_BYTES = 32, FRAME_BYTES = 24;
 const FRAMES_AT_ONCE = 256;
 
@@ -21,9 +21,9 @@ interface Header {
 
 type Checksum = readonly [number, number];
 
-/** Where the write-ahead log beside a database is damaged, null where it is not or there is none. SQLite takes a frame with
- * another checksum for the end of the log: what was stored after it would be gone without a word. The last transaction
- * is passed over where its last frame is damaged, since a write that was cut by a power failure looks the same. */
+/** Where the write-ahead log next to a database is damaged; null if it is not, or does not exist. SQLite takes a frame
+ * with a wrong checksum for the end of the log, so everything stored after it would be dropped silently. A last
+ * transaction whose last frame is damaged is ignored, since a write cut off by a power failure looks the same. */
 export async function logDamage(path: string): Promise<string | null> {
   const file = await open(`${path}-wal`, "r").catch(() => null);
   if (file === null) return null;
@@ -33,7 +33,8 @@ export async function logDamage(path: string): Promise<string | null> {
       if (header === null) return null;
       const gap = isWhole(header) ? await firstGap(file, header) : { frame: -1, bytes: header.bytes };
       if (gap === null) return null;
-      // Another process may have written in the meantime: what it has begun again or not yet finished is no damage.
+      // Another process may have written in the meantime: a log that it has restarted or not yet finished is not
+      // damaged.
       if (!await isStill(file, { header, gap })) continue;
       const what = gap.frame < 0 ? "its header" : `frame ${gap.frame + 1}`;
       return `${path}-wal: ${what} is not what was written, and transactions follow it`;
@@ -64,7 +65,7 @@ function isWhole({ bytes, bigEndian, pageBytes }: Header): boolean {
   return one === bytes.readUInt32BE(24) && two === bytes.readUInt32BE(28) && pageBytes >= 512 && pageBytes <= 65536;
 }
 
-/** The frame that has another checksum and is followed by the end of a transaction of the same log. */
+/** The frame with a wrong checksum that is followed by the end of a transaction of the same log. */
 async function firstGap(file: File, { bytes: header, bigEndian, pageBytes }: Header): Promise<Gap | null> {
   const size = FRAME_BYTES + pageBytes;
   const salts = header.subarray(16, 24);

@@ -4,14 +4,14 @@ import { schemaProblems } from "../schema/schema_problems.ts";
 import { damaged } from "./store_error.ts";
 import { logDamage } from "./wal_file.ts";
 
-/** Throws `StoreError` for a database of ours whose first bytes say something else, and for one whose log has a gap, before
- * SQLite reads them. This process must have no connection to it yet: closing a file gives up its locks. */
+/** Throws `StoreError` for a Vis database whose first bytes are wrong or whose log has a gap, before SQLite reads them.
+ * This process must not have a connection to it yet: closing a file releases its locks. */
 export async function refuseDamagedFile(path: string): Promise<void> {
   const what = await headerDamage(path) ?? await logDamage(path);
   if (what !== null) throw damaged(path, { what });
 }
 
-/** Throws `StoreError` where a table, index, view or trigger is not that of the version that the database has. */
+/** Throws `StoreError` if a table, index, view or trigger differs from the schema of the database's version. */
 export function refuseOtherSchema(
   db: DatabaseSync,
   { version, path }: { readonly version: number; readonly path: string },

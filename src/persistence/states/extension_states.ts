@@ -20,12 +20,12 @@ import { type Moment, newestMoment } from "../variables/scope_changes.ts";
 import { type StateRow, stateSegments, stateVersions } from "./rows.ts";
 import { StateTally } from "./tally.ts";
 
-/** Of one value as JSON in characters, of keys in one place, and of versions of a key. */
+/** Characters of one value as JSON, keys in one place, and versions of a key. */
 const MAX_CHARS = 1 << 20, MAX_KEYS = 10_000, MAX_VERSIONS = 1000;
 
 export interface ExtensionStatesOptions {
   readonly now: () => number;
-  /** Makes errors of the database those of the store. */
+  /** Converts database errors to errors of the store. */
   readonly guard: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -135,7 +135,7 @@ export class ExtensionStates implements StateStore {
     return found;
   }
 
-  /** What a branch reads from, each of which has all its states. */
+  /** What a branch reads from, each with all its states. */
   async #segments(tx: Database, place: StatePlace): Promise<readonly (BranchSegment | null)[]> {
     const segments = await stateSegments(tx, place);
     const { namespace } = place;
@@ -189,7 +189,7 @@ export class ExtensionStates implements StateStore {
   }
 }
 
-/** Rows of one segment that it shows; `i` is `extension_state`. */
+/** Rows that a segment shows; `i` is `extension_state`. */
 function stateRows(
   tx: Database,
   { place, segment }: { readonly place: StatePlace; readonly segment: BranchSegment | null },
@@ -198,7 +198,7 @@ function stateRows(
     .leftJoin("querySoul as q", "q.id", "s.querySoulId").where("i.namespace", "=", place.namespace);
   if (segment === null) return rows.where("i.conversationStateId", "is", null);
   return rows.where("i.conversationStateId", "=", segment.branchId).where((on) => {
-    // Of `i` the position alone is read; where the joined rows are absent, the first condition holds.
+    // Only the position of `i` is read; if the joined rows are absent, the first condition is true.
     const joined = on as unknown as ExpressionBuilder<Joined, "q" | "s" | "i">;
     return on.or([on("i.queryStateId", "is", null), isShownIteration(joined, segment)]);
   });
@@ -232,7 +232,7 @@ async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promis
   return (await own.executeTakeFirstOrThrow()).keys;
 }
 
-/** Whether another branch may need to see an old version. */
+/** Whether another branch may need an old version. */
 async function isForked(tx: Database, branchId: string | null): Promise<boolean> {
   if (branchId === null) return false;
   const [fork, child] = await Promise.all([

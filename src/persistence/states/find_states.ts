@@ -6,14 +6,14 @@ import { Damage } from "../schema/damage.ts";
 import type { Database } from "../sqlite/database.ts";
 import { isIntact } from "../schema/intact.ts";
 
-/** Whether the run that a state `e` names is not found. */
+/** Whether the run that a state `e` refers to is missing. */
 const LOST_RUN = sql`e.query_state_id IS NOT NULL AND q.id IS NULL`;
 const PART = /^[\w$@ -]{1,100}$/;
 
 interface Row {
   readonly conversationId: string | null;
   readonly branch: string | null;
-  /** How many rows of its run are missing. */
+  /** Number of rows whose run is missing. */
   readonly lost: number;
   readonly key: string;
   readonly version: number;
@@ -21,7 +21,8 @@ interface Row {
   readonly at: number;
 }
 
-/** `StateStore.query`, of states that are known to be intact. Runs that were replaced by another run of their query do not count. */
+/** `StateStore.query`, for states that are known to be intact. Runs that were replaced by another run of their query
+ * are ignored. */
 export async function findStates(
   db: Database,
   { namespace, query }: { readonly namespace: string; readonly query: StateQuery },
@@ -32,7 +33,7 @@ export async function findStates(
   if (typeof conversationId === "string") conditions.push(sql`conversation_id = ${conversationId}`);
   if (since > 0) conditions.push(sql`at >= ${since}`);
   const all = [sql`cell IS NOT NULL`, ...conditions];
-  // Of the rows of a group SQLite gives the one with the greatest version.
+  // Of the rows of a group, SQLite returns the one with the highest version.
   const { rows } = await sql<Row>`
     WITH newest AS (
       SELECT b.conversation_soul_id AS conversation_id, e.conversation_state_id AS branch, e.key, max(e.version) AS version,
@@ -60,7 +61,7 @@ export async function findStates(
   ));
 }
 
-/** What stands at a path of the value; true and 1 differ, and so do null and nothing. */
+/** Compares the value at a path; true and 1 differ, and so do null and a missing value. */
 function equal(path: string, value: string | number | boolean | null) {
   const parts = path.split(".");
   if (!parts.every((part) => PART.test(part))) throw new UsageError(`Cannot look for states at ${path}: it is no path`);

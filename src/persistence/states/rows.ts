@@ -4,7 +4,7 @@ import type { Database } from "../sqlite/database.ts";
 import { type BranchSegment, readLineage, readLineageAt } from "../branches/lineage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
-/** A branch and its ancestors, itself first, as for its variables; and a child query goes on from the iteration that
+/** A branch and its ancestors, the branch first, as for its variables. A child query continues from the iteration that
  * started it. */
 async function readStateLineage(db: Database, branchId: string): Promise<readonly BranchSegment[]> {
   const lineage: BranchSegment[] = [...await readLineage(db, branchId)];
@@ -22,7 +22,7 @@ async function readStateLineage(db: Database, branchId: string): Promise<readonl
   }
 }
 
-/** A version as it is stored. */
+/** A version as stored. */
 export type StateRow = Pick<DatabaseSchema["extensionState"], "key" | "version" | "value" | "createdAt">;
 
 /** Rows with their values. */
@@ -36,7 +36,7 @@ export async function stateVersions(tx: Database, rows: readonly StateRow[]): Pr
   }));
 }
 
-/** What a branch reads from, itself first; null stands for what is global. */
+/** What a branch reads from, itself first; null is the global state. */
 export async function stateSegments(
   tx: Database,
   { branchId }: StatePlace,

@@ -5,7 +5,7 @@ import { isIntact } from "../schema/intact.ts";
 
 interface Place {
   readonly namespace: string;
-  /** Null: global. */
+  /** Null means global. */
   readonly branchId: string | null;
 }
 
@@ -16,17 +16,18 @@ interface Tally {
 
 const NONE: Tally = { states: 0, sum: 0 };
 const MAX_KNOWN = 1000;
-/** The indices by which states are read. */
+/** The indexes through which states are read. */
 const GLOBAL = "uq_extension_state_global", BRANCH = "uq_extension_state_branch";
 /** Whether the key `i` of an index is that of the row `r`. */
 const KEYS = sql`(i.namespace, i.conversation_state_id, i.key, i.version) IS
   (r.namespace, r.conversation_state_id, r.key, r.version)`;
 
-/** Whether the states of an extension in a branch are all there. They are counted once, and again where others wrote. */
+/** Checks that all states of an extension in a branch exist. They are counted once, and again after others have
+ * written. */
 export class StateTally {
   readonly #known = new Map<string, Tally>();
 
-  /** Throws `Damage` where a row is missing, or the run that it names, or an index leads to another one. */
+  /** Throws `Damage` if a row is missing, or the run that it refers to, or if an index leads to another row. */
   async verify(db: Database, place: Place): Promise<void> {
     const expected = await tallyOf(db, place);
     if (isSame(this.#known.get(nameOf(place)), expected)) return;
@@ -44,13 +45,13 @@ export class StateTally {
     this.#known.set(nameOf(place), expected);
   }
 
-  /** After `verify`, in the same transaction, a row was inserted. */
+  /** Call it after `verify`, in the same transaction, when a row was inserted. */
   inserted(place: Place, checksum: number): void {
     const { states, sum } = this.#known.get(nameOf(place)) ?? NONE;
     this.#known.set(nameOf(place), { states: states + 1, sum: sum + checksum });
   }
 
-  /** Throws `Damage` where states of an extension are missing in any branch. */
+  /** Throws `Damage` if states of an extension are missing in any branch. */
   async verifyAll(db: Database, namespace: string): Promise<void> {
     const { rows: [found] } = await sql<Tally>`
       SELECT count(*) AS states, coalesce(sum(i.checksum), 0) AS sum, sum(${isIntact("extensionState", "i")})

@@ -4,7 +4,7 @@ import type { Database } from "../sqlite/database.ts";
 import { intact } from "../schema/intact.ts";
 import { readLineage } from "../branches/lineage.ts";
 
-/** `Store.dependencies`: which variables of a branch were made from which, each pair once. */
+/** `Store.dependencies`: which variables of a branch were made from which others, each pair once. */
 export async function readDependencies(db: Database, branchId: string): Promise<readonly Dependency[]> {
   return await db.read(async (tx) => {
     const branches = (await readLineage(tx, branchId)).map((segment) => segment.branchId);
@@ -14,7 +14,7 @@ export async function readDependencies(db: Database, branchId: string): Promise<
   });
 }
 
-/** The edges of these branches between variables. Throws `Damage` where one is missing. */
+/** The edges of these branches between variables. Throws `Damage` if one is missing. */
 export async function readEdges(db: Database, branches: readonly string[]): Promise<readonly Dependency[]> {
   const rows = await db.selectFrom("expressionDependency as d")
     .leftJoin("expressionSoul as down", "down.id", "d.downstreamExpressionSoulId")

@@ -6,9 +6,9 @@ interface Node {
   readonly reads: readonly string[];
 }
 
-/** The nodes in an order in which each comes after what it requires and reads (Kahn). A cycle is broken at the earliest
- * node whose requirements are met, else at a node of a cycle of requirements: every node is in the result once, and the
- * same input gives the same order. Names outside the list are ignored. */
+/** Orders the nodes so that each comes after what it requires and reads (Kahn). A cycle is broken at the earliest node
+ * whose requirements are met, else at a node of a cycle of requirements. Every node is in the result once, and the same
+ * input gives the same order. Names outside the list are ignored. */
 export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   const index = new Map(nodes.map((node, at) => [node.name, at]));
   const known = (names: readonly string[], self: number): Set<number> =>
@@ -34,8 +34,9 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   return ordered.flatMap((at) => nodes[at] ?? []);
 }
 
-/** Insertion order of a Set is the order of the nodes, so the first match is the earliest. Where only requirements are
- * left that cannot be met, they are followed to a node on a cycle: one that merely depends on it comes later. */
+/** A Set keeps insertion order, which is the order of the nodes, so the first match is the earliest. If only
+ * requirements are left that cannot be met, they are followed to a node on a cycle: a node that merely depends on the
+ * cycle comes later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {

@@ -7,7 +7,7 @@ import { searchText } from "../sqlite/search_text.ts";
 /** `expression_state.metadata` of a variable. `text` marks a system variable: its result is UTF-8 text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind"> {
   readonly kind: VariableImage["kind"] | "text";
-  /** `expression_state.id` of the block that made this version, null for system variables. */
+  /** `expression_state.id` of the block that made this version; null for system variables. */
   readonly block: string | null;
   /** Position among the versions that the block made. */
   readonly order: number;
@@ -16,15 +16,15 @@ export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" |
 type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
 
-/** The cells of one version. The source of a function or class is what a search finds, so it stands in `expr`; other
- * values refer to their block instead of repeating its text. */
+/** The cells of one version. The source of a function or class is searchable, so it is stored in `expr`; other values
+ * refer to their block instead of repeating its text. */
 export async function variableCells(
   content: Content,
   { image, block, order, before }: {
     readonly image: VariableImage;
     readonly block: string | null;
     readonly order: number;
-    /** The result of the version before. */
+    /** The result of the previous version. */
     readonly before: Cells["result"];
   },
 ): Promise<Cells> {
@@ -57,7 +57,7 @@ export async function systemCells(content: Content, text: string): Promise<Cells
   };
 }
 
-/** The image in cells that were loaded into `content`. Of a system variable, `source` is its text. */
+/** The image from cells that were loaded into `content`. For a system variable, `source` is its text. */
 export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
   const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
   const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);
@@ -75,7 +75,7 @@ export function variableImage(content: Content, row: Cells & { readonly name: st
   };
 }
 
-/** The cells of values that are to be read: not those of texts that are too large to be handed around. */
+/** Loads the cells of values to be read, except texts that are too large to pass around. */
 export async function loadValues(content: Content, rows: readonly Pick<Cells, "result" | "metadata">[]): Promise<void> {
   await content.load(rows.map(({ metadata }) => metadata));
   const small = rows.filter(({ metadata }) =>

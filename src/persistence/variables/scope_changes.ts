@@ -4,14 +4,14 @@ import { lastIteration } from "../runs/last_iteration.ts";
 import { newestRun } from "../runs/newest_run.ts";
 import type { VariableSouls } from "./souls.ts";
 
-/** After an iteration of a run, or before its first one (-1); without a run before all queries of the branch. */
+/** After an iteration of a run, or before its first one (-1). Without a run, before all queries of the branch. */
 export interface Moment {
   readonly queryId: string | null;
   readonly position: number;
 }
 
-/** Writes that variables of a branch left the scope or came back. Names that are unknown to `souls` are passed over, and
- * those of system variables. An inherited one gets a soul of its own. */
+/** Records that variables of a branch left the scope or came back. Names unknown to `souls` and names of system
+ * variables are skipped. An inherited variable gets its own soul. */
 export async function writeScopes(
   names: readonly string[],
   { db, souls, at, scope, now }: {

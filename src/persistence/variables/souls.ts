@@ -10,7 +10,7 @@ import type { DatabaseSchema } from "../schema/schema.ts";
 import { digestTerm } from "../branches/shown_digest.ts";
 import { type NewestRow, newestVariables, type VariableSoulMetadata } from "../branches/shown_variables.ts";
 
-/** Up to so many names the text of the query is kept: one for each number of names. */
+/** Up to this many names the text of the query is kept: one for each number of names. */
 const KEPT_TEXTS = 20;
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
@@ -19,17 +19,17 @@ type Shown = Pick<NewestRow, "checksum" | "scope">;
 export interface VariableRow {
   readonly id: string;
   readonly metadata: VariableSoulMetadata;
-  /** Of the next row. */
+  /** The version of the next row. */
   version: number;
-  /** Of the newest row, also one of an ancestor. */
+  /** The result of the newest row, which may be an ancestor's. */
   result: DatabaseSchema["expressionState"]["result"];
-  /** The newest version that the branch shows, also one of an ancestor; null where it shows none. */
+  /** The newest version that the branch shows, which may be an ancestor's; null if it shows none. */
   shown: Shown | null;
-  /** False while it is an ancestor's, which this branch has not changed. */
+  /** False while the soul is an ancestor's that this branch has not changed. */
   readonly own: boolean;
 }
 
-/** The variables of a branch by name, as they are found and made while its rows are written, in one transaction. */
+/** The variables of a branch by name, as they are found and created while its rows are written, in one transaction. */
 export class VariableSouls {
   readonly #db: Database;
   readonly #at: { readonly branchId: string; readonly now: number };
@@ -41,12 +41,12 @@ export class VariableSouls {
     this.#at = at;
   }
 
-  /** By how much the digest of the branch has changed. */
+  /** The change of the branch's digest. */
   get change(): number {
     return this.#change;
   }
 
-  /** Looks up what is known about these names. */
+  /** Looks up these names. */
   async prepare(names: readonly string[]): Promise<void> {
     const wanted = [...new Set(names)].filter((name) => !this.#souls.has(name));
     if (wanted.length === 0) return;
@@ -66,7 +66,7 @@ export class VariableSouls {
     return this.#souls.get(name);
   }
 
-  /** The branch's own soul of a name; made where there is none. */
+  /** The branch's own soul of a name; created if missing. */
   async own(name: string): Promise<VariableRow> {
     const known = this.#souls.get(name);
     if (known?.own) return known;
@@ -75,7 +75,7 @@ export class VariableSouls {
     return soul;
   }
 
-  /** Says what the branch shows of a variable from now on. */
+  /** Sets what the branch shows of a variable from now on. */
   show(soul: VariableRow, shown: Shown | null): void {
     this.#change += (shown ? digestTerm(shown) : 0) - (soul.shown ? digestTerm(soul.shown) : 0);
     soul.shown = shown;
@@ -96,7 +96,7 @@ export class VariableSouls {
     return { id, metadata, version: 0, result: known?.result ?? null, shown: known?.shown ?? null, own: true };
   }
 
-  /** With the newest row of each: whether it is shown, and whether the scope has ever been changed. */
+  /** Includes the newest row of each: whether it is shown, and whether the scope was ever changed. */
   async #ownOf(names: readonly string[]) {
     const { branchId } = this.#at;
     const build = () =>
@@ -123,8 +123,8 @@ export class VariableSouls {
     return await compiledRows(this.#db, { name: `souls of ${names.length} names`, build, parameters });
   }
 
-  /** What the branch shows of variables that ancestors have, whose scope was changed, or that a run had which was
-   * replaced. */
+  /** Finds what the branch shows of variables that ancestors have, whose scope was changed, or that belonged to a
+   * replaced run. */
   async #lookBack(names: readonly string[]): Promise<void> {
     const lineage = await readLineage(this.#db, this.#at.branchId);
     if (lineage.length === 1 && !names.some((name) => this.#souls.has(name))) return;

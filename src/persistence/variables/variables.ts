@@ -23,7 +23,7 @@ import type { Store, VariableHead, VariableVersion } from "../store/store.ts";
 
 const AT_ONCE = 500;
 
-/** The texts of blocks by `expression_state.id`. */
+/** Source texts of blocks by `expression_state.id`. */
 async function blockCodes(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const codes = new Map<string, string>();
   const wanted = [...new Set(ids)].filter((id) => id !== "");
@@ -32,7 +32,7 @@ async function blockCodes(db: Database, ids: readonly string[]): Promise<Readonl
     const rows = await db.selectFrom("expressionState as e").select(["e.id", "e.expr", "e.metadata"])
       .where("e.id", "in", some).select(intact("expressionState", "e")).execute();
     if (rows.length < some.length) throw new Damage("a block that made a variable is missing");
-    // The column gives the text back exactly unless it is blank or has U+FFFD; see blockCells().
+    // The column returns the text exactly unless it is blank or contains U+FFFD; see blockCells().
     const odd = rows.filter(({ expr }) => expr === null || expr.includes("\ufffd"));
     const content = new Content(db);
     await content.load(odd.map((row) => row.metadata));
@@ -44,11 +44,11 @@ async function blockCodes(db: Database, ids: readonly string[]): Promise<Readonl
   return codes;
 }
 
-/** Reads the variables of a branch, and says which are live. */
+/** Reads the variables of a branch and determines which are live. */
 export class VariableRows {
   readonly #db: Database;
   readonly #now: () => number;
-  /** The newest versions by name of the branch that was read last, which its digest says are all there. */
+  /** The newest versions by name of the branch that was read last; its digest confirmed that they are complete. */
   #verified:
     | { readonly branchId: string; readonly digest: number; readonly checksums: ReadonlyMap<string, number> }
     | null = null;
@@ -66,7 +66,7 @@ export class VariableRows {
       const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
       const codes = await blockCodes(tx, facts.flatMap(({ block }) => block ?? []));
       return rows.map((row, at) => {
-        // The values are not needed and not read: an image without them has all facts of a head.
+        // The values are neither needed nor read: an image without them has everything that a head contains.
         const { name, kind, summary, reason } = variableImage(content, { ...row, result: null });
         const code = codes.get(facts[at]?.block ?? "") ?? "";
         const { scope, number: versions, createdAt } = row;
@@ -115,7 +115,7 @@ export class VariableRows {
     });
   }
 
-  /** Versions that no block of this run made. Those of its child queries stand in other branches. */
+  /** Versions that no block of this run made. Those of its child queries are in other branches. */
   given(queryId: string): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
       await verifyStates(tx, queryId);
@@ -157,7 +157,7 @@ export class VariableRows {
     });
   }
 
-  /** System variables and unknown names are passed over. An inherited one gets a soul of its own. */
+  /** System variables and unknown names are skipped. An inherited variable gets its own soul. */
   setScope(
     branchId: string,
     { names, scope, queryId }: Parameters<Store["setScope"]>[1],
@@ -173,7 +173,7 @@ export class VariableRows {
     });
   }
 
-  /** All that the branch shows, and nothing else. */
+  /** Everything that the branch shows, and nothing else. */
   async #newest(tx: Database, lineage: Lineage): Promise<readonly NewestRow[]> {
     const [segment] = lineage;
     const rows = await newestVariables(tx, { lineage });
@@ -206,7 +206,7 @@ export class VariableRows {
   }
 }
 
-/** Names that the blocks which made a variable have read, by its name. */
+/** Names that the blocks that made a variable have read, by the variable's name. */
 async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>();
   for (const { name, reads } of await readEdges(tx, lineage.map(({ branchId }) => branchId))) {
@@ -238,7 +238,7 @@ async function iterationsOf(tx: Database, queryId: string): Promise<readonly str
   const rows = await tx.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
     .select(["i.id", "i.queryStateId", "i.position"]).where("k.queryStateId", "=", queryId)
     .select(intact("iteration", "i")).execute();
-  // Whatever index this read: they are the iterations of this query, of every place.
+  // Whichever index this read, they are the iterations of this query, one for every position.
   const places = new Set(rows.flatMap((row) => row.queryStateId === queryId ? [row.position] : []));
   if (places.size !== newest + 1) throw lostIterations(queryId);
   return rows.map(({ id }) => id);
@@ -250,7 +250,7 @@ function lost(name: string): Damage {
   return new Damage(`the newest version of variable ${name} is missing`);
 }
 
-/** Of the branch as it is, or as it was at a moment of it. */
+/** The lineage of the branch now, or at a moment of it. */
 async function lineageOf(
   tx: Database,
   branchId: string,

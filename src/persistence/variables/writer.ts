@@ -28,17 +28,17 @@ export class VariableWriter {
     this.#souls = new VariableSouls(content.db, facts);
   }
 
-  /** By how much the digest of the branch has changed. */
+  /** The change of the branch's digest. */
   get change(): number {
     return this.#souls.change;
   }
 
-  /** Looks up what is known about these names; call it with every name that is used, before the rest. */
+  /** Looks up these names; call it first, with every name that is used. */
   async prepare(names: readonly string[]): Promise<void> {
     await this.#souls.prepare(names);
   }
 
-  /** The versions that a block made; `block` is the id of its row. */
+  /** Stores the versions that a block made; `block` is the id of its row. */
   async versions(saved: StoredBlock["saved"], block: string): Promise<void> {
     for (const [order, image] of saved.entries()) {
       const before = this.#souls.get(image.name)?.result ?? null;
@@ -47,7 +47,7 @@ export class VariableWriter {
     }
   }
 
-  /** Versions that no block made. */
+  /** Stores versions that no block made. */
   async given(images: readonly VariableImage[]): Promise<void> {
     await this.prepare(images.map(({ name }) => name));
     for (const [order, image] of images.entries()) {
@@ -56,7 +56,7 @@ export class VariableWriter {
     }
   }
 
-  /** Versions whose cells stand in another branch. */
+  /** Stores versions whose cells are in another branch. */
   async copied(rows: readonly { readonly name: string; readonly cells: Cells }[]): Promise<void> {
     for (const { name, cells } of rows) await this.#insert(await this.#souls.own(name), cells);
   }
@@ -65,14 +65,15 @@ export class VariableWriter {
     await this.#insert(await this.#souls.own(name), await systemCells(this.#content, text));
   }
 
-  /** Changes of scope after all that an iteration stored. System variables and unknown names are passed over. */
+  /** Stores changes of scope, after everything that an iteration stored. System variables and unknown names are
+   * skipped. */
   async scopes({ live, forgotten }: NonNullable<IterationEnd["scopes"]>, at: Moment): Promise<void> {
     const facts = { db: this.#content.db, souls: this.#souls, at, now: this.#facts.now };
     await writeScopes(live, { ...facts, scope: "live" });
     await writeScopes(forgotten, { ...facts, scope: "forgotten" });
   }
 
-  /** An edge from each variable that the block defined or changed to each that it read. */
+  /** Stores an edge from each variable that the block defined or changed to each variable that it read. */
   async edges(block: StoredBlock): Promise<void> {
     const made = new Map(block.saved.map((image) => [image.name, [...block.reads, ...image.requires]]));
     for (const name of block.result.defined) if (!made.has(name)) made.set(name, [...block.reads]);
@@ -87,7 +88,7 @@ export class VariableWriter {
     await this.#insertEdges(pairs);
   }
 
-  /** An edge has its ends in its branch: an inherited variable gets a soul there. */
+  /** Both ends of an edge are in its branch: an inherited variable gets a soul there. */
   async #soulOf(name: string): Promise<string | undefined> {
     const soul = this.#souls.get(name);
     return soul && (await this.#souls.own(name)).id;
